@@ -80,6 +80,9 @@ var layers = map[string]float64{
 	"internal/store":              6,
 	"internal/store/accounts":     6,
 	"internal/store/addresses":    6,
+	"internal/store/audit":        6.75,
+	"internal/store/apicalls":     6.25,
+	"internal/activity":           5,
 	"internal/store/templates":    6,
 	"internal/store/resources":    6,
 	"internal/store/suppressions": 6,
@@ -96,6 +99,7 @@ var layers = map[string]float64{
 	"internal/store/bulk":         6.25,
 	"internal/store/replies":      6.25,
 	"internal/store/work":         6.5,
+	"internal/redact":             9,
 	"internal/store/seal":         8,
 	"internal/store/rank":         8,
 

@@ -191,6 +191,15 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /panel/v1/overview/attention"] = panel(call{kind: own})
 	all["GET /panel/v1/overview/first-steps"] = panel(call{kind: own})
 	all["GET /panel/v1/usage"] = panel(call{kind: own})
+	all["GET /panel/v1/activity/calls"] = panel(
+		// Of Beta's own calls some name what is Alpha's: those from before are Alpha's alone.
+		call{kind: empty, query: "to=2020-01-01T00:00:00Z"}, call{kind: empty, query: "code=alphacode"}, call{kind: empty, query: "request_id=req_alpha"},
+	)
+	all["GET /panel/v1/activity/calls/{id}"] = panel(call{})
+	all["GET /panel/v1/activity/accepted"] = panel(call{kind: own}, call{kind: empty, query: "request_id=req_alpha"})
+	all["GET /panel/v1/activity/changes"] = panel(call{kind: own}, call{kind: empty, query: "kind=sender&object=alpha_main"})
+	all["GET /panel/v1/activity/changes/{id}"] = panel(call{})
+	all["GET /panel/v1/activity/authors"] = panel(call{kind: own})
 	all["GET /panel/v1/suppressions"] = panel(call{kind: own}, call{kind: empty, query: "number=34611222333"}, call{kind: own, query: "cursor=" + a.cursors["suppressions"]})
 	all["GET /panel/v1/suppressions/export"] = panel(call{kind: own})
 	all["POST /panel/v1/suppressions"] = withBody(`{"numbers":["34622000009"]}`, panel(call{kind: own}))

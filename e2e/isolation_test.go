@@ -103,6 +103,9 @@ func (c *companies) populate(t *testing.T) *belongings {
 	c.column(t, `INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, recording, ringing_at, ended_at)
 		SELECT $1, $2, uid, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2', '34611222333', '', FALSE, 'completed', $3, 1, 2 FROM sender WHERE id = 'alpha_line' RETURNING id`,
 		carillon.NewID(time.Now()), alphaID, file)
+	c.column(t, `INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros, message, doc)
+		VALUES ($1, $2, 1, 1, 400, 'alphacode', 'POST', '/alphapath', 'k', 'req_alpha', 0, 1, 'm', '{"body":"Alphabody"}') RETURNING id`,
+		alphaID, carillon.NewID(time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC)))
 	draft := c.field(t, "id", "POST", "/panel/v1/flows/drafts", `{"flow":{"name":"Alphadraft","trigger":{},"steps":[]}}`, "Authorization", "Bearer "+owner)
 	c.column(t, `INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables, due_at, started_at, changed_at)
 		SELECT $1, $2, $3, 1, id, 'test', 1, 'waiting', 0, 'steps.0', '{"secret":"Alphavariable"}', 4102444800000, 1, 1 FROM conversation WHERE company_id = $2 LIMIT 1 RETURNING id`,
@@ -115,6 +118,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT provider_id FROM template WHERE company_id = $1 AND provider_id <> ''", "SELECT name FROM template WHERE company_id = $1",
 		"SELECT id FROM sender WHERE company_id = $1", "SELECT number FROM sender WHERE company_id = $1",
 		"SELECT id FROM incoming_call WHERE company_id = $1", "SELECT flow_id FROM flow_draft WHERE company_id = $1", "SELECT id FROM flow_run WHERE company_id = $1", "SELECT id FROM bulk_job WHERE company_id = $1", "SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1", "SELECT id FROM file WHERE company_id = $1",
+		"SELECT MAX(id) FROM audit WHERE company_id = $1", "SELECT id FROM api_call WHERE company_id = $1",
 		"SELECT id FROM canned_reply WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
 		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
 		"SELECT s.id FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",

@@ -6,6 +6,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -22,6 +23,8 @@ import (
 	"carillon/internal/notify"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
 )
 
 // Deps are the parts the endpoints call.
@@ -39,6 +42,8 @@ type Deps struct {
 	Proxies   []netip.Prefix // trusted proxies
 	Files     *files.Files
 	BaseURL   func() string // the installation's public address
+	// Accepted is called with each notification that was accepted; nil: nobody is.
+	Accepted func(companyID string, a apicalls.Accepted)
 }
 
 // Messaging takes what people write to senders, and what becomes of replies to them.
@@ -72,10 +77,10 @@ const prefix = "/functions/v1"
 
 // Routes returns the routes of the interface, grouped by subject.
 func Routes(d Deps) []httpio.Route {
-	g := guard{d.Auth}
+	g := guard{d.Auth, d.Proxies}
 	all := slices.Concat(
 		signIn{d.Auth, d.Proxies}.routes(),
-		sending{g, d.Store, d.Limits, d.Notify}.routes(),
+		sending{g, d.Store, d.Limits, d.Notify, d.Accepted}.routes(),
 		notifications{g, d.Store, d.Limits, d.Notify, d.Calls}.routes(),
 		calls{g, d.Notify, d.Files}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
@@ -98,7 +103,26 @@ func route(pattern, access string, handle httpio.Handler) httpio.Route {
 }
 
 // guard admits the holders of access keys and company tokens.
-type guard struct{ auth *auth.Auth }
+type guard struct {
+	auth    *auth.Auth
+	proxies []netip.Prefix // trusted proxies
+}
+
+// changes reports whether a request may change what is recorded (audit.Record). Sends do not, and are many.
+func changes(r *http.Request, scope auth.Scope) bool {
+	send := r.Method == http.MethodPost && (scope == auth.NotifySend || scope == auth.VoiceSend)
+	return !send && r.Method != http.MethodGet && r.Method != http.MethodHead
+}
+
+// by returns a request whose changes are recorded as a key's.
+func (g guard) by(r *http.Request, scope auth.Scope, p *auth.Principal) *http.Request {
+	if !changes(r, scope) {
+		return r
+	}
+	return r.WithContext(audit.By(r.Context(), audit.Author{
+		Kind: "key", ID: p.KeyID, Name: p.Label, Origin: audit.API, Address: httpio.ClientAddress(r, g.proxies),
+	}))
+}
 
 // keyRoute is a route for the holder of an access key, or of a company token, with the scope.
 func (g guard) keyRoute(pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error) httpio.Route {
@@ -107,7 +131,7 @@ func (g guard) keyRoute(pattern string, scope auth.Scope, handle func(w http.Res
 		if err != nil {
 			return err
 		}
-		return handle(w, r, p)
+		return handle(w, g.by(r, scope, p), p)
 	})
 }
 
@@ -118,7 +142,7 @@ func (g guard) valueRoute(pattern string, scope auth.Scope, handle func(r *http.
 		if err != nil {
 			return nil, err
 		}
-		return handle(r, p)
+		return handle(g.by(r, scope, p), p)
 	}))
 }
 
@@ -127,9 +151,11 @@ func (g guard) valueRoute(pattern string, scope auth.Scope, handle func(r *http.
 func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, error) {
 	p, err := g.auth.Principal(r.Context(), accessKey(r), r.Header.Get("Authorization"))
 	if err != nil {
+		nameKey(r, err)
 		return nil, err
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
+	httpio.SetKey(r.Context(), p.KeyID)
 	if p.Company.Suspended {
 		return nil, carillon.Denied("The company is suspended")
 	}
@@ -137,6 +163,14 @@ func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, er
 		return nil, carillon.Denied("The access key lacks the scope " + string(scope))
 	}
 	return p, nil
+}
+
+// nameKey names the company and the key of a credential that is known but not accepted any more: the company is to see that it is used.
+func nameKey(r *http.Request, err error) {
+	if k, ok := errors.AsType[*auth.FormerKey](err); ok {
+		httpio.SetCompany(r.Context(), k.CompanyID)
+		httpio.SetKey(r.Context(), k.ID)
+	}
 }
 
 // accessKey reads the query parameter access_key. present distinguishes an empty one from none.

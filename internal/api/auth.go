@@ -133,9 +133,11 @@ func (s signIn) companyToken(r *http.Request) (any, error) {
 	}
 	p, err := s.auth.Principal(r.Context(), key, "")
 	if err != nil {
+		nameKey(r, err)
 		return nil, err
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
+	httpio.SetKey(r.Context(), p.KeyID)
 	if p.Company.Suspended {
 		return nil, carillon.Denied("The company is suspended")
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"carillon"
 	"carillon/internal/auth"
@@ -9,6 +10,7 @@ import (
 	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/apicalls"
 )
 
 // sending are the endpoints that accept notifications.
@@ -17,6 +19,8 @@ type sending struct {
 	store  *store.Store
 	limits *limit.Limits
 	notify *notify.Notify
+
+	accepted func(companyID string, a apicalls.Accepted) // nil: nobody is interested
 }
 
 func (s sending) routes() []httpio.Route {
@@ -58,6 +62,11 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 		a, err := s.notify.Accept(r.Context(), sub)
 		if err != nil {
 			return err
+		}
+		if s.accepted != nil && !a.Replayed {
+			s.accepted(p.Company.ID, apicalls.Accepted{
+				At: time.Now(), RequestID: httpio.RequestID(r.Context()), KeyID: p.KeyID, NotificationID: a.ID, Voice: ch == carillon.Voice,
+			})
 		}
 		return httpio.Repeatable(w, a.JSON, a.Replayed)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"carillon"
 	"carillon/docs"
+	"carillon/internal/activity"
 	"carillon/internal/agent"
 	"carillon/internal/agent/openai"
 	"carillon/internal/api"
@@ -99,6 +100,7 @@ type App struct {
 	incoming      *call.Incoming
 	media         *egress.Prober
 	purge         *purge.Purge
+	activity      *activity.Recorder
 	metrics       *metrics
 	readiness     *readiness
 	tracing       *tracing.Tracing // nil: off
@@ -230,7 +232,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.calls = call.New(a.store, a.queue, call.Options{
 		Dialers: dialers, Incoming: a.incoming, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Log: a.log,
 	})
-	a.purge = newPurge(a.store, a.metrics, a.log)
+	a.purge, a.activity = newPurge(a.store, a.metrics, a.log), newActivity(a)
 	a.topics()
 	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
 	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
@@ -261,7 +263,7 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	dialers["sandbox"], dialers["sip"] = a.telephone, a.telephone
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
-	a.router.Slow = a.cfg.LogSlow
+	a.router.Slow, a.router.Refused = a.cfg.LogSlow, refusals(a.activity, a.cfg.TrustedProxies)
 	return nil
 }
 
@@ -270,6 +272,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	public := api.Routes(api.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(), Messaging: a.messaging,
 		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: base,
+		Accepted: a.activity.Accepted,
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	widgets := widgetDeps(a, sessionKey)
@@ -313,7 +316,7 @@ func (a *App) run(ctx context.Context) {
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
 	a.work.Go(func() { a.report(a.telephone.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run, a.bulk.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run, a.bulk.Run, a.activity.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	if a.mailer != nil {

@@ -22,6 +22,8 @@ var meanings = map[Permission]string{
 	MayWriteWebhooks:       "Add, change and delete webhooks",
 	MayReadSettings:        "See the company's settings",
 	MayWriteSettings:       "Change the company's settings",
+	MayReadActivity:        "See the calls of the interface that were refused or failed, with their requests",
+	MayReadChanges:         "See who changed what, with the values before and after",
 	MayReadInstallation:    "See whether the installation is in maintenance",
 	MayOperate:             "Operate the whole installation: maintenance, decisions after a restore",
 }

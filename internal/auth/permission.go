@@ -23,6 +23,8 @@ const (
 	MayWriteWebhooks       Permission = "webhooks:write"
 	MayReadSettings        Permission = "settings:read"
 	MayWriteSettings       Permission = "settings:write"
+	MayReadActivity        Permission = "activity:read" // calls of the interface
+	MayReadChanges         Permission = "changes:read"  // who changed what
 	MayReadInstallation    Permission = "installation:read"
 	MayOperate             Permission = "operate" // the whole installation: maintenance, decisions after a restore
 )
@@ -37,16 +39,16 @@ var permissions = map[Role][]Permission{
 	Owner: {
 		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
 		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
-		MayReadSettings, MayWriteSettings, MayReadInstallation, MayOperate,
+		MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation, MayOperate,
 	},
 	Admin: {
 		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
 		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
-		MayReadSettings, MayWriteSettings, MayReadInstallation,
+		MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation,
 	},
 	Developer: {
 		MayReadKeys, MayReadUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications,
-		MayReadConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayReadInstallation,
+		MayReadConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayReadActivity, MayReadInstallation,
 	},
 	Marketer: {
 		MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications, MayReadConversations,

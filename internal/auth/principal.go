@@ -19,6 +19,7 @@ type PresentedKey struct {
 type Principal struct {
 	Company   *carillon.Company
 	KeyID     string
+	Label     string    // of the key
 	ExpiresAt time.Time // of the key; zero: never
 	scopes    []string
 }
@@ -72,9 +73,9 @@ func (a *Auth) principal(ctx context.Context, k *accounts.AccessKey) (*Principal
 	case k == nil:
 		return nil, refused("access key", reasonInvalid)
 	case !k.RevokedAt.IsZero():
-		return nil, refused("access key", reasonRevoked)
+		return nil, former(k, reasonRevoked)
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return nil, refused("access key", reasonExpired)
+		return nil, former(k, reasonExpired)
 	}
 	company, err := a.store.Company(ctx, k.CompanyID)
 	if err != nil {
@@ -84,7 +85,19 @@ func (a *Auth) principal(ctx context.Context, k *accounts.AccessKey) (*Principal
 		return nil, err
 	}
 	a.usage.touch(k.ID, now)
-	return &Principal{Company: company, KeyID: k.ID, ExpiresAt: k.ExpiresAt, scopes: k.Scopes}, nil
+	return &Principal{Company: company, KeyID: k.ID, Label: k.Label, ExpiresAt: k.ExpiresAt, scopes: k.Scopes}, nil
+}
+
+// FormerKey is the cause of the error of a key that is revoked or has expired.
+type FormerKey struct{ ID, CompanyID string }
+
+// Error implements error.
+func (k *FormerKey) Error() string { return "the access key " + k.ID + " is not valid any more" }
+
+func former(k *accounts.AccessKey, reason string) *carillon.Error {
+	e := refused("access key", reason)
+	e.Err = &FormerKey{k.ID, k.CompanyID}
+	return e
 }
 
 // The values of details.reason in a 401 unauthorized.

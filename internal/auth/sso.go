@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"carillon"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/audit"
 )
 
 // Vouched is a person that a server for single sign-on vouches for.
@@ -24,7 +26,7 @@ const invitationsTaken = 20
 func (b Browsers) SignInVouched(ctx context.Context, v Vouched, from Client) (secret string, c *Caller, err error) {
 	account, err := b.auth.store.AccountBySubject(ctx, v.Issuer, v.Subject)
 	if err == nil && account == nil && v.Email != "" {
-		account, err = b.adopt(ctx, v)
+		account, err = b.adopt(ctx, v, from)
 	}
 	if err != nil || account == nil {
 		return "", nil, err
@@ -34,7 +36,7 @@ func (b Browsers) SignInVouched(ctx context.Context, v Vouched, from Client) (se
 
 // adopt finds or makes the account of an e-mail that signs in with a subject for the first time; nil where there is neither account
 // nor invitation, or the account is another subject's.
-func (b Browsers) adopt(ctx context.Context, v Vouched) (*accounts.Account, error) {
+func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.Account, error) {
 	now := time.Now()
 	account, err := b.auth.store.AccountByEmail(ctx, v.Email)
 	if err != nil {
@@ -59,13 +61,17 @@ func (b Browsers) adopt(ctx context.Context, v Vouched) (*accounts.Account, erro
 		}
 	}
 	known := false
+	if fresh {
+		account.ID = carillon.NewID(now)
+	}
+	ctx = audit.By(ctx, audit.Author{Kind: "account", ID: account.ID, Name: account.Email, Origin: audit.Panel, Address: from.Address})
 	err = b.auth.store.Configure(ctx, func(ctx context.Context, tx *accounts.Tx) error {
 		if fresh {
 			if err := tx.AddAccount(ctx, account, now); err != nil {
 				return err
 			}
 			for _, i := range invited {
-				if err := tx.RemoveInvitation(ctx, i.CompanyID, i.ID); err != nil {
+				if err := tx.DropInvitation(ctx, i.CompanyID, i.ID); err != nil {
 					return err
 				}
 				if err := tx.AddMembership(ctx, accounts.Membership{AccountID: account.ID, CompanyID: i.CompanyID, Role: i.Role}); err != nil {

@@ -214,10 +214,10 @@ func (t *Tx) Conn() *sql.Conn { return t.conn }
 
 // Update runs fn in a transaction of its own. It must be repeatable: a deadlock or a serialization failure runs it
 // again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds all of it, and what it
-// ends in the COMMIT may be stored or not.
+// ends in the COMMIT may be stored or not. fn sees the values of the caller's context.
 func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	if d.SQLite() {
-		return d.foreground.do(ctx, &write{exclusive: fn})
+		return d.foreground.do(ctx, &write{exclusive: func(writer context.Context, tx *Tx) error { return fn(withValues{writer, ctx}, tx) }})
 	}
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
@@ -231,6 +231,20 @@ func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) er
 		}
 		return fn(ctx, tx)
 	}))
+}
+
+// withValues is the writer's context with the values of a caller's.
+type withValues struct {
+	context.Context //nolint:containedctx // it is one itself
+	caller          context.Context
+}
+
+// Value implements context.Context.
+func (c withValues) Value(key any) any {
+	if v := c.Context.Value(key); v != nil {
+		return v
+	}
+	return c.caller.Value(key)
 }
 
 // Exec runs one statement in a transaction of its own (Update), and returns the number of rows it changed.

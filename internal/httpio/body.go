@@ -80,6 +80,7 @@ func RawBody(r *http.Request) ([]byte, error) {
 	for {
 		n, err := r.Body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
+		st.body, st.read = buf, true
 		switch {
 		case int64(len(buf)) > st.maxBody:
 			return nil, tooLarge(st, r)

@@ -30,6 +30,11 @@ type state struct {
 	held    int64  // bytes of the router's body budget
 	share   string // of the budget
 	unread  bool   // a part of the body is left on the connection
+	key     string // the id of the access key
+	message string // of the error in the response
+	body    []byte // of the request, as far as it was read
+	read    bool   // a part of the body at least
+	refusal []byte // the response, where it is an error
 	router  *Router
 }
 
@@ -46,15 +51,26 @@ func RequestID(ctx context.Context) string { return stateOf(ctx).id }
 // SetCompany names the company in the request's log line, and in the budget of bodies.
 func SetCompany(ctx context.Context, companyID string) { stateOf(ctx).company = companyID }
 
+// SetKey names the access key of the request, by its id.
+func SetKey(ctx context.Context, keyID string) { stateOf(ctx).key = keyID }
+
 // JSON writes v with the status. HTML characters are not escaped: programs read responses.
 func JSON(w http.ResponseWriter, status int, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return Raw(w, status, body)
+}
+
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return err
+		return nil, err
 	}
-	return Raw(w, status, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Created is the value of a 201.
@@ -130,7 +146,12 @@ func Error(w http.ResponseWriter, r *http.Request, err error) {
 	if e.Code == carillon.Unauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	_ = JSON(w, e.Code.Status(), errorBody{e.Code.String(), e.Message, e.Details, e.RetryAfter, st.id})
+	body, err := encode(errorBody{e.Code.String(), e.Message, e.Details, e.RetryAfter, st.id})
+	if err != nil { // of details that cannot be written
+		body, _ = encode(errorBody{Error: e.Code.String(), Message: e.Message, RequestID: st.id})
+	}
+	st.message, st.refusal = e.Message, body
+	_ = Raw(w, e.Code.Status(), body)
 }
 
 func internalError(err error) *carillon.Error {

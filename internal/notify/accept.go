@@ -28,6 +28,7 @@ type Submission struct {
 
 // Response is the body for the caller; repeats get the same bytes.
 type Response struct {
+	ID       string // of the notification; empty for a repeat
 	JSON     []byte
 	Replayed bool
 }
@@ -97,7 +98,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	if a.Notification.Open > 0 {
 		n.wakeAt(&a.Notification)
 	}
-	return Response{JSON: body}, nil
+	return Response{ID: a.Notification.ID, JSON: body}, nil
 }
 
 // idTries is how many ids are tried for a notification. Numbers can collide while two nodes have the same slot.

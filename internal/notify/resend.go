@@ -13,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/rank"
 )
 
@@ -296,7 +297,7 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 	}
 	return &Submission{
 		Channel: n.Channel, Body: text, Flat: n.Flat, Route: resendRoute, IdempotencyKey: n.ID + "/" + key, Hash: hash, ResendOf: n.ID, Keep: resendKeep,
-	}, "", x.N.store.AddNote(ctx, companyID, n.ID, noteResending+key)
+	}, "", x.N.store.AddNote(ctx, companyID, n.ID, noteResending+key, "")
 }
 
 func digestOf(parts ...string) string {
@@ -360,7 +361,7 @@ func resendBody(body map[string]json.RawMessage, recipients []int) ([]byte, erro
 // Resent links a notification with the one that a submission was accepted as; "": it was refused.
 func (x Sent) Resent(ctx context.Context, companyID string, s *Submission, as string) error {
 	if as != "" {
-		if err := x.N.store.AddNote(ctx, companyID, s.ResendOf, noteResentAs+as); err != nil {
+		if err := x.N.store.AddNote(ctx, companyID, s.ResendOf, noteResentAs+as, audit.Resent); err != nil {
 			return err
 		}
 	}

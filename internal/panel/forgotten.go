@@ -145,6 +145,13 @@ func (x forgotten) set(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	a, err := x.Store.Account(r.Context(), link.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	if a != nil {
+		r = x.by(r, a)
+	}
 	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		spent, err := tx.SpendPasswordLink(ctx, secret, time.Now())
 		if err == nil && !spent {

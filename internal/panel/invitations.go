@@ -324,6 +324,7 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 	if a.PasswordHash, err = s.Auth.HashPassword(r.Context(), fresh); err != nil {
 		return err
 	}
+	r = s.byNew(r, a)
 	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
 		return a.ID, tx.AddAccount(ctx, a, time.Now())
 	}); err != nil {
@@ -346,6 +347,7 @@ func (s sessions) acceptKnown(w http.ResponseWriter, r *http.Request, secret str
 		return carillon.Denied("The invitation is for another e-mail: sign in with it")
 	}
 	x := invitations{members{s.Deps}}
+	r = s.by(r, c.Account)
 	if err := x.join(r.Context(), secret, i, func(context.Context, *store.Tx) (string, error) { return c.Account.ID, nil }); err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func (x jobs) list(r *http.Request, by member) (any, error) {
 
 // upload makes a job of a file.
 func (x jobs) upload(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MaySendNotifications)
+	r, by, err := x.memberOf(r, auth.MaySendNotifications)
 	if err != nil {
 		httpio.LeaveBody(r.Context())
 		return err

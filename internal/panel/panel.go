@@ -83,7 +83,7 @@ func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
 	cloud := cloudSenders{x}
-	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), cloud.routes(), companySettings{p}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), overview{p}.routes(), suppressed{p}.routes(), sentList{p}.routes(), campaigns{p, make(slots, exportsMost)}.routes(), sending{p}.routes(), jobs{p, make(slots, uploadsMost)}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), cloud.routes(), companySettings{p}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), overview{p}.routes(), activities{p}.routes(), suppressed{p}.routes(), sentList{p}.routes(), campaigns{p, make(slots, exportsMost)}.routes(), sending{p}.routes(), jobs{p, make(slots, uploadsMost)}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
@@ -123,7 +123,7 @@ func (p *Panel) route(method, path string, needed auth.Permission, handle func(r
 	return httpio.Route{
 		Pattern: method + " " + prefix + path, Access: "panel", Permission: string(needed),
 		Handle: httpio.Value(func(r *http.Request) (any, error) {
-			by, err := p.member(r, needed)
+			r, by, err := p.memberOf(r, needed)
 			if err != nil {
 				return nil, err
 			}
@@ -139,22 +139,28 @@ func (p *Panel) ownRoute(method, path string, handle func(r *http.Request, c *au
 		if err != nil {
 			return nil, err
 		}
-		return handle(r, c)
+		return handle(p.by(r, c.Account), c)
 	})}
 }
 
 // member returns the caller. Errors: those of auth.Caller and auth.Member.
 func (p *Panel) member(r *http.Request, needed auth.Permission) (member, error) {
+	_, by, err := p.memberOf(r, needed)
+	return by, err
+}
+
+// memberOf is member for a request that changes something: what it returns has its changes recorded as the caller's.
+func (p *Panel) memberOf(r *http.Request, needed auth.Permission) (*http.Request, member, error) {
 	c, err := p.caller(r)
 	if err != nil {
-		return member{}, err
+		return r, member{}, err
 	}
 	company, role, err := p.Auth.Member(r.Context(), c, r.URL.Query().Get("company"), needed)
 	if err != nil {
-		return member{}, err
+		return r, member{}, err
 	}
 	httpio.SetCompany(r.Context(), company)
-	return member{c.Account.ID, c.Account.Name, c.Account.Email, company, role}, nil
+	return p.by(r, c.Account), member{c.Account.ID, c.Account.Name, c.Account.Email, company, role}, nil
 }
 
 // events streams what happens to the company's notifications, or by ?topic=calls to its calls (realtime.Hub.Serve).

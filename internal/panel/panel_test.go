@@ -199,6 +199,12 @@ func TestAKeyIsMadeShownOnceListedAndRevoked(t *testing.T) {
 
 // rolesOf is who may call each route, written out.
 var rolesOf = map[string]string{
+	"GET /panel/v1/activity/calls":                "owner admin developer",
+	"GET /panel/v1/activity/calls/{id}":           "owner admin developer",
+	"GET /panel/v1/activity/accepted":             "owner admin developer",
+	"GET /panel/v1/activity/changes":              "owner admin",
+	"GET /panel/v1/activity/changes/{id}":         "owner admin",
+	"GET /panel/v1/activity/authors":              "owner admin",
 	"GET /panel/v1/keys":                          "owner admin developer",
 	"POST /panel/v1/keys":                         "owner admin",
 	"DELETE /panel/v1/keys/{id}":                  "owner admin",

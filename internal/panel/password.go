@@ -11,6 +11,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/audit"
 )
 
 // changePassword sets the caller's own password, who must know the present one, and ends the caller's other sessions.
@@ -85,7 +86,10 @@ func (m members) signOutUser(r *http.Request, by member) (any, error) {
 		if err := ownMember(ctx, tx, by, id); err != nil {
 			return err
 		}
-		return tx.EndSessions(ctx, id, "", time.Now())
+		if err := tx.EndSessions(ctx, id, "", time.Now()); err != nil {
+			return err
+		}
+		return tx.RecordUser(ctx, time.Now(), id, audit.Entry{Action: audit.SignedOut})
 	})
 }
 

@@ -209,6 +209,7 @@ func (m members) addFirst(r *http.Request) (any, error) {
 		return nil, err
 	}
 	company := carillon.NewCompany(u.company)
+	r = m.byNew(r, a)
 	if err := m.Auth.FirstOwner(r.Context(), authorization, a, &company); err != nil {
 		return nil, err
 	}

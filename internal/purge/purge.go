@@ -3,7 +3,7 @@
 // begins one while no request waits to be stored, so that accepting is hardly slowed. It never deletes a notification
 // that is not closed. Expired sessions are deleted by auth, rates by limit.
 //
-//	round: keys ─▶ events ─▶ files ─▶ addresses ─▶ quotas and counts (once a day) ─▶ conversations and contacts, calls to lines, then notifications, company by company:
+//	round: keys ─▶ events ─▶ files ─▶ addresses ─▶ recorded changes and calls of the interface ─▶ quotas and counts (once a day) ─▶ conversations and contacts, calls to lines, then notifications, company by company:
 //	       step, pause, step, pause … until nothing has expired
 //
 // On PostgreSQL one node at a time deletes; a node that finds another one purging leaves the round to it.
@@ -34,6 +34,8 @@ const (
 	Phones        = "sandbox_phones"
 	Incoming      = "incoming_calls"
 	Jobs          = "bulk_jobs"
+	Changes       = "recorded_changes"
+	APICalls      = "api_calls"
 )
 
 // Options wire a Purge. The zero value works.
@@ -110,6 +112,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if busy, err := p.phones(ctx, now); busy || err != nil {
+		return err
+	}
+	if busy, err := p.activity(ctx, now); busy || err != nil {
 		return err
 	}
 	if now.Sub(p.quotas) >= day {
@@ -279,6 +284,37 @@ const keepInbound = 8 * day
 
 func (p *Purge) inbound(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.steps(ctx, Inbound, func() (store.Purged, error) { return p.store.DropInbound(ctx, now.Add(-keepInbound), p.pace.rows) })
+}
+
+// How long changes and calls of the interface are kept (docs/reference/activity.md). Of a company that keeps its notifications for a
+// shorter time no call is kept longer than those: its request may have the same numbers in it.
+const (
+	keepChanges  = 400 * day
+	keepAPICalls = 30 * day
+)
+
+func (p *Purge) activity(ctx context.Context, now time.Time) (busy bool, err error) {
+	if busy, err := p.steps(ctx, Changes, func() (store.Purged, error) {
+		return p.store.DropChanges(ctx, now.Add(-keepChanges), p.pace.rows)
+	}); busy || err != nil {
+		return busy, err
+	}
+	for id := ""; ; {
+		if id, err = p.store.APICallsAfter(ctx, id); err != nil || id == "" {
+			return false, err
+		}
+		before := now.Add(-keepAPICalls)
+		kept, err := p.keptSince(ctx, id, now)
+		if err != nil {
+			return false, err
+		}
+		if kept.After(before) {
+			before = kept
+		}
+		if busy, err := p.steps(ctx, APICalls, func() (store.Purged, error) { return p.store.DropAPICalls(ctx, id, before, p.pace.rows) }); busy || err != nil {
+			return busy, err
+		}
+	}
 }
 
 // keepPhone is how long a phone of the sandbox that nobody uses is remembered.

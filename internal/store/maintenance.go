@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"time"
 
+	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 )
 
 // Maintenance is a window in which the interface responds with 503; zero means none.
@@ -32,6 +34,10 @@ func (s *Store) Maintenance(ctx context.Context) (Maintenance, error) {
 
 // SetMaintenance sets the window; the zero window ends it.
 func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
+	first, err := s.OldestCompany(ctx)
+	if err != nil {
+		return err
+	}
 	return s.Configure(ctx, func(ctx context.Context, tx *Tx) error {
 		tx.changes("") // nothing of a company's
 		var err error
@@ -41,7 +47,14 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 			_, err = tx.Exec(ctx, "INSERT INTO meta (name, value, text) VALUES ('maintenance', $1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text",
 				db.Millis(m.Until), strconv.FormatInt(db.Millis(m.From), 10))
 		}
-		return err
+		if err != nil || first == "" {
+			return err
+		}
+		e := audit.Entry{CompanyID: first, Kind: audit.Maintenance, Action: audit.Ended} // its owners administer the installation
+		if !m.Until.IsZero() {
+			e.Action, e.After = audit.Started, map[string]string{"from": carillon.FormatTime(m.From), "until": carillon.FormatTime(m.Until)}
+		}
+		return audit.Record(ctx, tx.Tx, time.Now(), e)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
@@ -194,8 +195,12 @@ func (tx *Tx) cancel(ctx context.Context, companyID, id string, keys []carillon.
 	if open == 0 {
 		ended = db.Millis(now)
 	}
-	_, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, ended, int64(seq))
-	return canceled, sent, err
+	if _, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, ended, int64(seq)); err != nil {
+		return 0, 0, fmt.Errorf("cancel: %w", err)
+	}
+	return canceled, sent, audit.Record(ctx, tx.Tx, now, audit.Entry{
+		CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Canceled, After: map[string]int{"canceled": canceled, "already_sent": sent},
+	})
 }
 
 // own checks that a notification is the company's and locks it.
@@ -231,8 +236,17 @@ func (s *Store) Move(ctx context.Context, companyID, id string, due, now time.Ti
 		if moved, all = moved+called, all+dialable; moved == 0 || moved != all {
 			return carillon.InConflict("Delivery has begun")
 		}
-		_, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, moved_at = $2, scheduled = TRUE WHERE seq = $3", db.Millis(due), db.Millis(now), int64(seq))
-		return err
+		var before int64
+		if err := tx.Row(ctx, []any{&before}, "SELECT due_at FROM notification WHERE seq = $1", int64(seq)); err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+		if _, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, moved_at = $2, scheduled = TRUE WHERE seq = $3", db.Millis(due), db.Millis(now), int64(seq)); err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+		return audit.Record(ctx, tx.Tx, now, audit.Entry{
+			CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Moved,
+			Before: map[string]string{"scheduled_time": carillon.FormatTime(db.Instant(before))}, After: map[string]string{"scheduled_time": carillon.FormatTime(due)},
+		})
 	})
 	if err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func written(t *testing.T, engine string) []string {
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	var files []string
-	for _, folder := range []string{".", "accounts", "bulk", "chats", "configure", "events", "files", "questions", "rates", "resources", "replies", "runs", "senders", "stats", "suppressions", "templates"} {
+	for _, folder := range []string{".", "accounts", "apicalls", "audit", "bulk", "chats", "configure", "events", "files", "questions", "rates", "resources", "replies", "runs", "senders", "stats", "suppressions", "templates"} {
 		more, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -154,6 +154,10 @@ var exceptions = []struct {
 	{"ORDER BY CASE WHEN state = 'resolved' THEN 1 ELSE 0 END, opened_at DESC", []string{"sorts"}, "the conversations of one contact"},
 	{"state IN ('queued', 'wrap_up') AND state_at <", []string{"sorts"}, "those in one state that end soon"},
 	{"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'", []string{"reads all of conversation"}, "the index of those that are not resolved, for figures"},
+	{"WITH RECURSIVE authors", []string{"reads all of authors"}, "a row for each author"},
+	{"DELETE FROM audit WHERE (company_id, id) IN", []string{"sorts"}, "the rows of one step"},
+	{"DELETE FROM api_call WHERE company_id = $1 AND id IN", []string{"sorts"}, "the rows of one step"},
+	{"DELETE FROM api_accepted WHERE company_id = $1 AND id IN", []string{"sorts"}, "the rows of one step"},
 	{"FROM signing_key ORDER BY", []string{"sorts"}, "a handful"},
 	{"FROM node ORDER BY", []string{"sorts"}, "a handful"},
 	{"FROM shard ORDER BY", []string{"sorts"}, "64 rows"},
@@ -258,6 +262,9 @@ var meant = []struct {
 	{"FROM template WHERE sender = $1 AND provider_id <> ''", by("template_provider")},
 	{"FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until <= $1", by("bulk_job_due")},
 	{"state NOT IN ('uploading', 'discarded')", by("bulk_job_company")},
+	{"FROM audit WHERE company_id = $1 AND author = $2 AND kind = $3 AND id >=", by("audit_author_kind")},
+	{"FROM audit WHERE company_id = $1 AND kind = $2 AND object_id = $3 ORDER", by("audit_object")},
+	{"DELETE FROM audit WHERE (company_id, id) IN", by("audit_age")},
 	{"SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1", by("sender_number")},
 }
 
@@ -400,6 +407,12 @@ var filling = []string{
 	`INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, lease_until, created_at, changed_at)
 		SELECT 'j' || i, ` + company + `, 'a', 1, CASE WHEN i % 100 = 0 THEN 'sending' WHEN i % 100 = 1 THEN 'discarded' ELSE 'done' END, 'f', 1, '{}', i, i, i FROM generate_series(0, 20000) i`,
 	`INSERT INTO bulk_batch (job_id, n, cells) SELECT 'j' || i % 20000, i / 20000, '[]' FROM generate_series(0, 80000) i`,
+	`INSERT INTO audit (company_id, id, at, author, author_name, origin, address, kind, object_id, object_name, action, changes)
+		SELECT ` + company + `, 'u' || i, i, 'account:' || i % 300, 'n', 'panel', '', (ARRAY['sender', 'key', 'template', 'agent', 'user'])[1 + i % 5], 'o' || i % 900, 'n', 'changed',
+		'[]' FROM generate_series(0, 60000) i`,
+	`INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros, message, doc)
+		SELECT ` + company + `, 'p' || i, i, 100, 400 + i % 100, 'c', 'POST', '/p', 'k', 'r' || i, 0, 1, 'm', '{}' FROM generate_series(0, 60000) i`,
+	`INSERT INTO api_accepted (company_id, id, at, amount, doc) SELECT ` + company + `, 'p' || i, i, 1, '[]' FROM generate_series(0, 20000) i`,
 	`INSERT INTO bulk_check (job_id, n, good, faulty) SELECT 'j' || i % 20000, i / 20000, 100, 0 FROM generate_series(0, 80000) i`,
 	`ANALYZE`,
 }

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 )
 
@@ -58,6 +59,7 @@ type KeepPassword func(ctx context.Context, stored, password string) (string, er
 // without changes no cache is invalidated. What the set-up leaves out stays as it is. Things are found by id or by their
 // natural key (config.Provision); missing ids are generated once. Conflicts with the stored state are config.Problems.
 func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPassword) (Summary, error) {
+	ctx = audit.By(ctx, audit.Author{Origin: audit.SetUp})
 	hashes, err := s.hashPasswords(ctx, p, keep)
 	if err != nil {
 		return nil, err

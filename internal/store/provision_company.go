@@ -15,6 +15,8 @@ import (
 	"carillon/internal/config"
 	"carillon/internal/db"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/audit"
+	"carillon/internal/store/suppressions"
 )
 
 // company gives the company's id, empty after a problem.
@@ -169,13 +171,20 @@ func randomBytes(n int) []byte {
 
 // suppressions adds numbers, for all types; those that are there for all types keep their reason.
 func (a *applying) suppressions(ctx context.Context, companyID string, c *config.Company) error {
+	var added []string
 	for _, number := range c.Suppressions {
 		e, err := a.suppress(ctx, companyID, number)
 		if err := a.count("suppression", c.At, e, err); err != nil {
 			return fmt.Errorf("suppress a number: %w", err)
 		}
+		if e != unchanged {
+			added = append(added, number)
+		}
 	}
-	return nil
+	if len(added) == 0 {
+		return nil
+	}
+	return suppressions.Record(ctx, a.tx.Tx, companyID, audit.Added, suppressions.Suppression{Type: suppressions.All, Reason: "set up"}, added)
 }
 
 func (a *applying) suppress(ctx context.Context, companyID, number string) (effect, error) {

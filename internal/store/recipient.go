@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 )
 
 // Opening is the first recipient of a notification.
@@ -68,12 +70,17 @@ func (s *Store) MessageOf(ctx context.Context, companyID, providerID string) (ke
 	return key, err == nil, db.Wrap(db.Ignore(err), "find a message")
 }
 
-// AddNote adds a note to a company's notification, once.
-func (s *Store) AddNote(ctx context.Context, companyID, id, note string) error {
+// AddNote adds a note to a company's notification, once, and records what was done, unless that is empty.
+func (s *Store) AddNote(ctx context.Context, companyID, id, note string, done audit.Action) error {
 	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE notification SET notes = CASE WHEN notes = '' THEN $4 ELSE notes || ' ' || $4 END
+		n, err := tx.Exec(ctx, `UPDATE notification SET notes = CASE WHEN notes = '' THEN $4 ELSE notes || ' ' || $4 END
 			WHERE seq = $1 AND company_id = $2 AND id = $3 AND ' ' || notes || ' ' NOT LIKE '% ' || $4 || ' %'`, int64(carillon.SeqOf(id)), companyID, id, note)
-		return db.Wrap(err, "note on a notification")
+		if err != nil || n == 0 || done == "" {
+			return db.Wrap(err, "note on a notification")
+		}
+		return tx.Record(ctx, time.Now(), audit.Entry{
+			CompanyID: companyID, Kind: audit.Notification, ID: id, Action: done, After: map[string]string{"note": note},
+		})
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/work"
 )
 
@@ -271,7 +272,14 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 				err = d.decide(ctx, tx, lanes, s.restorable()[i], companyID, send, now, limit-d.Messages)
 			}
 		}
-		return d, err
+		if err != nil || d.Messages == 0 {
+			return d, err
+		}
+		e := audit.Entry{CompanyID: companyID, Kind: audit.Restored, Action: audit.FailDecided, After: map[string]int{"messages": d.Messages}}
+		if send {
+			e.Action = audit.SendDecided
+		}
+		return d, audit.Record(ctx, tx.Tx, now, e)
 	})
 	for _, seq := range d.Notifications {
 		s.stats.Touch(seq, err)

@@ -19,6 +19,8 @@ import (
 	"carillon/internal/db"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/addresses"
+	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/bulk"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
@@ -104,6 +106,8 @@ type Store struct {
 	runs         *runs.Store
 	replies      *replies.Store
 	bulk         *bulk.Store
+	audit        *audit.Store
+	apiCalls     *apicalls.Store
 	stats        *stats.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
@@ -154,6 +158,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.questions = questions.New(d, placeQuestion)
 	s.files = files.New(d)
 	s.addresses, s.runs, s.replies, s.bulk = addresses.New(d), runs.New(d), replies.New(d), bulk.New(d)
+	s.audit, s.apiCalls = audit.New(d), apicalls.New(d)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err
@@ -189,6 +194,9 @@ func (s *Store) Runs() *runs.Store { return s.runs }
 
 // Replies are what people write to senders, and the replies.
 func (s *Store) Replies() *replies.Store { return s.replies }
+
+// Audit is the record of changes.
+func (s *Store) Audit() *audit.Store { return s.audit }
 
 // Stats are the counts of recipients.
 func (s *Store) Stats() *stats.Store { return s.stats }
@@ -249,6 +257,11 @@ func (s *Store) on(tx *configure.Tx) *Tx {
 		Tx: tx.Tx, accountTx: s.accountStore.On(tx), templateTx: s.templateStore.On(tx), resourceTx: s.resourceStore.On(tx),
 		suppressionTx: s.suppressionStore.On(tx), senderTx: s.senderStore.On(tx), config: tx, s: s,
 	}
+}
+
+// Record writes a change into the record of changes, for what no method of the transaction records by itself (audit.Record).
+func (tx *Tx) Record(ctx context.Context, now time.Time, e audit.Entry) error {
+	return audit.Record(ctx, tx.Tx, now, e)
 }
 
 // changes records that the transaction changes a company's configuration.

@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -100,7 +101,7 @@ func notes(t *testing.T, r *rig) {
 	a := r.accepted(t, 1)
 	for _, note := range []string{"first", "second", "first", "sec"} {
 		for _, company := range []string{ours, theirs} {
-			if err := r.AddNote(t.Context(), company, a.Notification.ID, note); err != nil {
+			if err := r.AddNote(t.Context(), company, a.Notification.ID, note, audit.Resent); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -15,9 +16,14 @@ func (d Deps) keyed(r *http.Request, kind, parameter string) (*found, *auth.Prin
 	q := r.URL.Query()
 	p, err := d.Auth.Principal(r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"))
 	if err != nil {
+		if k, ok := errors.AsType[*auth.FormerKey](err); ok { // its company is to see that it is used
+			httpio.SetCompany(r.Context(), k.CompanyID)
+			httpio.SetKey(r.Context(), k.ID)
+		}
 		return nil, nil, err
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
+	httpio.SetKey(r.Context(), p.KeyID)
 	switch {
 	case p.Company.Suspended:
 		return nil, nil, carillon.Denied("The company is suspended")

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/seal"
 )
 
@@ -119,22 +120,54 @@ func (t *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 	}
 	if n == 1 {
 		k.CreatedAt = now
-		return nil
+		return t.recordKey(ctx, audit.Created, nil, k, now)
 	}
-	var created int64
-	var company string
-	if err := t.tx.Row(ctx, []any{&k.ID, &company, &created}, "SELECT id, company_id, created_at FROM access_key WHERE digest = $1", digest); err != nil {
-		return fmt.Errorf("read access key: %w", err)
+	have, err := t.FindKey(ctx, k.Key)
+	if err != nil {
+		return err
 	}
-	k.CreatedAt = db.Instant(created)
-	if company != k.CompanyID {
+	if have == nil {
+		return errors.New("read access key: it is gone")
+	}
+	k.ID, k.CreatedAt = have.ID, have.CreatedAt
+	if have.CompanyID != k.CompanyID {
 		return carillon.InConflict("The access key belongs to another company")
 	}
 	_, err = t.tx.Exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
 		revoked_at = CASE WHEN revoked_at = 0 THEN $5 ELSE revoked_at END WHERE id = $1
 		AND (label <> $2 OR scopes <> $3 OR expires_at <> $4 OR revoked_at = 0 AND $5 <> 0)`,
 		k.ID, k.Label, scopes, db.Millis(k.ExpiresAt), db.Millis(k.RevokedAt))
-	return db.Wrap(err, "write access key")
+	if err != nil {
+		return fmt.Errorf("write access key: %w", err)
+	}
+	after := *k
+	if !have.RevokedAt.IsZero() {
+		after.RevokedAt = have.RevokedAt
+	}
+	return t.recordKey(ctx, audit.Changed, have, &after, now)
+}
+
+// recordKey records a change of a key; before is nil for a new one.
+func (t *Tx) recordKey(ctx context.Context, action audit.Action, before, after *AccessKey, now time.Time) error {
+	doc := func(k *AccessKey) any {
+		if k == nil {
+			return nil
+		}
+		return map[string]any{
+			"label": k.Label, "scopes": strings.Join(k.Scopes, " "), "expires_at": instantOrNull(k.ExpiresAt), "revoked_at": instantOrNull(k.RevokedAt),
+		}
+	}
+	return audit.Record(ctx, t.tx.Tx, now, audit.Entry{
+		CompanyID: after.CompanyID, Kind: audit.Key, ID: after.ID, Name: after.Label, Action: action, Before: doc(before), After: doc(after),
+	})
+}
+
+// instantOrNull is an instant as it is recorded; nil for none.
+func instantOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return carillon.FormatTime(t)
 }
 
 // CountKeys is the number of a company's keys that are not revoked.
@@ -146,15 +179,22 @@ func (t *Tx) CountKeys(ctx context.Context, companyID string) (n int, err error)
 // RevokeKey revokes a company's key, inside Configure. One that is revoked already is left unchanged. Errors: not_found.
 func (t *Tx) RevokeKey(ctx context.Context, companyID, id string, now time.Time) error {
 	t.tx.Changes(companyID)
-	n, err := t.tx.Exec(ctx, `UPDATE access_key SET revoked_at = CASE WHEN revoked_at = 0 THEN $3 ELSE revoked_at END
-		WHERE company_id = $1 AND id = $2`, companyID, id, db.Millis(now))
-	if err != nil {
+	before, err := db.Find(ctx, t.tx, "access key", func(scan db.Scan) (*AccessKey, error) { return scanKey(scan) },
+		"SELECT "+keyColumns+" FROM access_key WHERE company_id = $1 AND id = $2", companyID, id)
+	switch {
+	case err != nil:
+		return err
+	case before == nil:
+		return carillon.Absent("Key")
+	case !before.RevokedAt.IsZero():
+		return nil
+	}
+	if _, err := t.tx.Exec(ctx, "UPDATE access_key SET revoked_at = $3 WHERE company_id = $1 AND id = $2", companyID, id, db.Millis(now)); err != nil {
 		return fmt.Errorf("revoke access key: %w", err)
 	}
-	if n == 0 {
-		return carillon.Absent("Key")
-	}
-	return nil
+	after := *before
+	after.RevokedAt = now
+	return t.recordKey(ctx, audit.Revoked, before, &after, now)
 }
 
 // KeyOfLabel is the secret of a company's oldest key with a label; "" when there is none.

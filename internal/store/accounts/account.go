@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 )
 
 // Account is a person who can sign in.
@@ -90,8 +91,19 @@ func (t *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
 			return err
 		}
 	}
-	_, err = t.tx.Exec(ctx, "UPDATE account SET name = $2, updated_at = $3 WHERE id = $1 AND name <> $2", a.ID, a.Name, db.Millis(now))
-	return db.Wrap(err, "write account")
+	var name string
+	if err := t.tx.Row(ctx, []any{&name}, "SELECT name FROM account WHERE id = $1", a.ID); err != nil {
+		return fmt.Errorf("read account: %w", err)
+	}
+	if _, err = t.tx.Exec(ctx, "UPDATE account SET name = $2, updated_at = $3 WHERE id = $1 AND name <> $2", a.ID, a.Name, db.Millis(now)); err != nil {
+		return fmt.Errorf("write account: %w", err)
+	}
+	return t.RecordUser(ctx, now, a.ID, audit.Entry{Action: audit.Changed, Before: map[string]string{"name": name}, After: map[string]string{"name": a.Name}})
+}
+
+// RecordUser records what concerns the sign-in of an account in each of its companies.
+func (t *Tx) RecordUser(ctx context.Context, now time.Time, accountID string, e audit.Entry) error {
+	return audit.RecordAll(ctx, t.tx.Tx, now, accountID, e)
 }
 
 func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int64, error) {
@@ -120,6 +132,9 @@ func (t *Tx) SetPassword(ctx context.Context, accountID, hash, keep string, now 
 	}
 	if _, err := t.tx.Exec(ctx, "DELETE FROM password_reset WHERE account_id = $1", accountID); err != nil {
 		return fmt.Errorf("remove links for a password: %w", err)
+	}
+	if err := t.RecordUser(ctx, now, accountID, audit.Entry{Action: audit.PasswordSet}); err != nil {
+		return err
 	}
 	return t.EndSessions(ctx, accountID, keep, now)
 }

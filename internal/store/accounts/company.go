@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 )
 
 // Company returns a company by id, from the cache. Errors: not_found.
@@ -65,13 +66,17 @@ func (t *Tx) FindCompany(ctx context.Context, id, name string) (*carillon.Compan
 // PutCompany inserts or replaces a company, inside Configure.
 func (t *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time) error {
 	t.tx.Changes(c.ID)
+	before, err := t.FindCompany(ctx, c.ID, "")
+	if err != nil {
+		return err
+	}
 	hours, hoursErr := json.Marshal(c.CallingHours)
 	redial, redialErr := json.Marshal(c.Redial)
 	limits, limitsErr := json.Marshal(c.Limits)
 	if err := errors.Join(hoursErr, redialErr, limitsErr); err != nil {
 		return fmt.Errorf("write company: %w", err)
 	}
-	_, err := t.tx.Exec(ctx, `INSERT INTO company (`+companyColumns+`, created_at, updated_at)
+	_, err = t.tx.Exec(ctx, `INSERT INTO company (`+companyColumns+`, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
 		suspended = excluded.suspended, strict = excluded.strict, hours = excluded.hours, redial = excluded.redial,
 		limits = excluded.limits, retention = excluded.retention, updated_at = excluded.updated_at`,
@@ -79,5 +84,20 @@ func (t *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time)
 	if db.Duplicate(err) {
 		return carillon.InConflict("Another company has the name " + c.Name)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("write company: %w", err)
+	}
+	e := audit.Entry{CompanyID: c.ID, Kind: audit.Company, ID: c.ID, Name: c.Name, Action: audit.Created, After: companyDoc(c)}
+	if before != nil {
+		e.Action, e.Before = audit.Changed, companyDoc(before)
+	}
+	return audit.Record(ctx, t.tx.Tx, now, e)
+}
+
+// companyDoc is what is recorded of a company.
+func companyDoc(c *carillon.Company) map[string]any {
+	return map[string]any{
+		"name": c.Name, "suspended": c.Suspended, "strict_recipient_id": c.StrictRecipientID, "calling_hours": c.CallingHours, "redial": c.Redial,
+		"limits": c.Limits, "retention_days": c.RetentionDays,
+	}
 }

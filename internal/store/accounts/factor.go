@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/seal"
 )
 
@@ -72,6 +73,9 @@ func (s *Store) ConfirmFactor(ctx context.Context, accountID string, step int64,
 		if err != nil || n == 0 {
 			return false, err
 		}
+		if err := audit.RecordAll(ctx, tx, now, accountID, audit.Entry{Action: audit.FactorOn}); err != nil {
+			return false, err
+		}
 		return true, replaceRecovery(ctx, tx, accountID, codes)
 	})
 	return done, db.Wrap(err, "confirm second factor")
@@ -79,7 +83,12 @@ func (s *Store) ConfirmFactor(ctx context.Context, accountID string, step int64,
 
 // ReplaceRecovery replaces the recovery codes of an account.
 func (s *Store) ReplaceRecovery(ctx context.Context, accountID string, codes []string) error {
-	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return replaceRecovery(ctx, tx, accountID, codes) })
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := audit.RecordAll(ctx, tx, time.Now(), accountID, audit.Entry{Action: audit.CodesMade}); err != nil {
+			return err
+		}
+		return replaceRecovery(ctx, tx, accountID, codes)
+	})
 	return db.Wrap(err, "store recovery codes")
 }
 
@@ -111,10 +120,12 @@ func (s *Store) SpendRecovery(ctx context.Context, accountID, code string) (bool
 
 // RemoveFactor removes the second factor of an account, with its recovery codes.
 func (t *Tx) RemoveFactor(ctx context.Context, accountID string) error {
-	for _, remove := range []string{"DELETE FROM recovery_code WHERE account_id = $1", "DELETE FROM second_factor WHERE account_id = $1"} {
-		if _, err := t.tx.Exec(ctx, remove, accountID); err != nil {
-			return fmt.Errorf("remove second factor: %w", err)
-		}
+	if _, err := t.tx.Exec(ctx, "DELETE FROM recovery_code WHERE account_id = $1", accountID); err != nil {
+		return fmt.Errorf("remove recovery codes: %w", err)
 	}
-	return nil
+	n, err := t.tx.Exec(ctx, "DELETE FROM second_factor WHERE account_id = $1", accountID)
+	if err != nil || n == 0 {
+		return db.Wrap(err, "remove second factor")
+	}
+	return t.RecordUser(ctx, time.Now(), accountID, audit.Entry{Action: audit.FactorOff})
 }

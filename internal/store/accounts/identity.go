@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 )
 
 // AccountBySubject finds the account that is known by a subject at a server for single sign-on; nil when there is none.
@@ -19,7 +20,10 @@ func (t *Tx) PutIdentity(ctx context.Context, accountID, issuer, subject string,
 		SELECT $1, $2, id, $4 FROM account WHERE id = $3
 			AND NOT EXISTS (SELECT 1 FROM account_identity WHERE account_id = $3 AND issuer = $1)
 		ON CONFLICT (issuer, subject) DO NOTHING`, issuer, subject, accountID, db.Millis(now))
-	return n == 1, db.Wrap(err, "store an identity")
+	if err != nil || n == 0 {
+		return false, db.Wrap(err, "store an identity")
+	}
+	return true, t.RecordUser(ctx, now, accountID, audit.Entry{Action: audit.LinkAccepted, After: map[string]string{"issuer": issuer}})
 }
 
 // InvitationsOf reads the open invitations of an e-mail, to any company.

@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/seal"
 )
 
@@ -50,12 +51,28 @@ func (s *Store) InvitationBy(ctx context.Context, secret string) (*Invitation, e
 func (t *Tx) PutInvitation(ctx context.Context, x *Invitation, secret string) error {
 	x.Email = strings.ToLower(x.Email)
 	x.ID = carillon.NewID(x.CreatedAt)
+	fresh := x.ID
 	err := t.tx.Row(ctx, []any{&x.ID}, `INSERT INTO invitation (id, company_id, email, role, invited_by, inviter_id, digest, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (company_id, email) DO UPDATE SET role = excluded.role, invited_by = excluded.invited_by, inviter_id = excluded.inviter_id, digest = excluded.digest,
 			created_at = excluded.created_at, sent_at = 0, expires_at = excluded.expires_at
 		RETURNING id`, x.ID, x.CompanyID, x.Email, x.Role, x.InvitedBy, x.InviterID, seal.Digest(secret), db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
-	return db.Wrap(err, "store invitation")
+	if err != nil {
+		return fmt.Errorf("store invitation: %w", err)
+	}
+	action := audit.Created
+	if x.ID != fresh {
+		action = audit.Sent
+	}
+	return t.recordInvitation(ctx, action, x, x.CreatedAt)
+}
+
+func (t *Tx) recordInvitation(ctx context.Context, action audit.Action, x *Invitation, now time.Time) error {
+	e := audit.Entry{CompanyID: x.CompanyID, Kind: audit.Invitation, ID: x.ID, Name: x.Email, Action: action, After: roleDoc(x.Role)}
+	if action == audit.Withdrawn {
+		e.Before, e.After = e.After, nil
+	}
+	return audit.Record(ctx, t.tx.Tx, now, e)
 }
 
 // CountInvitations is the number of a company's open invitations.
@@ -81,8 +98,20 @@ func (t *Tx) SpendInvitation(ctx context.Context, secret string, now time.Time) 
 	return n == 1, db.Wrap(err, "spend invitation")
 }
 
-// RemoveInvitation deletes an invitation of a company. Errors: not_found.
+// RemoveInvitation withdraws an invitation of a company. Errors: not_found.
 func (t *Tx) RemoveInvitation(ctx context.Context, companyID, id string) error {
+	x, err := t.Invitation(ctx, companyID, id)
+	if err != nil {
+		return err
+	}
+	if err := t.DropInvitation(ctx, companyID, id); err != nil {
+		return err
+	}
+	return t.recordInvitation(ctx, audit.Withdrawn, x, time.Now())
+}
+
+// DropInvitation deletes an invitation that is accepted in the same transaction. Errors: not_found.
+func (t *Tx) DropInvitation(ctx context.Context, companyID, id string) error {
 	n, err := t.tx.Exec(ctx, "DELETE FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
 	if err == nil && n == 0 {
 		return carillon.Absent("Invitation")
@@ -111,7 +140,10 @@ func scanPasswordLink(scan db.Scan) (*PasswordLink, error) {
 func (t *Tx) PutPasswordLink(ctx context.Context, x PasswordLink, secret string) error {
 	_, err := t.tx.Exec(ctx, "INSERT INTO password_reset (digest, account_id, made_for, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		seal.Digest(secret), x.AccountID, x.CompanyID, x.MadeBy, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
-	return db.Wrap(err, "store a link for a password")
+	if err != nil || x.MadeBy == "" { // what somebody asks for who is not signed in changes nothing until it is used
+		return db.Wrap(err, "store a link for a password")
+	}
+	return t.RecordUser(ctx, x.CreatedAt, x.AccountID, audit.Entry{Action: audit.LinkMade})
 }
 
 // CountPasswordLinks is how many links of an account were asked for by e-mail and are still valid.

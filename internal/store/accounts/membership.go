@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 )
 
 // Membership is an account's role in a company.
@@ -58,10 +59,37 @@ func (s *Store) Members(ctx context.Context, companyID, after string, limit int)
 
 // PutMembership sets an account's role in a company.
 func (t *Tx) PutMembership(ctx context.Context, m Membership) error {
-	_, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id, company_id) DO UPDATE SET role = excluded.role WHERE membership.role <> excluded.role`,
-		m.AccountID, m.CompanyID, m.Role)
-	return db.Wrap(err, "write membership")
+	before, _, err := t.membership(ctx, m)
+	if err != nil || before == m.Role {
+		return err
+	}
+	if _, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+		ON CONFLICT (account_id, company_id) DO UPDATE SET role = excluded.role`, m.AccountID, m.CompanyID, m.Role); err != nil {
+		return fmt.Errorf("write membership: %w", err)
+	}
+	if before == "" {
+		return t.recordMember(ctx, audit.Joined, m, nil, roleDoc(m.Role))
+	}
+	return t.recordMember(ctx, audit.RoleChanged, m, roleDoc(before), roleDoc(m.Role))
+}
+
+// membership is the role that an account has in a company, "" for none, and its e-mail address.
+func (t *Tx) membership(ctx context.Context, m Membership) (role, email string, err error) {
+	err = t.tx.Row(ctx, []any{&role, &email}, `SELECT COALESCE(m.role, ''), a.email FROM account a
+		LEFT JOIN membership m ON m.account_id = a.id AND m.company_id = $2 WHERE a.id = $1`, m.AccountID, m.CompanyID)
+	return role, email, db.Wrap(db.Ignore(err), "read membership")
+}
+
+func roleDoc(role string) any { return map[string]string{"role": role} }
+
+func (t *Tx) recordMember(ctx context.Context, action audit.Action, m Membership, before, after any) error {
+	_, email, err := t.membership(ctx, m)
+	if err != nil {
+		return err
+	}
+	return audit.Record(ctx, t.tx.Tx, time.Now(), audit.Entry{
+		CompanyID: m.CompanyID, Kind: audit.User, ID: m.AccountID, Name: email, Action: action, Before: before, After: after,
+	})
 }
 
 // AddMembership makes an account a member. Errors: conflict when it is one.
@@ -74,7 +102,7 @@ func (t *Tx) AddMembership(ctx context.Context, m Membership) error {
 	if n == 0 {
 		return carillon.InConflict("The user is a member of the company")
 	}
-	return nil
+	return t.recordMember(ctx, audit.Joined, m, nil, roleDoc(m.Role))
 }
 
 // CountMembers is the number of a company's members of a role.
@@ -86,6 +114,11 @@ func (t *Tx) CountMembers(ctx context.Context, companyID, role string) (n int, e
 // RemoveMembership ends a membership inside Configure, and deletes the account, with its sessions, when it has no other.
 func (t *Tx) RemoveMembership(ctx context.Context, m Membership) error {
 	t.tx.Changes(m.CompanyID)
+	if role, _, err := t.membership(ctx, m); err != nil {
+		return err
+	} else if err := t.recordMember(ctx, audit.Removed, m, roleDoc(role), nil); err != nil {
+		return err
+	}
 	if _, err := t.tx.Exec(ctx, "DELETE FROM membership WHERE account_id = $1 AND company_id = $2", m.AccountID, m.CompanyID); err != nil {
 		return fmt.Errorf("remove membership: %w", err)
 	}

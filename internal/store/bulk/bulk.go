@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 )
 
 // State is where a job stands.
@@ -140,6 +141,9 @@ func (s *Store) Append(ctx context.Context, jobID string, first int, cells []str
 // Save stores what has changed of a job, and what was found of some of its batches. Errors: ErrOvertaken.
 func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := record(ctx, tx, j); err != nil {
+			return err
+		}
 		n, err := tx.Exec(ctx, `UPDATE bulk_job SET rev = rev + 1, state = $1, reason = $2, detail = $3, bytes = $4, total = $5, settings = $6, result = $7,
 			done = $8, owner = $9, lease_until = $10, changed_at = $11, begun_at = $12, ended_at = $13, restored_at = $14
 			WHERE id = $15 AND company_id = $16 AND rev = $17`,
@@ -164,6 +168,36 @@ func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
 		j.Rev++
 	}
 	return err
+}
+
+// record records that somebody moves a job on; what is done for its author meanwhile is not recorded.
+func record(ctx context.Context, tx *db.Tx, j *Job) error {
+	if audit.AuthorOf(ctx).Kind == "" {
+		return nil
+	}
+	var before State
+	err := tx.Row(ctx, []any{&before}, "SELECT state FROM bulk_job WHERE id = $1 AND company_id = $2 AND rev = $3", j.ID, j.CompanyID, j.Rev)
+	if err != nil || before == j.State {
+		return db.Wrap(db.Ignore(err), "read job")
+	}
+	e := audit.Entry{CompanyID: j.CompanyID, Kind: audit.Job, ID: j.ID, Name: j.File, Before: map[string]State{"state": before}, After: map[string]State{"state": j.State}}
+	switch {
+	case before == Uploading && j.State == Draft:
+		e.Action, e.Before, e.After = audit.Created, nil, map[string]int{"rows": j.Total}
+	case before == Paused && j.State == Sending:
+		e.Action = audit.Resumed
+	case j.State == Sending:
+		e.Action = audit.Started
+	case j.State == Paused:
+		e.Action = audit.Paused
+	case j.State == Canceling, j.State == Canceled:
+		e.Action = audit.Canceled
+	case j.State == Discarded && before != Uploading:
+		e.Action, e.After = audit.Deleted, nil
+	default:
+		return nil
+	}
+	return audit.Record(ctx, tx, time.Now(), e)
 }
 
 // Yield ends a lease of a job that could not be saved, and changes nothing else of it. Errors: ErrOvertaken.

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/work"
 )
 
@@ -209,7 +210,14 @@ func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.Messa
 	c, err := db.Returning(ctx, s.DB, func(ctx context.Context, tx *db.Tx) (c call, err error) {
 		err = tx.Row(ctx, []any{&c.state, &c.node}, `UPDATE call SET hang_up = TRUE WHERE id = $1 AND company_id = $2 AND q + 0 = 2
 			RETURNING state, node`, int64(key), companyID)
-		return c, db.Ignore(err)
+		if err != nil {
+			return c, db.Ignore(err)
+		}
+		var id string
+		if err := tx.Row(ctx, []any{&id}, "SELECT id FROM notification WHERE seq = $1", int64(key.Seq())); err != nil {
+			return c, err
+		}
+		return c, audit.Record(ctx, tx, time.Now(), audit.Entry{CompanyID: companyID, Kind: audit.Call, ID: id, Action: audit.HungUp})
 	})
 	return c.state, c.node, db.Wrap(err, "hang up")
 }

@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/events"
 )
 
@@ -194,7 +195,10 @@ func (s *Incoming) HangUp(ctx context.Context, companyID, id string) (state cari
 	c, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (c call, err error) {
 		err = tx.Row(ctx, []any{&c.state, &c.node}, `UPDATE incoming_call SET hang_up = TRUE WHERE id = $1 AND company_id = $2 AND under_way
 			RETURNING state, node`, id, companyID)
-		return c, db.Ignore(err)
+		if err != nil {
+			return c, db.Ignore(err)
+		}
+		return c, audit.Record(ctx, tx, time.Now(), audit.Entry{CompanyID: companyID, Kind: audit.Call, ID: id, Action: audit.HungUp})
 	})
 	return c.state, c.node, db.Wrap(err, "hang up")
 }

@@ -1,11 +1,13 @@
 package chats
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 )
 
 // MostCanned is how many canned replies a company has at most.
@@ -41,26 +43,60 @@ func (s *Store) AddCanned(ctx context.Context, companyID string, c *Canned, now 
 		}
 		_, err := tx.Exec(ctx, "INSERT INTO canned_reply (id, company_id, shortcut, text, updated_at) VALUES ($1, $2, $3, $4, $5)", c.ID, companyID,
 			c.Shortcut, c.Text, db.Millis(now))
-		return err
+		if err != nil {
+			return err
+		}
+		return recordCanned(ctx, tx, companyID, audit.Created, nil, c)
 	}))
+}
+
+// recordCanned records a change of a canned reply; before or after is nil where there is none.
+func recordCanned(ctx context.Context, tx *db.Tx, companyID string, action audit.Action, before, after *Canned) error {
+	of := cmp.Or(after, before)
+	e := audit.Entry{CompanyID: companyID, Kind: audit.Canned, ID: of.ID, Name: of.Shortcut, Action: action}
+	if before != nil {
+		e.Before = before
+	}
+	if after != nil {
+		e.After = after
+	}
+	return audit.Record(ctx, tx, time.Now(), e)
+}
+
+// findCanned reads one of a company's inside a transaction. Errors: not_found.
+func findCanned(ctx context.Context, tx *db.Tx, companyID, id string) (*Canned, error) {
+	c := &Canned{ID: id}
+	err := tx.Row(ctx, []any{&c.Shortcut, &c.Text}, "SELECT shortcut, text FROM canned_reply WHERE id = $1 AND company_id = $2", id, companyID)
+	return c, db.Absent(err, "Canned reply")
 }
 
 // ReplaceCanned writes one of a company's. Errors: not_found, conflict where the shortcut is in use.
 func (s *Store) ReplaceCanned(ctx context.Context, companyID string, c Canned, now time.Time) error {
-	n, err := s.d.Exec(ctx, "UPDATE canned_reply SET shortcut = $1, text = $2, updated_at = $3 WHERE id = $4 AND company_id = $5", c.Shortcut, c.Text,
-		db.Millis(now), c.ID, companyID)
-	if err == nil && n == 0 {
-		return carillon.Absent("Canned reply")
-	}
-	return inUse(err)
+	return inUse(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		before, err := findCanned(ctx, tx, companyID, c.ID)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "UPDATE canned_reply SET shortcut = $1, text = $2, updated_at = $3 WHERE id = $4 AND company_id = $5", c.Shortcut, c.Text,
+			db.Millis(now), c.ID, companyID); err != nil {
+			return err
+		}
+		return recordCanned(ctx, tx, companyID, audit.Changed, before, &c)
+	}))
 }
 
 // DeleteCanned deletes one of a company's. Errors: not_found.
 func (s *Store) DeleteCanned(ctx context.Context, companyID, id string) error {
-	n, err := s.d.Exec(ctx, "DELETE FROM canned_reply WHERE id = $1 AND company_id = $2", id, companyID)
-	if err == nil && n == 0 {
-		return carillon.Absent("Canned reply")
-	}
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		before, err := findCanned(ctx, tx, companyID, id)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM canned_reply WHERE id = $1 AND company_id = $2", id, companyID); err != nil {
+			return err
+		}
+		return recordCanned(ctx, tx, companyID, audit.Deleted, before, nil)
+	})
 	return db.Wrap(err, "delete canned reply")
 }
 

@@ -65,12 +65,19 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		tx.Changes(companyID)
 		t := s.On(tx)
+		before, err := t.findResource(ctx, companyID, k.Name, id)
+		if err != nil {
+			return err
+		}
 		n, err := tx.Exec(ctx, "DELETE FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID, k.Name, id)
 		if err != nil {
 			return fmt.Errorf("delete %s: %w", k.Name, err)
 		}
 		if n == 0 {
 			return carillon.Absent(k.Title())
+		}
+		if err := t.record(ctx, companyID, k, id, before, resourceRow{}, time.Now()); err != nil {
+			return err
 		}
 		if k.SearchVersion > 0 {
 			if err := t.deletePassages(ctx, companyID, id); err != nil {

@@ -1,14 +1,17 @@
 package resources
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/resource"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 )
 
@@ -61,7 +64,47 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 	if err := t.writeResource(ctx, companyID, k, *id, want, now); err != nil {
 		return configure.Unchanged, false, err
 	}
+	if err := t.record(ctx, companyID, k, *id, have, want, now); err != nil {
+		return configure.Unchanged, false, err
+	}
 	return e, made, t.writePassages(ctx, companyID, k, *id, x, now)
+}
+
+// record records a change of a resource; a row that was not found stands for none.
+func (t *Tx) record(ctx context.Context, companyID string, k resource.Kind, id string, before, after resourceRow, now time.Time) error {
+	e := audit.Entry{CompanyID: companyID, Kind: audit.Kind(k.Name), ID: id, Name: cmp.Or(after.name, before.name), Action: audit.Changed}
+	switch {
+	case !before.found:
+		e.Action = audit.Created
+	case !after.found:
+		e.Action = audit.Deleted
+	}
+	var err error
+	if e.Before, err = before.recorded(); err != nil {
+		return err
+	}
+	if e.After, err = after.recorded(); err != nil {
+		return err
+	}
+	return audit.Record(ctx, t.tx.Tx, now, e)
+}
+
+// recorded is what is recorded of a row: its document, and whether its secrets differ.
+func (r resourceRow) recorded() (any, error) {
+	if !r.found {
+		return nil, nil
+	}
+	var doc map[string]any
+	d := json.NewDecoder(strings.NewReader(r.doc))
+	d.UseNumber()
+	if err := d.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.name, err)
+	}
+	doc["active"] = r.active
+	if r.secret != "" {
+		doc["secret"] = r.secret // which is recorded as changed, and no more
+	}
+	return doc, nil
 }
 
 // identify is the id that the resource has or gets: its own, else that of the one of this name, else a new one.

@@ -2,6 +2,7 @@ package senders
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 )
 
@@ -33,7 +35,19 @@ func (t *Tx) MessagingSender(ctx context.Context, companyID, idOrNumber string) 
 
 // ReplaceDefault makes room for a new default sender of its company and channel.
 func (t *Tx) ReplaceDefault(ctx context.Context, x *carillon.Sender, now time.Time) error {
-	_, err := t.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
+	earlier, err := db.Collect(ctx, t.tx, "default senders", t.s.scan, "SELECT "+columns+` FROM sender
+		WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default`, x.CompanyID, string(x.Channel), x.ID)
+	if err != nil {
+		return err
+	}
+	for _, before := range earlier {
+		after := *before
+		after.Default = false
+		if err := t.recordSender(ctx, audit.Changed, before, &after, now); err != nil {
+			return err
+		}
+	}
+	_, err = t.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
 		x.CompanyID, string(x.Channel), x.ID, db.Millis(now))
 	return db.Wrap(err, "replace the default sender")
 }
@@ -90,7 +104,49 @@ func (t *Tx) DeclareSender(ctx context.Context, x *carillon.Sender, now time.Tim
 			return configure.Unchanged, err
 		}
 	}
-	return e, t.PutSender(ctx, x, now)
+	if err := t.PutSender(ctx, x, now); err != nil {
+		return configure.Unchanged, err
+	}
+	action := audit.Changed
+	if e == configure.Created {
+		action = audit.Created
+	}
+	return e, t.recordSender(ctx, action, have, x, now)
+}
+
+// recordSender records a change of a sender; before or after is nil where there is none.
+func (t *Tx) recordSender(ctx context.Context, action audit.Action, before, after *carillon.Sender, now time.Time) error {
+	of := cmp.Or(after, before)
+	e := audit.Entry{CompanyID: of.CompanyID, Kind: audit.Sender, ID: of.ID, Name: of.ID, Action: action}
+	if of.ID != of.Number {
+		e.Name += " (" + of.Number + ")"
+	}
+	if before != nil {
+		e.Before = senderDoc(before)
+	}
+	if after != nil {
+		e.After = senderDoc(after)
+	}
+	return audit.Record(ctx, t.tx.Tx, now, e)
+}
+
+// senderDoc is what is recorded of a sender, as a set-up has it.
+func senderDoc(x *carillon.Sender) map[string]any {
+	unknown := map[string]string{"after": x.Unknown.After.String()}
+	for class, retry := range x.Unknown.Retry {
+		unknown[carillon.Class(class).String()] = map[bool]string{true: "retry", false: "fail"}[retry]
+	}
+	doc := map[string]any{
+		"number": x.Number, "channel": x.Channel, "provider": x.Provider, "default": x.Default, "per_second": x.PerSecond,
+		"per_recipient_interval": x.PerRecipient.String(), "max_concurrent": x.MaxConcurrent, "media_check": x.MediaCheck, "unknown_outcome": unknown,
+	}
+	if x.Channel == carillon.Voice {
+		doc["ring_timeout"] = x.RingTimeout.String()
+	}
+	if len(x.Settings) > 0 {
+		doc["settings"] = x.Settings
+	}
+	return doc
 }
 
 // same compares by what would be stored.
@@ -150,6 +206,9 @@ func (t *Tx) RemoveSender(ctx context.Context, companyID, id string, now time.Ti
 		}
 	}
 	t.tx.Changes(companyID)
+	if err := t.recordSender(ctx, audit.Deleted, x, nil, now); err != nil {
+		return err
+	}
 	if _, err := t.tx.Exec(ctx, "DELETE FROM template WHERE sender = $1", x.UID); err != nil {
 		return fmt.Errorf("delete templates: %w", err)
 	}

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/provider"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 )
 
@@ -194,7 +197,33 @@ func put(ctx context.Context, tx *db.Tx, companyID string, x Suppression, number
 		return 0, err
 	}
 	after, err := same(ctx, tx, companyID, x, numbers)
-	return after - before, err
+	if err != nil || after == before {
+		return 0, err
+	}
+	return after - before, Record(ctx, tx, companyID, audit.Added, x, numbers)
+}
+
+// numbersShown is how many numbers are recorded of a change.
+const numbersShown = 20
+
+// Record records that numbers were added to a company's list or lifted from it.
+func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Action, x Suppression, numbers []string) error {
+	e := audit.Entry{CompanyID: companyID, Kind: audit.Suppression, Action: action}
+	doc := map[string]any{"type": x.Type, "reason": x.Reason, "amount": len(numbers), "numbers": strings.Join(numbers[:min(len(numbers), numbersShown)], ", ")}
+	if len(numbers) == 1 {
+		e.ID, e.Name = numbers[0], numbers[0]
+		delete(doc, "amount")
+		delete(doc, "numbers")
+	} else {
+		e.Name = strconv.Itoa(len(numbers))
+	}
+	if e.After = doc; action == audit.Lifted {
+		e.Before, e.After = doc, nil
+	}
+	if by := audit.AuthorOf(ctx); by.Kind == "" && by.Origin == audit.System { // the recipient asked for it
+		ctx = audit.By(ctx, audit.Author{Origin: audit.Channel})
+	}
+	return audit.Record(ctx, tx, time.Now(), e)
 }
 
 // same counts the numbers that are on the list for what x says.
@@ -210,9 +239,12 @@ func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (remov
 		if err := lockCompany(ctx, tx, companyID); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
-		removed = n == 1
-		return err
+		x := Suppression{Number: number}
+		err := tx.Row(ctx, []any{&x.Type, &x.Reason}, "DELETE FROM suppression WHERE company_id = $1 AND number = $2 RETURNING type, reason", companyID, number)
+		if removed = err == nil; !removed {
+			return db.Ignore(err)
+		}
+		return Record(ctx, tx, companyID, audit.Lifted, x, []string{number})
 	})
 	return removed, db.Wrap(err, "remove suppression")
 }

@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 )
 
@@ -96,6 +97,9 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 		if err != nil {
 			return fmt.Errorf("record change of template: %w", err)
 		}
+		if err := recordAudit(ctx, tx, read, next, c); err != nil {
+			return err
+		}
 		if seq <= historyMost {
 			continue
 		}
@@ -105,6 +109,40 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 		}
 	}
 	return nil
+}
+
+// recordAudit records a change of a template in the record of all changes.
+func recordAudit(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, c Change) error {
+	e := audit.Entry{
+		CompanyID: next.CompanyID, Kind: audit.Template, ID: next.ID, Name: next.Name + " (" + next.Language + ")", Action: audit.Action(c.Action), After: auditDoc(next),
+	}
+	if read != nil {
+		e.Before = auditDoc(read)
+	}
+	switch {
+	case c.Action == Edited:
+		e.Action = audit.Changed
+	case read == nil && c.Action != Created: // in the transaction that creates it
+		e.After = map[string]any{"status": next.Status}
+	case c.Action == Refused:
+		e.Before, e.After = nil, map[string]any{"reason": c.Reason}
+	}
+	if by := audit.AuthorOf(ctx); by.Kind == "" && by.Origin == audit.System {
+		switch c.By.Kind {
+		case "channel":
+			ctx = audit.By(ctx, audit.Author{Origin: audit.Channel})
+		case "setup":
+			ctx = audit.By(ctx, audit.Author{Origin: audit.SetUp})
+		}
+	}
+	return audit.Record(ctx, tx.Tx, next.UpdatedAt, e)
+}
+
+// auditDoc is what is recorded of a template.
+func auditDoc(t *carillon.Template) map[string]any {
+	return map[string]any{
+		"name": t.Name, "language": t.Language, "category": t.Category, "components": t.Components, "status": t.Status, "reason": t.Reason,
+	}
 }
 
 // History reads what happened to a company's template by our id, the newest first.

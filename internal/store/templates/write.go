@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 )
 
@@ -125,7 +126,13 @@ func (s *Store) DeleteTemplate(ctx context.Context, read *Record) (bool, error) 
 func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, error) {
 	tx.Changes(read.CompanyID)
 	n, err := tx.Exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil))
-	return n == 1, db.Wrap(err, "delete template")
+	if err != nil || n == 0 {
+		return false, db.Wrap(err, "delete template")
+	}
+	return true, audit.Record(ctx, tx.Tx, time.Now(), audit.Entry{
+		CompanyID: read.CompanyID, Kind: audit.Template, ID: read.ID, Name: read.Name + " (" + read.Language + ")", Action: audit.Deleted,
+		Before: auditDoc(&read.Template),
+	})
 }
 
 // SwapTemplate replaces read by next, and adds changes to its history, if the stored one is unchanged since; else it returns false.

@@ -1,0 +1,294 @@
+// Package apicalls is the SQL of what is kept of calls of the interface: the last ones of each company that were refused or failed, and
+// references to the last requests to send that were accepted. Both are rings: what is written drops the oldest beyond their bounds.
+package apicalls
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+)
+
+// Bounds of what is kept of a company (docs/reference/activity.md).
+const (
+	MostCalls    = 1000
+	MostBytes    = 8 << 20 // of the calls' requests and responses
+	MostAccepted = 10_000
+	chunksMost   = 200
+)
+
+// Call is a call that was refused or failed. Secrets were taken out before.
+type Call struct {
+	ID        string
+	CompanyID string
+	At        time.Time
+	Status    int
+	Code      string // of the error
+	Method    string
+	Path      string
+	KeyID     string
+	RequestID string
+	Repeats   int // further calls that were refused in the same way within a moment
+	Took      time.Duration
+	Message   string
+	Detail    // left out of lists
+}
+
+// Detail is what a list leaves out of a call.
+type Detail struct {
+	Query       string `json:"query,omitempty"`
+	Address     string `json:"address,omitempty"` // of the client
+	Agent       string `json:"agent,omitempty"`   // its User-Agent
+	ContentType string `json:"content_type,omitempty"`
+	Idempotency string `json:"idempotency_key,omitempty"`
+	Body        string `json:"body,omitempty"`
+	BodyCut     bool   `json:"body_cut,omitempty"`
+	BodyRead    bool   `json:"body_read,omitempty"` // false: the call was refused before its body was read
+	Response    string `json:"response,omitempty"`
+	ResponseCut bool   `json:"response_cut,omitempty"`
+}
+
+// Accepted is a reference to a request to send that was accepted.
+type Accepted struct {
+	At             time.Time
+	RequestID      string
+	KeyID          string
+	NotificationID string
+	Voice          bool
+}
+
+// MarshalJSON implements json.Marshaler: a list of values, for there are many.
+func (a Accepted) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{a.At.UnixMilli(), a.RequestID, a.KeyID, a.NotificationID, a.Voice})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *Accepted) UnmarshalJSON(raw []byte) error {
+	var at int64
+	values := []any{&at, &a.RequestID, &a.KeyID, &a.NotificationID, &a.Voice}
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return err
+	}
+	a.At = db.Instant(at)
+	return nil
+}
+
+// Chunk holds references to requests of a company in the order in which they came. It may be written again with more of them.
+type Chunk struct {
+	ID        string
+	CompanyID string
+	All       []Accepted
+}
+
+// Store reads and writes the tables. Its methods are safe for concurrent use.
+type Store struct{ d *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+// Write stores calls and chunks in one transaction, and drops the oldest beyond the bounds of the companies that are named.
+func (s *Store) Write(ctx context.Context, calls []Call, chunks []Chunk, trim []string) error {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := writeCalls(ctx, tx, calls); err != nil {
+			return err
+		}
+		if err := writeChunks(ctx, tx, chunks); err != nil {
+			return err
+		}
+		for _, company := range trim {
+			if err := trimCalls(ctx, tx, company); err != nil {
+				return err
+			}
+			if err := trimChunks(ctx, tx, company); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return db.Wrap(err, "keep calls of the interface")
+}
+
+func writeCalls(ctx context.Context, tx *db.Tx, calls []Call) error {
+	b := db.NewBulk("api_call", "ON CONFLICT DO NOTHING", "company_id:text", "id:text", "at:bigint", "bytes:bigint", "status:bigint", "code:text", "method:text",
+		"path:text", "key_id:text", "request_id:text", "repeats:bigint", "micros:bigint", "message:text", "doc:text")
+	for i := range calls {
+		c := &calls[i]
+		doc, err := json.Marshal(c.Detail)
+		if err != nil {
+			return err
+		}
+		text := func(s string) string { return db.Storable(s) }
+		b.Add(c.CompanyID, c.ID, db.Millis(c.At), int64(len(doc)+len(c.Path)+len(c.Message)), int64(c.Status), c.Code, text(c.Method), text(c.Path), c.KeyID, c.RequestID,
+			int64(c.Repeats), c.Took.Microseconds(), text(c.Message), text(string(doc)))
+	}
+	return b.Write(ctx, tx)
+}
+
+func writeChunks(ctx context.Context, tx *db.Tx, chunks []Chunk) error {
+	b := db.NewBulk("api_accepted", "ON CONFLICT (company_id, id) DO UPDATE SET at = excluded.at, amount = excluded.amount, doc = excluded.doc",
+		"company_id:text", "id:text", "at:bigint", "amount:bigint", "doc:text")
+	for _, c := range chunks {
+		doc, err := json.Marshal(c.All)
+		if err != nil {
+			return err
+		}
+		b.Add(c.CompanyID, c.ID, db.Millis(c.All[len(c.All)-1].At), int64(len(c.All)), string(doc))
+	}
+	return b.Write(ctx, tx)
+}
+
+// sized is a row of a ring.
+type sized struct {
+	id   string
+	size int64
+}
+
+// lastBeyond is the newest row that a ring has no room for, of rows that come the newest first; "" where all have.
+func lastBeyond(rows []sized, most int, size int64) string {
+	var used int64
+	for i, r := range rows {
+		if used += r.size; i >= most || used > size && i > 0 {
+			return r.id
+		}
+	}
+	return ""
+}
+
+func readSized(ctx context.Context, tx *db.Tx, query, company string, most int) ([]sized, error) {
+	return db.Collect(ctx, tx, "calls of the interface", func(scan db.Scan) (r sized, err error) {
+		err = scan(&r.id, &r.size)
+		return r, err
+	}, query, company, most)
+}
+
+func trimCalls(ctx context.Context, tx *db.Tx, company string) error {
+	rows, err := readSized(ctx, tx, "SELECT id, bytes FROM api_call WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company, MostCalls+1)
+	if err != nil {
+		return err
+	}
+	if beyond := lastBeyond(rows, MostCalls, MostBytes); beyond != "" {
+		_, err = tx.Exec(ctx, "DELETE FROM api_call WHERE company_id = $1 AND id <= $2", company, beyond)
+	}
+	return err
+}
+
+func trimChunks(ctx context.Context, tx *db.Tx, company string) error {
+	rows, err := readSized(ctx, tx, "SELECT id, amount FROM api_accepted WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company, chunksMost+1)
+	if err != nil {
+		return err
+	}
+	if beyond := lastBeyond(rows, chunksMost, MostAccepted); beyond != "" {
+		_, err = tx.Exec(ctx, "DELETE FROM api_accepted WHERE company_id = $1 AND id <= $2", company, beyond)
+	}
+	return err
+}
+
+// Filter selects calls; what is empty does not.
+type Filter struct {
+	Least, Most int // statuses
+	Code        string
+	Path        string // or its beginning
+	KeyID       string
+	RequestID   string
+	From, To    time.Time
+	Before      string // an id: older ones
+	Limit       int
+}
+
+const columns = "id, at, status, code, method, path, key_id, request_id, repeats, micros, message"
+
+// List returns calls of a company, the newest first, without their details. A company has few, which are read by their key.
+func (s *Store) List(ctx context.Context, companyID string, f Filter) ([]Call, error) {
+	var q strings.Builder
+	q.WriteString("SELECT " + columns + " FROM api_call WHERE company_id = $1")
+	args := []any{companyID}
+	where := func(condition string, value any) {
+		args = append(args, value)
+		fmt.Fprintf(&q, " AND "+condition, len(args))
+	}
+	if f.Before != "" {
+		where("id < $%d", f.Before)
+	}
+	if !f.From.IsZero() {
+		where("id >= $%d", db.FirstID(f.From))
+	}
+	if !f.To.IsZero() {
+		where("id < $%d", db.FirstID(f.To))
+	}
+	if f.Least > 0 {
+		where("status >= $%d", f.Least)
+	}
+	if f.Most > 0 {
+		where("status <= $%d", f.Most)
+	}
+	if f.Code != "" {
+		where("code = $%d", f.Code)
+	}
+	if f.Path != "" {
+		where("substr(path, 1, length(CAST($%[1]d AS TEXT))) = $%[1]d", f.Path)
+	}
+	if f.KeyID != "" {
+		where("key_id = $%d", f.KeyID)
+	}
+	if f.RequestID != "" {
+		where("request_id = $%d", f.RequestID)
+	}
+	args = append(args, f.Limit)
+	fmt.Fprintf(&q, " ORDER BY id DESC LIMIT $%d", len(args))
+	return db.Collect(ctx, s.d, "calls of the interface", func(scan db.Scan) (Call, error) { return scanCall(companyID, scan) }, q.String(), args...)
+}
+
+func scanCall(companyID string, scan db.Scan, more ...any) (Call, error) {
+	c := Call{CompanyID: companyID}
+	var at, micros int64
+	err := scan(append([]any{&c.ID, &at, &c.Status, &c.Code, &c.Method, &c.Path, &c.KeyID, &c.RequestID, &c.Repeats, &micros, &c.Message}, more...)...)
+	c.At, c.Took = db.Instant(at), time.Duration(micros)*time.Microsecond
+	return c, err
+}
+
+// Find returns a call of a company with its details. Errors: not_found.
+func (s *Store) Find(ctx context.Context, companyID, id string) (*Call, error) {
+	c, err := db.Find(ctx, s.d, "call of the interface", func(scan db.Scan) (*Call, error) {
+		var doc string
+		c, err := scanCall(companyID, scan, &doc)
+		if err == nil {
+			err = json.Unmarshal([]byte(doc), &c.Detail)
+		}
+		return &c, err
+	}, "SELECT "+columns+", doc FROM api_call WHERE company_id = $1 AND id = $2", companyID, id)
+	if err == nil && c == nil {
+		err = carillon.Absent("Call")
+	}
+	return c, err
+}
+
+// Accepted returns the references to the last requests of a company that were accepted, the newest first.
+func (s *Store) Accepted(ctx context.Context, companyID string) ([]Accepted, error) {
+	chunks, err := db.Collect(ctx, s.d, "accepted requests", func(scan db.Scan) (all []Accepted, err error) {
+		var doc string
+		if err := scan(&doc); err != nil {
+			return nil, err
+		}
+		err = json.Unmarshal([]byte(doc), &all)
+		return all, err
+	}, "SELECT doc FROM api_accepted WHERE company_id = $1 ORDER BY id DESC LIMIT $2", companyID, chunksMost)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(chunks...)
+	slices.SortFunc(all, func(a, b Accepted) int { return cmpNewest(a, b) })
+	return all[:min(len(all), MostAccepted)], nil
+}
+
+// cmpNewest puts the newest first; of one moment, by the notification.
+func cmpNewest(a, b Accepted) int {
+	if c := b.At.Compare(a.At); c != 0 {
+		return c
+	}
+	return strings.Compare(b.NotificationID, a.NotificationID)
+}

@@ -1,0 +1,188 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/internal/redact"
+)
+
+// Field is a field whose value differs, by its path: `limits.daily_recipients`, `nodes[ask].text`. Before or After is null where the field was
+// not there. A secret's values are not recorded: they are true where there was one.
+type Field struct {
+	Path   string          `json:"path"`
+	Before json.RawMessage `json:"before,omitempty"`
+	After  json.RawMessage `json:"after,omitempty"`
+	Secret bool            `json:"secret,omitempty"`
+	Cut    bool            `json:"cut,omitempty"`  // the values were longer
+	More   int             `json:"more,omitempty"` // in the last field alone: how many others differ too
+}
+
+// Bounds of what is recorded of a change.
+const (
+	fieldsMost = 100
+	valueMost  = 2000  // bytes of a value
+	bytesMost  = 64000 // of all values
+)
+
+// leaf is a value that is no object and no list, or an empty one.
+type leaf struct {
+	text   string // JSON
+	secret bool
+}
+
+// compare returns the fields in which two documents differ, by path.
+func compare(before, after any) ([]Field, error) {
+	a, err := leaves(before)
+	if err != nil {
+		return nil, err
+	}
+	b, err := leaves(after)
+	if err != nil {
+		return nil, err
+	}
+	paths := slices.Collect(maps.Keys(a))
+	for path := range b {
+		if _, both := a[path]; !both {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	fields, size := []Field{}, 0
+	for i, path := range paths {
+		if a[path].text == b[path].text {
+			continue
+		}
+		if len(fields) == fieldsMost || size > bytesMost {
+			fields[len(fields)-1].More = rest(paths[i:], a, b)
+			break
+		}
+		f := fieldOf(path, a[path], b[path])
+		size += len(f.Path) + len(f.Before) + len(f.After)
+		fields = append(fields, f)
+	}
+	return fields, nil
+}
+
+func rest(paths []string, a, b map[string]leaf) (n int) {
+	for _, path := range paths {
+		if a[path].text != b[path].text {
+			n++
+		}
+	}
+	return n
+}
+
+func fieldOf(path string, a, b leaf) Field {
+	f := Field{Path: path, Secret: a.secret || b.secret}
+	if f.Secret {
+		f.Before, f.After = there(a), there(b)
+		return f
+	}
+	var cutA, cutB bool
+	f.Before, cutA = value(a.text)
+	f.After, cutB = value(b.text)
+	f.Cut = cutA || cutB
+	return f
+}
+
+// there is true for a secret that is there.
+func there(x leaf) json.RawMessage {
+	if x.text == "" || x.text == `""` || x.text == "null" {
+		return nil
+	}
+	return json.RawMessage("true")
+}
+
+// value shortens a long text.
+func value(text string) (v json.RawMessage, cut bool) {
+	if len(text) <= valueMost {
+		return json.RawMessage(text), false
+	}
+	var s string
+	if json.Unmarshal([]byte(text), &s) != nil {
+		s = text
+	}
+	v, _ = json.Marshal(strings.ToValidUTF8(s[:min(len(s), valueMost)], "")) // a text cannot fail
+	return v, true
+}
+
+// leaves are the values of a document by their paths. nil has none.
+func leaves(doc any) (map[string]leaf, error) {
+	all := map[string]leaf{}
+	if doc == nil {
+		return all, nil
+	}
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	walk(all, "", v, false)
+	return all, nil
+}
+
+// walk adds the leaves of a value. What is below a secret is secret, and so are the headers of requests.
+func walk(all map[string]leaf, path string, v any, secret bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			below := name
+			if path != "" {
+				below = path + "." + name
+			}
+			_, flag := value.(bool)
+			walk(all, below, value, secret || (redact.Name(name) || strings.EqualFold(name, "headers")) && !flag)
+		}
+		if len(v) > 0 {
+			return
+		}
+	case []any:
+		names := elementNames(v)
+		for i, value := range v {
+			walk(all, path+"["+names[i]+"]", value, secret)
+		}
+		if len(v) > 0 {
+			return
+		}
+	case string:
+		if clean := redact.Text(v); clean != v && !secret {
+			walk(all, path, clean, false)
+			return
+		}
+	case nil:
+		return // as if it were not there
+	}
+	text, _ := json.Marshal(v) // what was decoded can be encoded
+	all[path] = leaf{string(text), secret}
+}
+
+// elementNames are what names the elements of a list: their ids or names where those differ, so that what is inserted before an element
+// does not change it, else their places.
+func elementNames(list []any) []string {
+	names := make([]string, len(list))
+	for _, field := range []string{"id", "name"} {
+		seen := map[string]bool{}
+		for i, x := range list {
+			o, _ := x.(map[string]any)
+			names[i], _ = o[field].(string)
+			seen[names[i]] = true
+		}
+		if len(seen) == len(list) && !seen[""] {
+			return names
+		}
+	}
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
