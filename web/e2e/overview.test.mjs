@@ -97,7 +97,7 @@ describe("the overview", () => {
 
   it("says what needs attention in plain words, with the way there; and that a part failed", async (t) => {
     const { c, p } = await opened(t, "/", { locale: "es" });
-    await p.getByText("Nada le necesita").waitFor();
+    await p.getByText("Nada requiere su atención").waitFor();
     const at = new Date(Date.now() + 3_600_000).toISOString();
     await p.route("**/panel/v1/overview/attention*", (route) => route.fulfill({ json: { data: [
       { kind: "maintenance", since: at, until: at }, { kind: "sender_failing", sender: "main", number: "15555550100", channel: "messaging", class: "account", detail: "(#190) <b>token</b> expired", since: at, until: at },

@@ -15,7 +15,7 @@ export const attentionTexts = dictionary({
   search: "Search is {time} behind", searchNext: "Newest notifications may be missing when searching by number or campaign. It catches up by itself.", counts: "These figures are {time} behind", countsNext: "Everything is being counted again, for instance after the program ended unexpectedly.",
   toSender: "Open the sender", toLine: "Open the line", toNotifications: "See notifications", toUsage: "See usage", toInbox: "Open the inbox", toCalls: "See calls", toTemplate: "Open the template",
 }, {
-  title: "Requiere atención", nothing: "Nada le necesita: los remitentes funcionan, las plantillas se pueden usar, nadie espera.", words: "En palabras del canal:",
+  title: "Requiere atención", nothing: "Nada requiere su atención: los remitentes funcionan, las plantillas se pueden usar, nadie espera.", words: "En palabras del canal:",
   maintenance: "El mantenimiento está activo", maintenanceNext: "Las peticiones se rechazan hasta las {time}. Un propietario de la primera empresa puede terminarlo antes.",
   restored: "La base de datos se restauró: hay mensajes retenidos", restoredNext: "Decida si lo que vencía se envía o falla: carillon restored, en el servidor.",
   senderFailing: "El remitente {name} falla", lineFailing: "La línea {name} falla", again: "Se reintenta a las {time}; mientras, los mensajes esperan.", againNow: "Se reintenta con el próximo mensaje.",
@@ -29,7 +29,7 @@ export const attentionTexts = dictionary({
   search: "La búsqueda va {time} por detrás", searchNext: "Puede faltar lo más nuevo al buscar por número o campaña. Se pone al día sola.", counts: "Estas cifras van {time} por detrás", countsNext: "Se está contando todo de nuevo, por ejemplo tras un final inesperado del programa.",
   toSender: "Abrir el remitente", toLine: "Abrir la línea", toNotifications: "Ver notificaciones", toUsage: "Ver uso", toInbox: "Abrir la bandeja", toCalls: "Ver llamadas", toTemplate: "Abrir la plantilla",
 }, {
-  title: "Precisa de atenção", nothing: "Nada precisa de si: os remetentes funcionam, os modelos podem ser usados, ninguém espera.", words: "Nas palavras do canal:",
+  title: "Precisa de atenção", nothing: "Nada requer a sua atenção: os remetentes funcionam, os modelos podem ser usados, ninguém espera.", words: "Nas palavras do canal:",
   maintenance: "A manutenção está ativa", maintenanceNext: "Os pedidos são recusados até às {time}. Um proprietário da primeira empresa pode terminá-la antes.",
   restored: "A base de dados foi restaurada: há mensagens retidas", restoredNext: "Decida se o que vencia é enviado ou falha: carillon restored, no servidor.",
   senderFailing: "O remetente {name} falha", lineFailing: "A linha {name} falha", again: "É tentado de novo às {time}; entretanto as mensagens esperam.", againNow: "É tentado com a próxima mensagem.",
