@@ -32,7 +32,7 @@ function Loaded({ id }: { id: string }) {
   return <Page title={t.title} back={{ to: "/senders", text: t.back }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
 }
 
-/** Editor changes a sender, with its state and the check at its side. */
+/** Editor changes a sender, with its state and the check at its side, or before it where there is no room. */
 function Editor({ stored }: { stored: MessagingSender }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
@@ -60,15 +60,15 @@ function Editor({ stored }: { stored: MessagingSender }) {
   return (
     <Page wide title={stored.number} about={stored.id === stored.number ? undefined : stored.id} back={{ to: "/senders", text: t.back }} actions={can && <Button variant="subtle" color="gray" onClick={() => void ask()}>{t.remove}</Button>}>
       <div className="side-by-side">
-        <div>
-          <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}><SenderForm draft={draft} can={can} /></fieldset>
-          <p className="small muted">{t.setupNote}</p>
-          <SaveBar draft={draft} />
-        </div>
-        <div className="stack">
+        <div className="stack sender-side">
           <StateCard sender={stored} state={state.data} error={state.error} retry={() => void state.refetch()} />
           {cloud && <CheckCard id={stored.id} report={state.data?.report} />}
           {cloud && <CallbackCard sender={stored} report={state.data?.report} typed={draft.value.settings.verify_token} />}
+        </div>
+        <div className="sender-form">
+          <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}><SenderForm draft={draft} can={can} /></fieldset>
+          <p className="small muted">{t.setupNote}</p>
+          <SaveBar draft={draft} />
         </div>
       </div>
     </Page>

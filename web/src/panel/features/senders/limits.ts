@@ -20,5 +20,7 @@ export function span(ms: number, language: string): string {
   const unit = (n: number, u: string) => new Intl.NumberFormat(language, { style: "unit", unit: u, unitDisplay: "short" }).format(n);
   if (s < 60) return unit(s, "second");
   if (s < 3600) return unit(Math.floor(s / 60), "minute");
-  return s < 86_400 ? `${unit(Math.floor(s / 3600), "hour")} ${unit(Math.floor((s % 3600) / 60), "minute")}` : unit(Math.floor(s / 86_400), "day");
+  if (s >= 86_400) return unit(Math.floor(s / 86_400), "day");
+  const m = Math.floor((s % 3600) / 60);
+  return unit(Math.floor(s / 3600), "hour") + (m ? " " + unit(m, "minute") : "");
 }

@@ -27,7 +27,7 @@ test("limits and durations are read", () => {
   expect(["TIER_250", "TIER_2K", "TIER_100K", "TIER_UNLIMITED", "TIER_NOT_SET"].map(people)).toEqual([250, 2000, 100_000, null, undefined]);
   const t = { limitMany: "{n} people", limitAny: "any" };
   expect(["TIER_2K", "TIER_UNLIMITED", "NEW"].map((l) => limitText(l, "en", t))).toEqual(["2,000 people", "any", "NEW"]);
-  expect([5_000, 90_000, 7_260_000, 200_000_000].map((ms) => span(ms, "en"))).toEqual(["5 sec", "1 min", "2 hr 1 min", "2 days"]);
+  expect([5_000, 90_000, 3_600_000, 7_260_000, 200_000_000].map((ms) => span(ms, "en"))).toEqual(["5 sec", "1 min", "1 hr", "2 hr 1 min", "2 days"]);
 });
 
 test("an empty field means the usual, and a secret that is not typed stays", () => {
