@@ -97,6 +97,7 @@ var layers = map[string]float64{
 	"internal/store/events":       6.25,
 	"internal/store/runs":         6.25,
 	"internal/store/bulk":         6.25,
+	"internal/store/hooks":        6.2,
 	"internal/store/replies":      6.25,
 	"internal/store/work":         6.5,
 	"internal/redact":             9,

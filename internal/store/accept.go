@@ -29,6 +29,7 @@ type Accept struct {
 	err      error           // the caller's error, decided inside the batch
 	first    *Accept         // of the same batch, whose response Replay is
 	followed map[string]bool // topics that the company subscribes to; nil: none
+	senderID string          // for their events
 }
 
 // Notification is one accepted request. Its body is stored as received and parsed again at delivery, and empty where every recipient
@@ -119,7 +120,13 @@ func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now)
 // Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
 // ErrIDTaken.
 func (s *Store) Accept(ctx context.Context, a *Accept) error {
-	a.followed = s.followed(ctx, a.Notification.CompanyID)
+	if a.followed = s.followed(ctx, a.Notification.CompanyID); a.followed != nil {
+		sender, err := s.Sender(context.WithoutCancel(ctx), a.Notification.SenderUID) // a caller that leaves changes nothing
+		if err != nil {
+			return err
+		}
+		a.senderID = sender.ID
+	}
 	err := s.accepts.Commit(ctx, s.DB, a)
 	s.stats.Touch(a.Notification.Seq(), err)
 	if err != nil {

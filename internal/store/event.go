@@ -22,6 +22,16 @@ func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
 	return s.eventStore.Follow(ctx, companyID, topic)
 }
 
+// FollowPull has the events of a topic written for a week (events.Store.FollowPull).
+func (s *Store) FollowPull(ctx context.Context, companyID, topic string) error {
+	return s.eventStore.FollowPull(ctx, companyID, topic)
+}
+
+// LastOfTopics returns the Seq of the newest event of each topic.
+func (s *Store) LastOfTopics(ctx context.Context, companyID string) (map[string]int64, error) {
+	return s.eventStore.LastOfTopics(ctx, companyID)
+}
+
 // EventsAfter returns the events of a topic after a seq, at most `most`.
 func (s *Store) EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]Event, error) {
 	if id, ok := chats.OfTopic(topic); ok {
@@ -49,9 +59,9 @@ func (s *Store) senderFollowed(topic string) func(ctx context.Context, senderUID
 	}
 }
 
-// followed are the topics that a company subscribes to; nil: none.
+// followed are the topics of what is accepted that a company subscribes to; nil: none.
 func (s *Store) followed(ctx context.Context, companyID string) (topics map[string]bool) {
-	for _, topic := range events.Topics() {
+	for _, topic := range []string{events.Notifications, events.Calls} {
 		if s.Subscribed(ctx, companyID, topic) {
 			if topics == nil {
 				topics = map[string]bool{}
@@ -66,14 +76,15 @@ func (s *Store) followed(ctx context.Context, companyID string) (topics map[stri
 func recordAccepted(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	for _, a := range accepts {
 		n := &a.Notification
+		of := events.Notification{CompanyID: n.CompanyID, ID: n.ID, Campaign: n.Campaign, SenderID: a.senderID, At: n.CreatedAt}
 		if a.followed[events.Notifications] {
-			events.Record(tx, events.Accepted(n.CompanyID, n.ID, n.Campaign, n.Total, n.Scheduled, n.CreatedAt))
+			events.Record(tx, of.Accepted(n.Total, n.Scheduled))
 		}
 		for i, m := range a.Messages {
 			switch {
 			case m.Skip == "":
 			case n.Channel != carillon.Voice && a.followed[events.Notifications]:
-				events.Record(tx, events.Skipped(n.CompanyID, n.ID, n.Campaign, i, m.Number, m.Skip, n.CreatedAt))
+				events.Record(tx, of.Skipped(i, m.Number, m.Skip))
 			case n.Channel == carillon.Voice && a.followed[events.Calls]:
 				if err := events.Call(ctx, tx, n.Seq().Message(i), nil); err != nil {
 					return err

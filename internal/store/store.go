@@ -27,6 +27,7 @@ import (
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/files"
+	"carillon/internal/store/hooks"
 	"carillon/internal/store/questions"
 	"carillon/internal/store/rates"
 	"carillon/internal/store/replies"
@@ -109,6 +110,7 @@ type Store struct {
 	audit        *audit.Store
 	apiCalls     *apicalls.Store
 	stats        *stats.Store
+	hooks        *hooks.Store
 	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
 	unsearchable atomic.Int64  // entries that the search table refused
 	nodeID       atomic.Value  // string; empty until the node has joined
@@ -142,12 +144,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	config := configure.New(d)
 	account := accounts.New(d, sealer, config)
 	messages := &work.Table{DB: d, Name: "message"}
+	eventStore := events.New(d, config, placeEvent)
 	s := &Store{
-		DB: d, accountStore: account, templateStore: templates.New(d, config), resourceStore: resources.New(d, sealer, config),
+		DB: d, accountStore: account, templateStore: templates.New(d, config, eventStore.Subscribed), resourceStore: resources.New(d, sealer, config),
 		suppressionStore: suppressions.New(d, config, account), senderStore: senders.New(d, sealer, config), rateStore: rates.New(d),
 		seal: sealer, config: config, log: o.Logger, window: configure.Cache[Maintenance](config), accepts: acceptKind(),
 		messages: messages, deliveries: deliveryKind(messages), receipts: receiptKind(),
-		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), eventStore: events.New(d, config, placeEvent),
+		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), eventStore: eventStore,
 		purges: db.Funcs("purge", placeClose), lists: make(chan struct{}, max(2, d.Processors())),
 	}
 	s.nodeID.Store("")
@@ -157,7 +160,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
 	s.questions = questions.New(d, placeQuestion)
 	s.files = files.New(d)
-	s.addresses, s.runs, s.replies, s.bulk = addresses.New(d), runs.New(d), replies.New(d), bulk.New(d)
+	s.addresses, s.runs, s.replies, s.bulk, s.hooks = addresses.New(d), runs.New(d), replies.New(d), bulk.New(d), hooks.New(d)
 	s.audit, s.apiCalls = audit.New(d), apicalls.New(d)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
@@ -197,6 +200,9 @@ func (s *Store) Replies() *replies.Store { return s.replies }
 
 // Audit is the record of changes.
 func (s *Store) Audit() *audit.Store { return s.audit }
+
+// Hooks are the deliveries to the endpoints of webhooks.
+func (s *Store) Hooks() *hooks.Store { return s.hooks }
 
 // Stats are the counts of recipients.
 func (s *Store) Stats() *stats.Store { return s.stats }

@@ -182,7 +182,8 @@ func noEventOfARollback(t *testing.T, r *rig) {
 	r.follow(t, ours, eventtable.Notifications)
 	failure := errors.New("after all")
 	err := r.Update(t.Context(), func(_ context.Context, tx *store.Tx) error {
-		eventtable.Record(tx.Tx, eventtable.Accepted(ours, carillon.NewID(r.now), "spring", 1, false, r.now))
+		n := eventtable.Notification{CompanyID: ours, ID: carillon.NewID(r.now), Campaign: "spring", At: r.now}
+		eventtable.Record(tx.Tx, n.Accepted(1, false))
 		return failure
 	})
 	if !errors.Is(err, failure) {

@@ -77,8 +77,8 @@ func (s *Incoming) Take(ctx context.Context, c *IncomingCall, limit int) (full b
 			return false, err
 		}
 		if followed {
-			events.Incoming(tx, &events.IncomingCall{
-				ID: c.ID, CompanyID: c.CompanyID, AgentID: c.AgentID, Number: c.Number, State: carillon.StateRinging, At: c.RingingAt,
+			return false, events.Incoming(ctx, tx, &events.IncomingCall{
+				ID: c.ID, CompanyID: c.CompanyID, SenderUID: c.SenderUID, AgentID: c.AgentID, Number: c.Number, State: carillon.StateRinging, At: c.RingingAt,
 			})
 		}
 		return false, nil
@@ -141,8 +141,8 @@ func (s *Incoming) End(ctx context.Context, id string, e IncomingEnd) error {
 			answered_at = $7, ended_at = $8 WHERE id = $1 AND under_way`, id, string(e.State), string(e.Reason), db.Storable(e.Detail), db.Storable(e.Cause),
 			e.EndedBy, db.Millis(c.AnsweredAt), db.Millis(e.At))
 		if err == nil && n > 0 && followed {
-			events.Incoming(tx, &events.IncomingCall{
-				ID: id, CompanyID: c.CompanyID, AgentID: c.AgentID, Number: c.Number, State: e.State, Reason: e.Reason, EndedBy: e.EndedBy,
+			err = events.Incoming(ctx, tx, &events.IncomingCall{
+				ID: id, CompanyID: c.CompanyID, SenderUID: c.SenderUID, AgentID: c.AgentID, Number: c.Number, State: e.State, Reason: e.Reason, EndedBy: e.EndedBy,
 				Result: e.Result, AnsweredAt: c.AnsweredAt, At: e.At,
 			})
 		}

@@ -44,6 +44,7 @@ type Change struct {
 	Repeated     *Turn
 	Ran          *runs.Run // as it is stored
 
+	before  *Conversation
 	changed bool
 	err     error
 }
@@ -117,6 +118,9 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	for _, c := range changes {
 		if len(c.Turns) > 0 || c.changed {
 			s.record(ctx, tx, c.Conversation, c.Turns)
+			if err := s.recordOutward(ctx, tx, c.before, c.Conversation, c.Turns); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -199,7 +203,7 @@ func findRepeated(ctx context.Context, tx *db.Tx, changes []*Change) (map[turnKe
 
 // apply runs one change on what those before it left.
 func (x *changing) apply(c *Change) {
-	c.Conversation, c.Turns, c.Repeated, c.Ran, c.changed, c.err = nil, nil, nil, nil, false, nil
+	c.Conversation, c.Turns, c.Repeated, c.Ran, c.before, c.changed, c.err = nil, nil, nil, nil, nil, false, nil
 	row := x.rows[c.ConversationID]
 	if row == nil || row.have.CompanyID != c.CompanyID {
 		c.err = carillon.Absent("Conversation")
@@ -208,7 +212,7 @@ func (x *changing) apply(c *Change) {
 	before := row.have
 	have := *before
 	have.Tags = slices.Clone(before.Tags)
-	c.Conversation = before
+	c.Conversation, c.before = before, before
 	if c.ClientID != "" {
 		if c.Repeated = x.repeated[turnKey{c.ConversationID, c.ClientID}]; c.Repeated != nil {
 			return

@@ -98,5 +98,8 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {
 	}
 	o.Conversation, o.Made = c, true
 	s.record(ctx, tx, &c, turns)
+	if err := s.recordOutward(ctx, tx, nil, &c, turns); err != nil {
+		return err
+	}
 	return nil
 }

@@ -20,6 +20,7 @@ type payload struct {
 	MessageID      string          `json:"message_id,omitempty"`
 	Number         string          `json:"number,omitempty"`
 	Campaign       string          `json:"campaign,omitempty"`
+	SenderID       string          `json:"sender_id,omitempty"`
 	Recipients     int             `json:"recipients,omitempty"`
 	State          carillon.State  `json:"state"`
 	Previous       carillon.State  `json:"previous_state,omitempty"`
@@ -61,37 +62,43 @@ func (p payload) event(companyID, topic, kind string, at time.Time) *Event {
 	return &Event{CompanyID: companyID, Topic: topic, Kind: kind, Subject: subject, Payload: text, At: at}
 }
 
-// Accepted is the event of a notification with so many recipients.
-func Accepted(companyID, notificationID, campaign string, recipients int, scheduled bool, at time.Time) *Event {
-	p := payload{NotificationID: notificationID, Campaign: campaign, Recipients: recipients, State: carillon.StateQueued}
+// Notification is a notification as far as events go.
+type Notification struct {
+	CompanyID, ID, Campaign, SenderID string
+	At                                time.Time // when it was accepted
+}
+
+// Accepted is the event of a notification that was accepted.
+func (n *Notification) Accepted(recipients int, scheduled bool) *Event {
+	p := payload{NotificationID: n.ID, Campaign: n.Campaign, SenderID: n.SenderID, Recipients: recipients, State: carillon.StateQueued}
 	if scheduled {
 		p.State = carillon.StateScheduled
 	}
-	return p.event(companyID, Notifications, "notification.accepted", at)
+	return p.event(n.CompanyID, Notifications, "notification.accepted", n.At)
 }
 
 // message is a message as far as events go.
 type message struct {
 	key                          carillon.MessageKey
 	companyID, notificationID    string
-	campaign, number             string
+	campaign, number, senderID   string
 	q, attempt                   int
 	rank                         rank.Rank
 	reason                       carillon.Reason
 	sent, delivered, read, ended int64
 }
 
-// Skipped is the event of a message that ended as it was accepted.
-func Skipped(companyID, notificationID, campaign string, n int, number string, reason carillon.Reason, at time.Time) *Event {
-	m := message{companyID: companyID, notificationID: notificationID, campaign: campaign, number: number, reason: reason}
-	m.key = carillon.SeqOf(notificationID).Message(n)
-	return m.event(carillon.StateSkipped, "", db.Millis(at))
+// Skipped is the event of its n-th message, which ended as it was accepted.
+func (n *Notification) Skipped(i int, number string, reason carillon.Reason) *Event {
+	m := message{companyID: n.CompanyID, notificationID: n.ID, campaign: n.Campaign, senderID: n.SenderID, number: number, reason: reason}
+	m.key = carillon.SeqOf(n.ID).Message(i)
+	return m.event(carillon.StateSkipped, "", db.Millis(n.At))
 }
 
 func (m *message) event(state, previous carillon.State, at int64) *Event {
 	p := payload{
 		NotificationID: m.notificationID, MessageID: m.notificationID + "." + strconv.Itoa(m.key.N()), Number: m.number, Campaign: m.campaign,
-		State: state, Previous: previous, Attempt: m.attempt,
+		SenderID: m.senderID, State: state, Previous: previous, Attempt: m.attempt,
 	}
 	if state == carillon.StateFailed || state == carillon.StateCanceled || state == carillon.StateSkipped {
 		p.Reason = m.reason
@@ -156,15 +163,15 @@ func Messages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey, change
 	return nil
 }
 
-const messageColumns = `SELECT m.id, n.company_id, n.id, n.campaign, m.number, m.q, m.attempt, m.rank, COALESCE(m.reason, ''),
+const messageColumns = `SELECT m.id, n.company_id, n.id, n.campaign, s.id, m.number, m.q, m.attempt, m.rank, COALESCE(m.reason, ''),
 	COALESCE(m.sent_at, 0), COALESCE(m.delivered_at, 0), COALESCE(m.read_at, 0), COALESCE(m.ended_at, 0)
-	FROM message AS m JOIN notification AS n ON n.seq = m.id / 128 `
+	FROM message AS m JOIN notification AS n ON n.seq = m.id / 128 JOIN sender AS s ON s.uid = n.sender `
 
 // readMessages reads messages, sorted by key. On PostgreSQL it locks them: what another transaction changes meanwhile is not
 // to be taken for a change of this one.
 func readMessages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) (all []message, err error) {
 	scan := func(scan db.Scan) (m message, err error) {
-		err = scan(&m.key, &m.companyID, &m.notificationID, &m.campaign, &m.number, &m.q, &m.attempt, &m.rank, &m.reason,
+		err = scan(&m.key, &m.companyID, &m.notificationID, &m.campaign, &m.senderID, &m.number, &m.q, &m.attempt, &m.rank, &m.reason,
 			&m.sent, &m.delivered, &m.read, &m.ended)
 		return m, err
 	}
@@ -182,9 +189,9 @@ func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey, result carill
 	var companyID string
 	var dialed, answered, ended int64
 	if err := tx.Row(ctx, []any{
-		&companyID, &p.NotificationID, &p.Campaign, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt, &p.AnsweredBy, &p.EndedBy, &dialed, &answered, &ended,
-	}, `SELECT n.company_id, n.id, n.campaign, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by, c.ended_by, c.dialed_at, c.answered_at, c.ended_at
-		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 WHERE c.id = $1`, int64(key)); err != nil {
+		&companyID, &p.NotificationID, &p.Campaign, &p.SenderID, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt, &p.AnsweredBy, &p.EndedBy, &dialed, &answered, &ended,
+	}, `SELECT n.company_id, n.id, n.campaign, s.id, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by, c.ended_by, c.dialed_at, c.answered_at, c.ended_at
+		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 JOIN sender AS s ON s.uid = n.sender WHERE c.id = $1`, int64(key)); err != nil {
 		return fmt.Errorf("read call: %w", err)
 	}
 	p.CallID = p.NotificationID
@@ -211,6 +218,7 @@ func callKind(s carillon.State) string {
 // IncomingCall is a call to a line as far as events go.
 type IncomingCall struct {
 	ID, CompanyID, AgentID, Number string
+	SenderUID                      int64
 	State                          carillon.State
 	Reason                         carillon.Reason
 	EndedBy                        string
@@ -219,7 +227,7 @@ type IncomingCall struct {
 }
 
 // Incoming records the event of a call to a line that was brought to its state in this transaction.
-func Incoming(tx *db.Tx, c *IncomingCall) {
+func Incoming(ctx context.Context, tx *db.Tx, c *IncomingCall) error {
 	p := payload{
 		Number: c.Number, State: c.State, Reason: c.Reason,
 		callPayload: &callPayload{CallID: c.ID, Direction: "incoming", AgentID: c.AgentID, EndedBy: c.EndedBy, Result: c.Result},
@@ -227,5 +235,9 @@ func Incoming(tx *db.Tx, c *IncomingCall) {
 	if c.State != carillon.StateRinging {
 		p.lasted(c.AnsweredAt, c.At)
 	}
+	if err := tx.Row(ctx, []any{&p.SenderID}, "SELECT id FROM sender WHERE uid = $1", c.SenderUID); err != nil {
+		return fmt.Errorf("read the line: %w", err)
+	}
 	Record(tx, p.event(c.CompanyID, Calls, callKind(c.State), c.At))
+	return nil
 }

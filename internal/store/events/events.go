@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"carillon/internal/cache"
@@ -23,11 +24,28 @@ import (
 const (
 	Notifications = "notifications" // notification.accepted, message.sent, .delivered, .read, .failed, .canceled, .skipped
 	Calls         = "calls"         // call.started, .completed, .failed
+	Templates     = "templates"     // template.approved, .rejected, .paused
+	Conversations = "conversations" // conversation.started, .handoff, .resolved; message.received, feedback.received
+	Requested     = "requested"     // what somebody asked to be passed on to whoever pulls: replays and tests, as they are sent
 	Inbox         = "inbox"         // conversation.updated, for teammates
 )
 
-// Topics are all topics.
-func Topics() []string { return []string{Notifications, Calls} }
+// Topics are the topics of what a company's own programs learn: webhooks, and whoever pulls.
+func Topics() []string { return []string{Notifications, Calls, Templates, Conversations} }
+
+// TopicOf returns the topic of a type of events.
+func TopicOf(kind string) string {
+	switch group, _, _ := strings.Cut(kind, "."); {
+	case kind == "message.received", group == "conversation", group == "feedback":
+		return Conversations
+	case group == "call":
+		return Calls
+	case group == "template":
+		return Templates
+	default:
+		return Notifications
+	}
+}
 
 // Event is a state change that subscribers of its topic get. Seq is assigned in the commit: 1, 2, 3, … within a company's
 // topic. Payload is JSON.
@@ -139,6 +157,19 @@ func (s *Store) AddEvents(ctx context.Context, events ...*Event) error {
 func (s *Store) LastEvent(ctx context.Context, companyID, topic string) (seq int64, err error) {
 	err = s.d.Row(ctx, []any{&seq}, "SELECT COALESCE(MAX(seq), 0) FROM event_topic WHERE company_id = $1 AND topic = $2", companyID, topic)
 	return seq, db.Wrap(err, "read a topic")
+}
+
+// LastOfTopics returns the Seq of the newest event of each topic that ever had one.
+func (s *Store) LastOfTopics(ctx context.Context, companyID string) (map[string]int64, error) {
+	last := map[string]int64{}
+	err := db.Each(ctx, s.d, func(scan db.Scan) error {
+		var topic string
+		var seq int64
+		err := scan(&topic, &seq)
+		last[topic] = seq
+		return err
+	}, "SELECT topic, seq FROM event_topic WHERE company_id = $1", companyID)
+	return last, db.Wrap(err, "read topics")
 }
 
 // EventsAfter returns a topic's events after seq, at most `most` of them, in their order.

@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"carillon/internal/db"
@@ -65,13 +64,10 @@ func (x interest) addWebhook(doc string) error {
 		return err
 	}
 	for _, kind := range webhook.Events {
-		switch group, _, _ := strings.Cut(kind, "."); group {
-		case "*":
-			x.webhooks[Notifications], x.webhooks[Calls] = true, true
-		case "notification", "message":
-			x.webhooks[Notifications] = true
-		case "call":
-			x.webhooks[Calls] = true
+		for _, topic := range Topics() {
+			if kind == "*" || TopicOf(kind) == topic {
+				x.webhooks[topic] = true
+			}
 		}
 	}
 	return nil
@@ -85,6 +81,18 @@ const renewAfter = 10 * time.Second
 // what happened meanwhile may be missing, and whoever followed it before sees that by the gap. There is one row a company and
 // topic, which stays. It returns when other nodes write the events too.
 func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
+	return s.follow(ctx, companyID, topic, lease, renewAfter)
+}
+
+// pullLease is how long events are written for a company after it asked for them last.
+const pullLease = 7 * 24 * time.Hour
+
+// FollowPull has the events of a topic written for a week, because a program of the company asks for them from time to time.
+func (s *Store) FollowPull(ctx context.Context, companyID, topic string) error {
+	return s.follow(ctx, companyID, topic, pullLease, time.Hour)
+}
+
+func (s *Store) follow(ctx context.Context, companyID, topic string, lease, renewAfter time.Duration) error {
 	now := time.Now()
 	var until int64 // before
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -111,8 +119,8 @@ func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
 			return err
 		})
 	}
-	if err == nil && !s.d.SQLite() {
-		err = wait(ctx, time.Until(db.Instant(until).Add(configure.Spread-lease)))
+	if begun := db.Instant(until).Add(-lease); err == nil && !s.d.SQLite() && !begun.After(now) { // else it is of a longer lease
+		err = wait(ctx, time.Until(begun.Add(configure.Spread)))
 	}
 	return db.Wrap(err, "follow a topic")
 }

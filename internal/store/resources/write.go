@@ -13,6 +13,7 @@ import (
 	"carillon/internal/resource"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/hooks"
 )
 
 // maxResources bounds a company's resources of one kind.
@@ -66,6 +67,11 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 	}
 	if err := t.record(ctx, companyID, k, *id, have, want, now); err != nil {
 		return configure.Unchanged, false, err
+	}
+	if e == configure.Created && k.Name == "webhook" {
+		if err := hooks.Begin(ctx, t.tx.Tx, companyID, *id); err != nil {
+			return configure.Unchanged, false, err
+		}
 	}
 	return e, made, t.writePassages(ctx, companyID, k, *id, x, now)
 }
@@ -173,7 +179,7 @@ func fillSecrets(x resource.Resource, have resourceRow, k resource.Kind) (made b
 		return false, nil
 	}
 	for _, s := range resource.SecretsOf(x) {
-		if *s.Value == "" {
+		if *s.Value == "" && s.Name == "" { // others are there or not
 			*s.Value, made = k.NewSecret(), true
 		}
 	}

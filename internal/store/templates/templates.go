@@ -2,6 +2,8 @@
 package templates
 
 import (
+	"context"
+
 	"carillon"
 	"carillon/internal/cache"
 	"carillon/internal/db"
@@ -10,14 +12,15 @@ import (
 
 // Store reads and writes the table. Its methods are safe for concurrent use.
 type Store struct {
-	d        *db.DB
-	config   *configure.Configuration
-	bySender *cache.Cache[[]*carillon.Template]
+	d          *db.DB
+	subscribed func(ctx context.Context, companyID, topic string) bool
+	config     *configure.Configuration
+	bySender   *cache.Cache[[]*carillon.Template]
 }
 
 // New returns the store of a database.
-func New(d *db.DB, c *configure.Configuration) *Store {
-	return &Store{d: d, config: c, bySender: configure.Cache[[]*carillon.Template](c)}
+func New(d *db.DB, c *configure.Configuration, subscribed func(ctx context.Context, companyID, topic string) bool) *Store {
+	return &Store{d: d, config: c, subscribed: subscribed, bySender: configure.Cache[[]*carillon.Template](c)}
 }
 
 // Tx writes inside a transaction.

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/events"
 )
 
 // Limits are those that a creation or a submission must keep (docs/reference/templates.md); 0 means none.
@@ -143,6 +145,7 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 	if !next.UpdatedAt.After(read.UpdatedAt) {
 		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)
 	}
+	followed := next.Status != read.Status && s.subscribed(ctx, next.CompanyID, events.Templates)
 	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		if active(next.Status) && !active(read.Status) {
 			if err := checkActive(ctx, tx, read.CompanyID, limits.Active); err != nil {
@@ -153,8 +156,37 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 		if err != nil || !swapped {
 			return false, err
 		}
+		if followed {
+			if err := recordEvent(ctx, tx.Tx, &read.Template, &next.Template); err != nil {
+				return false, err
+			}
+		}
 		return true, record(ctx, tx, &read.Template, &next.Template, changes)
 	})
+}
+
+// recordEvent records that a template was approved, rejected or paused.
+func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) error {
+	switch next.Status {
+	case carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused:
+	default:
+		return nil
+	}
+	var sender string
+	if err := tx.Row(ctx, []any{&sender}, "SELECT id FROM sender WHERE uid = $1", next.SenderUID); err != nil {
+		return fmt.Errorf("read sender: %w", err)
+	}
+	text, err := json.Marshal(map[string]any{
+		"v": 1, "template_id": next.ID, "name": next.Name, "language": next.Language, "category": next.Category, "sender_id": sender,
+		"state": strings.ToLower(string(next.Status)), "previous_state": strings.ToLower(string(read.Status)), "reason": next.Reason,
+	})
+	if err != nil {
+		return fmt.Errorf("write an event: %w", err)
+	}
+	events.Record(tx, &events.Event{
+		CompanyID: next.CompanyID, Topic: events.Templates, Kind: "template." + strings.ToLower(string(next.Status)), Subject: next.ID, Payload: text, At: next.UpdatedAt,
+	})
+	return nil
 }
 
 func active(s carillon.TemplateStatus) bool {

@@ -1,0 +1,106 @@
+package chats
+
+import (
+	"context"
+	"time"
+
+	"carillon/internal/db"
+	"carillon/internal/store/events"
+)
+
+// outward is what the company's own programs learn of a conversation. Version 1; fields are only added.
+type outward struct {
+	Version        int     `json:"v"`
+	ConversationID string  `json:"conversation_id"`
+	Channel        string  `json:"channel"`
+	State          State   `json:"state"`
+	Previous       State   `json:"previous_state,omitempty"`
+	WidgetID       string  `json:"widget_id,omitempty"`
+	AgentID        string  `json:"agent_id,omitempty"`
+	Contact        *person `json:"contact,omitempty"`
+
+	// Of message.received.
+	Turn int64  `json:"turn,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	Text string `json:"text,omitempty"`
+	File *File  `json:"file,omitempty"`
+
+	// Of feedback.received.
+	Rating  int    `json:"rating,omitempty"`
+	Comment string `json:"comment,omitempty"`
+}
+
+type person struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Number string `json:"number,omitempty"`
+	Email  string `json:"email,omitempty"`
+}
+
+// recordOutward records the events of a change for webhooks and whoever pulls, where the company has any; before is nil of a conversation
+// that was opened. What is said aloud leaves none: its transcript comes with the call or the conversation.
+func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Conversation, turns []Turn) error {
+	if !s.followed(ctx, c.CompanyID, events.Conversations) {
+		return nil
+	}
+	base := outward{Version: 1, ConversationID: c.ID, Channel: c.Channel, State: c.State, WidgetID: c.WidgetID, AgentID: c.AgentID}
+	var all []happened
+	add := func(kind string, o outward, at time.Time) { all = append(all, happened{kind, o, at}) }
+	if before == nil {
+		add("conversation.started", base, c.OpenedAt)
+	}
+	for i := range turns {
+		t := &turns[i]
+		if t.Author != Visitor || t.Kind == KindEvent || c.Channel != "whatsapp" && c.Channel != "web_chat" {
+			continue
+		}
+		o := base
+		o.Turn, o.Kind, o.Text, o.File = t.Seq, t.Kind, t.Text, t.Extra.File
+		add("message.received", o, t.At)
+	}
+	if before != nil {
+		o := base
+		if before.State != c.State {
+			o.Previous = before.State
+			switch c.State {
+			case Queued:
+				add("conversation.handoff", o, c.StateAt)
+			case Resolved:
+				add("conversation.resolved", o, c.StateAt)
+			case Automated, Active, WrapUp, Missed, Abandoned:
+			}
+		}
+		if before.Rating != c.Rating || before.Comment != c.Comment {
+			o = base
+			o.Rating, o.Comment = c.Rating, c.Comment
+			add("feedback.received", o, lastAt(turns))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	who := person{ID: c.ContactID}
+	if err := tx.Row(ctx, []any{&who.Name, &who.Number, &who.Email}, "SELECT name, number, email FROM contact WHERE id = $1", c.ContactID); err != nil {
+		return db.Wrap(db.Ignore(err), "read contact")
+	}
+	for _, x := range all {
+		x.what.Contact = &who
+		events.Record(tx, &events.Event{CompanyID: c.CompanyID, Topic: events.Conversations, Kind: x.kind, Subject: c.ID, At: x.at, Payload: jsonOf(x.what)})
+	}
+	return nil
+}
+
+// happened is an event before it is recorded.
+type happened struct {
+	kind string
+	what outward
+	at   time.Time
+}
+
+// lastAt is when the last of some turns was said.
+func lastAt(turns []Turn) time.Time {
+	if len(turns) == 0 {
+		return time.Now()
+	}
+	return turns[len(turns)-1].At
+}

@@ -1,0 +1,196 @@
+// Package hooks is the SQL of deliveries to the endpoints of webhooks: how each endpoint stands, up to which event of every topic it was
+// served, the deliveries that are tried again, and what was sent and responded last. The endpoints themselves are resources.
+//
+// A cursor says which events are behind the endpoint, so that those that wait cost no row: only events whose delivery failed, or was
+// asked for again, have one.
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"carillon/internal/db"
+	"carillon/internal/store/events"
+)
+
+// Endpoint is how delivery to an endpoint stands. The zero times mean: it is not so.
+type Endpoint struct {
+	CompanyID, WebhookID string
+	Failures             int       // in a row
+	FailingSince         time.Time // the first of them
+	PauseUntil           time.Time // nothing is sent before
+	WakeAt               time.Time // when a waiting delivery is due
+	DisabledAt           time.Time
+	DisabledWhy          string
+	Alerts               int // e-mails to the owners since it fails
+	SucceededAt          time.Time
+}
+
+// Cursor is how far an endpoint was served of a topic.
+type Cursor struct {
+	Topic string
+	Seq   int64
+}
+
+// State is how a delivery stands that has a row.
+type State string
+
+// The states.
+const (
+	Waiting State = "waiting"
+	Failed  State = "failed"
+)
+
+// Delivery is an event that is to be sent to an endpoint.
+type Delivery struct {
+	events.Event
+	State   State
+	Attempt int       // those made so far
+	BegunAt time.Time // when it was tried first
+	NextAt  time.Time
+	Gone    bool // the event is no longer kept
+}
+
+// Attempt is one request to an endpoint, and the response.
+type Attempt struct {
+	ID        string // a UUIDv7
+	CompanyID string
+	WebhookID string
+	EventID   string
+	Kind      string
+	Subject   string
+	N         int // 1: the first of this event
+	At        time.Time
+	Took      time.Duration
+	OK        bool
+	Status    int    // 0: there was no response
+	Error     string // why it counts as failed
+	Request   string // the body
+	Response  string // the beginning of the body
+}
+
+// Store reads and writes the tables. Its methods are safe for concurrent use.
+type Store struct{ d *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+// Begin has a new endpoint start with what happens from now on.
+func Begin(ctx context.Context, tx *db.Tx, companyID, webhookID string) error {
+	if _, err := tx.Exec(ctx, "INSERT INTO hook (company_id, webhook_id) VALUES ($1, $2) ON CONFLICT (company_id, webhook_id) DO UPDATE SET pause_until = 0, disabled_at = 0, failures = 0, failing_since = 0, wake_at = 0", companyID, webhookID); err != nil {
+		return db.Wrap(err, "begin an endpoint")
+	}
+	for _, topic := range events.Topics() {
+		if _, err := tx.Exec(ctx, `INSERT INTO hook_cursor (company_id, webhook_id, topic, seq)
+			VALUES ($1, $2, $3, COALESCE((SELECT seq FROM event_topic WHERE company_id = $1 AND topic = $3), 0))
+			ON CONFLICT (company_id, webhook_id, topic) DO UPDATE SET seq = excluded.seq`, companyID, webhookID, topic); err != nil {
+			return db.Wrap(err, "begin a topic")
+		}
+	}
+	return nil
+}
+
+// Key names an endpoint.
+type Key struct{ CompanyID, WebhookID string }
+
+// Due returns the endpoints for which there is something to do: new events, or a delivery that is to be tried again.
+func (s *Store) Due(ctx context.Context, now time.Time) ([]Key, error) {
+	return db.Collect(ctx, s.d, "endpoints", func(scan db.Scan) (k Key, err error) {
+		err = scan(&k.CompanyID, &k.WebhookID)
+		return k, err
+	}, `SELECT company_id, webhook_id FROM hook WHERE disabled_at = 0 AND pause_until <= $1
+		AND (wake_at BETWEEN 1 AND $1 OR EXISTS (SELECT 1 FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic
+		WHERE c.company_id = hook.company_id AND c.webhook_id = hook.webhook_id AND t.seq > c.seq))`, db.Millis(now))
+}
+
+const endpointColumns = "failures, failing_since, pause_until, wake_at, disabled_at, disabled_why, alerts, succeeded_at"
+
+// Endpoint returns how delivery to an endpoint stands; nil: there is none.
+func (s *Store) Endpoint(ctx context.Context, k Key) (*Endpoint, error) {
+	return db.Find(ctx, s.d, "endpoint", func(scan db.Scan) (*Endpoint, error) {
+		e := &Endpoint{CompanyID: k.CompanyID, WebhookID: k.WebhookID}
+		var failing, pause, wake, disabled, succeeded int64
+		err := scan(&e.Failures, &failing, &pause, &wake, &disabled, &e.DisabledWhy, &e.Alerts, &succeeded)
+		e.FailingSince, e.PauseUntil, e.WakeAt = db.Instant(failing), db.Instant(pause), db.Instant(wake)
+		e.DisabledAt, e.SucceededAt = db.Instant(disabled), db.Instant(succeeded)
+		return e, err
+	}, "SELECT "+endpointColumns+" FROM hook WHERE company_id = $1 AND webhook_id = $2", k.CompanyID, k.WebhookID)
+}
+
+// Cursors returns how far an endpoint was served, by topic.
+func (s *Store) Cursors(ctx context.Context, k Key) ([]Cursor, error) {
+	return db.Collect(ctx, s.d, "cursors", func(scan db.Scan) (c Cursor, err error) {
+		err = scan(&c.Topic, &c.Seq)
+		return c, err
+	}, "SELECT topic, seq FROM hook_cursor WHERE company_id = $1 AND webhook_id = $2 ORDER BY topic", k.CompanyID, k.WebhookID)
+}
+
+// Behind returns how many events an endpoint was not served yet, wanted or not.
+func (s *Store) Behind(ctx context.Context, k Key) (n int64, err error) {
+	err = s.d.Row(ctx, []any{&n}, `SELECT COALESCE(SUM(t.seq - c.seq), 0) FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic
+		WHERE c.company_id = $1 AND c.webhook_id = $2`, k.CompanyID, k.WebhookID)
+	return n, db.Wrap(err, "count the events that wait")
+}
+
+// first is the condition that no earlier delivery of the same subject waits, for endpoints that want an order.
+const first = ` AND NOT EXISTS (SELECT 1 FROM hook_retry AS b WHERE b.company_id = r.company_id AND b.webhook_id = r.webhook_id AND b.subject = r.subject
+	AND b.state = 'waiting' AND b.topic = r.topic AND b.seq < r.seq)`
+
+// Retries returns deliveries that are due at an instant, the longest waiting first; ordered: of each subject only the earliest.
+func (s *Store) Retries(ctx context.Context, k Key, now time.Time, ordered bool, most int) ([]Delivery, error) {
+	query := `SELECT r.topic, r.seq, r.subject, r.attempt, r.begun_at, r.next_at, COALESCE(e.kind, ''), COALESCE(e.payload, ''), COALESCE(e.created_at, 0)
+		FROM hook_retry AS r LEFT JOIN event AS e ON e.company_id = r.company_id AND e.topic = r.topic AND e.seq = r.seq
+		WHERE r.company_id = $1 AND r.webhook_id = $2 AND r.state = 'waiting' AND r.next_at <= $3`
+	if ordered {
+		query += first
+	}
+	return db.Collect(ctx, s.d, "deliveries", func(scan db.Scan) (Delivery, error) {
+		x := Delivery{State: Waiting}
+		x.CompanyID = k.CompanyID
+		var payload string
+		var begun, next, at int64
+		err := scan(&x.Topic, &x.Seq, &x.Subject, &x.Attempt, &begun, &next, &x.Kind, &payload, &at)
+		x.BegunAt, x.NextAt, x.At, x.Payload, x.Gone = db.Instant(begun), db.Instant(next), db.Instant(at), json.RawMessage(payload), x.Kind == ""
+		return x, err
+	}, query+" ORDER BY r.next_at LIMIT $4", k.CompanyID, k.WebhookID, db.Millis(now), most)
+}
+
+// NextRetry returns when the next delivery is due, the zero time when none waits.
+func nextRetry(ctx context.Context, tx *db.Tx, k Key, ordered bool) (next int64, err error) {
+	query := "SELECT r.next_at FROM hook_retry AS r WHERE r.company_id = $1 AND r.webhook_id = $2 AND r.state = 'waiting'"
+	if ordered {
+		query += first
+	}
+	err = tx.Row(ctx, []any{&next}, query+" ORDER BY r.next_at LIMIT 1", k.CompanyID, k.WebhookID)
+	return next, db.Wrap(db.Ignore(err), "read the next delivery")
+}
+
+// Counts returns how many deliveries of an endpoint wait, and how many were given up.
+func (s *Store) Counts(ctx context.Context, k Key) (waiting, failed int, err error) {
+	err = db.Each(ctx, s.d, func(scan db.Scan) error {
+		var state State
+		var n int
+		err := scan(&state, &n)
+		if state == Waiting {
+			waiting = n
+		} else {
+			failed = n
+		}
+		return err
+	}, "SELECT state, COUNT(*) FROM hook_retry WHERE company_id = $1 AND webhook_id = $2 GROUP BY state", k.CompanyID, k.WebhookID)
+	return waiting, failed, db.Wrap(err, "count deliveries")
+}
+
+// Blocked returns those of the subjects of which a delivery waits.
+func (s *Store) Blocked(ctx context.Context, k Key, subjects []string) (map[string]bool, error) {
+	blocked := map[string]bool{}
+	err := db.Each(ctx, s.d, func(scan db.Scan) error {
+		var subject string
+		err := scan(&subject)
+		blocked[subject] = true
+		return err
+	}, "SELECT DISTINCT subject FROM hook_retry WHERE company_id = $1 AND webhook_id = $2 AND state = 'waiting' AND subject "+s.d.In(3),
+		k.CompanyID, k.WebhookID, s.d.List(subjects))
+	return blocked, db.Wrap(err, "read subjects that wait")
+}
