@@ -45,6 +45,9 @@ type Options struct {
 	Resolver     Resolver       // nil: the system's
 	RootCAs      *x509.CertPool // nil: the system's
 
+	AnyPort bool // of public addresses, over HTTPS
+	PerHost int  // idle connections kept to a host; 0: 2
+
 	Timeout   time.Duration // of a whole exchange, the body's reading included; 0: 10 s
 	MaxBody   int64         // bytes of a response's body; 0: 1 MiB; negative: bounded by the reader
 	Redirects int           // followed at most; 0: 3; negative: none, the redirect is the response
@@ -179,8 +182,8 @@ func transport(o *Options, dial func(context.Context, string, string) (net.Conn,
 		ResponseHeaderTimeout:  cmp.Or(o.Timeout, defaultTimeout),
 		MaxResponseHeaderBytes: maxHeader,
 		IdleConnTimeout:        idleTimeout,
-		MaxIdleConns:           64,
-		MaxIdleConnsPerHost:    2,
+		MaxIdleConns:           max(64, 32*o.PerHost),
+		MaxIdleConnsPerHost:    cmp.Or(o.PerHost, 2),
 		DisableCompression:     true, // sizes are those of the file
 		ForceAttemptHTTP2:      true,
 	}

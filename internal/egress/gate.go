@@ -138,7 +138,7 @@ func (g *gate) admit(a netip.Addr, port string) error {
 	if !Public(a) {
 		return &DeniedError{Reason: "the host is at a private or reserved address"}
 	}
-	if port != "443" {
+	if port != "443" && !g.o.AnyPort {
 		return &DeniedError{Reason: "port " + strings.ToValidUTF8(port, "") + " is not allowed"}
 	}
 	return nil
