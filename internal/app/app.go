@@ -29,6 +29,7 @@ import (
 	"carillon/internal/conversation"
 	"carillon/internal/egress"
 	"carillon/internal/files"
+	"carillon/internal/hook"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/limit"
@@ -87,6 +88,8 @@ type App struct {
 	engines       *egress.Client // asks the servers that agents think with
 	pages         *egress.Client // reads pages that become articles
 	flowServers   *egress.Client // asks the servers of flows
+	hookServers   *egress.Client // sends events to endpoints
+	hooks         *hook.Deliverer
 	messaging     *messaging.Messaging
 	bulk          *bulk.Jobs
 	queue         *queue.Queue
@@ -233,6 +236,7 @@ func (a *App) wire(ctx context.Context) error {
 		Dialers: dialers, Incoming: a.incoming, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Log: a.log,
 	})
 	a.purge, a.activity = newPurge(a.store, a.metrics, a.log), newActivity(a)
+	a.hooks = newHooks(a)
 	a.topics()
 	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
 	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
@@ -271,7 +275,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	base := func() string { return a.ready.BaseURL }
 	public := api.Routes(api.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(), Messaging: a.messaging,
-		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: base,
+		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: base, Hooks: a.hooks, Kinds: kinds(),
 		Accepted: a.activity.Accepted,
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
@@ -287,7 +291,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Hooks: a.hooks, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	documentation := manual.New(manual.Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Files: web.Embedded(), Base: base})
@@ -316,7 +320,7 @@ func (a *App) run(ctx context.Context) {
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
 	a.work.Go(func() { a.report(a.telephone.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run, a.bulk.Run, a.activity.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run, a.bulk.Run, a.activity.Run, a.hooks.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	if a.mailer != nil {
@@ -414,6 +418,7 @@ func (a *App) stop(ctx context.Context) error {
 		a.pages.Close()
 		a.engines.Close()
 		a.flowServers.Close()
+		a.hookServers.Close()
 	}
 	if a.translator != nil {
 		a.translator.Close()

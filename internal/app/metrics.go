@@ -41,6 +41,7 @@ type metrics struct {
 	commit        prometheus.Histogram
 	chat          *chatMetrics
 	voice         *voiceMetrics
+	hooks         *hookMetrics
 }
 
 func newMetrics(a *App) *metrics {
@@ -49,6 +50,7 @@ func newMetrics(a *App) *metrics {
 	m.ofMessages()
 	m.ofConversations()
 	m.ofVoices()
+	m.ofHooks(a)
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{

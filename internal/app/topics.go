@@ -24,7 +24,7 @@ func (a *App) topics() {
 		others = func(kind string, items ...realtime.Item) { a.bus.Publish(kind, items...) }
 	}
 	a.hub = realtime.NewHub(a.store, a.log, others)
-	a.store.OnEvents(a.hub.Publish)
+	a.store.OnEvents(a.eventsCommitted)
 	earliest := func(x, y int64) int64 { return min(x, y) }
 	a.bus = realtime.NewBus(a.store, a.log, a.hub.Kind(),
 		realtime.Kind{Name: kindWake, Merge: earliest, Receive: func(items []realtime.Item) { a.queue.Published(wakesOf(items)) }},

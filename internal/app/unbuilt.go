@@ -10,7 +10,6 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/openai"
 	"carillon/internal/config"
-	"carillon/internal/hook"
 	"carillon/internal/resource"
 	"carillon/internal/voice/sphinx"
 )
@@ -48,8 +47,6 @@ func unbuiltResource(x resource.Resource) string {
 	switch r := x.(type) {
 	case *agent.Agent:
 		return unbuiltAgent(r)
-	case *hook.Webhook:
-		return "the webhook at " + hostOf(r.URL) + " gets no events yet"
 	}
 	return ""
 }
