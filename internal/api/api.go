@@ -18,10 +18,12 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/catalog"
 	"carillon/internal/files"
+	"carillon/internal/hook"
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
 	"carillon/internal/provider"
+	"carillon/internal/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/apicalls"
 	"carillon/internal/store/audit"
@@ -42,6 +44,8 @@ type Deps struct {
 	Proxies   []netip.Prefix // trusted proxies
 	Files     *files.Files
 	BaseURL   func() string // the installation's public address
+	Hooks     *hook.Deliverer
+	Kinds     []resource.Kind // of resources
 	// Accepted is called with each notification that was accepted; nil: nobody is.
 	Accepted func(companyID string, a apicalls.Accepted)
 }
@@ -85,6 +89,7 @@ func Routes(d Deps) []httpio.Route {
 		calls{g, d.Notify, d.Files}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
+		hooked{g, d.Hooks, d.Kinds}.routes(),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
 		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, &sightings{}, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),

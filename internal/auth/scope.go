@@ -16,11 +16,13 @@ const (
 	WidgetUse         Scope = "widget:use"
 	SuppressionsWrite Scope = "suppressions:write"
 	UsageRead         Scope = "usage:read"
+	EventsRead        Scope = "events:read"
+	WebhooksWrite     Scope = "webhooks:write"
 )
 
 // Scopes lists every scope.
 func Scopes() []Scope {
-	return []Scope{All, NotifySend, NotifyRead, VoiceSend, TemplatesRead, TemplatesWrite, WidgetUse, SuppressionsWrite, UsageRead}
+	return []Scope{All, NotifySend, NotifyRead, VoiceSend, TemplatesRead, TemplatesWrite, WidgetUse, SuppressionsWrite, UsageRead, EventsRead, WebhooksWrite}
 }
 
 // ValidScope reports whether s names a scope.
