@@ -307,6 +307,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		}
 	}
 	maps.Copy(all, teamCalls(panel, withBody))
+	maps.Copy(all, hookCalls(panel, withBody))
 	for kind, body := range resource {
 		all["GET /panel/v1/"+kind] = panel(call{kind: own})
 		all["POST /panel/v1/"+kind] = withBody(body, panel(call{kind: own}))

@@ -12,7 +12,6 @@ import (
 	"carillon/internal/egress"
 	"carillon/internal/hook"
 	"carillon/internal/mail"
-	"carillon/internal/store/events"
 )
 
 // hookConnections are kept open to an endpoint of events.
@@ -24,26 +23,19 @@ func newHooks(a *App) *hook.Deliverer {
 		AllowPrivate: a.cfg.MediaAllowPrivate, AnyPort: true, PerHost: hookConnections, Timeout: hook.Timeout, MaxBody: -1, Redirects: -1,
 	})
 	return hook.NewDeliverer(a.store, hook.Options{
-		Client: a.hookServers, Owns: a.queue.Owns, Alert: a.alertOwners, Attempted: a.metrics.hookAttempted, Suspended: suspended(a.store), Log: a.log,
+		Client: a.hookServers, Owns: a.queue.Owns, Alert: owners{a}.alert, Attempted: a.metrics.hookAttempted, Suspended: suspended(a.store), Log: a.log,
 	})
-}
-
-// eventsCommitted passes committed events on.
-func (a *App) eventsCommitted(all ...*events.Event) {
-	a.hub.Publish(all...)
-	for _, e := range all {
-		if !e.Own {
-			a.hooks.Wake()
-			return
-		}
-	}
 }
 
 // ownersMost is how many owners of a company get an e-mail.
 const ownersMost = 20
 
-// alertOwners sends the owners of a company an e-mail about an endpoint that fails.
-func (a *App) alertOwners(ctx context.Context, x hook.Alert) {
+// owners of companies get e-mails.
+type owners struct{ app *App }
+
+// alert sends the owners of a company an e-mail about an endpoint that fails.
+func (o owners) alert(ctx context.Context, x hook.Alert) {
+	a := o.app
 	if a.mailer == nil {
 		return
 	}
@@ -62,7 +54,7 @@ func (a *App) alertOwners(ctx context.Context, x hook.Alert) {
 		to := message
 		to.To = m.Email
 		if !a.mailer.Post(func(context.Context) (*mail.Message, error) { return &to, nil }) {
-			a.log.WarnContext(ctx, "too many e-mails wait: an owner is not told of a failing endpoint", "company_id", x.CompanyID)
+			a.log.WarnContext(ctx, "too many e-mails wait: an owner does not learn of a failing endpoint", "company_id", x.CompanyID)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"carillon"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
+	"carillon/internal/store"
 )
 
 // The kinds of the queue on the bus.
@@ -24,7 +25,10 @@ func (a *App) topics() {
 		others = func(kind string, items ...realtime.Item) { a.bus.Publish(kind, items...) }
 	}
 	a.hub = realtime.NewHub(a.store, a.log, others)
-	a.store.OnEvents(a.eventsCommitted)
+	a.store.OnEvents(func(all ...*store.Event) {
+		a.hub.Publish(all...)
+		a.hooks.Wake()
+	})
 	earliest := func(x, y int64) int64 { return min(x, y) }
 	a.bus = realtime.NewBus(a.store, a.log, a.hub.Kind(),
 		realtime.Kind{Name: kindWake, Merge: earliest, Receive: func(items []realtime.Item) { a.queue.Published(wakesOf(items)) }},

@@ -45,7 +45,7 @@ type job struct {
 	hooks.Delivery
 	fresh   bool // it has no row yet
 	wanted  bool
-	settled bool // it was delivered, or has a row
+	ended   bool // it was delivered, or has a row
 	outcome outcome
 	after   chan struct{} // closed when the job before it of the same subject has ended; nil: none
 	done    chan struct{}
@@ -79,7 +79,7 @@ func (l *lane) round(ctx context.Context) (more bool, err error) {
 	}
 	r := l.deliver(ctx, w, e, jobs)
 	r.Ordered = w.Ordered
-	r.settle(cursors, l.d.o.Now())
+	r.sort(cursors, l.d.o.Now())
 	if e.Failures >= downAfter {
 		r.Probe = e.PauseUntil
 	}
@@ -207,23 +207,23 @@ func (l *lane) deliver(ctx context.Context, w *Webhook, e *hooks.Endpoint, jobs 
 func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.Mutex) {
 	mu.Lock()
 	blocked := w.Ordered && slices.ContainsFunc(r.jobs, func(b *job) bool {
-		return b != x && b.settled && !b.outcome.ok && b.Subject == x.Subject && b.Topic == x.Topic && b.Seq < x.Seq
+		return b != x && b.ended && !b.outcome.ok && b.Subject == x.Subject && b.Topic == x.Topic && b.Seq < x.Seq
 	})
 	if x.Gone || blocked {
-		x.settled = true
+		x.ended = true
 		x.outcome.ok = x.Gone // there is nothing left to send
 		x.State, x.NextAt = hooks.Waiting, l.d.o.Now()
 	}
-	ended := x.settled
+	over := x.ended
 	mu.Unlock()
-	if ended {
+	if over {
 		return
 	}
 	b, err := BodyOf(&x.Event)
 	if err != nil {
 		l.d.o.Log.ErrorContext(ctx, "read an event", "topic", x.Topic, "error", err)
 		mu.Lock()
-		x.settled, x.outcome.ok = true, true
+		x.ended, x.outcome.ok = true, true
 		mu.Unlock()
 		return
 	}
@@ -234,7 +234,7 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 	defer mu.Unlock()
 	down := r.Endpoint.Failures >= downAfter
 	r.Recovered = record(r.Endpoint, o, now) || r.Recovered
-	x.settled, x.outcome = true, o
+	x.ended, x.outcome = true, o
 	if !o.ok {
 		r.last = a.Error
 		failed(&x.Delivery, now, !down)
@@ -247,9 +247,9 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 	}
 }
 
-// settle sorts the jobs into what is delivered and what is kept, and moves the cursors behind the last of each topic that was settled. What
+// sort divides the jobs into what is delivered and what is kept, and moves the cursors behind the last of each topic that has ended. What
 // was not reached before that is kept too.
-func (r *result) settle(cursors []hooks.Cursor, now time.Time) {
+func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
 	for _, c := range cursors {
 		end, known := c.Seq, false
 		var passed []*job
@@ -258,7 +258,7 @@ func (r *result) settle(cursors []hooks.Cursor, now time.Time) {
 				continue
 			}
 			passed = append(passed, x)
-			if x.settled || x.State == hooks.Waiting {
+			if x.ended || x.State == hooks.Waiting {
 				end, known = x.Seq, true
 			}
 		}
@@ -269,8 +269,8 @@ func (r *result) settle(cursors []hooks.Cursor, now time.Time) {
 			if x.Seq > end { // unwanted, and right behind
 				end, known = x.Seq, true
 			}
-			if x.wanted && !x.settled {
-				x.settled, x.State = true, hooks.Waiting
+			if x.wanted && !x.ended {
+				x.ended, x.State = true, hooks.Waiting
 				x.NextAt = now
 			}
 		}
@@ -280,7 +280,7 @@ func (r *result) settle(cursors []hooks.Cursor, now time.Time) {
 	}
 	for _, x := range r.jobs {
 		switch {
-		case !x.wanted || !x.settled:
+		case !x.wanted || !x.ended:
 		case !x.outcome.ok:
 			r.Kept = append(r.Kept, x.Delivery)
 		case !x.fresh:

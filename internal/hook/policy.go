@@ -114,7 +114,7 @@ func stopped(e *hooks.Endpoint, now time.Time) bool {
 	return !e.DisabledAt.IsZero() || e.PauseUntil.After(now)
 }
 
-// alertDue reports whether the owners of an endpoint are to be told that it fails, and counts that.
+// alertDue reports whether the owners of an endpoint should learn now that it fails, and counts that.
 func alertDue(e *hooks.Endpoint, now time.Time) bool {
 	if e.FailingSince.IsZero() {
 		return false

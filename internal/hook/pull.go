@@ -64,16 +64,16 @@ func readPosition(text string) (position, bool) {
 	return p, true
 }
 
-// pulledPage is a response of Pull. NextCursor is there even where nothing is new.
+// pulledPage is a response of pull. NextCursor is there even where nothing is new.
 type pulledPage struct {
 	Data       []*Body `json:"data"`
 	NextCursor string  `json:"next_cursor"`
 	HasMore    bool    `json:"has_more"`
 }
 
-// Pull responds with the events after a cursor, the earliest first; without a cursor with none, and the cursor of now. From its first call on
+// pull responds with the events after a cursor, the earliest first; without a cursor with none, and the cursor of now. From its first call on
 // the company's events are written, until nobody has called for a week.
-func (d *Deliverer) Pull(r *http.Request, companyID string) (any, error) {
+func (d routes) pull(r *http.Request, companyID string) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(url.Values{"limit": q["limit"]}, "events") // its cursor has a form of its own
 	if err != nil {
@@ -139,7 +139,7 @@ func (p position) behind(last map[string]int64) bool {
 }
 
 // after reads the events behind a position: of all topics the one that happened first, within a topic in the order of the commits.
-func (d *Deliverer) after(ctx context.Context, companyID string, at position, kinds []string, limit int) (any, error) {
+func (d routes) after(ctx context.Context, companyID string, at position, kinds []string, limit int) (any, error) {
 	var waiting [][]events.Event // by topic
 	for _, topic := range pulled() {
 		read, err := d.store.EventsAfter(ctx, companyID, topic, at[topic], limit+1)

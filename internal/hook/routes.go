@@ -27,28 +27,30 @@ type Action struct {
 // Actions are what can be done with endpoints and events besides making, changing and deleting endpoints.
 func (d *Deliverer) Actions() []Action {
 	const one = "/webhooks/{id}"
+	x := routes{d}
 	return []Action{
-		{"GET", one + "/status", false, d.status},
-		{"GET", one + "/deliveries", false, d.deliveries},
-		{"POST", one + "/test", true, d.test},
-		{"POST", one + "/rotate", true, d.rotate},
-		{"POST", one + "/enable", true, d.enable},
-		{"POST", one + "/replay", true, d.replay},
-		{"GET", "/events", false, d.Pull},
-		{"GET", "/events/{id}", false, d.event},
-		{"POST", "/events/{id}/replay", true, d.passOn},
-		{"POST", "/events/test", true, d.testPull},
+		{"GET", one + "/status", false, x.status},
+		{"GET", one + "/deliveries", false, x.deliveries},
+		{"POST", one + "/test", true, x.test},
+		{"POST", one + "/rotate", true, x.rotate},
+		{"POST", one + "/enable", true, x.enable},
+		{"POST", one + "/replay", true, x.replay},
+		{"GET", "/events", false, x.pull},
+		{"GET", "/events/{id}", false, x.event},
+		{"POST", "/events/{id}/replay", true, x.passOn},
+		{"POST", "/events/test", true, x.testPull},
 	}
 }
 
 // Resources are making, changing and deleting endpoints; kinds are all kinds of resources, which might refer to one.
 func (d *Deliverer) Resources(kinds []resource.Kind) []Action {
+	x := routes{d}
 	const all, one = "/webhooks", "/webhooks/{id}"
 	return []Action{
-		{"GET", all, false, d.list},
-		{"POST", all, true, d.add},
-		{"GET", one, false, d.get},
-		{"PUT", one, true, d.put},
+		{"GET", all, false, x.list},
+		{"POST", all, true, x.add},
+		{"GET", one, false, x.get},
+		{"PUT", one, true, x.put},
 		{"DELETE", one, true, func(r *http.Request, companyID string) (any, error) {
 			id, err := idOf(r)
 			if err != nil {
@@ -58,6 +60,9 @@ func (d *Deliverer) Resources(kinds []resource.Kind) []Action {
 		}},
 	}
 }
+
+// routes serve them.
+type routes struct{ *Deliverer }
 
 func idOf(r *http.Request) (string, error) {
 	id := r.PathValue("id")
@@ -77,7 +82,7 @@ func shown(w *Webhook, made bool) *Webhook {
 	return w
 }
 
-func (d *Deliverer) list(r *http.Request, companyID string) (any, error) {
+func (d routes) list(r *http.Request, companyID string) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), "webhook")
 	if err != nil {
 		return nil, err
@@ -88,7 +93,7 @@ func (d *Deliverer) list(r *http.Request, companyID string) (any, error) {
 	}), err
 }
 
-func (d *Deliverer) get(r *http.Request, companyID string) (any, error) {
+func (d routes) get(r *http.Request, companyID string) (any, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
@@ -112,7 +117,7 @@ func read(r *http.Request) (*Webhook, *jsonbody.Object, error) {
 	return x.(*Webhook), o, nil //nolint:forcetypeassert // the kind makes no other
 }
 
-func (d *Deliverer) add(r *http.Request, companyID string) (any, error) {
+func (d routes) add(r *http.Request, companyID string) (any, error) {
 	w, _, err := read(r)
 	if err != nil {
 		return nil, err
@@ -124,7 +129,7 @@ func (d *Deliverer) add(r *http.Request, companyID string) (any, error) {
 	return httpio.Created{Value: shown(w, made)}, nil
 }
 
-func (d *Deliverer) put(r *http.Request, companyID string) (any, error) {
+func (d routes) put(r *http.Request, companyID string) (any, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
@@ -167,7 +172,7 @@ func instant(t time.Time) *string {
 }
 
 // find returns the endpoint of a request's path.
-func (d *Deliverer) find(r *http.Request, companyID string) (*Webhook, hooks.Key, error) {
+func (d routes) find(r *http.Request, companyID string) (*Webhook, hooks.Key, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, hooks.Key{}, err
@@ -176,7 +181,7 @@ func (d *Deliverer) find(r *http.Request, companyID string) (*Webhook, hooks.Key
 	return w, hooks.Key{CompanyID: companyID, WebhookID: id}, err
 }
 
-func (d *Deliverer) status(r *http.Request, companyID string) (any, error) {
+func (d routes) status(r *http.Request, companyID string) (any, error) {
 	w, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -184,7 +189,7 @@ func (d *Deliverer) status(r *http.Request, companyID string) (any, error) {
 	return d.stateOf(r.Context(), w, k)
 }
 
-func (d *Deliverer) stateOf(ctx context.Context, w *Webhook, k hooks.Key) (*endpointState, error) {
+func (d routes) stateOf(ctx context.Context, w *Webhook, k hooks.Key) (*endpointState, error) {
 	e, err := d.store.Hooks().Endpoint(ctx, k)
 	if err != nil {
 		return nil, err
@@ -242,7 +247,7 @@ func attemptOf(a hooks.Attempt) attempt {
 	}
 }
 
-func (d *Deliverer) deliveries(r *http.Request, companyID string) (any, error) {
+func (d routes) deliveries(r *http.Request, companyID string) (any, error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -274,7 +279,7 @@ func readType(o *jsonbody.Object) (string, error) {
 	return kind, nil
 }
 
-func (d *Deliverer) test(r *http.Request, companyID string) (any, error) {
+func (d routes) test(r *http.Request, companyID string) (any, error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -300,7 +305,7 @@ const (
 	keepHoursMost = 24 * 30
 )
 
-func (d *Deliverer) rotate(r *http.Request, companyID string) (any, error) {
+func (d routes) rotate(r *http.Request, companyID string) (any, error) {
 	w, _, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -342,7 +347,7 @@ func wholeNumber(o *jsonbody.Object, field string, otherwise, most int) (int, er
 	return n, nil
 }
 
-func (d *Deliverer) enable(r *http.Request, companyID string) (any, error) {
+func (d routes) enable(r *http.Request, companyID string) (any, error) {
 	w, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -373,7 +378,7 @@ type replayed struct {
 	More     bool  `json:"more"` // there were more than are taken at once
 }
 
-func (d *Deliverer) replay(r *http.Request, companyID string) (any, error) {
+func (d routes) replay(r *http.Request, companyID string) (any, error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -391,7 +396,7 @@ func (d *Deliverer) replay(r *http.Request, companyID string) (any, error) {
 }
 
 // readReplay reads one of event_id, failed, and from with to and types.
-func (d *Deliverer) readReplay(r *http.Request, companyID string) (*hooks.Replay, error) {
+func (d routes) readReplay(r *http.Request, companyID string) (*hooks.Replay, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -441,7 +446,7 @@ func (d *Deliverer) readReplay(r *http.Request, companyID string) (*hooks.Replay
 }
 
 // findEvent returns an event of a company by its id. Errors: not_found, also of one that is kept no longer.
-func (d *Deliverer) findEvent(ctx context.Context, companyID, id string) (*events.Event, error) {
+func (d routes) findEvent(ctx context.Context, companyID, id string) (*events.Event, error) {
 	topic, seq, ok := Place(id)
 	if !ok || topic == events.Requested {
 		return nil, carillon.Absent("Event")
@@ -459,7 +464,7 @@ func (d *Deliverer) findEvent(ctx context.Context, companyID, id string) (*event
 // attemptsShown is how many attempts the response to GET events/{id} has.
 const attemptsShown = 100
 
-func (d *Deliverer) event(r *http.Request, companyID string) (any, error) {
+func (d routes) event(r *http.Request, companyID string) (any, error) {
 	e, err := d.findEvent(r.Context(), companyID, r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -483,7 +488,7 @@ func (d *Deliverer) event(r *http.Request, companyID string) (any, error) {
 }
 
 // passOn gives an event once more to whoever pulls.
-func (d *Deliverer) passOn(r *http.Request, companyID string) (any, error) {
+func (d routes) passOn(r *http.Request, companyID string) (any, error) {
 	e, err := d.findEvent(r.Context(), companyID, r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -496,7 +501,7 @@ func (d *Deliverer) passOn(r *http.Request, companyID string) (any, error) {
 }
 
 // testPull gives whoever pulls an event of a type that never happened.
-func (d *Deliverer) testPull(r *http.Request, companyID string) (any, error) {
+func (d routes) testPull(r *http.Request, companyID string) (any, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -512,7 +517,7 @@ func (d *Deliverer) testPull(r *http.Request, companyID string) (any, error) {
 	return b, d.request(r.Context(), companyID, b)
 }
 
-func (d *Deliverer) request(ctx context.Context, companyID string, b *Body) error {
+func (d routes) request(ctx context.Context, companyID string, b *Body) error {
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err

@@ -123,7 +123,7 @@ func hasten(ctx context.Context, tx *db.Tx, k Key, now time.Time) error {
 	return db.Wrap(err, "hasten deliveries")
 }
 
-// SkipAll has an endpoint begin anew with what happens from now on: what waits for it is not delivered.
+// SkipAll has an endpoint go on with what happens from now on: what waits for it is not delivered.
 func (s *Store) SkipAll(ctx context.Context, k Key) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE hook_cursor SET seq = (SELECT t.seq FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id AND t.topic = hook_cursor.topic)
