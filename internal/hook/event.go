@@ -116,20 +116,20 @@ func Sample(companyID, kind string, now time.Time) (*Body, error) {
 
 func sampleOf(kind string) string {
 	const notification = `"notification_id":"0197f0a2-0000-7000-8000-000000000001"`
-	const message = notification + `,"message_id":"0197f0a2-0000-7000-8000-000000000001.0","number":"15555550100","campaign":"Test","sender_id":"test"`
+	const message = notification + `,"message_id":"0197f0a2-0000-7000-8000-000000000001.0","number":"34600111222","campaign":"Test","sender_id":"test"`
 	const conversation = `"conversation_id":"0197f0a2-0000-7000-8000-000000000003","channel":"chat"`
 	group, state, _ := strings.Cut(kind, ".")
 	switch {
 	case kind == "notification.accepted":
 		return `{` + notification + `,"campaign":"Test","sender_id":"test","recipients":1,"state":"queued"}`
 	case kind == "message.received":
-		return `{` + conversation + `,"number":"15555550100","text":"This is a test"}`
+		return `{` + conversation + `,"number":"34600111222","text":"This is a test"}`
 	case kind == "message.failed":
 		return `{` + message + `,"state":"failed","previous_state":"sent","reason":"undeliverable","attempt":1}`
 	case group == "message":
 		return `{` + message + `,"state":"` + state + `","attempt":1}`
 	case group == "call":
-		return `{` + notification + `,"call_id":"0197f0a2-0000-7000-8000-000000000001","direction":"outgoing","number":"15555550100","campaign":"Test","sender_id":"test","state":"` + state + `"}`
+		return `{` + notification + `,"call_id":"0197f0a2-0000-7000-8000-000000000001","direction":"outgoing","number":"34600111222","campaign":"Test","sender_id":"test","state":"` + state + `"}`
 	case group == "template":
 		return `{"template_id":"0197f0a2-0000-7000-8000-000000000002","name":"test","language":"en","state":"` + state + `"}`
 	case kind == "feedback.received":
