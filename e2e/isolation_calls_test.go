@@ -210,7 +210,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /panel/v1/conversations/{id}/files/{file}"] = panel(call{})
 	all["GET /chat-assets/{file...}"] = []call{{}}
 	for _, page := range []string{"/docs", "/docs/{page...}", "/docs/assets/{file}", "/docs/images/{file}", "/docs/search", "/llms.txt"} { // the same for everybody
-		all["GET "+page] = []call{{}}
+		all["GET "+page] = []call{{kind: own}}
 	}
 	all["GET /voice-assets/{file...}"] = []call{{}}
 	all["GET /embed/{file}"] = []call{{}}
