@@ -207,7 +207,7 @@ describe("sending to everybody of a file", () => {
     await call("POST", "/panel/v1/users", token, { ...who, name: "Mate", role: "teammate" });
     const p = await open(t, "/send", {}, who);
     await p.getByText("You cannot open this page").waitFor();
-    assert.equal(await p.getByRole("navigation").getByRole("link", { name: "Send" }).count(), 0);
+    assert.equal(await p.getByRole("navigation").getByRole("link", { name: "Send", exact: true }).count(), 0);
     const mate = (await call("POST", "/functions/v1/auth?grant_type=password", "", who)).access_token;
     const { base_url } = ready;
     const r = await fetch(base_url.replace("panel.localhost", "127.0.0.1") + "/panel/v1/send/jobs", { headers: { Authorization: "Bearer " + mate } });
