@@ -1,7 +1,7 @@
 // What visitors, teammates and administrators may type, typed by somebody who wants a page to run it.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { context, launch, ready, site } from "./browser.mjs";
+import { context, launch, ready, site, visit } from "./browser.mjs";
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -107,6 +107,56 @@ describe("hostile texts", () => {
         await p.getByText("You reacted <img src=x> to").waitFor();
         assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it is wider than the screen");
       }
+      await unhacked(p);
+    }
+    c.check();
+  });
+
+  it("are shown as they are on the pages of what is sent and who works here", { timeout: 180_000 }, async (t) => {
+    const token = (await call("POST", "/functions/v1/auth?grant_type=password", "", { email: ready.email, password: ready.password })).access_token;
+    const bad = (n) => `"><img src=x onerror="top.hacked=${n}"><script>top.hacked=${n}</script>'${n}`;
+    const number = "346" + String(Date.now()).slice(-8), stamp = String(Date.now());
+    const template = await call("POST", "/panel/v1/templates", token, { name: "hostile_" + stamp, language: "en", category: "UTILITY", content: "Dear " + bad(31) + " {{1}}, goodbye.", variables: ["1"], samples: { 1: bad(32) }, submit: true });
+    const { notification_id: id } = await call("POST", `/functions/v1/notify?access_key=${ready.access_key}`, "", {
+      contact: { number, name: bad(33), shoe: bad(34) }, recipient_id: bad(35), notification_type: "utility", campaign_name: bad(36), name_event: bad(37), name_template: "hello", language_template: "en", components_push: { body_text_0: bad(38) },
+    });
+    await call("POST", "/panel/v1/suppressions", token, { numbers: [number.replace(/^346/, "347")], reason: bad(39) });
+    await call("POST", "/panel/v1/keys", token, { label: bad(40), scopes: ["notify:read"] });
+    await call("POST", "/panel/v1/users", token, { email: `hostile-${stamp}@demo.test`, password: "correct-horse-battery", name: bad(41), role: "viewer" });
+    const csv = new FormData();
+    const cell = (n) => `"${bad(n).replaceAll('"', '""')}"`;
+    csv.set("file", new Blob([`number,${cell(42)}\n${number},${cell(43)}\n${cell(44)},x\n`], { type: "text/csv" }), `${bad(45)}.csv`.replaceAll('"', ""));
+    const uploaded = await fetch(ready.base_url.replace("panel.localhost", "127.0.0.1") + "/panel/v1/send/jobs", { method: "POST", headers: { Authorization: "Bearer " + token, "Idempotency-Key": stamp }, body: csv });
+    assert.equal(uploaded.status, 201, await uploaded.clone().text());
+    const job = await uploaded.json();
+
+    const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 } });
+    t.after(() => c.close());
+    const p = await c.newPage();
+    p.on("dialog", () => assert.fail("a dialog opened"));
+    // After the sign-in no address that was planted is followed.
+    for (const next of ["//evil.test", "\\\\evil.test", "javascript:top.hacked=46"]) {
+      await p.goto(`${ready.panel_url}/sign-in?next=${encodeURIComponent(next)}`);
+      await p.getByLabel("E-mail").fill(ready.email);
+      await p.getByLabel("Password", { exact: true }).fill(ready.password);
+      await p.keyboard.press("Enter");
+      await p.locator(".nav-links").waitFor();
+      assert.equal(new URL(p.url()).origin, new URL(ready.panel_url).origin, next);
+      await unhacked(p);
+      await c.clearCookies();
+    }
+    await p.goto(ready.panel_url + "/sign-in");
+    await p.getByLabel("E-mail").fill(ready.email);
+    await p.getByLabel("Password", { exact: true }).fill(ready.password);
+    await p.keyboard.press("Enter");
+    await p.locator(".nav-links").waitFor();
+    for (const [path, shown] of [
+      ["/notifications", 36], ["/notifications/" + id, 38], ["/campaigns", 36], ["/campaigns/" + encodeURIComponent(bad(36)), 36], ["/templates/" + template.id, 31],
+      ["/suppressions", 39], ["/keys", 40], ["/users", 41], ["/send/" + job.id, 43], ["/", 0], ["/usage", 0],
+    ]) {
+      await visit(p, "/panel" + path);
+      if (shown) await p.getByText(`top.hacked=${shown}"`).filter({ visible: true }).first().waitFor();
+      else await p.locator("h1").first().waitFor();
       await unhacked(p);
     }
     c.check();
