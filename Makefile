@@ -12,7 +12,7 @@ GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.m
 WEBFILES := $(shell git ls-files --cached --others --exclude-standard web internal/api/openapi.yaml 2>/dev/null | grep -vE '\.go$$|^web/(dist|e2e)/')
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 
-.PHONY: help build web run test race lint fmt bench faults measure fuzz generate deps release release-check clean
+.PHONY: help build web run test lighthouse race lint fmt bench faults measure fuzz generate deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
@@ -69,6 +69,9 @@ measure: need-go web ## measure the panel with a million notifications, 50,000 r
 	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./internal/panel -run TestACampaignOfAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./e2e/browser -run TestPagesUnderLoad -count=1 -v -timeout 60m
+
+lighthouse: build ## score the panel's first pages on a quiet machine (says how to install Lighthouse)
+	@bash .ci/lighthouse
 
 release: need-go ## make the release of HEAD in dist: archives, bills of materials, sums
 	go run ./deploy/release -out dist

@@ -15,14 +15,28 @@ const places: Record<Step, { to: string; needs: string }> = {
   delivered: { to: "/send", needs: "notifications:send" }, widget: { to: "/widgets", needs: "resources:write" }, teammate: { to: "/users", needs: "users:write" },
 };
 
+const keptName = (company: string, account: string) => `carillon.first-steps.${company}.${account}`;
+
+function closedBefore(kept: string): boolean {
+  try { return localStorage.getItem(kept) === "closed"; } catch { return false; }
+}
+
+/** useFirstStepsKnown says whether it is known what FirstSteps shows: until then nothing stands below it, which would be pushed down. */
+export function useFirstStepsKnown(): boolean {
+  const me = useMe();
+  const company = useCompany();
+  const [closed] = useState(() => closedBefore(keptName(company.id, me.account.id)));
+  return !useFirstSteps(!closed).isPending || closed;
+}
+
 /** FirstSteps is what a new company does once, as the server has it. Who does not want it closes it for good, in this browser. */
 export function FirstSteps() {
   const t = useTexts(stepTexts);
   const me = useMe();
   const company = useCompany();
   const can = useCan();
-  const kept = `carillon.first-steps.${company.id}.${me.account.id}`;
-  const [closed, setClosed] = useState(() => { try { return localStorage.getItem(kept) === "closed"; } catch { return false; } });
+  const kept = keptName(company.id, me.account.id);
+  const [closed, setClosed] = useState(() => closedBefore(kept));
   const steps = useFirstSteps(!closed);
   const all = steps.data?.data ?? [];
   const done = all.filter((s) => s.done).length;

@@ -12,7 +12,7 @@ import { shared } from "../../ui/texts";
 import { addressOf, narrowed, nothing, type Address } from "./address";
 import { Attention } from "./Attention";
 import { Filters } from "./Filters";
-import { FirstSteps } from "./FirstSteps";
+import { FirstSteps, useFirstStepsKnown } from "./FirstSteps";
 import { clock } from "./format";
 import { Numbers } from "./Numbers";
 import { seriesOf } from "./series";
@@ -37,15 +37,16 @@ function Loaded() {
   const address = addressOf(useSearch({ strict: false }));
   const go = useCallback<Go>((to) => void navigate({ to: "/", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) as never }), [navigate]);
   const one = useOverview(address);
+  const known = useFirstStepsKnown();
   const asOf = one.data?.shown.as_of;
   return (
     <Page wide title={t.title} about={t.about} actions={asOf && <span className="overview-as-of" title={absolute(asOf, language)}>{fill(t.asOf, { time: clock(asOf, language) })}</span>}>
-      <div className="stack">
+      {!known ? <Waiting /> : <div className="stack">
         <FirstSteps />
         <Attention />
         <Filters address={address} go={go} clear={() => go(nothing)} names={one.data?.shown} />
         {one.data ? <Figures {...one.data} go={go} waits={one.isPlaceholderData} filtered={narrowed(address)} /> : one.isError ? <Card flush label={t.title}><Failed error={one.error} retry={() => void one.refetch()} /></Card> : <Waiting />}
-      </div>
+      </div>}
     </Page>
   );
 }
