@@ -8,7 +8,7 @@ DATA ?= ./data
 FUZZTIME ?= 60s
 ROUNDS ?= 20
 TOOL := go tool -modfile=tools/go.mod
-GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' 2>/dev/null)
+GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' '*.html' 'docs/*.md' 2>/dev/null)
 WEBFILES := $(shell git ls-files --cached --others --exclude-standard web internal/api/openapi.yaml 2>/dev/null | grep -vE '\.go$$|^web/(dist|e2e)/')
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 
