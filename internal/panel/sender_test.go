@@ -47,6 +47,14 @@ func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
 		string(named[0].Settings) != `{"access_token":"fresh","app_secret":"appsecret","phone_number_id":"1","verify_token":"verifytoken","waba_id":"2"}` {
 		t.Errorf("%+v, %v", named, err)
 	}
+	for _, row := range w.want("GET", "/panel/v1/activity/changes?kind=sender", w.as("owner@acme.test"), "", 200, "", "")["data"].([]any) {
+		change := fmt.Sprint(w.want("GET", "/panel/v1/activity/changes/"+row.(map[string]any)["id"].(string), w.as("owner@acme.test"), "", 200, "", ""))
+		for _, secret := range []string{"tokentoken", "fresh", "appsecret", "verifytoken"} {
+			if strings.Contains(change, secret) {
+				t.Errorf("a change shows a secret: %s", change)
+			}
+		}
+	}
 	for _, method := range []string{"GET", "PUT", "DELETE"} {
 		w.want(method, "/panel/v1/senders/main", other, strings.Replace(body, "15555550100", "15555550199", 1), 404, "not_found", "")
 	}
