@@ -1,6 +1,7 @@
 // The addresses of the panel. Each page is loaded when it is opened.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, parseSearchWith, redirect, retainSearchParams, stringifySearchWith } from "@tanstack/react-router";
 import { setCompany } from "./api";
+import { activityRoutes } from "./routes.activity";
 import { callRoutes } from "./routes.calls";
 import { flowRoutes } from "./routes.flows";
 import { inboxRoutes } from "./routes.inbox";
@@ -88,7 +89,7 @@ function exact(text: string): unknown {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...senderRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...activityRoutes(shell), ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...senderRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
   parseSearch: parseSearchWith(exact), stringifySearch: stringifySearchWith(JSON.stringify, exact), basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

@@ -1,0 +1,115 @@
+// What happened: calls of the interface that were refused, and who changed what.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, dye, launch, ready, shot } from "./browser.mjs";
+
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+
+/** looks are a page as it is in every look: axe sees it wide in a light room and on a phone in a dark one. */
+async function looks(p, name) {
+  await shot(p, name);
+  await accessible(p, name);
+  for (const [look, width, height, scheme] of [["phone", 390, 844, "light"], ["dark", 1440, 900, "dark"], ["phone-dark", 390, 844, "dark"]]) {
+    if (!process.env.SHOTS && look !== "phone-dark") continue;
+    await p.setViewportSize({ width, height });
+    await dye(p, scheme);
+    await shot(p, `${name}-${look}`);
+  }
+  await p.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth);
+  await accessible(p, name + " on a phone in a dark room");
+  await p.setViewportSize({ width: 1440, height: 900 });
+  await dye(p, "light");
+}
+
+const base = () => ready.base_url.replace("panel.localhost", "127.0.0.1");
+const send = (query, body) => fetch(`${base()}/functions/v1/notify?access_key=${ready.access_key}${query}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: typeof body === "string" ? body : JSON.stringify(body) });
+const message = { contact: { number: "34600000001" }, recipient_id: "demo", name_template: "hello", language_template: "en", notification_type: "utility", campaign_name: "activity", components_push: { body_text_0: "Ana" } };
+
+describe("the activity of a company", () => {
+  it("shows refused calls without secrets, accepted ones, and changes", { timeout: 240_000 }, async (t) => {
+    assert.equal((await send("", { ...message, name_template: "activity_nowhere" })).status, 404);
+    assert.equal((await send("&unflatten=maybe", { ...message, password: "quiet-and-secret" })).status, 400);
+    assert.equal((await send("", '{"contact": {"number": "34')).status, 400);
+    const accepted = await send("", message);
+    assert.equal(accepted.status, 200);
+    const id = (await accepted.json()).notification_id;
+
+    const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+    t.after(async () => { c.check(); await c.close(); });
+    const p = await c.newPage();
+    await p.goto(ready.panel_url + "/activity?code=template_not_found");
+    await p.locator('input[type="email"]').fill(ready.email);
+    await p.locator('input[name="password"]').fill(ready.password);
+    await p.locator('button[type="submit"]').click();
+
+    // A call, by keyboard: why it was refused, what was asked and responded, and the command that asks again.
+    const row = p.getByRole("button", { name: /POST.*\/notify/ }).first();
+    await row.waitFor(); // written within a second or two; the list reads itself again
+    await row.focus();
+    await p.keyboard.press("Enter");
+    const drawer = p.getByRole("dialog", { name: "API call" });
+    await drawer.getByText("The sender has no template of this name and language.").waitFor();
+    await drawer.getByText(/activity_nowhere/).first().waitFor();
+    await accessible(p, "a call");
+    await shot(p, "activity-call");
+    await drawer.getByRole("button", { name: "Copy as curl" }).click();
+    const command = await p.evaluate(() => navigator.clipboard.readText());
+    assert.match(command, /access_key=\$CARILLON_KEY"/);
+    assert.match(command, /activity_nowhere/);
+    assert.ok(!command.includes(ready.access_key));
+    const address = new URL(p.url());
+    assert.match(address.searchParams.get("id"), /^[0-9a-f-]{36}$/);
+    await p.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+    await p.goto(address.href); // the address alone shows the same
+    await drawer.getByText("The sender has no template of this name and language.").waitFor();
+    await p.setViewportSize({ width: 390, height: 844 });
+    await dye(p, "dark");
+    await accessible(p, "a call on a phone in a dark room");
+    await shot(p, "activity-call-phone");
+    await p.setViewportSize({ width: 1440, height: 900 });
+    await dye(p, "light");
+    await p.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+
+    // Secrets are gone, and a body that is no JSON is shown as it came.
+    await p.getByRole("button", { name: "Clear filters" }).click();
+    await p.getByRole("button", { name: /\/notify/ }).nth(2).waitFor();
+    await looks(p, "activity-calls");
+    await p.getByText("Invalid parameter format").first().waitFor();
+    await p.getByRole("row").filter({ hasText: "Invalid parameter format" }).first().getByRole("button").click();
+    await drawer.getByText("unflatten=maybe").waitFor();
+    assert.ok(!(await drawer.innerText()).includes("quiet-and-secret"));
+    assert.ok(!(await drawer.innerText()).includes(ready.access_key));
+    await p.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+
+    // What was accepted leads to its notification.
+    await p.goto(ready.panel_url + "/activity?status=accepted");
+    await p.getByRole("link", { name: new RegExp(id.slice(-8)) }).waitFor();
+    await looks(p, "activity-accepted");
+
+    // Changes: a key is made and revoked.
+    const key = await p.evaluate(async () => {
+      const own = { "X-Carillon-Panel": "1", "Content-Type": "application/json" };
+      const made = await (await fetch("/panel/v1/keys", { method: "POST", headers: own, body: JSON.stringify({ label: "activity key" }) })).json();
+      await fetch("/panel/v1/keys/" + made.id, { method: "DELETE", headers: own });
+      return made;
+    });
+    await p.getByRole("tab", { name: "Changes" }).click();
+    await p.getByRole("button", { name: /revoked the access key “activity key”/ }).waitFor();
+    await looks(p, "activity-changes");
+    await p.getByRole("button", { name: /revoked the access key “activity key”/ }).click();
+    const change = p.getByRole("dialog", { name: "Change" });
+    await change.getByText("revoked_at").waitFor();
+    await accessible(p, "a change");
+    await shot(p, "activity-change");
+    await change.getByRole("button", { name: "All changes of it" }).click();
+    await p.getByRole("button", { name: /created the access key “activity key”/ }).waitFor();
+    assert.equal(new URL(p.url()).searchParams.get("object"), key.id);
+    assert.equal(await p.locator(".activity-changes tbody tr").count(), 2);
+    assert.ok(!(await p.content()).includes(key.key));
+  });
+});
