@@ -47,7 +47,7 @@ function Whole({ call: c }: { call: ApiCallPage }) {
         <Fact name={t.code}><code>{c.code}</code></Fact>
         <Fact name={t.request}><code>{c.request_id}</code><Copy value={c.request_id} label={`${s.copy}: ${t.request}`} /></Fact>
         <Fact name={t.key}>{c.key.label || t.keyGone}</Fact>
-        <Fact name={t.took}>{number(c.took_ms, language)} ms</Fact>
+        <Fact name={t.took}>{number(Math.max(1, Math.round(c.took_ms)), language)} ms</Fact>
         <Fact name={t.address}>{c.address}</Fact>
         {c.agent && <Fact name={t.agent}>{c.agent}</Fact>}
         {c.query && <Fact name={t.query}><code>{c.query}</code></Fact>}
