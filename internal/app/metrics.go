@@ -42,6 +42,7 @@ type metrics struct {
 	chat          *chatMetrics
 	voice         *voiceMetrics
 	hooks         *hookMetrics
+	files         *fileMetrics
 }
 
 func newMetrics(a *App) *metrics {
@@ -51,6 +52,7 @@ func newMetrics(a *App) *metrics {
 	m.ofConversations()
 	m.ofVoices()
 	m.ofHooks(a)
+	m.ofFiles()
 	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{

@@ -108,6 +108,8 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a.metrics.chat.Moved(chats.Queued, chats.Active, time.Minute)
 	a.metrics.chat.Turned(chats.Teammate, time.Second)
 	a.metrics.chat.Ran("completed")
+	a.metrics.files.Checked(99, 1)
+	a.metrics.files.Accepted(99)
 	a.metrics.chat.Wrote("text")
 	a.metrics.chat.Replied("sent")
 	families, err := a.metrics.registry.Gather()

@@ -113,6 +113,7 @@ func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
 // counted adds a batch to the result.
 func (c *checking) counted(n, rows int, bad map[int]fault) bulk.Check {
 	found := bulk.Check{N: n, Good: rows - len(bad), Faulty: len(bad), Faults: faultsText(bad)}
+	c.x.o.Observer.Checked(found.Good, found.Faulty)
 	c.v.Result.Rows += rows
 	c.v.Result.Good += found.Good
 	for _, f := range bad {

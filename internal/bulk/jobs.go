@@ -28,12 +28,26 @@ type Request struct {
 	Keep time.Duration // for how long its key is known
 }
 
+// Observer counts what becomes of rows.
+type Observer interface {
+	// Checked counts rows of a batch that can be sent, and those that are not.
+	Checked(good, bad int)
+	// Accepted counts rows that were accepted.
+	Accepted(rows int)
+}
+
+type nobody struct{}
+
+func (nobody) Checked(int, int) {}
+func (nobody) Accepted(int)     {}
+
 // Options wire a Jobs. Store and Notifications are required.
 type Options struct {
 	Store         *store.Store
 	Notifications Notifications
 	Node          string        // a name of this node, for logs
 	Lease         time.Duration // how long a node that was killed holds a job; default 20 s
+	Observer      Observer      // optional
 	Log           *slog.Logger
 }
 
@@ -47,6 +61,9 @@ type Jobs struct {
 func New(o Options) *Jobs {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Observer == nil {
+		o.Observer = nobody{}
 	}
 	if o.Lease <= 0 {
 		o.Lease = 20 * time.Second

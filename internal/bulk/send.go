@@ -105,6 +105,9 @@ func (x worker) record(ctx context.Context, v *View, found bulk.Check) error {
 		}
 		v.Result.Accepted += found.Good
 		err := x.hold(ctx, v, found)
+		if err == nil {
+			x.o.Observer.Accepted(found.Good)
+		}
 		if err == nil && v.State != bulk.Sending {
 			return x.ends(x.release(ctx, v))
 		}
@@ -284,5 +287,6 @@ func (x worker) catchUp(ctx context.Context, v *View) error {
 	}
 	v.Done++
 	v.Result.Accepted += found.Good
+	x.o.Observer.Accepted(found.Good)
 	return x.hold(ctx, v, found)
 }

@@ -107,6 +107,9 @@ func bulkList(t *testing.T, r *rig) {
 	if d := cmp.Diff([]string{first.ID}, ids(s.List(t.Context(), ours, &bulk.Page{CreatedAt: second.CreatedAt, ID: second.ID}, 10))); d != "" {
 		t.Error(d)
 	}
+	if got, err := s.Running(t.Context()); err != nil || len(got) != 2 || got[bulk.Checking] != 1 || got[bulk.Sending] != 1 {
+		t.Error("running are", got, err)
+	}
 	third.LeaseUntil = r.now.Add(time.Minute)
 	if err := s.Save(t.Context(), third); err != nil {
 		t.Fatal(err)

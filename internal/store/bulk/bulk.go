@@ -237,6 +237,18 @@ func (s *Store) Due(ctx context.Context, now time.Time, most int) ([]*Job, error
 		ORDER BY lease_until LIMIT $2`, db.Millis(now), most)
 }
 
+// Running counts the jobs of all companies that somebody works at or should, by state.
+func (s *Store) Running(ctx context.Context) (map[State]int, error) {
+	states := map[State]int{}
+	err := db.Each(ctx, s.d, func(scan db.Scan) error {
+		var state State
+		err := scan(&state)
+		states[state]++
+		return err
+	}, "SELECT state FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until >= 0")
+	return states, db.Wrap(err, "count jobs")
+}
+
 // Release has the jobs that somebody worked at be due: those who did have stopped, and nobody else has this database.
 func (s *Store) Release(ctx context.Context, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE bulk_job SET lease_until = $1, owner = '' WHERE state IN ('checking', 'sending', 'canceling') AND lease_until > $1", db.Millis(now))
