@@ -47,6 +47,8 @@ type commands struct {
 	Senders       sendersCommand       `cmd:"" help:"List, show, add and remove senders."`
 	Agents        agentsCommand        `cmd:"" help:"List, show, set and remove agents."`
 	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove suppressed numbers."`
+	Events        eventsCommand        `cmd:"" help:"Pass events on to a local program, list, trigger and replay them."`
+	Webhooks      webhooksCommand      `cmd:"" help:"List and test webhooks."`
 	Usage         usageCommand         `cmd:"" help:"Show the day's use and the limits."`
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
 	Users         usersCommand         `cmd:"" help:"List, add and remove users, change passwords, end sessions."`
@@ -111,7 +113,8 @@ func newCommands() *commands {
 
 func newParser(cli *commands, env *environment, exit func(int)) (*kong.Kong, error) {
 	return kong.New(cli, kong.Name("carillon"), kong.Description(about), kong.Exit(exit),
-		kong.Writers(env.Stdout, env.Stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Writers(env.Stdout, env.Stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars{"triggered": triggered})
 }
 
 // errFailed means that a command failed and has already printed why.

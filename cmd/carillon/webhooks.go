@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"carillon/cmd/carillon/client"
+)
+
+type webhooksCommand struct {
+	List webhooksList `cmd:"" help:"List the company's webhooks and how delivery to them stands."`
+	Test webhooksTest `cmd:"" help:"Send a webhook an example of an event, and show what it responds."`
+}
+
+// webhook is an endpoint and how delivery to it stands.
+type webhook struct {
+	ID     string   `json:"id"`
+	URL    string   `json:"url"`
+	Events []string `json:"events"`
+	Status struct {
+		State       string  `json:"state"`
+		Reason      string  `json:"reason,omitempty"`
+		Failures    int     `json:"failures"`
+		SucceededAt *string `json:"succeeded_at"`
+		NextAttempt *string `json:"next_attempt_at"`
+		Waiting     int     `json:"waiting"`
+		Failed      int     `json:"failed"`
+		Behind      int64   `json:"behind"`
+	} `json:"status"`
+}
+
+type webhooksList struct {
+	keyed
+	jsonFlag
+}
+
+// Run lists the webhooks.
+func (l *webhooksList) Run(ctx context.Context, env *environment) error {
+	c, _, err := l.connect(env)
+	if err != nil {
+		return err
+	}
+	all, err := pages[webhook](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks", Query: url.Values{}, ByKey: true}, 0)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"ID", "STATE", "FAILURES", "WAITING", "FAILED", "LAST SUCCESS", "URL"}}
+	for i := range all {
+		x := &all[i]
+		if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/status", ByKey: true, Out: &x.Status}); err != nil {
+			return err
+		}
+		s := &x.Status
+		rows = append(rows, []string{x.ID, s.State, fmt.Sprint(s.Failures), fmt.Sprint(s.Waiting), fmt.Sprint(s.Failed), text(s.SucceededAt, "-"), x.URL})
+	}
+	if l.JSON {
+		return writeJSON(env.Stdout, all)
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+type webhooksTest struct {
+	ID   string `arg:"" help:"Id of the webhook."`
+	Type string `default:"message.delivered" placeholder:"TYPE" help:"Type of the event; default ${default}."`
+	keyed
+	jsonFlag
+}
+
+// Run sends the example. It fails when the endpoint does not take it, so that scripts notice.
+func (x *webhooksTest) Run(ctx context.Context, env *environment) error {
+	c, _, err := x.connect(env)
+	if err != nil {
+		return err
+	}
+	var a struct {
+		EventID  string `json:"event_id"`
+		OK       bool   `json:"succeeded"`
+		Status   int    `json:"status,omitempty"`
+		Error    string `json:"error,omitempty"`
+		Duration int64  `json:"duration_ms"`
+		Request  string `json:"request"`
+		Response string `json:"response"`
+	}
+	if _, err := c.Do(ctx, client.Call{
+		Method: http.MethodPost, Path: client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/test", ByKey: true, Body: map[string]string{"type": x.Type}, Out: &a,
+	}); err != nil {
+		return err
+	}
+	outcome := a.Error
+	if a.OK {
+		outcome = fmt.Sprintf("it responded %d", a.Status)
+	}
+	if err := done(env, x.JSON, a, fmt.Sprintf("%s: %s after %d ms", a.EventID, outcome, a.Duration)); err != nil {
+		return err
+	}
+	if a.Response != "" && !x.JSON {
+		if _, err := fmt.Fprintln(env.Stdout, a.Response); err != nil {
+			return err
+		}
+	}
+	if !a.OK {
+		return errFailed
+	}
+	return nil
+}
