@@ -24,7 +24,8 @@ type concern struct {
 	Since    string           `json:"since,omitempty"`
 	Until    string           `json:"until,omitempty"` // sender_failing: when it is tried again; maintenance: its end
 	Template string           `json:"template,omitempty"`
-	ID       string           `json:"id,omitempty"` // of the template
+	ID       string           `json:"id,omitempty"`   // of the template, of the webhook
+	Host     string           `json:"host,omitempty"` // of the webhook
 	Language string           `json:"language,omitempty"`
 	Status   string           `json:"status,omitempty"`
 	Used     int64            `json:"used,omitempty"`
@@ -44,6 +45,8 @@ const (
 	concernMessages      = "messages_failing"
 	concernCalls         = "calls_failing"
 	concernTemplate      = "template"
+	concernWebhook       = "webhook_failing"
+	concernWebhookOff    = "webhook_disabled"
 	concernSearch        = "search_behind"
 	concernCounts        = "counts_behind"
 )
@@ -65,7 +68,7 @@ func (x overview) attention(r *http.Request, by member) (any, error) {
 	}{[]concern{}}
 	now := time.Now()
 	for _, find := range []func(ctx context.Context, by member, now time.Time) ([]concern, error){
-		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.behind,
+		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.failingWebhooks, x.behind,
 	} {
 		found, err := find(r.Context(), by, now)
 		if err != nil {
@@ -197,6 +200,25 @@ func (x overview) templatesStopped(ctx context.Context, by member, _ time.Time) 
 		}
 	}
 	return all, nil
+}
+
+// failingWebhooks are the endpoints to which nothing is delivered, for who may see them.
+func (x overview) failingWebhooks(ctx context.Context, by member, _ time.Time) (all []concern, err error) {
+	if !by.role.Can(auth.MayReadWebhooks) {
+		return nil, nil
+	}
+	found, err := x.Hooks.Troubles(ctx, by.companyID)
+	for _, f := range found {
+		c := concern{Kind: concernWebhook, ID: f.ID, Host: f.Host, Since: carillon.FormatTime(f.Since), Detail: f.Last}
+		if f.Disabled {
+			c.Kind = concernWebhookOff
+		}
+		if f.Gone {
+			c.Status, c.Detail = "gone", ""
+		}
+		all = append(all, c)
+	}
+	return all, err
 }
 
 func (x overview) behind(ctx context.Context, _ member, now time.Time) (all []concern, err error) {

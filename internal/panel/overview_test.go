@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/hooks"
 )
 
 // acceptedBy stores a notification of a company's sender and counts it.
@@ -104,6 +105,58 @@ func TestFirstStepsFollowTheDatabase(t *testing.T) {
 	}
 	if all := w.want("GET", "/panel/v1/overview/attention", owner, "", 200, "", "")["data"].([]any); len(all) > 0 {
 		t.Error("nothing is wrong, and it needs attention:", all)
+	}
+}
+
+func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
+	w := newWorld(t)
+	c := w.company("acme")
+	w.company("beta")
+	owner := w.as("owner@acme.test")
+	id := w.want("POST", "/panel/v1/webhooks", owner, `{"url":"https://hooks.acme.test/in?token=hush"}`, 201, "", "")["id"].(string)
+	attention := func(who string) []any {
+		t.Helper()
+		return w.want("GET", "/panel/v1/overview/attention", w.as(who), "", 200, "", "")["data"].([]any)
+	}
+	stands := func(e hooks.Endpoint) {
+		t.Helper()
+		e.CompanyID, e.WebhookID = c.ID, id
+		a := hooks.Attempt{ID: carillon.NewID(time.Now()), CompanyID: c.ID, WebhookID: id, EventID: "evt_1", Kind: "message.sent", N: 1, At: time.Now(), Status: 500, Error: "It responded 500"}
+		if err := w.store.Hooks().Save(t.Context(), &hooks.Round{Endpoint: &e, Attempts: []hooks.Attempt{a}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	since := time.Now().Add(-time.Hour)
+	for _, x := range []struct {
+		e            hooks.Endpoint
+		kind, detail any
+	}{
+		{hooks.Endpoint{Failures: 1, FailingSince: time.Now()}, nil, nil},
+		{hooks.Endpoint{Failures: 5, FailingSince: since}, "webhook_failing", "It responded 500"},
+		{hooks.Endpoint{Failures: 9, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "failing"}, "webhook_disabled", "It responded 500"},
+		{hooks.Endpoint{Failures: 1, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "gone"}, "webhook_disabled", nil},
+	} {
+		stands(x.e)
+		for _, who := range []string{"owner@acme.test", "developer@acme.test"} {
+			all := attention(who)
+			if x.kind == nil && len(all) == 0 {
+				continue
+			}
+			if len(all) != 1 {
+				t.Fatalf("%s gets %v", who, all)
+			}
+			got := all[0].(map[string]any)
+			if got["kind"] != x.kind || got["host"] != "hooks.acme.test" || got["id"] != id || got["detail"] != x.detail || strings.Contains(fmt.Sprint(got), "hush") {
+				t.Errorf("%s gets %v, want %v", who, got, x)
+			}
+		}
+		if all := append(attention("viewer@acme.test"), attention("owner@beta.test")...); len(all) > 0 {
+			t.Error("who may not see the webhook learns of it:", all)
+		}
+	}
+	w.want("PUT", "/panel/v1/webhooks/"+id, owner, `{"url":"https://hooks.acme.test/in?token=hush","paused":true}`, 200, "", "")
+	if all := attention("owner@acme.test"); len(all) > 0 {
+		t.Error("it was paused on purpose:", all)
 	}
 }
 

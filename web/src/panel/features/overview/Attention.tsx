@@ -24,7 +24,7 @@ export function Attention() {
   );
 }
 
-const urgent: Concern["kind"][] = ["maintenance", "restored", "sender_failing", "messages_failing", "calls_failing"];
+const urgent: Concern["kind"][] = ["maintenance", "restored", "sender_failing", "messages_failing", "calls_failing", "webhook_failing", "webhook_disabled"];
 
 function Row({ concern: c }: { concern: Concern }) {
   const t = useTexts(attentionTexts);
@@ -36,7 +36,7 @@ function Row({ concern: c }: { concern: Concern }) {
       <div>
         <p><b>{title}</b>{c.since && <span className="small muted"> · <Ago at={c.since} /></span>}</p>
         <p className="muted">{next}</p>
-        {c.detail && <p className="small muted concern-words">{t.words} <q>{c.detail}</q></p>}
+        {c.detail && <p className="small muted concern-words">{c.host ? t.lastAttempt : t.words} <q>{c.detail}</q></p>}
       </div>
       {link && <Link className="concern-go" to={link.to as never} search={(link.search ?? {}) as never}>{link.text}</Link>}
     </li>
@@ -67,6 +67,8 @@ function useSaid(c: Concern): Said {
     case "messages_failing": return { title: fill(t.messages, { share, name }), next: t.messagesNext, link: { to: "/notifications", text: t.toNotifications, search: { sender: name } } };
     case "calls_failing": return { title: fill(t.calls, { share, name }), next: t.callsNext, link: { to: "/calls", text: t.toCalls, search: { line: name } } };
     case "template": return { title: fill((t as Record<string, string>)["template_" + c.status] ?? t.template_paused, { name: c.template ?? "", language: c.language ?? "" }), next: (t as Record<string, string>)["next_" + c.status] ?? "", link: { to: "/templates/" + encodeURIComponent(c.id ?? ""), text: t.toTemplate } };
+    case "webhook_failing": return { title: fill(t.webhook, { name: c.host ?? "" }), next: t.webhookNext, link: { to: "/webhooks/" + (c.id ?? ""), text: t.toWebhook } };
+    case "webhook_disabled": return { title: fill(t.webhookOff, { name: c.host ?? "" }), next: c.status === "gone" ? t.webhookGone : t.webhookOffNext, link: { to: "/webhooks/" + (c.id ?? ""), text: t.toWebhook } };
     case "search_behind": return { title: fill(t.search, { time: duration((c.behind_s ?? 0) * 1000, language) }), next: t.searchNext };
     case "counts_behind": return { title: fill(t.counts, { time: duration((c.behind_s ?? 0) * 1000, language) }), next: t.countsNext };
   }

@@ -16,8 +16,8 @@ export const channels: Channel[] = ["messaging", "voice"];
 export interface Overview { from: string; to: string; as_of: string; total: Counts; hours: Counted[]; types: Counted[]; templates: Counted[]; senders: Counted[]; campaigns: Counted[] }
 
 export interface Concern {
-  kind: "maintenance" | "restored" | "sender_failing" | "quota" | "conversations_waiting" | "messages_failing" | "calls_failing" | "template" | "search_behind" | "counts_behind";
-  sender?: string; number?: string; channel?: Channel; class?: string; detail?: string; since?: string; until?: string; template?: string; id?: string; language?: string; status?: string;
+  kind: "maintenance" | "restored" | "sender_failing" | "quota" | "conversations_waiting" | "messages_failing" | "calls_failing" | "template" | "webhook_failing" | "webhook_disabled" | "search_behind" | "counts_behind";
+  sender?: string; number?: string; channel?: Channel; class?: string; detail?: string; since?: string; until?: string; template?: string; id?: string; host?: string; language?: string; status?: string;
   used?: number; of?: number; count?: number; behind_s?: number; reset_time?: string;
 }
 
