@@ -10,6 +10,7 @@ import { notificationRoutes } from "./routes.notifications";
 import { senderRoutes } from "./routes.senders";
 import { sendRoutes } from "./routes.send";
 import { templateRoutes } from "./routes.templates";
+import { webhookRoutes } from "./routes.webhooks";
 import { overviewAddressOf, overviewRoutes } from "./routes.overview";
 import { nextOf } from "./next";
 import { chosen, keep, meQuery, queries } from "./session";
@@ -89,7 +90,7 @@ function exact(text: string): unknown {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...activityRoutes(shell), ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...senderRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...activityRoutes(shell), ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...senderRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell), ...webhookRoutes(shell)])]),
   parseSearch: parseSearchWith(exact), stringifySearch: stringifySearchWith(JSON.stringify, exact), basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

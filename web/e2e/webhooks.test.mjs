@@ -1,0 +1,236 @@
+// Webhooks, as a developer of the company sets one up and looks after it: a real server receives the events and verifies each by hand.
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import { after, before, describe, it } from "node:test";
+import { accessible, context, dye, fits, launch, ready, shot, visit } from "./browser.mjs";
+import { call, signIn } from "./voice.mjs";
+
+let browser;
+let token;
+before(async () => { browser = await launch(); token = await signIn(); });
+after(() => browser.close());
+
+/** receiver is a program that gets events: what arrived, signed by which of its secrets, and what it responds. */
+async function receiver(t) {
+  const r = { got: [], secrets: {}, status: 204, waiting: [] };
+  const server = createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const body = Buffer.concat(parts).toString();
+    const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signatures = "", authorization } = request.headers;
+    const signedBy = Object.keys(r.secrets).filter((name) => {
+      const want = createHmac("sha256", Buffer.from(r.secrets[name].replace("whsec_", ""), "base64")).update(`${id}.${at}.${body}`).digest("base64");
+      return signatures.split(" ").includes("v1," + want);
+    });
+    assert.ok(Math.abs(Date.now() / 1000 - Number(at)) < 60, "the time of the attempt");
+    const event = JSON.parse(body);
+    assert.equal(event.id, id);
+    const status = r.status;
+    response.writeHead(status).end(status < 300 ? "" : JSON.stringify({ error: "no such order" }));
+    r.got.push({ event, signedBy, authorization, status });
+    r.waiting.splice(0).forEach((f) => f());
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); }));
+  r.host = "127.0.0.1:" + server.address().port;
+  /** first returns the first request that fits, which may be still to come. */
+  r.first = async (fits) => {
+    const until = Date.now() + 60_000;
+    for (;;) {
+      const found = r.got.find(fits);
+      if (found) return found;
+      assert.ok(Date.now() < until, "no such request among " + JSON.stringify(r.got.map((g) => [g.event.type, g.signedBy, g.status])));
+      await new Promise((resolve) => { r.waiting.push(resolve); setTimeout(resolve, 1000); });
+    }
+  };
+  return r;
+}
+
+/** sent sends a message through the sandbox. */
+async function sent(number) {
+  const r = await fetch(`${ready.base_url.replace("panel.localhost", "127.0.0.1")}/functions/v1/notify?access_key=${ready.access_key}`, {
+    method: "POST", headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ contact: { number, name: "Ana" }, name_template: "hello", language_template: "en", recipient_id: ready.sender, notification_type: "transactional", campaign_name: "webhooks", components_push: { body_text_0: "{{name}}" } }),
+  });
+  assert.ok(r.ok, await r.clone().text());
+  return (await r.json()).notification_id;
+}
+
+async function opened(t, path) {
+  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+  t.after(async () => { c.check(); await c.close(); });
+  const p = await c.newPage();
+  await p.goto(ready.panel_url + path);
+  await p.locator('input[type="email"]').fill(ready.email);
+  await p.locator('input[name="password"]').fill(ready.password);
+  await p.locator('button[type="submit"]').click();
+  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
+  return p;
+}
+
+/** looks are a page as axe sees it wide in a light room and on a phone in a dark one. */
+async function looks(p, name) {
+  await p.mouse.move(2, 2); // no button has its tooltip
+  await p.getByRole("tooltip").waitFor({ state: "detached" });
+  await shot(p, name);
+  await accessible(p, name);
+  await p.setViewportSize({ width: 390, height: 844 });
+  if (process.env.SHOTS) await shot(p, name + "-phone");
+  await dye(p, "dark");
+  await fits(p, name);
+  await shot(p, name + "-phone-dark");
+  await accessible(p, name + " on a phone in a dark room");
+  await p.setViewportSize({ width: 1440, height: 900 });
+  await dye(p, "light");
+}
+
+const copied = (p) => p.evaluate(() => navigator.clipboard.readText());
+
+describe("a webhook", { timeout: 300_000 }, () => {
+  it("is added, tested, fails, recovers, changes its secret and is deleted", async (t) => {
+    const r = await receiver(t);
+    const p = await opened(t, "/webhooks");
+    await p.getByRole("heading", { name: "No webhooks yet" }).waitFor();
+    await p.getByRole("button", { name: "Copy the code" }).click();
+    assert.match(await copied(p), /webhook\.verify\(req\.body, req\.headers\)/);
+    await looks(p, "webhooks-empty");
+
+    await p.getByRole("button", { name: "Add your first webhook" }).click();
+    const form = p.getByRole("dialog");
+    await form.getByRole("button", { name: "Add a webhook" }).click();
+    await form.getByText("Required").waitFor();
+    await form.getByLabel("Address").fill("ftp://x");
+    await form.getByRole("button", { name: "Add a webhook" }).click();
+    await form.getByText("Must be an http or https address").waitFor();
+    await form.getByLabel("Address").fill(`http://${r.host}/hook`);
+    await form.getByRole("switch", { name: "All events, also those of types to come" }).uncheck();
+    await form.getByLabel("Somebody read a message").uncheck();
+    await form.getByRole("button", { name: "Add a header" }).click();
+    await form.getByLabel("Name 1").fill("Authorization");
+    await form.getByLabel("Value 1").fill("Bearer for-the-hook");
+    await looks(p, "webhooks-add");
+    await form.getByRole("button", { name: "Add a webhook" }).click();
+    await form.getByRole("button", { name: "Copy the secret" }).click();
+    r.secrets.first = await copied(p);
+    assert.match(r.secrets.first, /^whsec_/);
+    await shot(p, "webhooks-secret");
+    await form.getByRole("button", { name: "I have copied it" }).click();
+
+    await p.getByRole("heading", { name: r.host, level: 1 }).waitFor();
+    await p.getByText("Nothing has been sent yet. Send a test").waitFor();
+    assert.equal(await p.getByText(r.secrets.first).count(), 0, "the secret is shown once");
+    await p.getByRole("button", { name: "Send a test" }).click();
+    const test = p.getByRole("dialog");
+    await test.getByRole("button", { name: "Send it", exact: true }).click();
+    await test.getByText("It took the test").waitFor();
+    const example = await r.first((g) => g.event.test);
+    assert.deepEqual([example.event.type, example.signedBy, example.authorization], ["message.delivered", ["first"], "Bearer for-the-hook"]);
+    await looks(p, "webhooks-test");
+    await p.keyboard.press("Escape");
+
+    const id = p.url().match(/webhooks\/([0-9a-f-]{36})/)[1];
+    await visit(p, `/panel/webhooks/${id}`);
+    const failed = await sent("34600110001");
+    const arrived = await r.first((g) => g.event.type === "message.failed" && g.event.data.notification_id === failed);
+    assert.deepEqual(arrived.signedBy, ["first"]);
+    const rows = p.getByRole("region", { name: "Deliveries" });
+    await rows.getByRole("button", { name: "message.failed" }).first().click();
+    const drawer = p.getByRole("dialog");
+    await drawer.getByText("The event's id, the same in every attempt").waitFor();
+    await drawer.getByRole("link", { name: "Open the notification" }).waitFor();
+    await drawer.getByRole("button", { name: "Copy as curl" }).click();
+    assert.ok(!/signature|for-the-hook/.test(await copied(p)) && (await copied(p)).includes("webhook-id: " + arrived.event.id));
+    assert.match(p.url(), /delivery=/, "the address holds the delivery");
+    await looks(p, "webhooks-delivery");
+    const before = r.got.length;
+    await drawer.getByRole("button", { name: "Replay this event" }).click();
+    await r.first((g, i) => i >= before && g.event.id === arrived.event.id);
+    await p.keyboard.press("Escape");
+    await drawer.waitFor({ state: "hidden" });
+
+    r.status = 500;
+    await Promise.all(["34600119101", "34600119102"].map(sent)); // three events each
+    const state = p.getByRole("region", { name: "State" });
+    await state.getByText("Down", { exact: true }).waitFor({ timeout: 60_000 });
+    await state.getByText("Last: It responded 500.").waitFor();
+    await p.getByRole("switch", { name: "Only failed" }).check();
+    await rows.getByText("Failed · 500").first().waitFor();
+    assert.equal(await rows.getByText("Delivered · 204").count(), 0);
+    await looks(p, "webhooks-down");
+    await visit(p, "/panel");
+    await p.getByText(`The webhook ${r.host} gets nothing`).waitFor();
+    await p.getByText("It responded 500").waitFor();
+    await shot(p, "webhooks-attention");
+    await p.getByRole("link", { name: "Open the webhook" }).click();
+    r.status = 204;
+    await state.getByRole("button", { name: "Try now" }).click();
+    const enable = p.getByRole("dialog");
+    await enable.getByText("Leave out what waits").waitFor();
+    await enable.getByRole("button", { name: "Try now" }).click();
+    await state.getByText("Active", { exact: true }).waitFor({ timeout: 60_000 });
+    await state.getByText("Nothing waits").waitFor({ timeout: 60_000 });
+
+    await p.getByRole("button", { name: "Actions" }).click();
+    await p.getByRole("menuitem", { name: "Rotate the secret" }).click();
+    const rotate = p.getByRole("dialog");
+    await rotate.getByText("3 days").click();
+    await accessible(p, "rotating a secret");
+    await rotate.getByRole("button", { name: "Make a new secret" }).click();
+    await rotate.getByRole("button", { name: "Copy the secret" }).click();
+    await rotate.getByText("The old secret signs too until").waitFor();
+    r.secrets.second = await copied(p);
+    assert.notEqual(r.secrets.second, r.secrets.first);
+    await shot(p, "webhooks-rotated");
+    await rotate.getByRole("button", { name: "I have copied it" }).click();
+    await rotate.waitFor({ state: "hidden" });
+
+    await state.getByRole("button", { name: "Pause" }).click(); // which must keep both secrets
+    await state.getByText("Paused", { exact: true }).waitFor();
+    const later = await sent("34600110001");
+    await state.getByRole("button", { name: "Resume" }).click();
+    const both = await r.first((g) => g.event.data.notification_id === later);
+    assert.deepEqual(both.signedBy, ["first", "second"]);
+
+    await p.getByRole("button", { name: "Replay", exact: true }).click();
+    const replay = p.getByRole("dialog");
+    await replay.getByRole("button", { name: "Send again" }).click();
+    await replay.getByText("Choose when it begins").waitFor();
+    await replay.getByLabel("From").fill(await p.evaluate(() => { const d = new Date(Date.now() - 3_600_000); return new Date(d - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 16); }));
+    await replay.getByRole("combobox", { name: "Only these types" }).click();
+    await p.getByRole("option", { name: "message.failed" }).click();
+    await p.keyboard.press("Escape");
+    const count = r.got.length;
+    await replay.getByRole("button", { name: "Send again" }).click();
+    await replay.getByText("2 events are sent again").waitFor();
+    await r.first((g, i) => i >= count && g.event.data.notification_id === failed);
+    await looks(p, "webhooks-replay");
+    await replay.getByRole("button", { name: "Close" }).last().click();
+    await replay.waitFor({ state: "hidden" });
+
+    await p.getByRole("switch", { name: /Keep the order/ }).check();
+    await p.keyboard.press("Control+s");
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    const stored = await call("GET", "/panel/v1/webhooks/" + id, token);
+    assert.deepEqual([stored.ordered, stored.paused ?? false, stored.headers.map((h) => [h.name, h.value]), stored.events.includes("message.read")], [true, false, [["Authorization", undefined]], false]);
+    await p.getByRole("button", { name: "Send a test" }).click();
+    const last = r.got.length;
+    await p.getByRole("dialog").getByRole("button", { name: "Send it", exact: true }).click();
+    const kept = await r.first((g, i) => i >= last && g.event.test);
+    assert.equal(kept.authorization, "Bearer for-the-hook", "a header keeps its value");
+    await p.getByRole("dialog").getByText("It took the test").waitFor();
+    await p.keyboard.press("Escape");
+
+    await p.getByRole("link", { name: "Webhooks" }).first().click();
+    await p.getByRole("row", { name: new RegExp(r.host) }).getByText("Active").waitFor();
+    await looks(p, "webhooks-list");
+    await p.getByRole("link", { name: r.host }).click();
+    await p.getByRole("button", { name: "Actions" }).click();
+    await p.getByRole("menuitem", { name: "Delete" }).click();
+    const remove = p.getByRole("dialog");
+    assert.ok(await remove.getByRole("button", { name: "Delete" }).isDisabled());
+    await remove.getByLabel(`Type ${r.host} to confirm`).fill(r.host);
+    await remove.getByRole("button", { name: "Delete" }).click();
+    await p.getByRole("heading", { name: "No webhooks yet" }).waitFor();
+  });
+});

@@ -1,0 +1,40 @@
+import { dictionary } from "../../i18n";
+
+/** Texts of the list and of an endpoint's state. */
+export const texts = dictionary({
+  title: "Webhooks", about: "Programs of your company learn what happens: Carillon sends each event to their addresses, signed.", create: "Add a webhook", first: "Add your first webhook",
+  empty: "No webhooks yet", emptyText: "A webhook is an address of yours that gets an event whenever something happens, such as a message that failed. Each one is signed, and tried again for three days where it does not arrive.",
+  endpoint: "Address", events: "Events", every: "All", state: "State", success: "Last success", waiting: "Waiting", none: "–", one: "one type", some: "{n} types", unsent: "Nothing yet",
+  active: "Active", paused: "Paused", failing: "Failing", down: "Down", disabled: "Disabled",
+  verify: "Verify what arrives", verifyText: "Anybody can send a request to your address. The signature shows that it comes from Carillon: check it before you believe the body.", copyCode: "Copy the code", guide: "Receive events in ten minutes",
+  isActive: "Deliveries succeed. Last one: {ago}.", isNew: "Nothing has been sent yet. Send a test to see that your program takes it.", isPaused: "You paused it. What happens meanwhile waits, for seven days at most.", pausedMany: "{n} events wait.", pausedOne: "One event waits.",
+  isFailing: "Failing since {time}.", isDown: "Down since {time}: {n} deliveries in a row failed, so one is tried now and then and the rest waits.", lastSaid: "Last: {error}.", nextAt: "Tried again at {time}.", nextSoon: "Tried again in a moment.", failingDo: "See what it responds in the list below. The first success has everything that waits delivered.",
+  isGone: "Disabled at {time}: it responded 410, which says that it wants no more events.", isGivenUp: "Disabled at {time}: everything failed for three days.", disabledDo: "Events are kept for seven days. Mend the program, then enable it and choose whether what waits is delivered.",
+  waitMany: "{n} deliveries wait", waitOne: "One delivery waits", waitNone: "Nothing waits", failedMany: "{n} were given up", failedOne: "One was given up", behind: "{n} more events behind them",
+  pause: "Pause", resume: "Resume", tryNow: "Try now", enable: "Enable", didPause: "It is paused: events wait", didResume: "It gets events again", didTry: "It is tried now", didEnable: "It is enabled",
+  enableTitle: "Enable the webhook?", tryTitle: "Try the webhook now?", enableText: "What waits is delivered at once, the earliest first.", skip: "Leave out what waits", skipHelp: "It goes on with what happens from now on. What is left out can be replayed while events are kept.",
+}, {
+  title: "Webhooks", about: "Los programas de su empresa se enteran de lo que ocurre: Carillon envía cada evento a sus direcciones, firmado.", create: "Añadir un webhook", first: "Añadir el primer webhook",
+  empty: "Todavía no hay webhooks", emptyText: "Un webhook es una dirección suya que recibe un evento cada vez que ocurre algo, como un mensaje fallido. Todos van firmados, y los que no llegan se reintentan durante tres días.",
+  endpoint: "Dirección", events: "Eventos", every: "Todos", state: "Estado", success: "Último éxito", waiting: "En espera", none: "–", one: "un tipo", some: "{n} tipos", unsent: "Nada todavía",
+  active: "Activo", paused: "En pausa", failing: "Fallando", down: "Caído", disabled: "Desactivado",
+  verify: "Verifique lo que llega", verifyText: "Cualquiera puede enviar una petición a su dirección. La firma demuestra que viene de Carillon: compruébela antes de fiarse del contenido.", copyCode: "Copiar el código", guide: "Recibir eventos en diez minutos",
+  isActive: "Las entregas funcionan. La última: {ago}.", isNew: "Todavía no se ha enviado nada. Envíe una prueba para ver que su programa la acepta.", isPaused: "Está en pausa. Lo que ocurra mientras tanto espera, siete días como máximo.", pausedMany: "Esperan {n} eventos.", pausedOne: "Espera un evento.",
+  isFailing: "Falla desde {time}.", isDown: "Caído desde {time}: fallaron {n} entregas seguidas, así que se prueba una de vez en cuando y el resto espera.", lastSaid: "Último: {error}.", nextAt: "Se reintenta a las {time}.", nextSoon: "Se reintenta enseguida.", failingDo: "Vea qué responde en la lista de abajo. Con el primer éxito se entrega todo lo que espera.",
+  isGone: "Desactivado el {time}: respondió 410, es decir, que no quiere más eventos.", isGivenUp: "Desactivado el {time}: todo falló durante tres días.", disabledDo: "Los eventos se guardan siete días. Arregle el programa, actívelo y elija si se entrega lo que espera.",
+  waitMany: "{n} entregas en espera", waitOne: "Una entrega en espera", waitNone: "No espera nada", failedMany: "{n} abandonadas", failedOne: "Una abandonada", behind: "{n} eventos más detrás",
+  pause: "Pausar", resume: "Reanudar", tryNow: "Probar ahora", enable: "Activar", didPause: "Está en pausa: los eventos esperan", didResume: "Vuelve a recibir eventos", didTry: "Se está probando", didEnable: "Está activado",
+  enableTitle: "¿Activar el webhook?", tryTitle: "¿Probar el webhook ahora?", enableText: "Lo que espera se entrega enseguida, empezando por lo más antiguo.", skip: "Omitir lo que espera", skipHelp: "Sigue con lo que ocurra desde ahora. Lo omitido se puede reenviar mientras se guarden los eventos.",
+}, {
+  title: "Webhooks", about: "Os programas da sua empresa ficam a saber o que acontece: o Carillon envia cada evento para os seus endereços, assinado.", create: "Adicionar um webhook", first: "Adicionar o primeiro webhook",
+  empty: "Ainda não há webhooks", emptyText: "Um webhook é um endereço seu que recebe um evento sempre que algo acontece, como uma mensagem que falhou. Todos são assinados, e os que não chegam são tentados de novo durante três dias.",
+  endpoint: "Endereço", events: "Eventos", every: "Todos", state: "Estado", success: "Último êxito", waiting: "À espera", none: "–", one: "um tipo", some: "{n} tipos", unsent: "Nada ainda",
+  active: "Ativo", paused: "Em pausa", failing: "A falhar", down: "Em baixo", disabled: "Desativado",
+  verify: "Verifique o que chega", verifyText: "Qualquer pessoa pode enviar um pedido para o seu endereço. A assinatura mostra que vem do Carillon: verifique-a antes de confiar no conteúdo.", copyCode: "Copiar o código", guide: "Receber eventos em dez minutos",
+  isActive: "As entregas funcionam. A última: {ago}.", isNew: "Ainda não foi enviado nada. Envie um teste para ver se o seu programa o aceita.", isPaused: "Está em pausa. O que acontecer entretanto espera, sete dias no máximo.", pausedMany: "Esperam {n} eventos.", pausedOne: "Espera um evento.",
+  isFailing: "Falha desde {time}.", isDown: "Em baixo desde {time}: falharam {n} entregas seguidas, por isso tenta-se uma de vez em quando e o resto espera.", lastSaid: "Último: {error}.", nextAt: "Nova tentativa às {time}.", nextSoon: "Nova tentativa dentro de momentos.", failingDo: "Veja o que responde na lista abaixo. Com o primeiro êxito é entregue tudo o que espera.",
+  isGone: "Desativado em {time}: respondeu 410, ou seja, não quer mais eventos.", isGivenUp: "Desativado em {time}: tudo falhou durante três dias.", disabledDo: "Os eventos são guardados sete dias. Corrija o programa, ative-o e escolha se o que espera é entregue.",
+  waitMany: "{n} entregas à espera", waitOne: "Uma entrega à espera", waitNone: "Nada à espera", failedMany: "{n} abandonadas", failedOne: "Uma abandonada", behind: "mais {n} eventos a seguir",
+  pause: "Pausar", resume: "Retomar", tryNow: "Tentar agora", enable: "Ativar", didPause: "Está em pausa: os eventos esperam", didResume: "Volta a receber eventos", didTry: "Está a ser tentado", didEnable: "Está ativado",
+  enableTitle: "Ativar o webhook?", tryTitle: "Tentar o webhook agora?", enableText: "O que espera é entregue de imediato, a começar pelo mais antigo.", skip: "Deixar de fora o que espera", skipHelp: "Continua com o que acontecer a partir de agora. O que fica de fora pode ser reenviado enquanto os eventos forem guardados.",
+});

@@ -1,0 +1,10 @@
+// The addresses of webhooks.
+import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { addressOf } from "./features/webhooks/types";
+
+export function webhookRoutes(shell: AnyRoute): AnyRoute[] {
+  return [
+    createRoute({ getParentRoute: () => shell, path: "/webhooks", component: lazyRouteComponent(() => import("./features/webhooks/WebhooksPage"), "WebhooksPage") }),
+    createRoute({ getParentRoute: () => shell, path: "/webhooks/$id", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/webhooks/WebhookPage"), "WebhookPage") }),
+  ];
+}
