@@ -251,12 +251,13 @@ func (c *Conn) Serve(ctx context.Context, run func(ctx context.Context) error, c
 			c.close(ctx, err)
 			return err
 		case hungUp := <-read:
-			c.line.end()
 			if read = nil; !hungUp {
+				c.line.end()
 				cancel()
 				continue
 			}
 			call(client.End)
+			c.line.end() // after the call: a line that ends by itself is one that was lost
 			end.Reset(endIn)
 		case <-longest.C:
 			c.send(failure(codePolicy, typeTooLong, "The conversation has reached its maximum duration", ""))

@@ -208,7 +208,12 @@ func (l *loop) run(topic *realtime.Subscription) error {
 			return l.ctx.Err()
 		case pcm, open := <-frames:
 			if !open {
-				return nil // the person left; the conversation goes on where it was when they come back
+				l.called()
+				if l.ending == "" {
+					return nil // the person left; the conversation goes on where it was when they come back
+				}
+				frames = nil // they hung up before
+				continue
 			}
 			l.hear(pcm)
 		case p := <-pieces:
@@ -218,6 +223,18 @@ func (l *loop) run(topic *realtime.Subscription) error {
 		case d := <-digits:
 			l.digit(d)
 		case <-timer.C:
+		}
+	}
+}
+
+// called runs what was called until now.
+func (l *loop) called() {
+	for {
+		select {
+		case f := <-l.x.calls:
+			f(l)
+		default:
+			return
 		}
 	}
 }

@@ -255,6 +255,7 @@ type rig struct {
 	deaf        bool // there is no transcriber
 	stop        func(ctx context.Context) error
 	passed      int64 // events of the conversation
+	onShow      func()
 }
 
 func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
@@ -285,6 +286,9 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 		})
 		var err error
 		r.session, err = r.sessions.Open(t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, Stop: r.stop, Show: func(e voice.Event) {
+			if r.onShow != nil {
+				r.onShow()
+			}
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.events = append(r.events, e)
@@ -713,6 +717,26 @@ func TestHangingUpEndsTheConversation(t *testing.T) {
 			t.Errorf("ended %+v, left %v", e, r.dialogue.left)
 		}
 	})
+}
+
+// Whoever hangs up closes the line at the same moment: that is no lost connection.
+func TestHangingUpIsNotOvertakenByTheEndOfTheLine(t *testing.T) {
+	for range 20 {
+		talk(t, nil, func(r *rig) {
+			r.onShow = func() { // the talk is busy when both come
+				r.onShow = nil
+				r.session.End()
+				close(r.line.in)
+				time.Sleep(time.Millisecond)
+			}
+			r.session.Type("1", "goodbye")
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if !r.dialogue.left {
+				t.Fatal("the conversation goes on as if the connection had been lost")
+			}
+		})
+	}
 }
 
 // A database that stalls at the end of a talk, and a client that goes on sending, hold up neither the end nor other talks.
