@@ -146,10 +146,12 @@ func (m *million) measure(t *testing.T) {
 		list("type, sender and days", "type=utility&sender=alpha_main&from="+day(5)+"&to="+day(25)), list("campaign and state that never meet", "campaign=campaign+77&state=scheduled"),
 		list("number and campaign", "number=34600000123&campaign=campaign+77"), list("rare and old", "type=transactional&state=canceled&to="+day(15)),
 		{"campaigns", "/panel/v1/campaigns?limit=50", listMost},
-		{"overview, 24 hours", "/panel/v1/overview", overviewMost}, {"overview, 30 days", "/panel/v1/overview?from=" + day(0), overviewMost},
+		{"overview, 24 hours", "/panel/v1/overview", overviewMost},
+		{"overview, 30 days", "/panel/v1/overview?from=" + day(0), overviewMost},
 		{"overview, 30 days, a campaign", "/panel/v1/overview?campaign=campaign+77&from=" + day(0), overviewMost},
 		{"overview, 30 days, a sender and type", "/panel/v1/overview?sender=alpha_main&type=utility&from=" + day(0), overviewMost},
-		{"attention", "/panel/v1/overview/attention", overviewMost}, {"first steps", "/panel/v1/overview/first-steps", overviewMost},
+		{"attention", "/panel/v1/overview/attention", overviewMost},
+		{"first steps", "/panel/v1/overview/first-steps", overviewMost},
 	}
 	var table strings.Builder
 	for _, x := range all {

@@ -141,7 +141,7 @@ func (x *callsListen) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	path := orElse(x.Output, filepath.Base(x.ID)+".wav")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the person names it
 	if err != nil {
 		return err
 	}

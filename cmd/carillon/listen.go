@@ -68,15 +68,15 @@ func (l *eventsListen) Run(ctx context.Context, env *environment) error {
 	local := &http.Client{Timeout: forwardMost, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for cursor := page.NextCursor; ; cursor = page.NextCursor {
 		if page, err = l.next(ctx, env, c, cursor); err != nil {
-			if ctx.Err() != nil { // it was interrupted
-				return nil
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // it was interrupted
 			}
 			return err
 		}
 		for _, e := range page.Data {
 			x := l.forward(ctx, local, signer, e)
 			if ctx.Err() != nil {
-				return nil
+				return nil //nolint:nilerr // no error of this event
 			}
 			if err := l.print(env, x); err != nil {
 				return err

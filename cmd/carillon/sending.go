@@ -199,6 +199,20 @@ func (r *sending) stopped(err error) error {
 	return fmt.Errorf("stopped after %d of %d recipients; the same command continues where it stopped: %w", r.done, r.total, err)
 }
 
+func (r *sending) summaryText(o *outcome) error {
+	replayed := 0
+	for _, n := range o.Notifications {
+		if n.Replayed {
+			replayed += n.Recipients
+		}
+	}
+	_, err := fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed, %d not tried\n", o.Accepted, replayed, o.Failed, o.NotTried)
+	if replayed > 0 && replayed == o.Accepted {
+		_, _ = fmt.Fprintln(r.env.Stderr, "nothing new was sent: the same send ran within the last 24 hours; to send it again, give it a name with --run-id")
+	}
+	return err
+}
+
 func (r *sending) summary() error {
 	o := r.outcome
 	o.NotTried = r.total - r.done
@@ -212,17 +226,7 @@ func (r *sending) summary() error {
 		}
 		err = writeJSON(r.env.Stdout, o)
 	} else {
-		replayed := 0
-		for _, n := range o.Notifications {
-			if n.Replayed {
-				replayed += n.Recipients
-			}
-		}
-		_, err = fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed, %d not tried\n",
-			o.Accepted, replayed, o.Failed, o.NotTried)
-		if replayed > 0 && replayed == o.Accepted {
-			_, _ = fmt.Fprintln(r.env.Stderr, "nothing new was sent: the same send ran within the last 24 hours; to send it again, give it a name with --run-id")
-		}
+		err = r.summaryText(&o)
 	}
 	if err == nil && o.Failed+o.NotTried > 0 {
 		return errFailed

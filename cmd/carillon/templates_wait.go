@@ -37,7 +37,7 @@ func (t *templatesCreate) suggest(env *environment, m *made) {
 		var words strings.Builder
 		words.WriteString("send" + option("template", t.Name) + option("lang", t.Lang) + option("from", t.From) + " --to 34600111222")
 		for i := range markersOf(t.Content) {
-			words.WriteString(fmt.Sprintf(" --var body_text_%d=Ana", i))
+			fmt.Fprintf(&words, " --var body_text_%d=Ana", i)
 		}
 		env.next(t.JSON, words.String()+t.again())
 	}

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -389,9 +390,7 @@ func TestCallsAreDialedOnceOverKills(t *testing.T) {
 			t.Parallel()
 			s := newLines(t, c.engine, c.addresses...)
 			lost := s.killAt(0, atInvite)
-			for number, r := range s.killAt(1, atAnswer) {
-				lost[number] = r
-			}
+			maps.Copy(lost, s.killAt(1, atAnswer))
 			s.judge(lost)
 		})
 	}

@@ -16,7 +16,7 @@ import (
 type exchange struct {
 	t      *testing.T
 	engine *sip.Engine
-	ctx    context.Context //nolint:containedctx // ends with the test
+	ctx    context.Context
 	work   sync.WaitGroup
 
 	mu      sync.Mutex

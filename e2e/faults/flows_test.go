@@ -130,7 +130,7 @@ func TestFlowsGoOnOverKills(t *testing.T) {
 				all.Go(func() { s.person(i, over) })
 			}
 			d := newDice(t, "flows "+engine)
-			for kills := 0; kills < 6; kills++ {
+			for range 6 {
 				time.Sleep(time.Duration(400+d.IntN(1200)) * time.Millisecond)
 				n := s.nodes[d.IntN(nodes)]
 				n.kill()

@@ -9,6 +9,7 @@ import (
 	"context"
 	"hash/maphash"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -311,7 +312,7 @@ func (r *Recorder) extend(company string, all []apicalls.Accepted) (changed []ap
 		n := min(len(all), chunkMost-len(c.All))
 		c.All = append(c.All, all[:n]...)
 		all = all[n:]
-		changed = append(changed, apicalls.Chunk{ID: c.ID, CompanyID: company, All: c.All[:len(c.All):len(c.All)]})
+		changed = append(changed, apicalls.Chunk{ID: c.ID, CompanyID: company, All: slices.Clip(c.All)})
 	}
 	return changed
 }

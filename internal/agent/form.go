@@ -97,7 +97,7 @@ func (r *Result) read(message, language string) (text string, ok bool) {
 		}
 		return "", false
 	case "number":
-		for _, w := range strings.Fields(message) {
+		for w := range strings.FieldsSeq(message) {
 			w = strings.Trim(strings.ReplaceAll(w, ",", "."), ".!?;:")
 			if _, err := strconv.ParseFloat(w, 64); err == nil {
 				return w, true

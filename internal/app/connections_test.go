@@ -72,7 +72,7 @@ func TestIdleConnectionsGiveWayToNewOnes(t *testing.T) {
 	for range 3 {
 		healthyFrom(t, a, "127.0.0.1")
 	}
-	if _, err := idle[0].Read(make([]byte, 1)); err != io.EOF {
+	if _, err := idle[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("the longest idle connection: %v", err)
 	}
 	if _, _, err := respond(idle[18], healthy); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -125,9 +126,7 @@ func (p *person) shows(want ...string) {
 func (p *person) write(id string, members graphtest.Inbound) {
 	p.t.Helper()
 	m := graphtest.Inbound{"from": p.number, "id": id, "timestamp": fmt.Sprint(time.Now().Unix())}
-	for key, value := range members {
-		m[key] = value
-	}
+	maps.Copy(m, members)
 	p.writes(m)
 }
 

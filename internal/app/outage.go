@@ -34,7 +34,7 @@ func (o *outage) notice(err error) {
 	o.log.Warn("the database is away; nothing is accepted or sent until it is back", "error", err)
 	go func() {
 		for {
-			time.Sleep(outageEvery)
+			time.Sleep(outageEvery) //nolint:forbidigo // it ends with the outage
 			ctx, cancel := context.WithTimeout(context.Background(), outageEvery)
 			err := o.ping(ctx)
 			cancel()

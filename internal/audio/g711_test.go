@@ -12,8 +12,19 @@ func TestLawsHaveTheValuesOfTheStandard(t *testing.T) {
 		b    byte
 		want int16
 	}{
-		{Mu, 0xff, 0}, {Mu, 0x7f, 0}, {Mu, 0x80, 32124}, {Mu, 0x00, -32124}, {Mu, 0xfe, 8}, {Mu, 0x8f, 16764}, {Mu, 0xf0, 120},
-		{A, 0xd5, 8}, {A, 0x55, -8}, {A, 0xaa, 32256}, {A, 0x2a, -32256}, {A, 0xd4, 24}, {A, 0xc5, 264},
+		{Mu, 0xff, 0},
+		{Mu, 0x7f, 0},
+		{Mu, 0x80, 32124},
+		{Mu, 0x00, -32124},
+		{Mu, 0xfe, 8},
+		{Mu, 0x8f, 16764},
+		{Mu, 0xf0, 120},
+		{A, 0xd5, 8},
+		{A, 0x55, -8},
+		{A, 0xaa, 32256},
+		{A, 0x2a, -32256},
+		{A, 0xd4, 24},
+		{A, 0xc5, 264},
 	} {
 		if got := c.law.Expand(nil, []byte{c.b})[0]; got != c.want {
 			t.Errorf("law %d: %#x is %d, want %d", c.law, c.b, got, c.want)

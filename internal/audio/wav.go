@@ -159,7 +159,7 @@ func WAV(pcm []int16, rate int) []byte {
 // WAVHeader returns the header of a WAV file whose mono 16-bit samples have a size in bytes.
 func WAVHeader(bytes, rate int) []byte {
 	const length = 44
-	size := uint32(bytes) //nolint:gosec // far below 4 GiB
+	size := uint32(bytes)
 	b := make([]byte, 0, length+bytes)
 	b = append(b, "RIFF"...)
 	b = binary.LittleEndian.AppendUint32(b, 36+size)

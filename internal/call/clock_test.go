@@ -30,8 +30,10 @@ type nightCall struct {
 
 var nights = []night{
 	{
-		"clocks go forward in New York", carillon.CallingHours{Timezone: "America/New_York", From: "01:00", To: "04:00", Days: []string{"sun"}},
-		"2026-03-08T04:00:00", []nightCall{
+		"clocks go forward in New York",
+		carillon.CallingHours{Timezone: "America/New_York", From: "01:00", To: "04:00", Days: []string{"sun"}},
+		"2026-03-08T04:00:00",
+		[]nightCall{
 			{at: "2026-03-08T00:30:00", zone: "America/New_York", dialed: []string{"2026-03-08T06:00:00"}}, // too early: it waits
 			{at: "2026-03-08T01:59:59", zone: "America/New_York", dialed: []string{"2026-03-08T06:59:59"}},
 			{at: "2026-03-08T02:30:00", zone: "America/New_York", dialed: []string{"2026-03-08T07:00:00"}}, // there is no such time
@@ -41,8 +43,10 @@ var nights = []night{
 		},
 	},
 	{
-		"clocks go back in New York", carillon.CallingHours{Timezone: "America/New_York", From: "00:30", To: "01:30", Days: []string{"sun"}},
-		"2026-11-01T03:00:00", []nightCall{
+		"clocks go back in New York",
+		carillon.CallingHours{Timezone: "America/New_York", From: "00:30", To: "01:30", Days: []string{"sun"}},
+		"2026-11-01T03:00:00",
+		[]nightCall{
 			{at: "2026-11-01T00:00:00", zone: "America/New_York", dialed: []string{"2026-11-01T04:30:00"}},
 			{at: "2026-11-01T01:15:00", zone: "America/New_York", dialed: []string{"2026-11-01T05:15:00"}}, // the first of two
 			{at: "2026-11-01T01:05:00", zone: "America/New_York", busy: true, dialed: []string{"2026-11-01T05:05:00", "2026-11-01T05:25:00"}},
@@ -51,8 +55,10 @@ var nights = []night{
 		},
 	},
 	{
-		"midnight is left out in Cairo", carillon.CallingHours{Timezone: "Africa/Cairo", From: "00:00", To: "06:00", Days: []string{"fri"}},
-		"2026-04-23T20:00:00", []nightCall{
+		"midnight is left out in Cairo",
+		carillon.CallingHours{Timezone: "Africa/Cairo", From: "00:00", To: "06:00", Days: []string{"fri"}},
+		"2026-04-23T20:00:00",
+		[]nightCall{
 			{at: "2026-04-23T23:30:00", zone: "Africa/Cairo", dialed: []string{"2026-04-23T22:00:00"}},
 			{at: "2026-04-24T00:30:00", zone: "Africa/Cairo", dialed: []string{"2026-04-23T22:00:00"}},
 			{at: "2026-04-24T05:59:59", zone: "Africa/Cairo", dialed: []string{"2026-04-24T02:59:59"}},
@@ -60,8 +66,10 @@ var nights = []night{
 		},
 	},
 	{
-		"hours over the midnight that is left out in Cairo", carillon.CallingHours{Timezone: "Africa/Cairo", From: "22:00", To: "02:00", Days: []string{"thu"}},
-		"2026-04-23T19:00:00", []nightCall{
+		"hours over the midnight that is left out in Cairo",
+		carillon.CallingHours{Timezone: "Africa/Cairo", From: "22:00", To: "02:00", Days: []string{"thu"}},
+		"2026-04-23T19:00:00",
+		[]nightCall{
 			{at: "2026-04-23T21:30:00", zone: "Africa/Cairo", dialed: []string{"2026-04-23T20:00:00"}},
 			{at: "2026-04-24T01:30:00", zone: "Africa/Cairo", dialed: []string{"2026-04-23T22:30:00"}},
 			{at: "2026-04-24T01:30:00", zone: "Africa/Cairo", busy: true, dialed: []string{"2026-04-23T22:30:00", "2026-04-23T22:50:00"}},
@@ -70,8 +78,10 @@ var nights = []night{
 		},
 	},
 	{
-		"the hour before midnight occurs twice in Cairo", carillon.CallingHours{Timezone: "Africa/Cairo", From: "22:00", To: "24:00", Days: []string{"thu"}},
-		"2026-10-29T18:00:00", []nightCall{
+		"the hour before midnight occurs twice in Cairo",
+		carillon.CallingHours{Timezone: "Africa/Cairo", From: "22:00", To: "24:00", Days: []string{"thu"}},
+		"2026-10-29T18:00:00",
+		[]nightCall{
 			{at: "2026-10-29T21:00:00", zone: "Africa/Cairo", dialed: []string{"2026-10-29T19:00:00"}},
 			{at: "2026-10-29T23:30:00", zone: "Africa/Cairo", dialed: []string{"2026-10-29T20:30:00"}},
 			{at: "2026-10-29T21:30:00Z", zone: "UTC", dialed: []string{"2026-10-29T21:30:00"}}, // the second of two
@@ -79,8 +89,10 @@ var nights = []night{
 		},
 	},
 	{
-		"hours over midnight while clocks go back in Madrid", carillon.CallingHours{Timezone: "Europe/Madrid", From: "22:00", To: "03:00", Days: []string{"sat"}},
-		"2026-10-24T19:00:00", []nightCall{
+		"hours over midnight while clocks go back in Madrid",
+		carillon.CallingHours{Timezone: "Europe/Madrid", From: "22:00", To: "03:00", Days: []string{"sat"}},
+		"2026-10-24T19:00:00",
+		[]nightCall{
 			{at: "2026-10-24T21:00:00", zone: "Europe/Madrid", dialed: []string{"2026-10-24T20:00:00"}},
 			{at: "2026-10-25T02:30:00", zone: "Europe/Madrid", dialed: []string{"2026-10-25T00:30:00"}},
 			{at: "2026-10-25T01:30:00Z", zone: "UTC", dialed: []string{"2026-10-25T01:30:00"}},

@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,12 +95,12 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 		e.State = carillon.StateFailed
 	}
 	if why := context.Cause(placed); e.State == carillon.StateCanceled && why != nil {
-		switch why {
-		case errLapsed:
+		switch {
+		case errors.Is(why, errLapsed):
 			e.State, e.Reason, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, why.Error()
-		case errHungUp:
+		case errors.Is(why, errHungUp):
 			e.Reason, e.Detail = carillon.ReasonCanceled, why.Error()
-		default: // the program stops while the phone rings: the call is placed again later
+		default:
 			e.Detail = "the program stopped while it rang"
 			return a.done(hours.Next(a.company.CallingHours, e.At.Add(time.Minute)), work.MoveRetry, e, false)
 		}

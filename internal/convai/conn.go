@@ -130,7 +130,7 @@ func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
 	}
 	c.line = newLine(c)
 	c.finish = sync.OnceFunc(func() { close(c.done) })
-	go c.write() //nolint:contextcheck,gosec // it outlives the request's context, which ends with the handler
+	go c.write() //nolint:gosec // it outlives the request's context, which ends with the handler
 	go c.watch()
 	return c, nil
 }

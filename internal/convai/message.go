@@ -95,7 +95,7 @@ func (w *writer) messages(e *voice.Event) []message {
 		return []message{failure(codeInternal, typeUnknown, e.Text, e.Code)}
 	case voice.ToolCall, voice.ToolUsed:
 		return tool(e)
-	case voice.Sounding, voice.Ended:
+	case voice.Sounding, voice.Ended, voice.Noted:
 	}
 	return nil
 }

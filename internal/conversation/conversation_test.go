@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -85,7 +86,8 @@ func TestOneOfTwoTeammatesWins(t *testing.T) {
 				winner, loser = r.ben, errs[0]
 			}
 			c := r.find(id)
-			e, refused := loser.(*carillon.Error)
+			e := &carillon.Error{}
+			refused := errors.As(loser, &e)
 			if (errs[0] == nil) == (errs[1] == nil) || c.Assignee != winner.AccountID || !refused || e.Details.Find(DetailAssignee) != winner.AccountID {
 				t.Fatalf("time %d: %v; %s has it", n, errs, c.Assignee)
 			}

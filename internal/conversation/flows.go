@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,8 +228,14 @@ func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bou
 	first, _, _ := strings.Cut(contact.Name, " ")
 	v := flow.Values{}
 	for _, x := range []struct{ name, value string }{
-		{"name", contact.Name}, {"first_name", first}, {"email", contact.Email}, {"number", contact.Number}, {"language", c.Language}, {"channel", c.Channel},
-		{"event", b.Event}, {"notification_id", b.NotificationID},
+		{"name", contact.Name},
+		{"first_name", first},
+		{"email", contact.Email},
+		{"number", contact.Number},
+		{"language", c.Language},
+		{"channel", c.Channel},
+		{"event", b.Event},
+		{"notification_id", b.NotificationID},
 	} {
 		if x.value != "" {
 			v[x.name] = x.value
@@ -245,9 +252,7 @@ func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bou
 // stateOf is a run as package flow has it, a copy.
 func stateOf(x *runs.Run) *flow.Run {
 	v := make(flow.Values, len(x.Variables))
-	for name, value := range x.Variables {
-		v[name] = value
-	}
+	maps.Copy(v, x.Variables)
 	return &flow.Run{
 		State: flow.State(x.State), At: x.Place, Values: v, Question: x.Question, Tries: x.Tries, Steps: x.Steps, Alone: x.Alone, Due: x.Due, Error: x.Error,
 	}

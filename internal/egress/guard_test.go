@@ -48,7 +48,7 @@ func TestAGuardedTransportReachesOnlyWhatItsClientDoes(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer srv.Close()
 	get := func(c *egress.Client) error {
-		resp, err := (&http.Client{Transport: c.Guard(&http.Transport{})}).Get(srv.URL) //nolint:noctx // it is on this machine
+		resp, err := (&http.Client{Transport: c.Guard(&http.Transport{})}).Get(srv.URL)
 		if err == nil {
 			_ = resp.Body.Close()
 		}

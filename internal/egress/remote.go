@@ -118,7 +118,7 @@ func (r *remote) fits() (bool, error) {
 			break
 		}
 	}
-	return max(from, r.size) <= r.limit, nil
+	return max(from, r.size) <= r.limit, nil //nolint:nilerr // errFetched only ends the loop
 }
 
 // open requests n bytes of the file and returns a body that begins with them.

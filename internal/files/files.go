@@ -128,7 +128,7 @@ func (f *Files) receive(w http.ResponseWriter, r *http.Request, from From, takes
 	}
 	kept, err := f.keep(r.Context(), in, in.Name, from, takes)
 	if err != nil {
-		in.Leave() //nolint:contextcheck // the body is the request's
+		in.Leave() // the body is the request's
 		return nil, err
 	}
 	return view(kept), nil

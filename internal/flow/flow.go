@@ -379,7 +379,7 @@ func reason(err error) string {
 func duration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
-		return time.Duration(n) * 24 * time.Hour, err //nolint:gosec // at most 65,535
+		return time.Duration(n) * 24 * time.Hour, err
 	}
 	return time.ParseDuration(s)
 }

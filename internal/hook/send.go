@@ -105,8 +105,7 @@ func sign(secrets []string, id string, at time.Time, body []byte) (string, error
 
 // reason says why there was no good response, without the address, whose query may hold a secret.
 func reason(err error) string {
-	var denied *egress.DeniedError
-	if errors.As(err, &denied) {
+	if denied, ok := errors.AsType[*egress.DeniedError](err); ok {
 		return "Its address may not be reached: " + denied.Reason
 	}
 	text := strings.TrimPrefix(err.Error(), "send request: ")

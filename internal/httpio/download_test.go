@@ -28,7 +28,7 @@ func TestADownloadTakesAsLongAsItIsRead(t *testing.T) {
 	server.Config.ReadTimeout, server.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
 	server.Start()
 	defer server.Close()
-	resp, err := server.Client().Get(server.URL + "/file") //nolint:noctx // the server ends it
+	resp, err := server.Client().Get(server.URL + "/file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestADownloadThatNobodyReadsEnds(t *testing.T) {
 		for {
 			if _, err := io.WriteString(d, strings.Repeat("x", 1<<20)); err != nil {
 				ended <- err
-				return nil
+				return nil //nolint:nilerr // the test has it
 			}
 		}
 	}}))

@@ -89,10 +89,10 @@ func target(from, to string, names []string) (string, bool) {
 		anchor = "#" + anchor
 	}
 	file = path.Join("docs", path.Dir(from), file)
-	switch {
-	case file == "internal/api/openapi.yaml":
+	switch file {
+	case "internal/api/openapi.yaml":
 		return "/openapi.json", true
-	case file == "docs/adr":
+	case "docs/adr":
 		return root + "/adr", true
 	}
 	inside, ok := strings.CutPrefix(file, "docs/")

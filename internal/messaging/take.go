@@ -139,6 +139,7 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Reacted, Of: to.seq, About: to.text})
 	case provider.InboundUnsupported:
 		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.NotShown})
+	default:
 	}
 	t := &taking{in, s, c, to, bound, x.Tries+1 >= fileTries}
 	wish, err := m.wish(ctx, t)

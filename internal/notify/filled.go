@@ -46,7 +46,7 @@ func (x Sent) Filled(ctx context.Context, companyID, id string, i int) (*Filled,
 	c, err := r.Content(all[at], i)
 	if err != nil {
 		f.Changed = true
-		return f, nil
+		return f, nil //nolint:nilerr // that is what the error says
 	}
 	f.Values = valuesOf(all[at], &c)
 	return f, nil

@@ -196,6 +196,7 @@ func (x overview) templatesStopped(ctx context.Context, by member, _ time.Time) 
 				if len(all) < concernsMost {
 					all = append(all, concern{Kind: concernTemplate, Template: t.Name, ID: t.ID, Language: t.Language, Status: string(t.Status), Detail: t.Reason})
 				}
+			default:
 			}
 		}
 	}

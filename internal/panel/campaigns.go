@@ -244,7 +244,7 @@ func (x campaigns) export(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		if out.Flush(); out.Error() != nil {
-			return nil //nolint:nilerr // the caller is gone, and the response has begun
+			return nil
 		}
 		if some, err = walk.Next(r.Context(), exportedMost); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -124,9 +125,7 @@ func tryFlow(p *flow.Program, values flow.Values, w flow.Words, inputs []flowInp
 			add(p.Advance(run, w, now))
 		case in.kind == "outcome" && run.State == flow.Calling:
 			got := p.Effect(run).Values(in.status)
-			for name, value := range in.values {
-				got[name] = value
-			}
+			maps.Copy(got, in.values)
 			add(p.Result(run, got, in.text, in.refused, w, now))
 		}
 	}

@@ -21,8 +21,11 @@ import (
 func forms() (all [][]string) {
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json", ""} {
 		for _, from := range [][]string{
-			{"Origin", "https://evil.test", "Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.panel.test", "Sec-Fetch-Site", "same-site"},
-			{"Origin", "null", "Sec-Fetch-Site", "cross-site"}, {}, {"Origin", "https://panel.test", "Sec-Fetch-Site", "same-origin"},
+			{"Origin", "https://evil.test", "Sec-Fetch-Site", "cross-site"},
+			{"Origin", "https://evil.panel.test", "Sec-Fetch-Site", "same-site"},
+			{"Origin", "null", "Sec-Fetch-Site", "cross-site"},
+			{},
+			{"Origin", "https://panel.test", "Sec-Fetch-Site", "same-origin"},
 		} {
 			all = append(all, append([]string{"Content-Type", kind}, from...))
 		}

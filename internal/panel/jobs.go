@@ -180,7 +180,7 @@ func (x jobs) upload(w http.ResponseWriter, r *http.Request) error {
 	}
 	v, err := x.Jobs.Upload(r.Context(), bulk.File{CompanyID: by.companyID, Author: by.accountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in})
 	if err != nil {
-		in.Leave() //nolint:contextcheck // the body is the request's
+		in.Leave() // the body is the request's
 		return err
 	}
 	_, _ = io.Copy(io.Discard, in) // of a repeated upload there is the rest, which the browser sends before it reads the response

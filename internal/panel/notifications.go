@@ -152,7 +152,7 @@ func (x sentList) get(r *http.Request, by member) (any, error) {
 	if all, err = x.Store.Runs().OfNotification(r.Context(), by.companyID, id, runsMost); err != nil {
 		return nil, err
 	}
-	rows, err := flowRuns{x.Panel}.rows(r.Context(), by.companyID, all)
+	rows, err := flowRuns(x).rows(r.Context(), by.companyID, all)
 	for _, row := range rows {
 		page.Runs = append(page.Runs, sentRun{row.ID, row.Flow, row.Name, row.Number, row.State, row.StartedAt})
 	}

@@ -112,7 +112,7 @@ func admitted(p auth.Permission) (roles []string) {
 func TestRolesDoc(t *testing.T) {
 	want := rolesDocument(t, newWorld(t).routes)
 	if *update {
-		if err := os.WriteFile(rolesPage, []byte(want), 0o644); err != nil { //nolint:gosec // a page of the documentation
+		if err := os.WriteFile(rolesPage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

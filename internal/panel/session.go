@@ -89,7 +89,7 @@ func (d Deps) baseURL() string {
 
 // cookie is the one of a session; a negative life deletes it.
 func (d Deps) cookie(secret string, life time.Duration) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // without TLS on this machine alone
 		Name: sessionCookie, Value: secret, Path: sessionPath, MaxAge: int(life / time.Second), HttpOnly: true,
 		Secure: strings.HasPrefix(d.baseURL(), "https://"), SameSite: http.SameSiteStrictMode,
 	}

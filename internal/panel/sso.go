@@ -78,7 +78,7 @@ func (s sessions) mayTry(r *http.Request) error {
 }
 
 func (s sessions) attemptCookie(value string, life time.Duration) *http.Cookie {
-	c := s.cookie(value, life)
+	c := s.cookie(value, life) //nolint:gosec // Lax, since it comes back from the other site
 	c.Name, c.Path, c.SameSite = attemptCookie, attemptPath, http.SameSiteLaxMode
 	return c
 }

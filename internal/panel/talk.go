@@ -106,8 +106,8 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 			return err
 		case returned.Load() != nil:
 			return *returned.Load()
-		case ctx.Err() != nil: // the teammate has left
-			return nil
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // the teammate has left
 		}
 		return x.broken(ctx, by, id)
 	}, convai.Client{

@@ -85,7 +85,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		if d.leaving && d.drained(now) {
 			return
 		}
-		d.step(now) //nolint:contextcheck // reads are bounded each and outlive the stop
+		d.step(now) // reads are bounded each and outlive the stop
 		timer.Reset(d.sleep(now))
 		select {
 		case <-d.q.signal:

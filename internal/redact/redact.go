@@ -47,7 +47,6 @@ func Name(name string) bool {
 	return false
 }
 
-//nolint:gochecknoglobals // compiled once
 var (
 	// Our keys and invitations, tokens in the form of JWTs, those of the Cloud API, and what follows Bearer and Basic.
 	tokens = regexp.MustCompile(`\bck_[A-Za-z0-9_-]{6,}|\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?|\bEAA[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9+/=_-]{6,}|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}`)

@@ -62,7 +62,6 @@ type Session struct {
 	keys   []rune  // to be sent
 	jitter *jitter
 	held   bool
-	quiet  bool // nothing is sent: the far side wants none
 
 	remote   atomic.Pointer[netip.AddrPort]
 	received atomic.Int64 // unix nanoseconds of the last packet
@@ -339,7 +338,7 @@ func (s *Session) receive() {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(time.Millisecond) // an unreachable port, say
+			time.Sleep(time.Millisecond) //nolint:forbidigo // an unreachable port, say
 			continue
 		}
 		if from.IsValid() {

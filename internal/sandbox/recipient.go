@@ -59,7 +59,6 @@ type sample struct {
 	content    []byte
 }
 
-//nolint:gochecknoglobals // read only
 var (
 	//go:embed samples/photo.png
 	photo []byte

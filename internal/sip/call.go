@@ -155,7 +155,7 @@ func (e *Engine) await(r *sip.Request) *Call {
 		if !coming {
 			return e.find(r)
 		}
-		time.Sleep(pause)
+		time.Sleep(pause) //nolint:forbidigo // a few times at most
 	}
 	return nil
 }

@@ -258,7 +258,7 @@ func (e *Engine) hostFor(far string) netip.Addr {
 	if h, _, err := net.SplitHostPort(far); err == nil {
 		host = h
 	}
-	c, err := net.Dial("udp", net.JoinHostPort(strings.Trim(host, "[]"), "9")) // sends nothing: it finds the way
+	c, err := net.Dial("udp", net.JoinHostPort(strings.Trim(host, "[]"), "9")) //nolint:noctx // sends nothing: it finds the way
 	if err != nil {
 		return netip.IPv4Unspecified()
 	}

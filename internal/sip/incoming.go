@@ -147,7 +147,7 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 		c.over(Cause{By: Them, Text: "CANCEL"})
 		return nil, errGone
 	}
-	go in.repeat(c, res)
+	go in.repeat(c, res) //nolint:gosec // it ends with the call
 	return c, nil
 }
 

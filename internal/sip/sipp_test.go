@@ -2,7 +2,6 @@ package sip
 
 import (
 	"bytes"
-	"carillon/internal/need"
 	"context"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -14,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"carillon/internal/need"
 )
 
 // reserve finds a free port that is followed by another, for UDP and TCP. Programs are given each only once; those that the system

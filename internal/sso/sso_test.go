@@ -78,7 +78,7 @@ func TestAWrongSecretIsRefused(t *testing.T) {
 }
 
 func TestAServerThatIsDownIsTriedAgain(t *testing.T) {
-	var handler http.Handler = http.NotFoundHandler()
+	handler := http.NotFoundHandler()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	defer server.Close()
 	s := sso.New(sso.Options{Issuer: server.URL, ClientID: "carillon", Log: slog.New(slog.DiscardHandler)})

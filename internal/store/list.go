@@ -147,8 +147,9 @@ func (f *Filter) indexed() string {
 		return " AND canceled"
 	case carillon.StateScheduled, carillon.StateInProgress:
 		return " AND open > 0"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // listIndexed reads through the search table.

@@ -209,16 +209,22 @@ func auditKinds(t *testing.T, r *rig) {
 			_, err := r.AddSuppressions(ctx, ours, suppressions.Suppression{Type: suppressions.All, Reason: "manual", CreatedAt: now()}, "34600000001", "34600000002")
 			return err
 		}, by("added", `suppression 2 | amount: none → 2; numbers: none → "34600000001, 34600000002"; reason: none → "manual"; type: none → "all"`)},
-		{func() error { _, err := r.Unsuppress(ctx, ours, "34600000001"); return err },
-			by("lifted", `suppression 34600000001 | reason: "manual" → none; type: "all" → none`)},
-		{func() error {
-			_, err := r.Move(ctx, ours, a.Notification.ID, r.now.Add(2*time.Hour), now())
-			return err
+		{
+			func() error { _, err := r.Unsuppress(ctx, ours, "34600000001"); return err },
+			by("lifted", `suppression 34600000001 | reason: "manual" → none; type: "all" → none`),
 		},
-			by("moved", `notification  | scheduled_time: "`+at(a.Notification.DueAt)+`" → "`+"MOVED"+`"`)},
+		{
+			func() error {
+				_, err := r.Move(ctx, ours, a.Notification.ID, r.now.Add(2*time.Hour), now())
+				return err
+			},
+			by("moved", `notification  | scheduled_time: "`+at(a.Notification.DueAt)+`" → "`+"MOVED"+`"`),
+		},
 		{func() error { return r.AddNote(ctx, ours, a.Notification.ID, "resent_as:x", audit.Resent) }, by("resent", `notification  | note: none → "resent_as:x"`)},
-		{func() error { _, _, err := r.Cancel(ctx, ours, a.Notification.ID, now()); return err },
-			by("canceled", "notification  | already_sent: none → 0; canceled: none → 2")},
+		{
+			func() error { _, _, err := r.Cancel(ctx, ours, a.Notification.ID, now()); return err },
+			by("canceled", "notification  | already_sent: none → 0; canceled: none → 2"),
+		},
 		{func() error { return r.Chats().AddCanned(ctx, ours, canned, now()) }, "created"},
 		{func() error {
 			return r.Chats().ReplaceCanned(ctx, ours, chats.Canned{ID: canned.ID, Shortcut: "hi", Text: "Good day"}, now())

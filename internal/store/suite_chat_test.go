@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -194,7 +195,7 @@ func conversationChanged(t *testing.T, r *rig) {
 		return nil, refused
 	}})
 	after, err2 := r.Chats().Find(t.Context(), ours, id)
-	if diff := cmp.Diff(want, after); diff != "" || err != refused || err2 != nil {
+	if diff := cmp.Diff(want, after); diff != "" || !errors.Is(err, refused) || err2 != nil {
 		t.Errorf("a refused change: %s, %v, %v", diff, err, err2)
 	}
 }

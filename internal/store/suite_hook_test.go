@@ -368,7 +368,8 @@ func outwardEvents(t *testing.T, r *rig) {
 	}
 	change(c.ID, func(*chats.Conversation) []chats.Turn {
 		return []chats.Turn{
-			{Author: chats.Visitor, Kind: chats.KindText, Text: "Hello", At: r.now}, {Author: chats.Agent, Kind: chats.KindText, Text: "Hi", At: r.now},
+			{Author: chats.Visitor, Kind: chats.KindText, Text: "Hello", At: r.now},
+			{Author: chats.Agent, Kind: chats.KindText, Text: "Hi", At: r.now},
 			{Author: chats.Visitor, Kind: chats.KindEvent, At: r.now},
 		}
 	})

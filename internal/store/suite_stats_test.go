@@ -65,7 +65,7 @@ type history struct {
 }
 
 func newHistory(t *testing.T, r *rig, seed uint64) *history {
-	return &history{rig: r, random: rand.New(rand.NewPCG(seed, 1)), fence: r.fence(t), gone: map[string]stats.Counts{}} //nolint:gosec // repeatable
+	return &history{rig: r, random: rand.New(rand.NewPCG(seed, 1)), fence: r.fence(t), gone: map[string]stats.Counts{}}
 }
 
 func (h *history) pick() (*store.Accept, int) {
@@ -417,7 +417,7 @@ func TestTwoNodesCountExactly(t *testing.T) {
 	one := newRig(t, open(t, o))
 	other := &rig{Store: open(t, o), sender: one.sender, second: one.second, foreign: one.foreign, now: one.now.Add(15 * time.Minute)}
 	a := newHistory(t, one, 1)
-	b := &history{rig: other, begun: other.now, random: rand.New(rand.NewPCG(2, 1)), fence: a.fence, gone: map[string]stats.Counts{}} //nolint:gosec // repeatable
+	b := &history{rig: other, begun: other.now, random: rand.New(rand.NewPCG(2, 1)), fence: a.fence, gone: map[string]stats.Counts{}}
 	var done sync.WaitGroup
 	for _, h := range []*history{a, b} {
 		done.Go(func() {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -30,8 +31,8 @@ func (r *rig) story(t *testing.T, company, id string) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := len(history) - 1; i >= 0; i-- {
-		x := history[i]
+	for _, x := range slices.Backward(history) {
+
 		line := fmt.Sprintf("%s by %s %s: %s", x.Action, x.By.Kind, x.By.ID, x.Status)
 		if x.Reason != "" {
 			line += " (" + x.Reason + ")"

@@ -3,7 +3,6 @@ package telephone_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -80,7 +79,7 @@ func (r *rig) ended() *calls.IncomingCall {
 // caller is somebody who calls the rig.
 func caller(t *testing.T) *sip.Engine {
 	t.Helper()
-	e, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	e, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

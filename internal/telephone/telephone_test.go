@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -127,7 +126,7 @@ func noise(text string) []int16 {
 
 func newRig(t *testing.T, a *agent.Agent) *rig {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -203,6 +202,7 @@ func (d *diary) Recorded(id string)               { d.recorded = id }
 func (r *rig) line() *carillon.Sender {
 	return &carillon.Sender{CompanyID: r.company, ID: "line", Number: "15550100101"}
 }
+
 func (r *rig) call(suffix string, attempt int) *dial.Call {
 	return &dial.Call{ID: "call", Number: "3460011" + suffix, Attempt: attempt, AgentID: "a", Contact: map[string]string{"first_name": "Ana", "last_name": "Diaz"}}
 }
@@ -303,7 +303,8 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, robin())
 	r.flows = []*flow.Flow{{ID: carillon.NewID(time.Now()), Name: "delivery", Trigger: flow.Trigger{Event: "shipped"}, Steps: []flow.Step{
-		{Say: "Hello {{first_name}}, did your parcel come?"}, {Ask: "came", Choices: []string{"Yes", "No"}},
+		{Say: "Hello {{first_name}}, did your parcel come?"},
+		{Ask: "came", Choices: []string{"Yes", "No"}},
 		{If: "came == 'Yes'", Then: []flow.Step{{Say: "Enjoy it."}, {End: true}}},
 	}}}
 	x := r.call("0018", 1)

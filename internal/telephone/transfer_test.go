@@ -2,7 +2,6 @@ package telephone_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"slices"
 	"sync"
@@ -44,7 +43,7 @@ func (r *rig) answering(take func(in *sip.Incoming)) *colleague {
 		}
 	}
 	var err error
-	x.engine, err = sip.New(r.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), OnCall: func(in *sip.Incoming) { go take(in) }})
+	x.engine, err = sip.New(r.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) { go take(in) }})
 	if err != nil {
 		r.t.Fatal(err)
 	}

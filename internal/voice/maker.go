@@ -71,7 +71,7 @@ func (m *maker) run() {
 			if x.ctx.Err() != nil {
 				continue // it was cleared: that is no failure of the speaker
 			}
-			m.pass(x, piece{part: x.part, end: true, err: err})
+			_ = m.pass(x, piece{part: x.part, end: true, err: err}) // an error says that the loop has ended
 		}
 	}
 }

@@ -249,7 +249,7 @@ func (s *Sessions) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := s.o.Nodes.Listen(ctx, nodesChannel, func() {}, func(payload string) { s.received(ctx, payload) })
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the program stops
 		}
 		s.o.Log.WarnContext(ctx, "listen to the talks of other nodes", "error", err)
 		select {

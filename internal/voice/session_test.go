@@ -95,7 +95,7 @@ func (s *speaker) Speak(ctx context.Context, u voice.Utterance, emit func([]int1
 	case s.err != nil:
 		return s.err
 	}
-	for range strings.Fields(u.Text) {
+	for range strings.FieldsSeq(u.Text) {
 		if err := emit(make([]int16, rate/10)); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package whatsapp
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -39,9 +40,7 @@ func senderBehind(t *testing.T, g *graphtest.Server, settings map[string]string)
 	if err := json.Unmarshal(g.Settings(), &all); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range settings {
-		all[name] = value
-	}
+	maps.Copy(all, settings)
 	raw, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)

@@ -113,8 +113,9 @@ func open(s carillon.State) bool {
 	switch s {
 	case carillon.StateScheduled, carillon.StateQueued, carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // others adds what no index applies.

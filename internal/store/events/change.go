@@ -211,8 +211,9 @@ func callKind(s carillon.State) string {
 		return "call.started"
 	case carillon.StateCompleted:
 		return "call.completed"
+	default:
+		return "call.failed"
 	}
-	return "call.failed"
 }
 
 // IncomingCall is a call to a line as far as events go.

@@ -152,6 +152,7 @@ func (t *tally) call(scan db.Scan) error {
 		c.Canceled++
 	case carillon.StateFailed, carillon.StateBusy, carillon.StateNoAnswer, carillon.StateRejected:
 		add(&c.Failed, q == 0)
+	default:
 	}
 	return nil
 }

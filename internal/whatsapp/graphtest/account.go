@@ -97,7 +97,7 @@ func (a *account) phone(w http.ResponseWriter, r *http.Request, _ []byte) *Error
 		delete(known, "whatsapp_business_manager_messaging_limit")
 	}
 	shown := map[string]any{"id": a.o.PhoneNumberID}
-	for _, field := range strings.Split(r.URL.Query().Get("fields"), ",") {
+	for field := range strings.SplitSeq(r.URL.Query().Get("fields"), ",") {
 		value, ok := known[field]
 		if !ok {
 			return invalid("Tried accessing nonexisting field (" + field + ")")
