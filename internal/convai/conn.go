@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -65,6 +66,7 @@ type Conn struct {
 	line *line
 
 	response atomic.Int64 // whose sound is being written
+	ours     atomic.Bool  // this side closes the connection
 	done     chan struct{}
 	finish   func() // closes done: nothing is read or written any more
 	closeAll sync.Once
@@ -251,13 +253,11 @@ func (c *Conn) Serve(ctx context.Context, run func(ctx context.Context) error, c
 			c.close(ctx, err)
 			return err
 		case hungUp := <-read:
+			c.line.end()
 			if read = nil; !hungUp {
-				c.line.end()
 				cancel()
 				continue
 			}
-			call(client.End)
-			c.line.end() // after the call: a line that ends by itself is one that was lost
 			end.Reset(endIn)
 		case <-longest.C:
 			c.send(failure(codePolicy, typeTooLong, "The conversation has reached its maximum duration", ""))
@@ -302,7 +302,8 @@ func (c *Conn) playOut(ctx context.Context) {
 // Close frees the connection.
 func (c *Conn) Close() { c.shut(websocket.StatusGoingAway, "") }
 
-// read passes on what the client sends until the connection ends; it reports whether the client hung up.
+// read passes on what the client sends until the connection ends; it reports whether the client hung up. That is passed on before the
+// connection counts as lost, so that run learns of it first.
 func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 	defer c.lost()
 	for {
@@ -310,7 +311,10 @@ func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 		_, text, err := c.ws.Read(context.WithoutCancel(ctx))
 		if err != nil {
 			status := websocket.CloseStatus(err)
-			return !c.gone() && (status == websocket.StatusNormalClosure || status == websocket.StatusNoStatusRcvd)
+			if hungUp = !c.ours.Load() && (status == websocket.StatusNormalClosure || status == websocket.StatusNoStatusRcvd); hungUp {
+				call(client.End)
+			}
+			return hungUp
 		}
 		if err := c.receive(text, client); err != nil {
 			if r := refusedBy(err); r != nil && !r.fatal {
@@ -356,7 +360,9 @@ func (c *Conn) write() {
 		err := c.ws.Write(ctx, websocket.MessageText, text)
 		cancel()
 		if err != nil {
-			go c.lost() // shut may wait for the writer
+			if !errors.Is(err, net.ErrClosed) { // else the client closed it, and the reader knows how
+				go c.lost() // shut may wait for the writer
+			}
 			return
 		}
 	}
@@ -394,6 +400,7 @@ const maxReason = 123
 // shut sends what waits and ends the connection. It returns when it has ended.
 func (c *Conn) shut(code websocket.StatusCode, reason string) {
 	c.closeAll.Do(func() {
+		c.ours.Store(true)
 		c.out.close()
 		select {
 		case <-c.written:

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -337,6 +338,26 @@ func TestAClientThatHangsUpEndsAndOneThatIsLostLeaves(t *testing.T) {
 				t.Errorf("ended: %v", ended)
 			}
 		})
+	}
+}
+
+// A close in order is one also while sound is on its way to the client, which can no longer be written.
+func TestAClientHangsUpWhileItIsSpokenTo(t *testing.T) {
+	for range 50 {
+		x := serve(t, func(ctx context.Context, c *convai.Conn, _ *convai.Initiation) error {
+			for ctx.Err() == nil && c.Line().Write(make([]int16, 320)) == nil {
+				time.Sleep(time.Millisecond / 4)
+			}
+			return nil
+		})
+		var ends atomic.Int32
+		x.client.End = func() { ends.Add(1) }
+		p := x.begin()
+		p.next()
+		_ = p.ws.Close(websocket.StatusNormalClosure, "")
+		if err := x.ended(); err != nil || ends.Load() != 1 {
+			t.Fatalf("hung up %d times, %v", ends.Load(), err)
+		}
 	}
 }
 

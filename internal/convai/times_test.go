@@ -20,7 +20,7 @@ import (
 )
 
 // soon are times that a test can wait for.
-var soon = times{ping: 20 * time.Millisecond, pong: 300 * time.Millisecond, write: 300 * time.Millisecond, start: 300 * time.Millisecond}
+var soon = times{ping: 20 * time.Millisecond, pong: time.Second, write: 300 * time.Millisecond, start: 300 * time.Millisecond}
 
 // brief serves a socket whose times are short; run runs on it.
 func brief(t *testing.T, run func(ctx context.Context, c *Conn) error) (address string, served chan error) {

@@ -196,6 +196,7 @@ func (l *loop) run(topic *realtime.Subscription) error {
 	for {
 		wait := l.advance(time.Now())
 		if l.over {
+			l.called() // the person may have hung up, and what they typed is kept
 			return nil
 		}
 		timer.Reset(wait)
