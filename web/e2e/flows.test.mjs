@@ -46,7 +46,8 @@ async function add(p, kind, list = "steps") {
   const button = list === "steps" ? p.locator(".flow-edit .flow-steps > .flow-list > .flow-gap.last button")
     : p.locator(`.flow-edit [data-path="${list.replace(/\.(then|else)$/, "")}"] > [data-branch="${list.split(".").at(-1)}"] > .flow-list > .flow-gap.last button`);
   await button.click();
-  await p.getByRole("menuitem", { name: new RegExp("^" + kind + "\\b") }).first().click();
+  // By the keyboard: a click may scroll the page first, and then the menu hides with its button.
+  await p.getByRole("menuitem", { name: new RegExp("^" + kind + "\\b") }).first().press("Enter");
 }
 
 describe("flows", () => {
