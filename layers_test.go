@@ -24,6 +24,7 @@ var layers = map[string]float64{
 	"cmd":    0,
 	"e2e":    0,
 	"deploy": 0,
+	"client": 20,
 
 	"internal/app":    1,
 	"internal/manual": 1.5,

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 	"carillon/internal/agent"
 	"carillon/internal/app"
 	"carillon/internal/config"

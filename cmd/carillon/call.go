@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type callCommand struct {
@@ -51,7 +51,7 @@ func (x *callCommand) Run(ctx context.Context, env *environment) error {
 		Scheduled string `json:"scheduled_time,omitempty"`
 	}
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify/voice", ByKey: true, Body: body, Out: &response,
+		Method: http.MethodPost, Path: client.Prefix + "notify/voice", As: client.Company, Body: body, Out: &response,
 		Idempotency: "call-" + orElse(x.RunID, rand.Text()),
 	}); err != nil {
 		return err

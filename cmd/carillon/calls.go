@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type callsCommand struct {
@@ -80,7 +80,7 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	var d callDetail
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID), ByKey: true, Out: &d}); err != nil {
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID), As: client.Company, Out: &d}); err != nil {
 		return err
 	}
 	if x.JSON {
@@ -145,7 +145,7 @@ func (x *callsListen) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID) + "/recording", ByKey: true, Once: true, Into: f})
+	_, err = c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID) + "/recording", As: client.Company, Once: true, Into: f})
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}

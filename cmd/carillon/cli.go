@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 // Exit codes: success, failure, and an invalid command line or setting.

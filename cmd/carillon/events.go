@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type eventsCommand struct {
@@ -56,7 +56,7 @@ func pull(ctx context.Context, c *client.Client, q url.Values, cursor *string) (
 		q.Set("cursor", *cursor)
 	}
 	page := &pulledEvents{}
-	_, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "events", Query: q, ByKey: true, Out: page})
+	_, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "events", Query: q, As: client.Company, Out: page})
 	return page, err
 }
 
@@ -118,7 +118,7 @@ func (r *eventsReplay) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	call := client.Call{Method: http.MethodPost, Path: client.Prefix + "events/" + url.PathEscape(r.ID) + "/replay", ByKey: true, Body: map[string]any{}}
+	call := client.Call{Method: http.MethodPost, Path: client.Prefix + "events/" + url.PathEscape(r.ID) + "/replay", As: client.Company, Body: map[string]any{}}
 	to := "whoever pulls events"
 	if r.Webhook != "" {
 		call.Path, call.Body = client.Prefix+"webhooks/"+url.PathEscape(r.Webhook)+"/replay", map[string]any{"event_id": r.ID}
@@ -189,7 +189,7 @@ func (x *eventsTrigger) Run(ctx context.Context, env *environment) error {
 	var response struct {
 		ID string `json:"notification_id"`
 	}
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodPost, Path: client.Prefix + "notify", ByKey: true, Body: body, Out: &response}); err != nil {
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodPost, Path: client.Prefix + "notify", As: client.Company, Body: body, Out: &response}); err != nil {
 		return err
 	}
 	return x.await(ctx, env, c, before.NextCursor, response.ID)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 // healthCommand requests the health of a running program, for containers without a shell and curl.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type keysCommand struct {

@@ -16,7 +16,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type eventsListen struct {
@@ -61,7 +61,7 @@ func (l *eventsListen) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(env.Stderr, "events of %s go to %s from now on; Ctrl-C ends\n", c.Base, l.ForwardTo)
+	_, _ = fmt.Fprintf(env.Stderr, "events of %s go to %s from now on; Ctrl-C ends\n", c.Base(), l.ForwardTo)
 	if l.Secret == "" {
 		_, _ = fmt.Fprintf(env.Stderr, "they are signed with %s\n", secret)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type usersList struct {
@@ -98,7 +98,7 @@ func (u *usersPassword) Run(ctx context.Context, env *environment) error {
 		if whose, body["present"], err = u.As.find(ctx, env, facts); err != nil {
 			return err
 		}
-		err = signIn(ctx, c, whose, body["present"])
+		c, err = withSession(ctx, c, whose, body["present"])
 	} else if c, err = u.connect(ctx, env, u.As); err == nil {
 		call.Path, err = u.userPath(ctx, c, u.User, "/password")
 		call.Path = "/panel/v1/" + call.Path

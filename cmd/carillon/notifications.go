@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type notificationsCommand struct {
@@ -123,7 +123,7 @@ func (l *notificationsList) Run(ctx context.Context, env *environment) error {
 			q.Set(name, value)
 		}
 	}
-	all, err := pages[notification](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "notify", Query: q, ByKey: true}, l.Limit)
+	all, err := pages[notification](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "notify", Query: q, As: client.Company}, l.Limit)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (n *notification) what() string {
 func findSender(ctx context.Context, c *client.Client, id string) *notification {
 	var n notification
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"limit": {"1"}}, ByKey: true, Out: &n,
+		Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"limit": {"1"}}, As: client.Company, Out: &n,
 	}); err != nil || n.Sender == nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func fetch(ctx context.Context, c *client.Client, id string) (*notification, err
 	for {
 		var page notification
 		if _, err := c.Do(ctx, client.Call{
-			Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: query, ByKey: true, Out: &page,
+			Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: query, As: client.Company, Out: &page,
 		}); err != nil {
 			return nil, err
 		}
@@ -261,7 +261,7 @@ func (m *notificationsMove) Run(ctx context.Context, env *environment) error {
 		Scheduled string `json:"scheduled_time"`
 	}
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPatch, Path: client.Prefix + "notify/" + url.PathEscape(m.ID), ByKey: true, Body: body, Out: &response,
+		Method: http.MethodPatch, Path: client.Prefix + "notify/" + url.PathEscape(m.ID), As: client.Company, Body: body, Out: &response,
 	}); err != nil {
 		return err
 	}
@@ -291,7 +291,7 @@ func (x *notificationsCancel) Run(ctx context.Context, env *environment) error {
 		query.Set("hangup", "true")
 	}
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), Query: query, ByKey: true, Out: &response,
+		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), Query: query, As: client.Company, Out: &response,
 	}); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type sendersCommand struct {

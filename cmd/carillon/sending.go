@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 // sending is one run of `carillon send`.
@@ -145,7 +145,7 @@ func (r *sending) post(ctx context.Context, idempotency string, contacts []conta
 		Scheduled string `json:"scheduled_time"`
 	}
 	reply, err := r.client.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify", ByKey: true, Body: body, Out: &response, Idempotency: idempotency,
+		Method: http.MethodPost, Path: client.Prefix + "notify", As: client.Company, Body: body, Out: &response, Idempotency: idempotency,
 	})
 	if err != nil {
 		return err

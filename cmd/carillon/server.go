@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 	"carillon/internal/app"
 	"carillon/internal/config"
 )
@@ -37,12 +35,11 @@ func (s *server) connect(env *environment) (*client.Client, config.DemoFacts, er
 			facts = *ready.DemoFacts
 		}
 	}
-	c, err := client.New(orElse(address, defaultURL), "carillon/"+app.Version())
+	c, err := client.New(orElse(address, defaultURL), client.WithUserAgent("carillon/"+app.Version()), client.WithNotice(func(d time.Duration, why error) {
+		_, _ = fmt.Fprintf(env.Stderr, "%v; trying again in %v\n", why, d.Round(100*time.Millisecond))
+	}))
 	if err != nil {
 		return nil, facts, usageError{err}
-	}
-	c.Wait = func(d time.Duration, why error) {
-		_, _ = fmt.Fprintf(env.Stderr, "%v; trying again in %v\n", why, d)
 	}
 	return c, facts, nil
 }
@@ -99,10 +96,10 @@ func (k *keyed) connect(env *environment) (*client.Client, config.DemoFacts, err
 	if err != nil {
 		return nil, facts, err
 	}
-	if c.Key = orElse(key, facts.AccessKey); c.Key == "" {
+	if key = orElse(key, facts.AccessKey); key == "" {
 		return nil, facts, usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY")
 	}
-	return c, facts, nil
+	return c.With(client.WithKeyInQuery(key)), facts, nil
 }
 
 // credentials are those of an owner or admin.
@@ -124,14 +121,14 @@ func (a *administered) connect(ctx context.Context, env *environment, by credent
 	if err != nil {
 		return nil, err
 	}
-	if c.Bearer = orElse(a.Token, env.lookup("CARILLON_TOKEN")); c.Bearer != "" {
-		return c, nil
+	if token := orElse(a.Token, env.lookup("CARILLON_TOKEN")); token != "" {
+		return c.With(client.WithUserToken(token)), nil
 	}
 	email, password, err := by.find(ctx, env, facts)
 	if err != nil {
 		return nil, err
 	}
-	return c, signIn(ctx, c, email, password)
+	return withSession(ctx, c, email, password)
 }
 
 // find returns an e-mail and its password, which a person at a terminal types.
@@ -163,19 +160,13 @@ func ask(ctx context.Context, env *environment, prompt string) (string, error) {
 	return line, nil
 }
 
-func signIn(ctx context.Context, c *client.Client, email, password string) error {
-	var session struct {
-		AccessToken string `json:"access_token"`
+// withSession is a client of the user with an e-mail and a password.
+func withSession(ctx context.Context, c *client.Client, email, password string) (*client.Client, error) {
+	session, err := c.Users().SignIn(ctx, email, password)
+	if err != nil {
+		return nil, err
 	}
-	_, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "auth", Query: url.Values{"grant_type": {"password"}},
-		Body: map[string]string{"email": email, "password": password}, Out: &session,
-	})
-	if err == nil && session.AccessToken == "" {
-		err = errors.New("the program returned no access token")
-	}
-	c.Bearer = session.AccessToken
-	return err
+	return c.With(client.WithUserToken(session.AccessToken)), nil
 }
 
 // panel returns a call of a panel route.
@@ -184,5 +175,5 @@ func (a *administered) panel(method, path string) client.Call {
 	if a.In != "" {
 		q.Set("company", a.In)
 	}
-	return client.Call{Method: method, Path: "/panel/v1/" + path, Query: q, ByBearer: true}
+	return client.Call{Method: method, Path: "/panel/v1/" + path, Query: q, As: client.User}
 }

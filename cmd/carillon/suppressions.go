@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type suppressionsCommand struct {
@@ -36,7 +36,7 @@ func (s *suppressionsList) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	all, err := pages[suppression](ctx, c, client.Call{Method: http.MethodGet, Path: suppressionsPath, Query: url.Values{}, ByKey: true}, s.Limit)
+	all, err := pages[suppression](ctx, c, client.Call{Method: http.MethodGet, Path: suppressionsPath, Query: url.Values{}, As: client.Company}, s.Limit)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *suppressionsAdd) Run(ctx context.Context, env *environment) error {
 	}
 	var x suppression
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: suppressionsPath, ByKey: true, Body: map[string]string{"number": s.Number, "reason": s.Reason}, Out: &x,
+		Method: http.MethodPost, Path: suppressionsPath, As: client.Company, Body: map[string]string{"number": s.Number, "reason": s.Reason}, Out: &x,
 	}); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *suppressionsRemove) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: suppressionsPath + "/" + url.PathEscape(s.Number), ByKey: true}); err != nil {
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: suppressionsPath + "/" + url.PathEscape(s.Number), As: client.Company}); err != nil {
 		return err
 	}
 	return done(env, s.JSON, map[string]any{"number": s.Number, "suppressed": false}, s.Number+" is not suppressed any more")

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type templatesCommand struct {
@@ -52,7 +52,7 @@ func (t *templatesList) Run(ctx context.Context, env *environment) error {
 	}
 	var all []record
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/templates", Query: url.Values{"phone_number": {from}}, ByKey: true, Out: &all,
+		Method: http.MethodGet, Path: client.Prefix + "notify/templates", Query: url.Values{"phone_number": {from}}, As: client.Company, Out: &all,
 	}); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	call := client.Call{Method: http.MethodPost, Path: client.Prefix + "notify/templates", Query: url.Values{}, ByKey: true, Body: body}
+	call := client.Call{Method: http.MethodPost, Path: client.Prefix + "notify/templates", Query: url.Values{}, As: client.Company, Body: body}
 	if t.From != "" {
 		call.Query.Set("phone_number", t.From)
 	}
@@ -251,7 +251,7 @@ func findTemplate(ctx context.Context, c *client.Client, query url.Values) (reco
 		Template record `json:"template"`
 	}
 	_, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/template/components", Query: query, ByKey: true, Out: &response,
+		Method: http.MethodGet, Path: client.Prefix + "notify/template/components", Query: query, As: client.Company, Out: &response,
 	})
 	return response.Template, err
 }
@@ -288,7 +288,7 @@ func (t *templatesDelete) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID), ByKey: true}); err != nil {
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID), As: client.Company}); err != nil {
 		return err
 	}
 	return done(env, t.JSON, map[string]any{"id": t.ID, "deleted": true}, "template "+t.ID+" deleted")
@@ -308,7 +308,7 @@ func (t *templatesSubmit) Run(ctx context.Context, env *environment) error {
 	}
 	var x record
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID) + "/submit", ByKey: true, Out: &x,
+		Method: http.MethodPost, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID) + "/submit", As: client.Company, Out: &x,
 	}); err != nil {
 		return err
 	}

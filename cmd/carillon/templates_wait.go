@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 // decided waits until the channel has decided about a template.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"slices"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type usageCommand struct {
@@ -31,7 +31,7 @@ func (u *usageCommand) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	var x usageRecord
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "usage", ByKey: true, Out: &x}); err != nil {
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "usage", As: client.Company, Out: &x}); err != nil {
 		return err
 	}
 	if u.JSON {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type notificationsWatch struct {

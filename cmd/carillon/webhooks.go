@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"carillon/cmd/carillon/client"
+	"carillon/client"
 )
 
 type webhooksCommand struct {
@@ -42,14 +42,14 @@ func (l *webhooksList) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	all, err := pages[webhook](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks", Query: url.Values{}, ByKey: true}, 0)
+	all, err := pages[webhook](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks", Query: url.Values{}, As: client.Company}, 0)
 	if err != nil {
 		return err
 	}
 	rows := [][]string{{"ID", "STATE", "FAILURES", "WAITING", "FAILED", "LAST SUCCESS", "URL"}}
 	for i := range all {
 		x := &all[i]
-		if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/status", ByKey: true, Out: &x.Status}); err != nil {
+		if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/status", As: client.Company, Out: &x.Status}); err != nil {
 			return err
 		}
 		s := &x.Status
@@ -84,7 +84,7 @@ func (x *webhooksTest) Run(ctx context.Context, env *environment) error {
 		Response string `json:"response"`
 	}
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/test", ByKey: true, Body: map[string]string{"type": x.Type}, Out: &a,
+		Method: http.MethodPost, Path: client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/test", As: client.Company, Body: map[string]string{"type": x.Type}, Out: &a,
 	}); err != nil {
 		return err
 	}

@@ -1,0 +1,245 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Events are the calls for programs that cannot be called.
+type Events struct{ c *Client }
+
+// Events returns the calls for programs that cannot be called.
+func (c *Client) Events() Events { return Events{c} }
+
+// Event is something that happened, as webhooks bring it and as it is pulled.
+type Event struct {
+	ID        string          `json:"id"` // the same whenever it is sent
+	Type      string          `json:"type"`
+	Timestamp time.Time       `json:"timestamp"`
+	Version   int             `json:"version"`
+	Sequence  int64           `json:"sequence"` // of two events of one message, call, template or conversation, the greater is the later one
+	Test      bool            `json:"test"`     // it never happened
+	Data      json.RawMessage `json:"data"`
+}
+
+// EventData are the fields that most events have. What an event's type does not have is empty.
+type EventData struct {
+	NotificationID string `json:"notification_id"`
+	MessageID      string `json:"message_id"`
+	CallID         string `json:"call_id"`
+	ConversationID string `json:"conversation_id"`
+	TemplateID     string `json:"template_id"`
+	Number         string `json:"number"`
+	Campaign       string `json:"campaign"`
+	SenderID       string `json:"sender_id"`
+	Status         string `json:"status"`
+	PreviousStatus string `json:"previous_status"`
+	Reason         string `json:"reason"`
+	Attempt        int    `json:"attempt"`
+}
+
+// Common reads the fields that most events have.
+func (e *Event) Common() (d EventData, err error) {
+	return d, json.Unmarshal(e.Data, &d)
+}
+
+// Pull says which events are pulled.
+type Pull struct {
+	Cursor string   // after which; empty: from now on
+	Types  []string // empty: all
+	Wait   int      // seconds for which one request waits for the first event, at most 25
+}
+
+// EventPage are events, the earliest first, and the cursor for those after them.
+type EventPage struct {
+	Events     []Event `json:"data"`
+	NextCursor string  `json:"next_cursor"`
+	HasMore    bool    `json:"has_more"`
+}
+
+// Pull reads events once. Without a cursor there are none, and NextCursor is that of now.
+func (x Events) Pull(ctx context.Context, p Pull) (*EventPage, error) {
+	q := url.Values{"limit": {"100"}}
+	if p.Cursor != "" {
+		q.Set("cursor", p.Cursor)
+	}
+	if len(p.Types) > 0 {
+		q.Set("types", strings.Join(p.Types, ","))
+	}
+	if p.Wait > 0 {
+		q.Set("wait", strconv.Itoa(p.Wait))
+	}
+	return get[EventPage](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "events", Query: q, As: Company})
+}
+
+// Pulled is an event and the cursor after which it is the first. A program that has to go on where it ended keeps After of the last page it
+// has finished.
+type Pulled struct {
+	Event
+	Cursor string // of the page that it came with: events from it on come again where a program begins with it
+}
+
+// Follow are what happens from a cursor on, without end: it waits for more. An error ends them, and so does the end of ctx.
+func (x Events) Follow(ctx context.Context, p Pull) iter.Seq2[Pulled, error] {
+	return func(yield func(Pulled, error) bool) {
+		if p.Wait == 0 {
+			p.Wait = 25
+		}
+		for {
+			page, err := x.Pull(ctx, p)
+			if err != nil {
+				if ctx.Err() == nil {
+					yield(Pulled{}, err)
+				}
+				return
+			}
+			for _, e := range page.Events {
+				if !yield(Pulled{e, p.Cursor}, nil) {
+					return
+				}
+			}
+			p.Cursor = page.NextCursor
+		}
+	}
+}
+
+// Webhooks are the calls about webhooks.
+type Webhooks struct{ c *Client }
+
+// Webhooks returns the calls about webhooks.
+func (c *Client) Webhooks() Webhooks { return Webhooks{c} }
+
+// Delivery is a request to a webhook, and its response.
+type Delivery struct {
+	ID         string    `json:"id"`
+	WebhookID  string    `json:"webhook_id"`
+	EventID    string    `json:"event_id"`
+	Type       string    `json:"type"`
+	Subject    string    `json:"subject"`
+	Attempt    int       `json:"attempt"`
+	At         time.Time `json:"at"`
+	DurationMS int       `json:"duration_ms"`
+	Succeeded  bool      `json:"succeeded"`
+	Status     int       `json:"status"` // 0: there was no response
+	Error      string    `json:"error"`
+	Request    string    `json:"request"`
+	Response   string    `json:"response"`
+}
+
+// Webhook is an endpoint that gets events.
+type Webhook struct {
+	ID                  string          `json:"id,omitempty"`
+	URL                 string          `json:"url"`
+	Events              []string        `json:"events,omitempty"` // types; empty: all
+	Campaigns           []string        `json:"campaigns,omitempty"`
+	Senders             []string        `json:"senders,omitempty"`
+	Ordered             bool            `json:"ordered,omitempty"`
+	Paused              bool            `json:"paused,omitempty"`
+	Headers             []WebhookHeader `json:"headers,omitempty"`
+	Secret              string          `json:"secret,omitempty"` // shown once, where it was made
+	PreviousSecretUntil *time.Time      `json:"previous_secret_until,omitempty"`
+}
+
+// WebhookHeader is a header of the requests to a webhook. Its value is not shown again.
+type WebhookHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+}
+
+// WebhookStatus is how delivery to a webhook stands.
+type WebhookStatus struct {
+	State         string     `json:"state"`  // active, paused, failing, down or disabled
+	Reason        string     `json:"reason"` // why it is disabled: gone or failing
+	Failures      int        `json:"failures"`
+	FailingSince  *time.Time `json:"failing_since"`
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+	DisabledAt    *time.Time `json:"disabled_at"`
+	SucceededAt   *time.Time `json:"succeeded_at"`
+	Waiting       int        `json:"waiting"`
+	Failed        int        `json:"failed"`
+	Behind        int        `json:"behind"`
+}
+
+// List returns the company's webhooks.
+func (x Webhooks) List(ctx context.Context) iter.Seq2[Webhook, error] {
+	return pages[Webhook](ctx, x.c, "webhooks", nil, 0)
+}
+
+// Add adds a webhook. Its secret is in the response, this once.
+func (x Webhooks) Add(ctx context.Context, w Webhook) (*Webhook, error) {
+	return get[Webhook](ctx, x.c, Call{Method: http.MethodPost, Path: Prefix + "webhooks", Body: w, As: Company})
+}
+
+// Get reads a webhook, without its secrets.
+func (x Webhooks) Get(ctx context.Context, id string) (*Webhook, error) {
+	return get[Webhook](ctx, x.c, Call{Method: http.MethodGet, Path: webhookPath(id), As: Company})
+}
+
+// Replace replaces a webhook. A secret that is left out stays as it is.
+func (x Webhooks) Replace(ctx context.Context, id string, w Webhook) (*Webhook, error) {
+	w.ID = ""
+	return get[Webhook](ctx, x.c, Call{Method: http.MethodPut, Path: webhookPath(id), Body: w, As: Company, Safe: true})
+}
+
+// Delete deletes a webhook.
+func (x Webhooks) Delete(ctx context.Context, id string) error {
+	_, err := x.c.Do(ctx, Call{Method: http.MethodDelete, Path: webhookPath(id), As: Company})
+	return err
+}
+
+// Status reads how delivery to a webhook stands.
+func (x Webhooks) Status(ctx context.Context, id string) (*WebhookStatus, error) {
+	return get[WebhookStatus](ctx, x.c, Call{Method: http.MethodGet, Path: webhookPath(id) + "/status", As: Company})
+}
+
+// Deliveries are what was sent to a webhook, the latest first.
+func (x Webhooks) Deliveries(ctx context.Context, id string, onlyFailed bool) iter.Seq2[Delivery, error] {
+	q := url.Values{}
+	if onlyFailed {
+		q.Set("succeeded", "false")
+	}
+	return pages[Delivery](ctx, x.c, "webhooks/"+url.PathEscape(id)+"/deliveries", q, 0)
+}
+
+// Test sends a webhook an event that never happened, and returns what came of it.
+func (x Webhooks) Test(ctx context.Context, id, eventType string) (*Delivery, error) {
+	return get[Delivery](ctx, x.c, Call{Method: http.MethodPost, Path: webhookPath(id) + "/test", Body: map[string]string{"type": eventType}, As: Company})
+}
+
+// RotateSecret signs a webhook's events with another secret, which is in the response; the one before signs too for some hours.
+func (x Webhooks) RotateSecret(ctx context.Context, id string, keepHours int) (*Webhook, error) {
+	return get[Webhook](ctx, x.c, Call{Method: http.MethodPost, Path: webhookPath(id) + "/rotate", Body: map[string]int{"keep_hours": keepHours}, As: Company})
+}
+
+// Enable delivers again to a webhook that fails or was disabled.
+func (x Webhooks) Enable(ctx context.Context, id string, skipWaiting bool) (*WebhookStatus, error) {
+	return get[WebhookStatus](ctx, x.c, Call{Method: http.MethodPost, Path: webhookPath(id) + "/enable", Body: map[string]bool{"skip_waiting": skipWaiting}, As: Company, Safe: true})
+}
+
+// Replay says which events are sent again: one, those that were given up, or those of a time.
+type Replay struct {
+	EventID string     `json:"event_id,omitempty"`
+	Failed  bool       `json:"failed,omitempty"`
+	From    *time.Time `json:"from,omitempty"`
+	To      *time.Time `json:"to,omitempty"`
+	Types   []string   `json:"types,omitempty"`
+}
+
+// Replayed is how many events are sent again.
+type Replayed struct {
+	Replayed int  `json:"replayed"`
+	More     bool `json:"more"` // than are taken at once
+}
+
+// Replay sends a webhook events again, with the ids they had.
+func (x Webhooks) Replay(ctx context.Context, id string, r Replay) (*Replayed, error) {
+	return get[Replayed](ctx, x.c, Call{Method: http.MethodPost, Path: webhookPath(id) + "/replay", Body: r, As: Company})
+}
+
+func webhookPath(id string) string { return Prefix + "webhooks/" + url.PathEscape(id) }

@@ -1,0 +1,370 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// The types of notifications.
+const (
+	Marketing     = "marketing"
+	Transactional = "transactional"
+	Utility       = "utility"
+)
+
+// Contact is a recipient. Fields are further values that placeholders such as {{order}} name.
+type Contact struct {
+	Number    string // international, digits only
+	Name      string
+	FirstName string
+	LastName  string
+	Email     string
+	Fields    map[string]string
+}
+
+// MarshalJSON implements json.Marshaler: further fields stand next to the others.
+func (c Contact) MarshalJSON() ([]byte, error) {
+	all := maps.Clone(c.Fields)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for name, value := range map[string]string{"number": c.Number, "name": c.Name, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email} {
+		if value != "" {
+			all[name] = value
+		}
+	}
+	return json.Marshal(all)
+}
+
+// Message is a template message to send.
+type Message struct {
+	Contact  *Contact  `json:"contact,omitempty"`  // the recipient, or
+	Contacts []Contact `json:"contacts,omitempty"` // 1 to 100 of them
+
+	Template string            `json:"name_template"`
+	Language string            `json:"language_template"`
+	Values   map[string]string `json:"components_push,omitempty"` // of the template's variables, such as body_text_0
+
+	Sender   string `json:"recipient_id"`      // id or number
+	Type     string `json:"notification_type"` // Marketing, Transactional or Utility
+	Campaign string `json:"campaign_name"`
+	Event    string `json:"name_event,omitempty"` // starts a flow when the recipient replies
+
+	// At is when it is sent: a local time such as 2030-01-15T09:30:00 in Zone, or RFC 3339. Empty: at once.
+	At   string `json:"datetime_sending,omitempty"`
+	Zone string `json:"timezone,omitempty"` // IANA; UTC where it is empty
+
+	// IdempotencyKey makes a repeat of the request within 24 hours get the first response. Empty: one is made, which protects against lost
+	// responses alone; a program that may be ended in between gives its own, such as the booking's number.
+	IdempotencyKey string `json:"-"`
+}
+
+// VoiceCall is a call to place.
+type VoiceCall struct {
+	Contact  Contact `json:"contact"`
+	Agent    string  `json:"agent_id"`          // the id of who talks
+	Line     string  `json:"recipient_id"`      // id or number
+	Type     string  `json:"notification_type"` // Marketing or Transactional
+	Campaign string  `json:"campaign_name"`
+	Event    string  `json:"name_event,omitempty"`
+
+	At             string `json:"datetime_sending,omitempty"` // as of a Message
+	Zone           string `json:"timezone,omitempty"`
+	IdempotencyKey string `json:"-"`
+}
+
+// Accepted is a request that was accepted.
+type Accepted struct {
+	ID            string     `json:"notification_id"`
+	Message       string     `json:"message"`
+	ScheduledTime *time.Time `json:"scheduled_time"` // nil: at once
+	Replayed      bool       `json:"-"`              // an earlier request with the same key was accepted, and this is its response
+}
+
+// Send sends a template message to 1 to 100 recipients, now or at a time. It is accepted whole or refused whole.
+func (c *Client) Send(ctx context.Context, m Message) (*Accepted, error) {
+	return c.accept(ctx, "notify", m.IdempotencyKey, m)
+}
+
+// Call places a call that an agent talks in, now or at a time.
+func (c *Client) Call(ctx context.Context, v VoiceCall) (*Accepted, error) {
+	return c.accept(ctx, "notify/voice", v.IdempotencyKey, v)
+}
+
+func (c *Client) accept(ctx context.Context, route, key string, body any) (*Accepted, error) {
+	if key == "" {
+		key = "client-" + rand.Text()
+	}
+	var a Accepted
+	reply, err := c.Do(ctx, Call{Method: http.MethodPost, Path: Prefix + route, Body: body, Out: &a, As: Company, Idempotency: key})
+	if err != nil {
+		return nil, err
+	}
+	a.Replayed = reply.Replayed
+	return &a, nil
+}
+
+// Summary is a notification in a list.
+type Summary struct {
+	ID            string         `json:"notification_id"`
+	Channel       string         `json:"channel"` // messaging or voice
+	State         string         `json:"state"`   // scheduled, in_progress, completed or canceled
+	Template      string         `json:"name_template"`
+	Language      string         `json:"language_template"`
+	Agent         string         `json:"agent_id"`
+	RecipientID   string         `json:"recipient_id"`
+	Sender        *Sender        `json:"sender"` // nil: it was deleted
+	Type          string         `json:"notification_type"`
+	Campaign      string         `json:"campaign_name"`
+	Event         string         `json:"name_event"`
+	CreatedAt     time.Time      `json:"created_at"`
+	ScheduledTime *time.Time     `json:"scheduled_time"`
+	Counts        map[string]int `json:"counts"` // recipients by state
+}
+
+// Sender is who sends.
+type Sender struct {
+	ID     string `json:"id"`
+	Number string `json:"number"`
+}
+
+// Notification is a notification and the first page of its recipients.
+type Notification struct {
+	Summary
+	Timeline   []Moment    `json:"timeline"`
+	Recipients []Recipient `json:"recipients"`
+	NextCursor string      `json:"next_cursor"`
+}
+
+// Moment is something that happened to a notification as a whole.
+type Moment struct {
+	At    time.Time `json:"at"`
+	Event string    `json:"event"`
+	Text  string    `json:"text"` // for people
+}
+
+// Recipient is what became of a recipient.
+type Recipient struct {
+	MessageID  string               `json:"message_id"`
+	Number     string               `json:"number"`
+	State      string               `json:"state"`
+	Reason     string               `json:"reason"`
+	ProviderID string               `json:"provider_id"`
+	Attempts   int                  `json:"attempts"`
+	Times      map[string]time.Time `json:"times"` // sent_at, delivered_at, …
+	Call       *CallRecord          `json:"call"`  // of a call
+}
+
+// Notification reads a notification and up to 100 of its recipients, which are all of them.
+func (c *Client) Notification(ctx context.Context, id string) (*Notification, error) {
+	path := Prefix + "notify/" + url.PathEscape(id)
+	n, err := get[Notification](ctx, c, Call{Method: http.MethodGet, Path: path, Query: url.Values{"limit": {"100"}}, As: Company})
+	if err != nil {
+		return nil, err
+	}
+	for cursor := n.NextCursor; cursor != ""; { // a page ends early where it is large
+		more, err := get[Notification](ctx, c, Call{Method: http.MethodGet, Path: path, Query: url.Values{"limit": {"100"}, "cursor": {cursor}}, As: Company})
+		if err != nil {
+			return nil, err
+		}
+		n.Recipients, cursor = append(n.Recipients, more.Recipients...), more.NextCursor
+	}
+	n.NextCursor = ""
+	return n, nil
+}
+
+// Filter selects notifications. What is empty does not.
+type Filter struct {
+	Campaign, Type, Channel, State string
+	Sender, Number                 string
+	From, To                       time.Time // accepted from the one until before the other
+	PageSize                       int       // rows of one request, at most 100; 100 where it is 0
+}
+
+// Notifications are those that a filter selects, the newest first. An error ends them.
+func (c *Client) Notifications(ctx context.Context, f Filter) iter.Seq2[Summary, error] {
+	q := url.Values{}
+	for name, value := range map[string]string{
+		"campaign": f.Campaign, "type": f.Type, "channel": f.Channel, "state": f.State, "sender": f.Sender, "number": f.Number, "from": instant(f.From), "to": instant(f.To),
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return pages[Summary](ctx, c, "notify", q, f.PageSize)
+}
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// pages are the rows of a list, read page by page.
+func pages[T any](ctx context.Context, c *Client, route string, q url.Values, size int) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		q := maps.Clone(q)
+		if q == nil {
+			q = url.Values{}
+		}
+		if size <= 0 {
+			size = 100
+		}
+		q.Set("limit", strconv.Itoa(size))
+		for {
+			page, err := get[struct {
+				Data       []T    `json:"data"`
+				NextCursor string `json:"next_cursor"`
+			}](ctx, c, Call{Method: http.MethodGet, Path: Prefix + route, Query: q, As: Company})
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, row := range page.Data {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if page.NextCursor == "" {
+				return
+			}
+			q.Set("cursor", page.NextCursor)
+		}
+	}
+}
+
+// Canceled is what a cancellation did.
+type Canceled struct {
+	ID          string `json:"notification_id"`
+	Canceled    int    `json:"canceled"`
+	AlreadySent int    `json:"already_sent"`
+	HungUp      int    `json:"hung_up"` // calls that were under way
+}
+
+// Cancel cancels what has not been sent of a notification. Errors: Conflict where nothing is left.
+func (c *Client) Cancel(ctx context.Context, id string) (*Canceled, error) {
+	return get[Canceled](ctx, c, Call{Method: http.MethodDelete, Path: Prefix + "notify/" + url.PathEscape(id), As: Company})
+}
+
+// HangUp cancels calls, and ends those that are under way.
+func (c *Client) HangUp(ctx context.Context, id string) (*Canceled, error) {
+	return get[Canceled](ctx, c, Call{Method: http.MethodDelete, Path: Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"hangup": {"true"}}, As: Company})
+}
+
+// Move sends a scheduled notification at another time, in the form of Message.At. Errors: Conflict once delivery has begun.
+func (c *Client) Move(ctx context.Context, id, at, zone string) (time.Time, error) {
+	body := map[string]string{"datetime_sending": at}
+	if zone != "" {
+		body["timezone"] = zone
+	}
+	got, err := get[struct {
+		At time.Time `json:"scheduled_time"`
+	}](ctx, c, Call{Method: http.MethodPatch, Path: Prefix + "notify/" + url.PathEscape(id), Body: body, As: Company, Safe: true})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return got.At, nil
+}
+
+// CallRecord is what became of a call. What does not apply is zero.
+type CallRecord struct {
+	ID            string         `json:"call_id"`
+	Attempts      int            `json:"attempts"`
+	NextAttemptAt *time.Time     `json:"next_attempt_at"`
+	RingingAt     *time.Time     `json:"ringing_at"`
+	AnsweredAt    *time.Time     `json:"answered_at"`
+	EndedAt       *time.Time     `json:"ended_at"`
+	DurationS     int            `json:"duration_s"`
+	Cause         string         `json:"cause"`
+	EndedBy       string         `json:"ended_by"`
+	AnsweredBy    string         `json:"answered_by"`
+	Result        map[string]any `json:"result"` // what the agent found out
+	HasRecording  bool           `json:"has_recording"`
+	Outcomes      []CallOutcome  `json:"outcomes"`
+}
+
+// CallOutcome is how one attempt ended.
+type CallOutcome struct {
+	State    string    `json:"state"`
+	Reason   string    `json:"reason"`
+	Cause    string    `json:"cause"`
+	DialedAt time.Time `json:"dialed_at"`
+	EndedAt  time.Time `json:"ended_at"`
+}
+
+// CallDetails are a call with what was said.
+type CallDetails struct {
+	CallRecord
+	Direction      string     `json:"direction"` // outgoing or incoming
+	NotificationID string     `json:"notification_id"`
+	Line           string     `json:"recipient_id"`
+	Number         string     `json:"number"`
+	Agent          string     `json:"agent_id"`
+	State          string     `json:"state"`
+	Reason         string     `json:"reason"`
+	Turns          []CallTurn `json:"turns"`
+}
+
+// CallTurn is something said.
+type CallTurn struct {
+	Seq      int64     `json:"seq"`
+	Author   string    `json:"author"`
+	Text     string    `json:"text"`
+	At       time.Time `json:"at"`
+	Digits   string    `json:"digits"`
+	OffsetMS *int64    `json:"offset_ms"` // in the recording
+}
+
+// CallDetails reads a call by its id, which a recipient's Call has.
+func (c *Client) CallDetails(ctx context.Context, id string) (*CallDetails, error) {
+	return get[CallDetails](ctx, c, Call{Method: http.MethodGet, Path: Prefix + "calls/" + url.PathEscape(id), As: Company})
+}
+
+// Recording writes the recording of a call, a WAV file. Errors: NotFound where there is none.
+func (c *Client) Recording(ctx context.Context, id string, to io.Writer) error {
+	_, err := c.Do(ctx, Call{Method: http.MethodGet, Path: Prefix + "calls/" + url.PathEscape(id) + "/recording", As: Company, Into: to})
+	return err
+}
+
+// Media is a file that headers of notifications may show, under an address that is good until ExpiresAt.
+type Media struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Type      string    `json:"type"`
+	Size      int64     `json:"size"`
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Upload keeps a file for headers of notifications. It is read again from its beginning where the request is repeated.
+func (c *Client) Upload(ctx context.Context, name string, file io.ReadSeeker) (*Media, error) {
+	return get[Media](ctx, c, Call{Method: http.MethodPost, Path: Prefix + "media", As: Company, form: func() (io.Reader, string, error) {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return nil, "", fmt.Errorf("read the file: %w", err)
+		}
+		out, in := io.Pipe()
+		form := multipart.NewWriter(in)
+		go func() {
+			part, err := form.CreateFormFile("file", name)
+			if err == nil {
+				_, err = io.Copy(part, file)
+			}
+			if err == nil {
+				err = form.Close()
+			}
+			in.CloseWithError(err)
+		}()
+		return out, form.FormDataContentType(), nil
+	}})
+}

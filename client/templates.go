@@ -1,0 +1,121 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+)
+
+// Templates are the calls about templates.
+type Templates struct{ c *Client }
+
+// Templates returns the calls about templates.
+func (c *Client) Templates() Templates { return Templates{c} }
+
+// Template is a template of a sender.
+type Template struct {
+	ID              string      `json:"id"` // at the channel
+	Name            string      `json:"name"`
+	Language        string      `json:"language"`
+	Status          string      `json:"status"`   // DRAFT, PENDING, APPROVED, REJECTED, PAUSED or DISABLED
+	Category        string      `json:"category"` // MARKETING, UTILITY or AUTHENTICATION
+	Components      []Component `json:"components"`
+	ParameterFormat string      `json:"parameter_format"` // POSITIONAL or NAMED
+	Reason          string      `json:"reason"`           // why it was rejected or paused
+}
+
+// Component is a part of a template.
+type Component struct {
+	Type    string          `json:"type"` // HEADER, BODY, FOOTER or BUTTONS
+	Format  string          `json:"format,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Buttons []Button        `json:"buttons,omitempty"`
+	Example json.RawMessage `json:"example,omitempty"`
+}
+
+// Button is a button of a template.
+type Button struct {
+	Type        string   `json:"type"` // URL, QUICK_REPLY or PHONE_NUMBER
+	Text        string   `json:"text"`
+	URL         string   `json:"url,omitempty"`
+	PhoneNumber string   `json:"phone_number,omitempty"`
+	Example     []string `json:"example,omitempty"`
+}
+
+// Draft is a template to create, or what is to be changed of one.
+type Draft struct {
+	Name       string            `json:"name,omitempty"`
+	Language   string            `json:"language,omitempty"`
+	Category   string            `json:"category,omitempty"`
+	Body       string            `json:"content,omitempty"`   // with {{name}} markers
+	Variables  []string          `json:"variables,omitempty"` // the names of the markers
+	Samples    map[string]string `json:"samples,omitempty"`   // values of the markers, for the reviewer
+	Components []Component       `json:"components,omitempty"`
+	Submit     bool              `json:"submit,omitempty"` // for approval, at once
+}
+
+// List returns the approved templates of a sender, by its number.
+func (x Templates) List(ctx context.Context, number string) ([]Template, error) {
+	got, err := get[[]Template](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "notify/templates", Query: url.Values{"phone_number": {number}}, As: Company})
+	if err != nil {
+		return nil, err
+	}
+	return *got, nil
+}
+
+// Get reads a template of any status by its id.
+func (x Templates) Get(ctx context.Context, id string) (*Template, error) {
+	return get[Template](ctx, x.c, Call{Method: http.MethodGet, Path: templatePath(id), As: Company})
+}
+
+// Find reads an approved template by its name, or any by its id.
+func (x Templates) Find(ctx context.Context, nameOrID string) (*Template, error) {
+	got, err := get[struct {
+		Template Template `json:"template"`
+	}](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "notify/template/components", Query: url.Values{"template": {nameOrID}}, As: Company})
+	if err != nil {
+		return nil, err
+	}
+	return &got.Template, nil
+}
+
+// CreatedTemplate is a template that was created.
+type CreatedTemplate struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+// Create creates a template of the sender with a number; empty: of the default sender.
+func (x Templates) Create(ctx context.Context, number string, d Draft) (*CreatedTemplate, error) {
+	q := url.Values{}
+	if number != "" {
+		q.Set("phone_number", number)
+	}
+	got, err := get[struct {
+		Template CreatedTemplate `json:"template"`
+	}](ctx, x.c, Call{Method: http.MethodPost, Path: Prefix + "notify/templates", Query: q, Body: d, As: Company})
+	if err != nil {
+		return nil, err
+	}
+	return &got.Template, nil
+}
+
+// Edit changes a draft, a rejected or a pending template, which is a draft then.
+func (x Templates) Edit(ctx context.Context, id string, d Draft) (*Template, error) {
+	return get[Template](ctx, x.c, Call{Method: http.MethodPatch, Path: templatePath(id), Body: d, As: Company})
+}
+
+// Submit submits a draft for approval.
+func (x Templates) Submit(ctx context.Context, id string) (*Template, error) {
+	return get[Template](ctx, x.c, Call{Method: http.MethodPost, Path: templatePath(id) + "/submit", As: Company})
+}
+
+// Delete deletes a template.
+func (x Templates) Delete(ctx context.Context, id string) error {
+	_, err := x.c.Do(ctx, Call{Method: http.MethodDelete, Path: templatePath(id), As: Company})
+	return err
+}
+
+func templatePath(id string) string { return Prefix + "notify/templates/" + url.PathEscape(id) }

@@ -1,0 +1,72 @@
+package client
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Why a webhook's request is not to be believed.
+var (
+	ErrNoSignature = errors.New("the request has no webhook-id, webhook-timestamp or webhook-signature")
+	ErrSignature   = errors.New("the signature is not of this secret and body")
+	ErrTime        = errors.New("the request was signed more than five minutes ago, or in the future")
+)
+
+// tolerance is how far the time of a signature may be from now.
+const tolerance = 5 * time.Minute
+
+// VerifyWebhook returns the event of a webhook's request, whose body is given as it came, once one of its signatures is found to be of one
+// of the secrets: two during a rotation. An event may come twice: keep the ids of some days, and leave out what is known.
+func VerifyWebhook(header http.Header, body []byte, secrets ...string) (*Event, error) {
+	return verify(time.Now(), header, body, secrets)
+}
+
+func verify(now time.Time, header http.Header, body []byte, secrets []string) (*Event, error) {
+	id, at, given := header.Get("webhook-id"), header.Get("webhook-timestamp"), header.Get("webhook-signature")
+	if id == "" || at == "" || given == "" {
+		return nil, ErrNoSignature
+	}
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return nil, ErrNoSignature
+	}
+	if len(secrets) == 0 {
+		return nil, errors.New("no secret was given")
+	}
+	good := false
+	for _, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil || len(key) == 0 {
+			return nil, errors.New("a secret is whsec_ and base64")
+		}
+		mac := hmac.New(sha256.New, key)
+		_, _ = fmt.Fprintf(mac, "%s.%s.", id, at)
+		_, _ = mac.Write(body)
+		want := mac.Sum(nil)
+		for _, signature := range strings.Fields(given) {
+			version, text, _ := strings.Cut(signature, ",")
+			if got, err := base64.StdEncoding.DecodeString(text); version == "v1" && err == nil && hmac.Equal(got, want) {
+				good = true
+			}
+		}
+	}
+	if !good {
+		return nil, ErrSignature
+	}
+	if d := now.Sub(time.Unix(seconds, 0)); d > tolerance || d < -tolerance {
+		return nil, ErrTime
+	}
+	var e Event
+	if err := json.Unmarshal(body, &e); err != nil {
+		return nil, fmt.Errorf("the body is no event: %w", err)
+	}
+	return &e, nil
+}
