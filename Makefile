@@ -11,6 +11,7 @@ TOOL := go tool -modfile=tools/go.mod
 GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' '*.html' 'docs/*.md' 2>/dev/null)
 WEBFILES := $(shell git ls-files --cached --others --exclude-standard web internal/api/openapi.yaml 2>/dev/null | grep -vE '\.go$$|^web/(dist|e2e)/')
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
+CLIENT := $(if $(shell command -v npm),clients/typescript/dist/index.js)
 
 .PHONY: help build web run test lighthouse race lint fmt bench faults measure fuzz generate deps release release-check clean
 
@@ -24,7 +25,7 @@ $(BIN): $(GOFILES) $(PAGES) | need-go
 	@mkdir -p bin
 	go build -trimpath -o $(BIN) ./cmd/carillon
 
-web: $(PAGES) ## build the pages of the panel and the widgets, where Node is installed
+web: $(PAGES) $(CLIENT) ## build the pages of the panel and the widgets, and the client for TypeScript, where Node is installed
 
 web/node_modules/.installed: web/package.json web/package-lock.json
 	cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
@@ -32,6 +33,10 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 
 web/dist/panel/index.html: web/node_modules/.installed $(WEBFILES)
 	cd web && npm run --silent types && node build.mjs
+
+clients/typescript/dist/index.js: web/node_modules/.installed internal/api/openapi.yaml $(wildcard clients/typescript/src/[a-z]*.ts) clients/typescript/tsconfig.json
+	cd web && npm run --silent client
+	@touch $@
 
 .PHONY: no-pages
 no-pages:
@@ -92,4 +97,4 @@ need-go:
 	@command -v go >/dev/null || { echo "Go is missing: install Go $$(awk '/^go /{print $$2}' go.mod) or later (https://go.dev/dl), then run this again."; exit 1; }
 
 clean: ## remove what was built; ./data stays
-	rm -rf bin dist web/node_modules && find web/dist -mindepth 1 ! -name .gitkeep -delete
+	rm -rf bin dist web/node_modules clients/typescript/dist && find web/dist -mindepth 1 ! -name .gitkeep -delete

@@ -1,0 +1,86 @@
+// The shapes of requests and responses, from the description of the interface (internal/api/openapi.yaml).
+import type { components } from "./api.gen.js";
+
+type Schemas = components["schemas"];
+
+/** A template message to send: one contact, or 1 to 100 contacts. */
+export type Message = Exclude<Schemas["MessagingRequest"], { "contact.number": string }>;
+/** A call to place. */
+export type VoiceCall = Exclude<Schemas["VoiceRequest"], { "contact.number": string }>;
+export type Contact = Schemas["Contact"];
+export type Accepted = Schemas["Accepted"] & {
+  /** An earlier request with the same key was accepted, and this is its response. */
+  replayed: boolean;
+};
+export type Summary = Schemas["NotificationSummary"];
+export type Notification = Schemas["Notification"];
+export type Recipient = Schemas["Recipient"];
+export type Canceled = Schemas["Canceled"];
+export type Moved = Schemas["Moved"];
+export type CallDetails = Schemas["Call"];
+export type Media = Schemas["Media"];
+export type Template = Schemas["Template"];
+export type Draft = Schemas["TemplateDraft"];
+export type TemplateEdit = Schemas["TemplateEdit"];
+export type CreatedTemplate = Schemas["TemplateCreated"]["template"];
+export type Usage = Schemas["Usage"];
+export type Suppression = Schemas["Suppression"];
+export type Webhook = Schemas["Webhook"];
+export type WebhookRequest = Schemas["WebhookRequest"];
+export type WebhookStatus = Schemas["WebhookStatus"];
+export type Delivery = Schemas["Delivery"];
+export type Replay = Schemas["ReplayRequest"];
+export type Replayed = Schemas["Replayed"];
+export type EventType = Schemas["EventKind"];
+export type EventPage = Schemas["EventPage"];
+export type Session = Schemas["Session"];
+export type User = Schemas["User"];
+export type AccessKey = Schemas["KeyList"]["validApiKeys"][number];
+export type CompanyToken = Schemas["CompanyToken"];
+
+/** Something that happened, as webhooks bring it and as it is pulled. */
+export interface CarillonEvent {
+  /** The same whenever it is sent. */
+  id: string;
+  type: EventType;
+  timestamp: string;
+  version: number;
+  /** Of two events of one message, call, template or conversation, the greater is the later one. */
+  sequence: number;
+  /** It never happened. */
+  test?: boolean;
+  data: EventData;
+}
+
+/** The fields of events; which ones there are depends on the type. */
+export interface EventData {
+  notification_id?: string;
+  message_id?: string;
+  call_id?: string;
+  conversation_id?: string;
+  template_id?: string;
+  number?: string;
+  campaign?: string;
+  sender_id?: string;
+  status?: string;
+  previous_status?: string;
+  reason?: string;
+  attempt?: number;
+  [field: string]: unknown;
+}
+
+/** Which notifications are listed. What is left out selects nothing. */
+export interface Filter {
+  campaign?: string;
+  type?: "marketing" | "transactional" | "utility";
+  channel?: "messaging" | "voice";
+  state?: Schemas["NotificationState"];
+  sender?: string;
+  number?: string;
+  /** Accepted at this instant or later. */
+  from?: Date | string;
+  /** Accepted before this instant. */
+  to?: Date | string;
+  /** Rows of one request, at most 100. */
+  pageSize?: number;
+}
