@@ -60,7 +60,7 @@ type library struct {
 //nolint:gochecknoglobals // read only
 var (
 	guidesFirst    = []string{"install", "sandbox", "whatsapp", "panel", "embed", "provisioning", "operate", "backup", "scale", "develop"}
-	referenceFirst = []string{"sending", "scheduling", "templates", "calls", "callbacks", "errors", "limits", "signing-in", "roles", "widgets", "voice", "agents", "flows", "conversation", "webhooks", "set-up"}
+	referenceFirst = []string{"sending", "scheduling", "templates", "calls", "callbacks", "errors", "limits", "signing-in", "roles", "widgets", "voice", "agents", "flows", "conversation", "webhooks", "clients", "set-up"}
 	operation      = []string{"settings", "cli", "metrics", "states", "glossary", "architecture"}
 )
 
