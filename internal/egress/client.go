@@ -100,6 +100,11 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, bare(err)
 	}
+	if resp.StatusCode == http.StatusSwitchingProtocols { // nobody asked for that, and nothing would bound the reading of what is a socket now
+		_ = resp.Body.Close()
+		cancel()
+		return nil, errors.New("send request: the response switches protocols")
+	}
 	body := &boundBody{ReadCloser: resp.Body, left: c.maxBody, ctx: ctx, cancel: cancel}
 	if c.maxBody < 0 {
 		body.left = math.MaxInt64 - 1

@@ -229,6 +229,27 @@ func TestClientBoundsBodyHeaderAndTime(t *testing.T) {
 	}
 }
 
+// Past the response a socket has no time-out: reading from it would never end.
+func TestClientRefusesASocketThatItDidNotAskFor(t *testing.T) {
+	gone := make(chan struct{})
+	s, o := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_, _ = conn.Read(make([]byte, 1))
+		close(gone)
+	})
+	o.Timeout = 2 * time.Second
+	if _, err := get(t, o, s.URL); err == nil || !strings.Contains(err.Error(), "switches protocols") {
+		t.Errorf("got %v", err)
+	}
+	<-gone
+}
+
 func TestClientErrorsHoldNoQuery(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
