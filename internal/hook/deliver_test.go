@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,8 +97,11 @@ type rig struct {
 	store  *store.Store
 	d      *hook.Deliverer
 	mu     sync.Mutex
-	now    time.Time
+	now    time.Time // zero: the clock goes by itself
 	alerts []alert
+	lost   atomic.Bool // another node serves the endpoints
+	// suspended says whether the company is; nil: it is not.
+	suspended func() bool
 }
 
 type alert struct {
@@ -121,10 +125,10 @@ func newRig(t *testing.T) *rig {
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	r.d = hook.NewDeliverer(s, hook.Options{
 		Client: egress.New(egress.Options{AllowPrivate: loopback, Timeout: 2 * time.Second, MaxBody: -1, Redirects: -1}),
-		Owns:   func(int) bool { return true },
+		Owns:   func(int) bool { return !r.lost.Load() },
 		Alert:  func(_ context.Context, a hook.Alert) { r.alerts = append(r.alerts, alert{a, r.clock()}) },
 		Suspended: func(context.Context, string) (bool, error) {
-			return false, nil
+			return r.suspended != nil && r.suspended(), nil
 		},
 		Now: r.clock, Log: slog.New(slog.DiscardHandler),
 	})
@@ -134,6 +138,9 @@ func newRig(t *testing.T) *rig {
 func (r *rig) clock() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.now.IsZero() {
+		return time.Now()
+	}
 	return r.now
 }
 

@@ -31,7 +31,7 @@ type lane struct {
 
 // run serves the endpoint until there is nothing to do for it.
 func (l *lane) run(ctx context.Context) error {
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && l.owned() {
 		more, err := l.round(ctx)
 		if err != nil || !more {
 			return err
@@ -39,6 +39,9 @@ func (l *lane) run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// owned reports whether this node still serves the endpoint: once another one does, it sends the same events.
+func (l *lane) owned() bool { return l.d.o.Owns(shardOf(l.key)) }
 
 // job is one delivery of a round.
 type job struct {
@@ -183,7 +186,7 @@ func (l *lane) deliver(ctx context.Context, w *Webhook, e *hooks.Endpoint, jobs 
 		last[x.Subject] = x
 		slots <- struct{}{}
 		mu.Lock()
-		end := ctx.Err() != nil || stopped(e, l.d.o.Now())
+		end := ctx.Err() != nil || stopped(e, l.d.o.Now()) || !l.owned()
 		mu.Unlock()
 		if end {
 			<-slots
