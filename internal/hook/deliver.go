@@ -153,20 +153,33 @@ func (d *Deliverer) begin(ctx context.Context, k hooks.Key) {
 		l = &lane{d: d, key: k}
 		d.lanes[k] = l
 	}
-	if l.serving || d.serving >= lanesMost {
+	if l.serving {
+		l.again = true // what is new may have come after its last look
+		return
+	}
+	if d.serving >= lanesMost {
 		return
 	}
 	l.serving, d.serving = true, d.serving+1
 	d.serve.Go(func() {
-		err := l.run(ctx)
-		if err != nil && ctx.Err() == nil {
-			d.o.Log.WarnContext(ctx, "deliver events", "webhook_id", k.WebhookID, "error", err)
-			wait(ctx, passEvery, nil)
+		for more := true; more; more = d.ended(l, ctx.Err() == nil) {
+			if err := l.run(ctx); err != nil && ctx.Err() == nil {
+				d.o.Log.WarnContext(ctx, "deliver events", "webhook_id", k.WebhookID, "error", err)
+				wait(ctx, passEvery, nil)
+			}
 		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		l.serving, l.served, d.serving = false, d.o.Now(), d.serving-1
 	})
+}
+
+// ended records that a lane found nothing more to do, and reports whether it is to look again, which it is not at the end.
+func (d *Deliverer) ended(l *lane, may bool) (again bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	again, l.again = l.again && may, false
+	if !again {
+		l.serving, l.served, d.serving = false, d.o.Now(), d.serving-1
+	}
+	return again
 }
 
 // forget drops the lanes that had nothing to do for a while.

@@ -24,6 +24,7 @@ type lane struct {
 	d       *Deliverer
 	key     hooks.Key
 	serving bool      // guarded by the deliverer
+	again   bool      // there was something to do while it was served; guarded by the deliverer
 	served  time.Time // when it was last; guarded by the deliverer
 	second  int64     // of the last attempt that was logged though it succeeded
 	logged  int       // in that second
