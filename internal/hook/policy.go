@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -69,9 +70,9 @@ func judge(status int, header http.Header, now time.Time) outcome {
 	return o
 }
 
-// readRetryAfter reads seconds or an HTTP date (RFC 9110, section 10.2.3); 0 for anything else.
+// readRetryAfter reads seconds or an HTTP date (RFC 9110, section 10.2.3); 0 for anything else. A number beyond all sense still says: not soon.
 func readRetryAfter(s string, now time.Time) time.Duration {
-	if n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 31); err == nil {
+	if n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(n) * time.Second
 	}
 	if at, err := http.ParseTime(s); err == nil && at.After(now) {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -22,9 +24,10 @@ import (
 const (
 	// Timeout is how long an endpoint may take for its response.
 	Timeout      = 15 * time.Second
-	maxResponse  = 64 << 10 // bytes that are read of a response
+	maxResponse  = 64 << 10 // bytes that are read of a response after those that are kept
 	keptRequest  = 8 << 10  // bytes of a request's body that are kept
 	keptResponse = 2 << 10
+	keptReason   = 500
 )
 
 // send posts an event to an endpoint and returns what came of it.
@@ -72,13 +75,14 @@ func (d *Deliverer) post(ctx context.Context, w *Webhook, id string, text []byte
 	}
 	defer func() { _ = resp.Body.Close() }()
 	a.Status = resp.StatusCode
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse)) // what is longer ends with the connection
+	body, err := io.ReadAll(io.LimitReader(resp.Body, keptResponse))
 	a.Response = shorten(body, keptResponse)
+	if err == nil { // the connection is used again, unless there is much more
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxResponse))
+	}
 	o := judge(resp.StatusCode, resp.Header, now)
 	switch {
-	case o.ok && err != nil: // the status was all that counts
-		return o, nil
-	case o.ok:
+	case o.ok: // however the body ends
 		return o, nil
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return o, fmt.Errorf("it redirects (%d), which is not followed: give the final address", resp.StatusCode)
@@ -108,8 +112,13 @@ func reason(err error) string {
 	if denied, ok := errors.AsType[*egress.DeniedError](err); ok {
 		return "Its address may not be reached: " + denied.Reason
 	}
-	text := strings.TrimPrefix(err.Error(), "send request: ")
-	return strings.ToUpper(text[:1]) + text[1:]
+	// It may quote what the other side sent, of any length and in any bytes, such as the names in its certificate.
+	text := shorten([]byte(strings.TrimPrefix(err.Error(), "send request: ")), keptReason)
+	if text == "" {
+		return "No response"
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 func shorten(text []byte, most int) string {
