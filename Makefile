@@ -70,10 +70,11 @@ faults: need-go deps ## break nodes, databases, networks, disks, clocks and prov
 	go test ./internal/store -run 'Conforms|TestARowCostsNoMoreAmongMany' -count=1 -v
 	go test ./e2e/faults -run TestFaults -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 100m
 
-measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second (30 min)
+measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, and a million events that wait (40 min)
 	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./internal/panel -run TestACampaignOfAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./e2e/browser -run TestPagesUnderLoad -count=1 -v -timeout 60m
+	go test -tags measure ./internal/hook -run TestAMillionEventsWait -count=1 -v -timeout 30m
 
 lighthouse: build ## score the panel's first pages on a quiet machine (says how to install Lighthouse)
 	@bash .ci/lighthouse
