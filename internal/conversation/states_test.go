@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/docs"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 )
@@ -79,6 +80,7 @@ func TestEveryActionInEveryState(t *testing.T) {
 			return err
 		}
 	}
+	happened := map[docs.Transition]bool{{From: "queued", To: "missed"}: true} // TestTheSweepLooksAfterTheQueue waits for it
 	for _, c := range []struct {
 		action string
 		do     func(ctx context.Context, id string) error
@@ -154,6 +156,7 @@ func TestEveryActionInEveryState(t *testing.T) {
 			before := r.find(id)
 			err := c.do(t.Context(), id)
 			after := r.find(id)
+			happened[docs.Transition{From: string(before.State), To: string(after.State)}] = true
 			got := string(after.State)
 			for name, by := range map[string]By{" ana": r.ana, " ben": r.ben, " cat": r.cat} {
 				if after.Assignee == by.AccountID {
@@ -180,6 +183,15 @@ func TestEveryActionInEveryState(t *testing.T) {
 			if after.State != chats.Automated && after.ReplySeq != 0 {
 				t.Errorf("%s in %s: it still waits for the agent", c.action, states[i])
 			}
+		}
+	}
+	drawing, err := docs.Transitions("states-conversation.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range drawing {
+		if !happened[x] {
+			t.Errorf("docs/images/states-conversation.svg shows that %s becomes %s, which no action does", x.From, x.To)
 		}
 	}
 }

@@ -59,7 +59,7 @@ type library struct {
 //
 //nolint:gochecknoglobals // read only
 var (
-	guidesFirst    = []string{"install", "sandbox", "whatsapp", "panel", "embed", "provisioning", "operate", "backup", "scale", "develop"}
+	guidesFirst    = []string{"quick-start", "develop", "webhooks", "embed", "panel", "sandbox", "whatsapp", "provisioning", "install", "production", "security", "operate", "backup", "upgrade", "scale", "migrate"}
 	referenceFirst = []string{"sending", "scheduling", "templates", "calls", "callbacks", "errors", "limits", "signing-in", "roles", "widgets", "voice", "agents", "flows", "conversation", "webhooks", "clients", "set-up"}
 	operation      = []string{"settings", "cli", "metrics", "states", "glossary", "architecture"}
 )
@@ -74,8 +74,10 @@ func newLibrary(o Options) (*library, error) {
 		return nil, fmt.Errorf("read the description of the interface: %w", err)
 	}
 	api := lib.addInterface(d)
+	guides := lib.folder("guides", guidesFirst)
+	guides = slices.Insert(guides, min(1, len(guides)), lib.named([]string{"concepts"})...) // after the first steps
 	lib.sections = []section{
-		{"Guides", "guides", "From the first start to many nodes, step by step.", lib.folder("guides", guidesFirst)},
+		{"Guides", "guides", "From the first start to many nodes, step by step.", guides},
 		{"API", "api", "Every operation, with its parameters, bodies, errors, code to copy, and a form to try it.", api},
 		{"Reference", "reference", "The rules behind the interface, one subject a page.", lib.folder("reference", referenceFirst)},
 		{"Operation", "", "Settings, commands, metrics and states, complete.", lib.named(operation)},

@@ -1,0 +1,32 @@
+package catalog
+
+import (
+	"slices"
+	"testing"
+
+	"carillon"
+	"carillon/docs"
+)
+
+// TestTheDrawingShowsWhatReportsDo compares the arrows of docs/images/states-template.svg with the table of reports, and the others
+// with what requests do: submit a draft, and edit, which makes a draft.
+func TestTheDrawingShowsWhatReportsDo(t *testing.T) {
+	drawing, err := docs.Transitions("states-template.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := []docs.Transition{{From: "draft", To: "pending"}, {From: "pending", To: "draft"}, {From: "rejected", To: "draft"}}
+	for _, x := range drawing {
+		if !slices.Contains(requests, x) && !slices.Contains(reports[carillon.TemplateStatus(x.From)], carillon.TemplateStatus(x.To)) {
+			t.Errorf("it shows that %s becomes %s, which no report does", x.From, x.To)
+		}
+	}
+	for from, all := range reports {
+		for _, to := range all {
+			lost := from == carillon.TemplatePending && (to == carillon.TemplatePaused || to == carillon.TemplateDisabled) // it was approved in between
+			if x := (docs.Transition{From: string(from), To: string(to)}); !lost && !slices.Contains(drawing, x) {
+				t.Errorf("it does not show that %s becomes %s", from, to)
+			}
+		}
+	}
+}
