@@ -166,12 +166,12 @@ func (s *hookSite) strike(d dice) {
 	s.breaks++
 	if len(s.nodes) == 1 {
 		victim.start()
-		s.settle()
+		s.finish()
 	} else {
 		s.accept(s.nodes[1], 2)
 		s.share(1)
 		shared := time.Since(killed)
-		s.settle()
+		s.finish()
 		s.t.Logf("a killed node's shards were taken over after %s", shared.Round(time.Millisecond))
 		victim.start()
 		s.share(2)
@@ -184,8 +184,8 @@ func (s *hookSite) strike(d dice) {
 	}
 }
 
-// settle waits until all messages have ended and both endpoints have every event.
-func (s *hookSite) settle() {
+// finish waits until all messages have ended and both endpoints have every event.
+func (s *hookSite) finish() {
 	s.t.Helper()
 	var events, open, behind, waiting int
 	if !await(s.t.Context(), 60*time.Second, func() bool {
@@ -204,7 +204,7 @@ const inRound = 200
 // balance holds what the endpoints got to the events of the database.
 func (s *hookSite) balance() {
 	s.t.Helper()
-	s.settle()
+	s.finish()
 	rows, err := s.db.QueryContext(s.t.Context(), "SELECT seq, subject FROM event WHERE topic = 'notifications'")
 	if err != nil {
 		s.t.Fatal(err)
