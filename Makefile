@@ -13,7 +13,7 @@ WEBFILES := $(shell git ls-files --cached --others --exclude-standard web intern
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 CLIENT := $(if $(shell command -v npm),clients/typescript/dist/index.js)
 
-.PHONY: help build web run test lighthouse race lint fmt bench faults measure fuzz generate deps release release-check clean
+.PHONY: help build web run test lighthouse race lint lint-openapi fmt bench faults measure fuzz generate deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
@@ -53,10 +53,18 @@ test: need-go deps ## run everything: Go, both databases, contract, a short faul
 race: need-go deps ## run the tests of the concurrent packages under the race detector
 	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/call/... ./internal/notify/... ./internal/store/... ./internal/auth/... ./internal/limit/... ./internal/app/... ./internal/voice/... ./internal/convai/... ./internal/telephone/... ./internal/sip/... ./internal/rtp/...
 
-lint: need-go ## format check, vet, golangci-lint as pinned in tools/go.mod
+lint: need-go lint-openapi ## format check, vet, golangci-lint as pinned in tools/go.mod, and lint-openapi
 	@changed=$$($(TOOL) gofumpt -l $$(git ls-files '*.go')) || exit 1; test -z "$$changed" || { echo "gofumpt would change:"; echo "$$changed"; exit 1; }
 	go vet ./...
 	$(TOOL) golangci-lint run ./...
+
+tools/openapi/node_modules/.installed: tools/openapi/package.json tools/openapi/package-lock.json
+	cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+lint-openapi: tools/openapi/node_modules/.installed ## check the description of the interface with Redocly's and Spectral's linters
+	cd tools/openapi && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --no-install redocly lint --config redocly.yaml --max-problems 1000 ../../internal/api/openapi.yaml
+	cd tools/openapi && npx --no-install spectral lint -r spectral.yaml --fail-severity=hint ../../internal/api/openapi.yaml
 
 fmt: need-go ## format all Go files
 	$(TOOL) gofumpt -w $$(git ls-files '*.go')
@@ -98,4 +106,4 @@ need-go:
 	@command -v go >/dev/null || { echo "Go is missing: install Go $$(awk '/^go /{print $$2}' go.mod) or later (https://go.dev/dl), then run this again."; exit 1; }
 
 clean: ## remove what was built; ./data stays
-	rm -rf bin dist web/node_modules clients/typescript/dist && find web/dist -mindepth 1 ! -name .gitkeep -delete
+	rm -rf bin dist web/node_modules tools/openapi/node_modules clients/typescript/dist && find web/dist -mindepth 1 ! -name .gitkeep -delete

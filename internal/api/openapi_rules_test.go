@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"carillon/internal/auth"
 )
 
 // The rules that linters recommend beyond what a description must satisfy to be valid.
@@ -161,4 +163,31 @@ func TestEveryComponentOfTheDescriptionIsUsed(t *testing.T) {
 	if len(used) < 20 {
 		t.Errorf("only %d components are used", len(used))
 	}
+}
+
+func TestTheDescriptionSaysWhatOperationsDoAndWhichScopesTheyTake(t *testing.T) {
+	doc := describe(t)
+	if doc.Info.Contact == nil {
+		t.Error("a contact is missing")
+	}
+	eachOperation(doc, func(name string, o *openapi3.Operation) {
+		if len(o.Description) < 20 || o.Description == o.Summary {
+			t.Errorf("%s: description %q", name, o.Description)
+		}
+		if o.Security == nil {
+			return
+		}
+		for _, way := range *o.Security {
+			for scheme, scopes := range way {
+				if doc.Components.SecuritySchemes[scheme] == nil {
+					t.Errorf("%s: the security scheme %s is not defined", name, scheme)
+				}
+				for _, scope := range scopes {
+					if !auth.ValidScope(scope) {
+						t.Errorf("%s: there is no scope %s", name, scope)
+					}
+				}
+			}
+		}
+	})
 }
