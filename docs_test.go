@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // packages are the folders below the root that hold Go files.
@@ -83,7 +84,43 @@ func TestStatesDocumentListsEveryReasonAndState(t *testing.T) {
 	}
 }
 
-// TestLinksResolve follows the relative links of all documents, and the pages that comments cite.
+// anchorsOf are the addresses of a document's headings, as hosts of repositories make them: small letters, digits, hyphens and underscores;
+// a hyphen for each space; a number after one that was there before.
+func anchorsOf(file string) (map[string]bool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	all, fenced := map[string]bool{}, false
+	heading, link := regexp.MustCompile(`^#{1,6} +(.+)$`), regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\n ")
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		m := heading.FindStringSubmatch(line)
+		if fenced || m == nil {
+			continue
+		}
+		id := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, link.ReplaceAllString(m[1], "$1"))
+		one := id
+		for n := 1; all[one]; n++ {
+			one = fmt.Sprintf("%s-%d", id, n)
+		}
+		all[one] = true
+	}
+	return all, nil
+}
+
+// TestLinksResolve follows the relative links of all documents, with their anchors, and the pages that comments cite.
 func TestLinksResolve(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	cited := regexp.MustCompile(`(?m)^\s*//.*?\s\(?(docs/[a-z0-9_./-]*[a-z0-9])`)
@@ -113,12 +150,23 @@ func TestLinksResolve(t *testing.T) {
 			return nil
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			target, _, _ := strings.Cut(m[1], "#")
-			if target == "" || strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), target)); err != nil {
+			file := path
+			if target != "" {
+				file = filepath.Join(filepath.Dir(path), target)
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s links to %s, which is not there", path, target)
+				continue
+			}
+			if anchor == "" {
+				continue
+			}
+			if there, err := anchorsOf(file); err != nil || !there[anchor] {
+				t.Errorf("%s links to %s, whose heading is not there (%v)", path, m[1], err)
 			}
 		}
 		return nil

@@ -76,6 +76,7 @@ func (b *built) title() string {
 func shipped() []string {
 	return []string{
 		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md", "bench/notes.md", "bench/method.md",
+		"clients/typescript/README.md", "e2e/clients/scenarios.json",
 		"e2e/faults/ledger.md", "internal/api/openapi.yaml", "internal/config/demo.yaml", "internal/config/testdata/provision.example.yaml",
 	}
 }
