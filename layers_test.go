@@ -28,6 +28,7 @@ var layers = map[string]float64{
 
 	"internal/app":    1,
 	"internal/manual": 1.5,
+	"internal/mcp":    1.5,
 
 	"internal/api":        2,
 	"internal/api/widget": 2,

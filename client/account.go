@@ -45,6 +45,7 @@ type CompanyToken struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	} `json:"company"`
+	Scopes []string `json:"-"`
 }
 
 // Usage is today's use of the quota.

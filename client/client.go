@@ -147,6 +147,7 @@ type Call struct {
 // Reply is the part of a response other than its body.
 type Reply struct {
 	Replayed bool // the response of an earlier request with the same Idempotency-Key
+	header   http.Header
 }
 
 // maxResponse bounds the body of a response.
@@ -217,7 +218,7 @@ func (c *Client) once(ctx context.Context, call Call) (Reply, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return Reply{}, readError(resp, text)
 	}
-	reply := Reply{Replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	reply := Reply{Replayed: resp.Header.Get("Idempotent-Replayed") == "true", header: resp.Header}
 	if call.Out == nil || resp.StatusCode == http.StatusNoContent {
 		return reply, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -75,12 +77,43 @@ func (x *exchanged) get(ctx context.Context, c *Client) (key, token string, err 
 	if x.token != "" && c.now().Before(x.until) {
 		return "", x.token, nil
 	}
-	var got CompanyToken
-	if _, err := c.Do(ctx, Call{Method: http.MethodPost, Path: Prefix + "auth/company", Safe: true, Out: &got, header: http.Header{"X-Access-Key": {x.key}}}); err != nil {
+	got, err := c.companyToken(ctx, x.key)
+	if err != nil {
 		return "", "", err
 	}
 	x.token, x.until = got.AccessToken, c.until(got.ExpiresIn)
 	return "", x.token, nil
+}
+
+// companyToken exchanges a key for a token.
+func (c *Client) companyToken(ctx context.Context, key string) (*CompanyToken, error) {
+	var got CompanyToken
+	reply, err := c.Do(ctx, Call{Method: http.MethodPost, Path: Prefix + "auth/company", Safe: true, Out: &got, header: http.Header{"X-Access-Key": {key}}})
+	if err != nil {
+		return nil, err
+	}
+	got.Scopes = strings.Fields(reply.header.Get("X-Access-Scopes"))
+	return &got, nil
+}
+
+// KeyOf looks an access key up: whose it is, and what it allows.
+func (c *Client) KeyOf(ctx context.Context, key string) (*Key, error) {
+	got, err := c.companyToken(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return &Key{CompanyID: got.Company.ID, CompanyName: got.Company.Name, Scopes: got.Scopes}, nil
+}
+
+// Key is what an access key is for.
+type Key struct {
+	CompanyID, CompanyName string
+	Scopes                 []string // * allows all
+}
+
+// Allows reports whether the key has one of the scopes.
+func (k *Key) Allows(scopes ...string) bool {
+	return slices.ContainsFunc(k.Scopes, func(s string) bool { return s == "*" || slices.Contains(scopes, s) })
 }
 
 // signedIn is a user's session.

@@ -49,6 +49,7 @@ type commands struct {
 	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove suppressed numbers."`
 	Events        eventsCommand        `cmd:"" help:"Pass events on to a local program, list, trigger and replay them."`
 	Webhooks      webhooksCommand      `cmd:"" help:"List and test webhooks."`
+	MCP           mcpCommand           `cmd:"" name:"mcp" help:"Serve assistants: a Model Context Protocol server with an access key's rights."`
 	Usage         usageCommand         `cmd:"" help:"Show the day's use and the limits."`
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
 	Users         usersCommand         `cmd:"" help:"List, add and remove users, change passwords, end sessions."`

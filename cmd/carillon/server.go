@@ -92,14 +92,23 @@ func (k *keyed) connect(env *environment) (*client.Client, config.DemoFacts, err
 	if err != nil {
 		return nil, facts, err
 	}
-	key, err := secret(env, k.Key, k.KeyFile, "CARILLON_ACCESS_KEY")
+	key, err := k.key(env, facts)
 	if err != nil {
 		return nil, facts, err
 	}
-	if key = orElse(key, facts.AccessKey); key == "" {
-		return nil, facts, usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY")
-	}
 	return c.With(client.WithKeyInQuery(key)), facts, nil
+}
+
+// key is the access key that was given, or the demo's.
+func (k *keyed) key(env *environment, facts config.DemoFacts) (string, error) {
+	key, err := secret(env, k.Key, k.KeyFile, "CARILLON_ACCESS_KEY")
+	if err != nil {
+		return "", err
+	}
+	if key = orElse(key, facts.AccessKey); key == "" {
+		return "", usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY")
+	}
+	return key, nil
 }
 
 // credentials are those of an owner or admin.

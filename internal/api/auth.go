@@ -22,7 +22,7 @@ func (s signIn) routes() []httpio.Route {
 	return []httpio.Route{
 		{Pattern: "POST " + prefix + "/auth", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(s.passwordGrant)},
 		{Pattern: "POST " + prefix + "/auth/refresh", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(s.refresh)},
-		route("POST "+prefix+"/auth/company", "company", httpio.Value(s.companyToken)),
+		route("POST "+prefix+"/auth/company", "company", s.companyToken),
 		s.userRoute("POST "+prefix+"/auth/logout", s.signOut),
 		s.userRoute("GET "+prefix+"/auth/user", s.user),
 		s.userRoute("POST "+prefix+"/api_keys", s.apiKeys),
@@ -125,8 +125,8 @@ func (s signIn) refresh(r *http.Request) (any, error) {
 }
 
 // companyToken exchanges an access key, in the query or in X-Access-Key, for a company token. A company token is not
-// accepted, because it could then renew itself forever.
-func (s signIn) companyToken(r *http.Request) (any, error) {
+// accepted, because it could then renew itself forever. What the key allows is in a header.
+func (s signIn) companyToken(w http.ResponseWriter, r *http.Request) error {
 	key := accessKey(r)
 	if header := r.Header.Get("X-Access-Key"); !key.Present && header != "" {
 		key = auth.PresentedKey{Key: header, Present: true}
@@ -134,28 +134,29 @@ func (s signIn) companyToken(r *http.Request) (any, error) {
 	p, err := s.auth.Principal(r.Context(), key, "")
 	if err != nil {
 		nameKey(r, err)
-		return nil, err
+		return err
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
 	httpio.SetKey(r.Context(), p.KeyID)
 	if p.Company.Suspended {
-		return nil, carillon.Denied("The company is suspended")
+		return carillon.Denied("The company is suspended")
 	}
 	t, err := s.auth.CompanyToken(r.Context(), p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	type company struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	}
-	return struct {
+	w.Header().Set("X-Access-Scopes", strings.Join(p.Scopes(), " "))
+	return httpio.JSON(w, http.StatusOK, struct {
 		AccessToken string  `json:"access_token"`
 		TokenType   string  `json:"token_type"`
 		ExpiresIn   int     `json:"expires_in"`
 		ExpiresAt   int64   `json:"expires_at"`
 		Company     company `json:"company"`
-	}{t.AccessToken, bearerType, t.ExpiresIn, t.ExpiresAt.Unix(), company{p.Company.ID, p.Company.Name}}, nil
+	}{t.AccessToken, bearerType, t.ExpiresIn, t.ExpiresAt.Unix(), company{p.Company.ID, p.Company.Name}})
 }
 
 func (s signIn) signOut(ctx context.Context, c *auth.Caller) (any, error) {

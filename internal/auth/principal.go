@@ -29,6 +29,9 @@ func (p *Principal) Allows(s Scope) bool {
 	return slices.Contains(p.scopes, string(s)) || slices.Contains(p.scopes, string(All))
 }
 
+// Scopes are the names of what the key allows.
+func (p *Principal) Scopes() []string { return slices.Clone(p.scopes) }
+
 // maxKey bounds the access keys that are looked up at all.
 const maxKey = 256
 

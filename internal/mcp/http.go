@@ -1,0 +1,125 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"carillon/client"
+)
+
+const (
+	callersMost = 1000            // keys that are remembered
+	rememberFor = 5 * time.Minute // what a key allows
+	bodyMost    = 1 << 20
+	headerMost  = 16 << 10
+	readWithin  = 30 * time.Second
+	drainWithin = 20 * time.Second
+)
+
+// Handler serves streamable HTTP. Each client brings its own access key: Authorization: Bearer. No sessions are kept: every request stands
+// for itself. Requests of pages of other sites are refused, and on a loopback address those for other hosts.
+type Handler struct {
+	c    *client.Client
+	o    Options
+	next http.Handler
+
+	mu      sync.Mutex
+	callers map[[sha256.Size]byte]*caller
+}
+
+type caller struct {
+	server *sdk.Server
+	until  time.Time
+}
+
+type callerKey struct{}
+
+// NewHandler returns the handler for an installation.
+func NewHandler(c *client.Client, o Options) *Handler {
+	h := &Handler{c: c, o: o, callers: map[[sha256.Size]byte]*caller{}}
+	streamable := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+		s, _ := r.Context().Value(callerKey{}).(*sdk.Server)
+		return s
+	}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: bodyMost, PropagateRequestCancellation: true})
+	h.next = http.NewCrossOriginProtection().Handler(streamable)
+	return h
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	kind, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	key = strings.TrimSpace(key)
+	if !strings.EqualFold(kind, "Bearer") || key == "" || len(key) > 256 {
+		refuse(w, http.StatusUnauthorized, "Send an access key: Authorization: Bearer ck_…")
+		return
+	}
+	s, err := h.serverFor(r.Context(), key)
+	switch {
+	case errors.Is(err, client.Unauthorized):
+		refuse(w, http.StatusUnauthorized, "The access key is not valid")
+		return
+	case errors.Is(err, client.Forbidden):
+		refuse(w, http.StatusForbidden, "The company is suspended")
+		return
+	case err != nil:
+		refuse(w, http.StatusBadGateway, "The program does not respond")
+		return
+	}
+	h.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, s)))
+}
+
+func refuse(w http.ResponseWriter, status int, why string) {
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="carillon"`)
+	}
+	http.Error(w, why, status)
+}
+
+// serverFor is the server of a key, which is asked about once in a while. A key that was revoked meanwhile is refused by each call.
+func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error) {
+	digest, now := sha256.Sum256([]byte(key)), time.Now()
+	h.mu.Lock()
+	known := h.callers[digest]
+	h.mu.Unlock()
+	if known != nil && now.Before(known.until) {
+		return known.server, nil
+	}
+	found, err := h.c.KeyOf(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	x := &caller{New(h.c.With(client.WithKey(key)), found, h.o), now.Add(rememberFor)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for d, c := range h.callers {
+		if len(h.callers) >= callersMost || now.After(c.until) {
+			delete(h.callers, d)
+		}
+	}
+	h.callers[digest] = x
+	return x.server, nil
+}
+
+// Serve serves until ctx ends, and then what is under way.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: readWithin, ReadTimeout: readWithin, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headerMost}
+	stopped := make(chan error, 1)
+	go func() { //nolint:gosec // the context has ended: what is under way gets one of its own
+		<-ctx.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWithin)
+		defer cancel()
+		stopped <- s.Shutdown(drain)
+	}()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}

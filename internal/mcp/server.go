@@ -1,0 +1,100 @@
+// Package mcp is a Model Context Protocol server over the interface: an assistant sends, looks up and tries things out with an access key, as
+// far as that allows. It is a client of a running program, and has no rights of its own.
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"carillon/client"
+)
+
+// Options wire a server.
+type Options struct {
+	Version string
+	// User calls the panel's routes for the sandbox's phones; nil: there are no tools for them.
+	User *client.Client
+}
+
+const instructions = `Carillon sends template messages over WhatsApp and has a virtual agent place telephone calls. What you send reaches real people
+unless the sender is one of the sandbox. Before sending: find the template with list_templates, give a value for each of its variables, and ask the
+person you work for when the recipients or the text are not clear. A number is international and has digits only. Times are local times in the
+zone that you name. Nothing can be taken back once it was sent; what is scheduled can be canceled or moved. An error says what to change.
+The documentation is under carillon://docs/.`
+
+// New returns a server for who has an access key. c is a client made with the key. It has the tools that the key allows.
+func New(c *client.Client, key *client.Key, o Options) *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "carillon", Title: "Carillon of " + key.CompanyName, Version: o.Version}, &sdk.ServerOptions{
+		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
+	})
+	t := tools{c}
+	t.sending(s, key)
+	t.reading(s, key)
+	t.templates(s, key)
+	t.account(s, key)
+	if o.User != nil {
+		phones{o.User}.add(s)
+	}
+	documents{c}.add(s)
+	return s
+}
+
+// kind is what a tool does to the world.
+type kind int
+
+const (
+	reads kind = iota
+	adds
+	repeatable // it changes something, and again the same
+	destroys
+)
+
+func hints(k kind, title string) *sdk.ToolAnnotations {
+	destructive, open := k == destroys, k == adds
+	return &sdk.ToolAnnotations{Title: title, ReadOnlyHint: k == reads, IdempotentHint: k == repeatable || k == reads, DestructiveHint: &destructive, OpenWorldHint: &open}
+}
+
+// add adds a tool. What do returns becomes JSON; an error becomes the text of a failed call, with the code, what is wrong and the request's id.
+func add[In any](s *sdk.Server, k kind, name, title, description string, do func(ctx context.Context, in In) (any, error)) {
+	sdk.AddTool(s, &sdk.Tool{Name: name, Title: title, Description: description, Annotations: hints(k, title)}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+		out, err := do(ctx, in)
+		return nil, out, err
+	})
+}
+
+// documents are the pages of the documentation, as the program serves them.
+type documents struct{ c *client.Client }
+
+const documentPrefix = "carillon://docs/"
+
+func (d documents) add(s *sdk.Server) {
+	s.AddResource(&sdk.Resource{
+		URI: documentPrefix + "llms.txt", Name: "llms.txt", Title: "Contents of the documentation", Description: "Every page of the documentation, in a line each.", MIMEType: "text/plain",
+	}, d.read)
+	s.AddResourceTemplate(&sdk.ResourceTemplate{
+		URITemplate: documentPrefix + "{+page}", Name: "page", Title: "A page of the documentation", Description: "Such as guides/sandbox.md or reference/errors.md.", MIMEType: "text/markdown",
+	}, d.read)
+}
+
+func (d documents) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	uri := r.Params.URI
+	page, ok := strings.CutPrefix(uri, documentPrefix)
+	path, kind := "/docs/"+page, "text/markdown"
+	if page == "llms.txt" {
+		path, kind = "/llms.txt", "text/plain"
+	} else if !strings.HasSuffix(page, ".md") {
+		ok = false
+	}
+	if !ok || strings.Contains(page, "..") || strings.ContainsAny(page, "?#%\\") {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	var text bytes.Buffer
+	if _, err := d.c.Do(ctx, client.Call{Method: http.MethodGet, Path: path, Into: &text, Once: true}); err != nil {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: kind, Text: text.String()}}}, nil
+}
