@@ -50,7 +50,7 @@ func (fixed) renew() bool { return false }
 const renewBefore = time.Minute
 
 // until is when a token that is good for some seconds from now is to be renewed. Only this side's clock counts.
-func (c *Client) until(seconds int) time.Time {
+func until(c *Client, seconds int) time.Time {
 	return c.now().Add(time.Duration(seconds)*time.Second - renewBefore)
 }
 
@@ -77,16 +77,16 @@ func (x *exchanged) get(ctx context.Context, c *Client) (key, token string, err 
 	if x.token != "" && c.now().Before(x.until) {
 		return "", x.token, nil
 	}
-	got, err := c.companyToken(ctx, x.key)
+	got, err := companyToken(ctx, c, x.key)
 	if err != nil {
 		return "", "", err
 	}
-	x.token, x.until = got.AccessToken, c.until(got.ExpiresIn)
+	x.token, x.until = got.AccessToken, until(c, got.ExpiresIn)
 	return "", x.token, nil
 }
 
 // companyToken exchanges a key for a token.
-func (c *Client) companyToken(ctx context.Context, key string) (*CompanyToken, error) {
+func companyToken(ctx context.Context, c *Client, key string) (*CompanyToken, error) {
 	var got CompanyToken
 	reply, err := c.Do(ctx, Call{Method: http.MethodPost, Path: Prefix + "auth/company", Safe: true, Out: &got, header: http.Header{"X-Access-Key": {key}}})
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Client) companyToken(ctx context.Context, key string) (*CompanyToken, e
 
 // KeyOf looks an access key up: whose it is, and what it allows.
 func (c *Client) KeyOf(ctx context.Context, key string) (*Key, error) {
-	got, err := c.companyToken(ctx, key)
+	got, err := companyToken(ctx, c, key)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (s *signedIn) get(ctx context.Context, c *Client) (key, token string, err e
 			return "", "", err
 		}
 	}
-	s.token, s.until, s.refresh = got.AccessToken, c.until(got.ExpiresIn), got.RefreshToken
+	s.token, s.until, s.refresh = got.AccessToken, until(c, got.ExpiresIn), got.RefreshToken
 	return "", s.token, nil
 }
 

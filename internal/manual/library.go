@@ -59,7 +59,7 @@ type library struct {
 //
 //nolint:gochecknoglobals // read only
 var (
-	guidesFirst    = []string{"quick-start", "develop", "webhooks", "embed", "panel", "sandbox", "whatsapp", "provisioning", "install", "production", "security", "operate", "backup", "upgrade", "scale", "migrate"}
+	guidesFirst    = []string{"quick-start", "develop", "webhooks", "embed", "mcp", "panel", "sandbox", "whatsapp", "provisioning", "install", "production", "security", "operate", "backup", "upgrade", "scale", "migrate"}
 	referenceFirst = []string{"sending", "scheduling", "templates", "calls", "callbacks", "errors", "limits", "signing-in", "roles", "widgets", "voice", "agents", "flows", "conversation", "webhooks", "clients", "set-up"}
 	operation      = []string{"settings", "cli", "metrics", "states", "glossary", "architecture"}
 )

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"carillon/client"
+	"carillon/internal/config"
+)
+
+// TestMain makes the test's program the command line itself, where an assistant starts it as a process.
+func TestMain(m *testing.M) {
+	if os.Getenv("CARILLON_TEST_AS_PROGRAM") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// assistant is the official library's client of a server.
+type assistant struct {
+	t       *testing.T
+	session *sdk.ClientSession
+	got     strings.Builder // all that came
+}
+
+func assist(t *testing.T, through sdk.Transport) *assistant {
+	t.Helper()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), through, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return &assistant{t: t, session: session}
+}
+
+// call calls a tool; failed is its text where the tool failed.
+func (a *assistant) call(tool string, args map[string]any) (out map[string]any, failed string) {
+	a.t.Helper()
+	res, err := a.session.CallTool(a.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		return nil, err.Error()
+	}
+	text := res.Content[0].(*sdk.TextContent).Text
+	a.got.WriteString(text)
+	if res.IsError {
+		return nil, text
+	}
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		a.t.Fatalf("%s returned %q", tool, text)
+	}
+	return out, ""
+}
+
+// good calls a tool that must not fail.
+func (a *assistant) good(tool string, args map[string]any) map[string]any {
+	a.t.Helper()
+	out, failed := a.call(tool, args)
+	if failed != "" {
+		a.t.Fatalf("%s: %s", tool, failed)
+	}
+	return out
+}
+
+func (a *assistant) tools() (names []string) {
+	a.t.Helper()
+	for tool, err := range a.session.Tools(a.t.Context(), nil) {
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		names = append(names, tool.Name)
+		if tool.Description == "" || tool.Annotations == nil || tool.Annotations.DestructiveHint == nil {
+			a.t.Errorf("%s says too little of itself: %+v", tool.Name, tool)
+		}
+		if readOnly := strings.HasPrefix(tool.Name, "get_") || strings.HasPrefix(tool.Name, "list_") || strings.HasPrefix(tool.Name, "read_"); tool.Annotations.ReadOnlyHint != readOnly {
+			a.t.Errorf("%s says that it only reads: %v", tool.Name, tool.Annotations.ReadOnlyHint)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (a *assistant) read(uri string) string {
+	a.t.Helper()
+	res, err := a.session.ReadResource(a.t.Context(), &sdk.ReadResourceParams{URI: uri})
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return res.Contents[0].Text
+}
+
+var hello = map[string]any{
+	"send_id": "first", "to": []any{map[string]any{"number": "34600111222", "name": "Ana"}}, "template": "hello", "language": "en", "values": map[string]any{"body_text_0": "{{name}}"},
+	"sender": "demo", "type": "utility", "campaign": "assistant",
+}
+
+func with(base map[string]any, more map[string]any) map[string]any {
+	all := maps.Clone(base)
+	maps.Copy(all, more)
+	return all
+}
+
+var allTools = []string{
+	"cancel_notification", "create_template", "get_call", "get_notification", "get_template", "get_usage", "list_events", "list_notifications", "list_templates",
+	"move_notification", "place_call", "send_message", "submit_template", "suppress_number",
+}
+
+func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) {
+	file := demo(t)
+	ready, err := config.ReadReady(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := exec.CommandContext(t.Context(), os.Args[0], "mcp", "--ready-file", file)
+	program.Env = append(os.Environ(), "CARILLON_TEST_AS_PROGRAM=1")
+	a := assist(t, &sdk.CommandTransport{Command: program})
+	want := slices.Sorted(slices.Values(append([]string{"list_sandbox_phones", "read_sandbox_phone", "write_from_sandbox_phone"}, allTools...)))
+	if d := cmp.Diff(want, a.tools()); d != "" {
+		t.Errorf("tools (-want +got):\n%s", d)
+	}
+
+	sent := a.good("send_message", hello)
+	if again := a.good("send_message", hello); again["notification_id"] != sent["notification_id"] || again["already_accepted"] != true {
+		t.Errorf("sent %v, and again %v", sent, again)
+	}
+	shown := []any{}
+	for end := time.Now().Add(20 * time.Second); len(shown) == 0; time.Sleep(50 * time.Millisecond) {
+		shown = a.good("read_sandbox_phone", map[string]any{"sender": "demo", "number": "34600111222"})["messages"].([]any)
+		if time.Now().After(end) {
+			t.Fatalf("it does not arrive: %v", a.good("get_notification", map[string]any{"id": sent["notification_id"]}))
+		}
+	}
+	if text := shown[0].(map[string]any)["text"]; text != "Hello Ana, this is Carillon." {
+		t.Errorf("the phone shows %v", shown)
+	}
+	if wrote := a.good("write_from_sandbox_phone", map[string]any{"sender": "demo", "number": "34600111222", "text": "Thank you"}); wrote["id"] == "" {
+		t.Errorf("wrote %v", wrote)
+	}
+	if phones := a.good("list_sandbox_phones", map[string]any{"sender": "demo"}); len(phones["numbers"].([]any)) != 1 {
+		t.Errorf("phones %v", phones)
+	}
+
+	later := a.good("send_message", with(hello, map[string]any{"send_id": "later", "at": "2090-01-15T09:30:00", "zone": "Europe/Madrid"}))
+	if later["scheduled_time"] != "2090-01-15T08:30:00Z" {
+		t.Errorf("scheduled %v", later)
+	}
+	if moved := a.good("move_notification", map[string]any{"id": later["notification_id"], "at": "2090-01-16T09:30:00Z"}); moved["scheduled_time"] != "2090-01-16T09:30:00Z" {
+		t.Errorf("moved %v", moved)
+	}
+	if list := a.good("list_notifications", map[string]any{"campaign": "assistant", "limit": 1}); list["more"] != true || len(list["notifications"].([]any)) != 1 {
+		t.Errorf("listed %v", list)
+	}
+	if canceled := a.good("cancel_notification", map[string]any{"id": later["notification_id"]}); canceled["canceled"] != 1.0 {
+		t.Errorf("canceled %v", canceled)
+	}
+
+	for _, c := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"send_message", with(hello, map[string]any{"send_id": "x", "template": "helo"}), `^template_not_found: .*helo.*suggestion: .*hello.*\(request_id req_`},
+		{"send_message", with(hello, map[string]any{"send_id": "x", "values": map[string]any{}}), `^variable_mismatch: .*missing: \["body_text_0"\]`},
+		{"send_message", with(hello, map[string]any{"send_id": ""}), `^send_id must have`},
+		{"send_message", with(hello, map[string]any{"send_id": "first", "campaign": "another"}), `^idempotency_key_reused`},
+		{"send_message", map[string]any{"template": "hello"}, `missing properties`},
+		{"get_notification", map[string]any{"id": "019ac5b0-6f2e-7c41-9d3a-5b8e2f10c7d4"}, `^not_found`},
+		{"list_notifications", map[string]any{"since": "yesterday"}, `^since must look like`},
+		{"cancel_notification", map[string]any{"id": later["notification_id"]}, `^conflict`},
+	} {
+		if _, failed := a.call(c.tool, c.args); !regexp.MustCompile(c.want).MatchString(failed) {
+			t.Errorf("%s %v: %q, want %s", c.tool, c.args, failed, c.want)
+		}
+	}
+
+	if text := a.read("carillon://docs/llms.txt"); !strings.Contains(text, "guides/sandbox") {
+		t.Errorf("llms.txt is %.200q", text)
+	}
+	if text := a.read("carillon://docs/guides/sandbox.md"); !strings.Contains(text, "0001") {
+		t.Errorf("the sandbox's guide is %.200q", text)
+	}
+	for _, uri := range []string{"carillon://docs/nowhere.md", "carillon://docs/../panel.md", "carillon://docs/guides/sandbox.md?x", "file:///etc/passwd"} {
+		if text := a.read(uri); !strings.HasPrefix(text, "error: ") {
+			t.Errorf("%s is %.100q", uri, text)
+		}
+	}
+	if strings.Contains(a.got.String(), ready.AccessKey) || strings.Contains(a.got.String(), "eyJ") {
+		t.Error("an answer has the key or a token in it")
+	}
+}
+
+func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
+	file := demo(t)
+	ready, err := config.ReadReady(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, err := client.New(ready.BaseURL, client.WithSignIn(ready.Email, ready.Password))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reader struct{ ID, Key string }
+	if _, err := owner.Do(t.Context(), client.Call{
+		Method: http.MethodPost, Path: "/panel/v1/keys", As: client.User, Body: map[string]any{"label": "assistant", "scopes": []string{"notify:read", "templates:read"}}, Out: &reader,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	out, said := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"mcp", "--http", "127.0.0.1:0", "--ready-file", file}, environment{Stdout: io.Discard, Stderr: said, Lookup: func(string) (string, bool) { return "", false }})
+	}()
+	line := make([]byte, 200)
+	n, err := out.Read(line)
+	address := regexp.MustCompile(`http://[\d.:]+`).FindString(string(line[:n]))
+	if err != nil || address == "" {
+		t.Fatalf("it says %q, %v", line[:n], err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+
+	through := func(key string) sdk.Transport {
+		return &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: bearing(key)}, DisableStandaloneSSE: true}
+	}
+	a := assist(t, through(ready.AccessKey))
+	if d := cmp.Diff(allTools, a.tools()); d != "" {
+		t.Errorf("tools (-want +got):\n%s", d)
+	}
+	sent := a.good("send_message", with(hello, map[string]any{"send_id": "over http"}))
+
+	b := assist(t, through(reader.Key))
+	if d := cmp.Diff([]string{"get_call", "get_notification", "get_template", "list_notifications", "list_templates"}, b.tools()); d != "" {
+		t.Errorf("tools of a key that reads (-want +got):\n%s", d)
+	}
+	if n := b.good("get_notification", map[string]any{"id": sent["notification_id"]}); n["campaign_name"] != "assistant" {
+		t.Errorf("read %v", n)
+	}
+	if _, failed := b.call("send_message", hello); !strings.Contains(failed, "unknown tool") {
+		t.Errorf("a key that reads sent: %q", failed)
+	}
+	if _, err := owner.Do(t.Context(), client.Call{Method: http.MethodDelete, Path: "/panel/v1/keys/" + reader.ID, As: client.User}); err != nil {
+		t.Fatal(err)
+	}
+	if _, failed := b.call("list_templates", map[string]any{"sender_number": "15550100100"}); !strings.Contains(failed, "unauthorized") {
+		t.Errorf("a key that was revoked: %q", failed)
+	}
+
+	for name, c := range map[string]struct {
+		change func(r *http.Request)
+		status int
+	}{
+		"no key":       {func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
+		"another key":  {func(r *http.Request) { r.Header.Set("Authorization", "Bearer ck_"+strings.Repeat("x", 43)) }, http.StatusUnauthorized},
+		"another host": {func(r *http.Request) { r.Host = "attacker.test" }, http.StatusForbidden},
+		"another site": {func(r *http.Request) { r.Header.Set("Origin", "https://attacker.test") }, http.StatusForbidden},
+		"a large body": {func(r *http.Request) {
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"`+strings.Repeat("x", 2<<20)+`"}}`)), -1
+		}, http.StatusRequestEntityTooLarge},
+		"all is well": {func(*http.Request) {}, http.StatusOK},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+ready.AccessKey)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		c.change(r)
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != c.status {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
+		}
+	}
+
+	stop()
+	select {
+	case c := <-code:
+		if c != exitOK {
+			t.Errorf("it ended with %d", c)
+		}
+	case <-time.After(25 * time.Second):
+		t.Error("it does not stop")
+	}
+}
+
+// bearing sends a key with each request.
+type bearing string
+
+func (key bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(key))
+	return http.DefaultTransport.RoundTrip(r)
+}
