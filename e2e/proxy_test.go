@@ -438,7 +438,7 @@ func (f *front) saysThatNoNodeResponds(c *http.Client) {
 	if err := f.p.app.Stop(context.WithoutCancel(f.t.Context())); err != nil {
 		f.t.Error(err)
 	}
-	resp, text := f.do(c, http.MethodGet, "/functions/v1/notify?access_key="+proxiedKey, nil)
+	resp, text := f.do(c, http.MethodGet, "/functions/v1/notify?access_key="+proxiedKey, nil, "X-Access-Key", proxiedKey)
 	var e struct {
 		Error string `json:"error"`
 		After int    `json:"retry_after"`

@@ -190,6 +190,7 @@ func firstSentence(s string) string {
 func scrollable(html string) string {
 	return strings.NewReplacer(
 		"<table>", `<div class="table" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>", "<pre>", `<pre tabindex="0">`,
+		`<p><img src="/docs/images/states-`, `<p class="drawing" tabindex="0" role="group" aria-label="Drawing"><img src="/docs/images/states-`,
 	).Replace(html)
 }
 
