@@ -15,7 +15,6 @@ var Files embed.FS
 // Transition is an arrow of a drawing.
 type Transition struct{ From, To string }
 
-//nolint:gochecknoglobals // read only
 var drawn = regexp.MustCompile(`data-from="(\w+)" data-to="(\w+)"`)
 
 // Transitions are those that a drawing shows; tests compare them with what the program does.

@@ -46,9 +46,15 @@ var drawings = []drawing{
 	{
 		file: "states-message.svg", title: "States of a message", width: 860, height: 300,
 		boxes: []box{
-			{"scheduled", point{70, 100}, ""}, {"queued", point{250, 100}, ""}, {"sending", point{430, 100}, ""}, {"sent", point{610, 100}, ""},
-			{"delivered", point{790, 100}, "good"}, {"read", point{790, 240}, "good"},
-			{"canceled", point{70, 240}, "bad"}, {"skipped", point{250, 240}, "bad"}, {"failed", point{610, 240}, "bad"},
+			{"scheduled", point{70, 100}, ""},
+			{"queued", point{250, 100}, ""},
+			{"sending", point{430, 100}, ""},
+			{"sent", point{610, 100}, ""},
+			{"delivered", point{790, 100}, "good"},
+			{"read", point{790, 240}, "good"},
+			{"canceled", point{70, 240}, "bad"},
+			{"skipped", point{250, 240}, "bad"},
+			{"failed", point{610, 240}, "bad"},
 		},
 		arrows: []arrow{
 			{"scheduled", "r", "queued", "l", "due", point{160, 92}},
@@ -68,10 +74,19 @@ var drawings = []drawing{
 	{
 		file: "states-call.svg", title: "States of a call", width: 860, height: 300,
 		boxes: []box{
-			{"scheduled", point{70, 100}, ""}, {"queued", point{250, 100}, ""}, {"dialing", point{430, 100}, ""}, {"ringing", point{610, 100}, ""},
-			{"in_progress", point{790, 100}, ""}, {"completed", point{790, 240}, "good"}, {"voicemail", point{705, 170}, "bad"},
-			{"canceled", point{70, 240}, "bad"}, {"skipped", point{190, 240}, "bad"}, {"failed", point{310, 240}, "bad"},
-			{"busy", point{430, 240}, "bad"}, {"rejected", point{550, 240}, "bad"}, {"no_answer", point{670, 240}, "bad"},
+			{"scheduled", point{70, 100}, ""},
+			{"queued", point{250, 100}, ""},
+			{"dialing", point{430, 100}, ""},
+			{"ringing", point{610, 100}, ""},
+			{"in_progress", point{790, 100}, ""},
+			{"completed", point{790, 240}, "good"},
+			{"voicemail", point{705, 170}, "bad"},
+			{"canceled", point{70, 240}, "bad"},
+			{"skipped", point{190, 240}, "bad"},
+			{"failed", point{310, 240}, "bad"},
+			{"busy", point{430, 240}, "bad"},
+			{"rejected", point{550, 240}, "bad"},
+			{"no_answer", point{670, 240}, "bad"},
 		},
 		arrows: []arrow{
 			{"scheduled", "r", "queued", "l", "due", point{160, 92}},
@@ -93,8 +108,12 @@ var drawings = []drawing{
 	{
 		file: "states-template.svg", title: "States of a template", width: 860, height: 310,
 		boxes: []box{
-			{"draft", point{70, 110}, ""}, {"pending", point{270, 110}, ""}, {"approved", point{490, 110}, "good"},
-			{"paused", point{750, 40}, "bad"}, {"disabled", point{680, 150}, "bad"}, {"rejected", point{490, 240}, "bad"},
+			{"draft", point{70, 110}, ""},
+			{"pending", point{270, 110}, ""},
+			{"approved", point{490, 110}, "good"},
+			{"paused", point{750, 40}, "bad"},
+			{"disabled", point{680, 150}, "bad"},
+			{"rejected", point{490, 240}, "bad"},
 		},
 		arrows: []arrow{
 			{"draft", "r", "pending", "l", "submit", point{170, 102}},
@@ -115,8 +134,13 @@ var drawings = []drawing{
 	{
 		file: "states-conversation.svg", title: "States of a conversation", width: 860, height: 320,
 		boxes: []box{
-			{"bot", point{70, 130}, ""}, {"queued", point{280, 130}, ""}, {"active", point{500, 130}, ""}, {"wrap_up", point{660, 130}, ""}, {"resolved", point{740, 40}, "good"},
-			{"missed", point{280, 270}, "bad"}, {"abandoned", point{500, 270}, "bad"},
+			{"bot", point{70, 130}, ""},
+			{"queued", point{280, 130}, ""},
+			{"active", point{500, 130}, ""},
+			{"wrap_up", point{660, 130}, ""},
+			{"resolved", point{740, 40}, "good"},
+			{"missed", point{280, 270}, "bad"},
+			{"abandoned", point{500, 270}, "bad"},
 		},
 		arrows: []arrow{
 			{"bot", "r", "queued", "l", "wants a person", point{175, 122}},
@@ -208,7 +232,7 @@ func TestDrawingsAreFresh(t *testing.T) {
 		name := filepath.Join("images", d.file)
 		want := d.render(t)
 		if *update {
-			if err := os.WriteFile(name, want, 0o600); err != nil { //nolint:gosec // a file of the repository
+			if err := os.WriteFile(name, want, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			continue
