@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -16,8 +18,9 @@ import (
 )
 
 type mcpCommand struct {
-	HTTP  string `name:"http" placeholder:"ADDRESS" help:"Serve streamable HTTP at an address such as 127.0.0.1:8090, where each client sends an access key of its own; else one client is served on standard input and output."`
-	Token string `placeholder:"TOKEN" help:"Access token of a user, for the tools of the sandbox's phones; else the demo's owner. [CARILLON_TOKEN]"`
+	HTTP  string   `name:"http" placeholder:"ADDRESS" help:"Serve streamable HTTP at an address such as 127.0.0.1:8090, where each client sends an access key of its own; else one client is served on standard input and output."`
+	Hosts []string `name:"host" placeholder:"NAME" help:"Names by which clients address --http; required where it listens on more than this machine."`
+	Token string   `placeholder:"TOKEN" help:"Access token of a user, for the tools of the sandbox's phones; else the demo's owner. [CARILLON_TOKEN]"`
 	keyed
 }
 
@@ -25,21 +28,16 @@ type mcpCommand struct {
 func (m *mcpCommand) Run(ctx context.Context, env *environment) error {
 	o := mcp.Options{Version: app.Version()}
 	if m.HTTP != "" {
-		c, _, err := m.server.connect(env)
-		if err != nil {
-			return err
-		}
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", m.HTTP)
-		if err != nil {
-			return usageError{err}
-		}
-		_, _ = fmt.Fprintf(env.Stderr, "assistants are served at http://%s until Ctrl-C; each sends an access key: Authorization: Bearer ck_…\n", l.Addr())
-		return mcp.Serve(ctx, l, mcp.NewHandler(c, o))
+		return m.serve(ctx, env, o)
+	}
+	if len(m.Hosts) > 0 {
+		return usage("--host goes with --http")
 	}
 	c, facts, err := m.server.connect(env)
 	if err != nil {
 		return err
 	}
+	c = c.With(client.WithRetries(assistantRetries()))
 	key, err := m.key(env, facts)
 	if err != nil {
 		return err
@@ -55,6 +53,51 @@ func (m *mcpCommand) Run(ctx context.Context, env *environment) error {
 		return nil
 	}
 	return err
+}
+
+// serve serves over HTTP.
+func (m *mcpCommand) serve(ctx context.Context, env *environment, o mcp.Options) error {
+	if m.Key != "" || m.KeyFile != "" || m.Token != "" {
+		return usage("with --http each client sends a key of its own: leave --key, --key-file and --token out")
+	}
+	hosts, err := m.hosts()
+	if err != nil {
+		return err
+	}
+	c, _, err := m.server.connect(env)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", m.HTTP)
+	if err != nil {
+		return usageError{err}
+	}
+	_, _ = fmt.Fprintf(env.Stderr, "assistants are served at http://%s until Ctrl-C; each sends an access key: Authorization: Bearer ck_…\n", l.Addr())
+	return mcp.Serve(ctx, l, mcp.NewHandler(c.With(client.WithRetries(assistantRetries())), o, hosts))
+}
+
+// hosts are the names by which clients may address the server.
+func (m *mcpCommand) hosts() ([]string, error) {
+	host, _, err := net.SplitHostPort(m.HTTP)
+	if err != nil {
+		return nil, usage("--http must be an address like 127.0.0.1:8090")
+	}
+	var hosts []string
+	for _, h := range m.Hosts {
+		hosts = append(hosts, strings.ToLower(h))
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return append(hosts, "localhost", "127.0.0.1", "::1"), nil
+	}
+	if len(hosts) == 0 {
+		return nil, usage("--http %s listens on more than this machine: name what clients address by --host", m.HTTP)
+	}
+	return hosts, nil
+}
+
+// assistantRetries are short, because an assistant waits: an error says how long to wait.
+func assistantRetries() client.Retries {
+	return client.Retries{Attempts: 3, Limited: 2, Longest: 10 * time.Second}
 }
 
 // user is who the sandbox's phones are shown to; nil: nobody.

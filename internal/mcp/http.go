@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,11 +26,13 @@ const (
 )
 
 // Handler serves streamable HTTP. Each client brings its own access key: Authorization: Bearer. No sessions are kept: every request stands
-// for itself. Requests of pages of other sites are refused, and on a loopback address those for other hosts.
+// for itself. Requests of pages of other sites are refused, and those for other hosts than the ones given,
+// before their key is looked at.
 type Handler struct {
-	c    *client.Client
-	o    Options
-	next http.Handler
+	c     *client.Client
+	o     Options
+	next  http.Handler
+	hosts []string
 
 	mu      sync.Mutex
 	callers map[[sha256.Size]byte]*caller
@@ -42,19 +45,23 @@ type caller struct {
 
 type callerKey struct{}
 
-// NewHandler returns the handler for an installation.
-func NewHandler(c *client.Client, o Options) *Handler {
-	h := &Handler{c: c, o: o, callers: map[[sha256.Size]byte]*caller{}}
+// NewHandler returns the handler for an installation. hosts are the names, without a port, that clients may address.
+func NewHandler(c *client.Client, o Options, hosts []string) *Handler {
+	h := &Handler{c: c, o: o, hosts: hosts, callers: map[[sha256.Size]byte]*caller{}}
 	streamable := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		s, _ := r.Context().Value(callerKey{}).(*sdk.Server)
 		return s
-	}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: bodyMost, PropagateRequestCancellation: true})
+	}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: bodyMost, PropagateRequestCancellation: true, DisableLocalhostProtection: true}) // ServeHTTP checks the host
 	h.next = http.NewCrossOriginProtection().Handler(streamable)
 	return h
 }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.serves(r.Host) {
+		refuse(w, http.StatusForbidden, "The server was not started for this host")
+		return
+	}
 	kind, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	key = strings.TrimSpace(key)
 	if !strings.EqualFold(kind, "Bearer") || key == "" || len(key) > 256 {
@@ -74,6 +81,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, s)))
+}
+
+// serves reports whether clients may address a host: a page whose own name resolves to this machine may not.
+func (h *Handler) serves(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return slices.Contains(h.hosts, strings.ToLower(strings.Trim(host, "[]")))
 }
 
 func refuse(w http.ResponseWriter, status int, why string) {
