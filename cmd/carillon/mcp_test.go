@@ -19,6 +19,7 @@ import (
 
 	"carillon/client"
 	"carillon/internal/config"
+	"carillon/internal/mcp"
 )
 
 // TestMain makes the test's program the command line itself, where an assistant starts it as a process.
@@ -131,6 +132,14 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 		t.Errorf("tools (-want +got):\n%s", d)
 	}
 
+	for tool, err := range a.session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h := tool.Annotations; tool.Name == "send_message" && (!h.IdempotentHint || !*h.DestructiveHint || !*h.OpenWorldHint) {
+			t.Errorf("an assistant would not ask before it sends: %+v", h)
+		}
+	}
 	sent := a.good("send_message", hello)
 	if again := a.good("send_message", hello); again["notification_id"] != sent["notification_id"] || again["already_accepted"] != true {
 		t.Errorf("sent %v, and again %v", sent, again)
@@ -174,7 +183,7 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 		{"send_message", with(hello, map[string]any{"send_id": "x", "template": "helo"}), `^template_not_found: .*helo.*suggestion: .*hello.*\(request_id req_`},
 		{"send_message", with(hello, map[string]any{"send_id": "x", "values": map[string]any{}}), `^variable_mismatch: .*missing: \["body_text_0"\]`},
 		{"send_message", with(hello, map[string]any{"send_id": ""}), `^send_id must have`},
-		{"send_message", with(hello, map[string]any{"send_id": "first", "campaign": "another"}), `^idempotency_key_reused`},
+		{"send_message", with(hello, map[string]any{"send_id": "first", "campaign": "another"}), `(?s)^idempotency_key_reused.*Take another one for another message`},
 		{"send_message", map[string]any{"template": "hello"}, `missing properties`},
 		{"get_notification", map[string]any{"id": "019ac5b0-6f2e-7c41-9d3a-5b8e2f10c7d4"}, `^not_found`},
 		{"list_notifications", map[string]any{"since": "yesterday"}, `^since must look like`},
@@ -183,6 +192,11 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 		if _, failed := a.call(c.tool, c.args); !regexp.MustCompile(c.want).MatchString(failed) {
 			t.Errorf("%s %v: %q, want %s", c.tool, c.args, failed, c.want)
 		}
+	}
+
+	name := with(hello, map[string]any{"send_id": "Reserva nº 7\n"})
+	if first, again := a.good("send_message", name), a.good("send_message", name); first["notification_id"] != again["notification_id"] {
+		t.Errorf("sent %v, and again %v", first, again)
 	}
 
 	if text := a.read("carillon://docs/llms.txt"); !strings.Contains(text, "guides/sandbox") {
@@ -261,10 +275,11 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 		change func(r *http.Request)
 		status int
 	}{
-		"no key":       {func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
-		"another key":  {func(r *http.Request) { r.Header.Set("Authorization", "Bearer ck_"+strings.Repeat("x", 43)) }, http.StatusUnauthorized},
-		"another host": {func(r *http.Request) { r.Host = "attacker.test" }, http.StatusForbidden},
-		"another site": {func(r *http.Request) { r.Header.Set("Origin", "https://attacker.test") }, http.StatusForbidden},
+		"no key":                  {func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
+		"another key":             {func(r *http.Request) { r.Header.Set("Authorization", "Bearer ck_"+strings.Repeat("x", 43)) }, http.StatusUnauthorized},
+		"another host":            {func(r *http.Request) { r.Host = "attacker.test" }, http.StatusForbidden},
+		"another host and no key": {func(r *http.Request) { r.Host = "attacker.test"; r.Header.Del("Authorization") }, http.StatusForbidden},
+		"another site":            {func(r *http.Request) { r.Header.Set("Origin", "https://attacker.test") }, http.StatusForbidden},
 		"a large body": {func(r *http.Request) {
 			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"`+strings.Repeat("x", 2<<20)+`"}}`)), -1
 		}, http.StatusRequestEntityTooLarge},
@@ -284,7 +299,7 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 		}
 		text, _ := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		if resp.StatusCode != c.status {
+		if resp.StatusCode != c.status || strings.Contains(string(text), `"cacheScope":"public"`) {
 			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
 		}
 	}
@@ -307,4 +322,46 @@ func (key bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(key))
 	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestAUsersSessionGivesAnAssistantNoRightsBeyondItsKey(t *testing.T) {
+	for scopes, want := range map[string][]string{
+		"notify:read": {"list_sandbox_phones", "read_sandbox_phone"}, "notify:send": {"write_from_sandbox_phone"}, "usage:read": nil,
+	} {
+		c, err := client.New("http://127.0.0.1:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, far := sdk.NewInMemoryTransports()
+		served, err := mcp.New(c, &client.Key{Scopes: []string{scopes}}, mcp.Options{User: c}).Connect(t.Context(), far, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = served.Close() })
+		a := assist(t, near)
+		var phones []string
+		for _, name := range a.tools() {
+			if strings.Contains(name, "sandbox") {
+				phones = append(phones, name)
+			}
+		}
+		if !slices.Equal(phones, want) {
+			t.Errorf("%s has %v", scopes, phones)
+		}
+	}
+}
+
+func TestMistakesInHowAssistantsAreServedAreUsage(t *testing.T) {
+	for want, args := range map[string][]string{
+		"name what clients address by --host": {"--http", ":8090"}, "must be an address like": {"--http", "8090"}, "--host goes with --http": {"--host", "x.test"},
+		"leave --key, --key-file and --token out": {"--http", "127.0.0.1:0", "--key", "ck_x"},
+	} {
+		var errs strings.Builder
+		code := run(t.Context(), append([]string{"mcp", "--url", "http://127.0.0.1:1"}, args...), environment{
+			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &errs, Lookup: func(string) (string, bool) { return "", false },
+		})
+		if code != exitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("%v: %d %s", args, code, errs.String())
+		}
+	}
 }

@@ -28,7 +28,17 @@ type writeInput struct {
 	About  string `json:"about,omitempty" jsonschema:"id of the message whose button is tapped, from read_sandbox_phone"`
 }
 
-func (p phones) add(s *sdk.Server) {
+// add adds the tools that the key's scopes allow too: a user's session gives an assistant no rights beyond its key.
+func (p phones) add(s *sdk.Server, key *client.Key) {
+	if key.Allows("notify:read") {
+		p.reading(s)
+	}
+	if key.Allows("notify:send") {
+		p.writing(s)
+	}
+}
+
+func (p phones) reading(s *sdk.Server) {
 	add(s, reads, "list_sandbox_phones", "Senders and phones of the sandbox", "The senders of the sandbox, which reach nobody real, and the numbers that were sent to last. What the last digits of a number do is in carillon://docs/guides/sandbox.md.",
 		func(ctx context.Context, in struct {
 			Sender string `json:"sender,omitempty" jsonschema:"of which the numbers are listed"`
@@ -38,6 +48,9 @@ func (p phones) add(s *sdk.Server) {
 	add(s, reads, "read_sandbox_phone", "What a sandbox phone shows", "The messages that a phone of the sandbox got, and what it wrote, the earliest first.", func(ctx context.Context, in phoneInput) (any, error) {
 		return p.panel(ctx, http.MethodGet, "sandbox/phone", url.Values{"sender": {in.Sender}, "number": {in.Number}}, nil)
 	})
+}
+
+func (p phones) writing(s *sdk.Server) {
 	add(s, adds, "write_from_sandbox_phone", "Answer from a sandbox phone", "Writes from a phone of the sandbox, or taps a button there, as a recipient would: it may start or continue a flow.", func(ctx context.Context, in writeInput) (any, error) {
 		body := map[string]any{"sender": in.Sender, "number": in.Number, "client_id": rand.Text(), "kind": "text", "text": in.Text}
 		if in.Tap {

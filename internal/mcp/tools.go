@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -61,11 +63,11 @@ func contact(r recipient) client.Contact {
 // sending adds the tools that send, or change what was not sent yet.
 func (t tools) sending(s *sdk.Server, key *client.Key) {
 	if key.Allows("notify:send") {
-		add(s, adds, "send_message", "Send a template message", "Sends an approved template to 1 to 100 recipients, now or at a time. It is accepted whole or refused whole, "+
+		add(s, sends, "send_message", "Send a template message", "Sends an approved template to 1 to 100 recipients, now or at a time. It is accepted whole or refused whole, "+
 			"and counts against the day's quota of recipients. Returns the notification_id; get_notification says what became of it.", t.send)
 	}
 	if key.Allows("voice:send") {
-		add(s, adds, "place_call", "Have an agent call", "Has a virtual agent call a number, now or at a time, within the company's calling hours. Returns the notification_id; "+
+		add(s, sends, "place_call", "Have an agent call", "Has a virtual agent call a number, now or at a time, within the company's calling hours. Returns the notification_id; "+
 			"get_notification has the call_id once it was dialed, and get_call what was said.", t.call)
 	}
 	if key.Allows("notify:send", "voice:send") {
@@ -78,12 +80,13 @@ func (t tools) sending(s *sdk.Server, key *client.Key) {
 	}
 }
 
-// sendKey is the Idempotency-Key of a send.
+// sendKey is the Idempotency-Key of a send: a digest, because a header has no letters beyond ASCII and a name may.
 func sendKey(id string) (string, error) {
 	if id == "" || len(id) > 200 {
 		return "", errors.New("send_id must have 1 to 200 characters")
 	}
-	return "mcp-" + id, nil
+	sum := sha256.Sum256([]byte("carillon mcp\x00" + id))
+	return "mcp-" + hex.EncodeToString(sum[:16]), nil
 }
 
 func accepted(a *client.Accepted, err error) (any, error) {
