@@ -50,7 +50,7 @@ func (m *mcpCommand) Run(ctx context.Context, env *environment) error {
 	s := mcp.New(c.With(client.WithKey(key)), found, o)
 	err = s.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(env.Stdin), Writer: unclosed{raw(env.Stdout)}, MaxLineLength: 1 << 20})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
+		return nil //nolint:nilerr // it was ended
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func advised(err error) error {
 		}
 		return fmt.Errorf("%w\n%s", err, text)
 	case errors.As(err, &gone):
-		return fmt.Errorf("%w\nTry once more later with the same send_id; if it goes on, the person has to check the address and the program.", err)
+		return fmt.Errorf("%w\n%s", err, "Try once more later with the same send_id; if it goes on, the person has to check the address and the program.")
 	}
 	return err
 }

@@ -127,7 +127,7 @@ func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{Handler: h, ReadHeaderTimeout: readWithin, ReadTimeout: readWithin, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headerMost}
 	stopped := make(chan error, 1)
-	go func() { //nolint:gosec // the context has ended: what is under way gets one of its own
+	go func() { // the context has ended: what is under way gets one of its own
 		<-ctx.Done()
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWithin)
 		defer cancel()

@@ -42,7 +42,8 @@ func (p phones) reading(s *sdk.Server) {
 	add(s, reads, "list_sandbox_phones", "Senders and phones of the sandbox", "The senders of the sandbox, which reach nobody real, and the numbers that were sent to last. What the last digits of a number do is in carillon://docs/guides/sandbox.md.",
 		func(ctx context.Context, in struct {
 			Sender string `json:"sender,omitempty" jsonschema:"of which the numbers are listed"`
-		}) (any, error) {
+		},
+		) (any, error) {
 			return p.panel(ctx, http.MethodGet, "sandbox/phone/numbers", url.Values{"sender": {in.Sender}}, nil)
 		})
 	add(s, reads, "read_sandbox_phone", "What a sandbox phone shows", "The messages that a phone of the sandbox got, and what it wrote, the earliest first.", func(ctx context.Context, in phoneInput) (any, error) {
