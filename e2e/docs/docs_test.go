@@ -166,13 +166,20 @@ func errorsOf(page string) []string {
 	return map[string][]string{"docs/guides/develop.md": {"validation_failed"}}[page]
 }
 
-// TestCommandsOfThePagesRun runs the commands of each page in their order, in a folder of their own with the files that the page has one
-// save.
-func TestCommandsOfThePagesRun(t *testing.T) {
+// TestAgainstTheDemo runs against one program what the pages say of it.
+func TestAgainstTheDemo(t *testing.T) {
+	s := start(t)
+	t.Run("commands", s.commands)
+	t.Run("addresses", s.addresses)
+	t.Run("examples of the reference", s.examples)
+	t.Run("programs of the reference", s.programs)
+}
+
+// commands runs the commands of each page in their order, in a folder of their own with the files that the page has one save.
+func (s *site) commands(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "jq", "node", "openssl"} {
 		need.Program(t, tool, tool)
 	}
-	s := start(t)
 	byPage := map[string][]snippet{}
 	for _, x := range snippets(t) {
 		byPage[x.page] = append(byPage[x.page], x)
@@ -335,9 +342,8 @@ func checkTypes(t *testing.T, dir string, files []string) {
 	}
 }
 
-// TestEveryAddressOfTheDemoIsThere asks the demo for what the pages load and name.
-func TestEveryAddressOfTheDemoIsThere(t *testing.T) {
-	s := start(t)
+// addresses asks the demo for what the pages load and name.
+func (s *site) addresses(t *testing.T) {
 	asked := map[string]bool{}
 	for _, page := range pages(t) {
 		text, err := os.ReadFile(filepath.Join(root, page))

@@ -1,0 +1,145 @@
+package docs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"carillon/internal/need"
+)
+
+// operation is an operation of the reference, as its page shows it.
+type operation struct {
+	id   string
+	code map[string]string // by language
+}
+
+// operations reads the pages of the reference from the program.
+func (s *site) operations(t *testing.T) (all []operation) {
+	t.Helper()
+	section := regexp.MustCompile(`(?s)<section[^>]* id="(\w+)"(.*?)</section>`)
+	code := regexp.MustCompile(`(?s)<pre [^>]*data-code="(\w+)"[^>]*><code>(.*?)</code></pre>`)
+	tags := regexp.MustCompile(`<[^>]+>`)
+	for _, page := range []string{"sign-in", "notifications", "templates", "account", "events", "widgets", "provider", "operation"} {
+		for _, found := range section.FindAllStringSubmatch(s.get(t, "/docs/api/"+page), -1) {
+			o := operation{found[1], map[string]string{}}
+			for _, c := range code.FindAllStringSubmatch(found[2], -1) {
+				o.code[c[1]] = html.UnescapeString(tags.ReplaceAllString(c[2], ""))
+			}
+			if len(o.code) > 0 { // else a socket
+				all = append(all, o)
+			}
+		}
+	}
+	if len(all) < 50 {
+		t.Fatalf("the reference shows %d operations", len(all))
+	}
+	return all
+}
+
+func (s *site) get(t *testing.T, path string) string {
+	t.Helper()
+	resp, err := http.Get(s.base + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d, %v", path, resp.StatusCode, err)
+	}
+	return string(text)
+}
+
+// refused are the operations whose example is refused for a reason of its own: examples name hosts that nobody has, and tokens that were not
+// made here.
+func refused() map[string]string {
+	return map[string]string{
+		"signIn": "401", "refreshSession": "401", // nobody has this password or this token
+		"addWebhook": "400", "replaceWebhook": "400", // the host is looked up
+		"widgetWrapperWithoutWidget": "400", // that is what it is for
+		"loadFile":                   "403", // it is loaded by a signed address
+	}
+}
+
+// examples sends the request of each operation as its page has it, with the demo's key. What it names by an id that
+// there is not is a 404; nothing is malformed.
+func (s *site) examples(t *testing.T) {
+	need.Program(t, "curl", "curl")
+	var session struct {
+		Token string `json:"access_token"`
+	}
+	resp, err := http.Post(s.base+"/functions/v1/auth?grant_type=password", "application/json", strings.NewReader(fmt.Sprintf(`{"email":%q,"password":%q}`, s.facts.Email, s.facts.Password)))
+	if err == nil {
+		err = json.NewDecoder(resp.Body).Decode(&session)
+		_ = resp.Body.Close()
+	}
+	if err != nil || session.Token == "" {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	save(t, filepath.Join(dir, "summer.jpg"), "\xff\xd8\xff\xe0\x00\x10JFIF")
+	var script strings.Builder
+	for _, o := range s.operations(t) {
+		if o.id == "signOut" { // the session is needed by others
+			continue
+		}
+		command, is := strings.CutPrefix(o.code["curl"], "curl ")
+		if !is {
+			t.Errorf("%s: %s", o.id, o.code["curl"])
+		}
+		fmt.Fprintf(&script, "echo -n '%s '; curl -sS -m 20 -o %s.out -w '%%{http_code}\\n' %s\n", o.id, o.id, command)
+	}
+	c := exec.CommandContext(t.Context(), "bash", "-c", script.String())
+	c.Dir = dir
+	c.Env = append(os.Environ(), "no_proxy=127.0.0.1", "ACCESS_KEY="+s.facts.AccessKey, "USER_TOKEN="+session.Token, "CHAT_TOKEN=x", "CONVERSATION_TOKEN=x")
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, errs.String())
+	}
+	good := 0
+	for line := range strings.Lines(string(out)) {
+		id, status, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasPrefix(status, "2") {
+			good++
+			continue
+		}
+		text, _ := os.ReadFile(filepath.Join(dir, id+".out"))
+		token := status == "401" && (bytes.Contains(text, []byte("token")) || bytes.Contains(text, []byte("conversation"))) // of a chat or a talk
+		if status != "404" && status != "409" && !token && status != refused()[id] {
+			t.Errorf("%s: %s %s", id, status, text)
+		}
+	}
+	if good < 20 {
+		t.Errorf("only %d of the requests succeed:\n%s", good, out)
+	}
+}
+
+// programs compiles the request of each operation in Go and in TypeScript.
+func (s *site) programs(t *testing.T) {
+	dir := t.TempDir()
+	var program, typescript strings.Builder
+	program.WriteString("package main\n\nimport (\n\t\"bytes\"\n\t\"context\"\n\t\"io\"\n\t\"mime/multipart\"\n\t\"net/http\"\n\t\"os\"\n\t\"strings\"\n)\n\n" +
+		"var _, _, _, _ = bytes.NewReader, multipart.NewWriter, strings.NewReader, os.Getenv\n\nfunc main() {}\n")
+	for _, o := range s.operations(t) {
+		fmt.Fprintf(&program, "\nfunc %s(ctx context.Context, picture io.Reader) error {\n%s\nreturn nil\n}\n", o.id, o.code["go"])
+		fmt.Fprintf(&typescript, "export async function %s_(picture: Blob) {\n%s\n}\n", o.id, o.code["ts"])
+	}
+	save(t, filepath.Join(dir, "main.go"), program.String())
+	if out, err := exec.CommandContext(t.Context(), "go", "vet", filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	save(t, filepath.Join(dir, "reference.ts"), typescript.String())
+	checkTypes(t, dir, []string{filepath.Join(dir, "reference.ts")})
+}
