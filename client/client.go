@@ -3,7 +3,7 @@
 //
 //	c, err := client.New("https://carillon.example.com", client.WithKey(os.Getenv("CARILLON_ACCESS_KEY")))
 //	…
-//	accepted, err := c.Notify(ctx, client.Notification{ … })
+//	accepted, err := c.Send(ctx, client.Message{ … })
 //
 // Requests are repeated by the rules of docs/reference/errors.md: 429 after the seconds that the response names, 500, 502, 503 and
 // connections that break with growing pauses, three attempts in all. A request to send has an Idempotency-Key of its own, so that a repeat
@@ -54,7 +54,9 @@ type Option func(*Client)
 
 // WithKey calls the company's routes with an access key. The key itself is sent once an hour, in a header, for a token that stands in for
 // it: it is in no address, where proxies would log it.
-func WithKey(key string) Option { return func(c *Client) { c.company = &exchanged{key: key} } }
+func WithKey(key string) Option {
+	return func(c *Client) { c.company = &exchanged{tokens: newTokens(), key: key} }
+}
 
 // WithKeyInQuery calls the company's routes with an access key in the query of each address, as programs without this package do.
 func WithKeyInQuery(key string) Option { return func(c *Client) { c.company = inQuery(key) } }
@@ -66,7 +68,7 @@ func WithCompanyToken(token string) Option {
 
 // WithSignIn calls the user's routes as the user with an e-mail and a password: it signs in with the first call and renews the session.
 func WithSignIn(email, password string) Option {
-	return func(c *Client) { c.user = &signedIn{email: email, password: password} }
+	return func(c *Client) { c.user = &signedIn{tokens: newTokens(), email: email, password: password} }
 }
 
 // WithUserToken calls the user's routes with an access token, which is the caller's to renew.
@@ -165,8 +167,12 @@ func (c *Client) Do(ctx context.Context, call Call) (Reply, error) {
 	}
 	renewed := false
 	for try := 1; ; try++ {
-		reply, err := c.once(ctx, call)
-		if expired(err) && !renewed && c.credentialOf(call.As).renew() {
+		key, token, err := c.credentialOf(call.As).get(ctx, c)
+		if err != nil {
+			return Reply{}, err // what could be repeated of it was: a wrong password is not tried twice
+		}
+		reply, err := c.once(ctx, call, key, token)
+		if expired(err) && !renewed && c.credentialOf(call.As).renew(token) {
 			renewed = true
 			continue
 		}
@@ -195,8 +201,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (c *Client) once(ctx context.Context, call Call) (Reply, error) {
-	req, err := c.request(ctx, call)
+func (c *Client) once(ctx context.Context, call Call, key, token string) (Reply, error) {
+	req, err := c.request(ctx, call, key, token)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -223,7 +229,9 @@ func (c *Client) once(ctx context.Context, call Call) (Reply, error) {
 		return reply, nil
 	}
 	if err := json.Unmarshal(text, call.Out); err != nil {
-		return reply, fmt.Errorf("cannot read the response of %s: %w", c.base, err)
+		e := unexpected(resp)
+		e.Message = fmt.Sprintf("cannot read the response of %s: %v", c.base, err)
+		return reply, e
 	}
 	return reply, nil
 }
@@ -239,11 +247,7 @@ func (c *Client) credentialOf(as As) credential {
 	}
 }
 
-func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) {
-	key, token, err := c.credentialOf(call.As).get(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+func (c *Client) request(ctx context.Context, call Call, key, token string) (*http.Request, error) {
 	query := url.Values{}
 	maps.Copy(query, call.Query)
 	if key != "" {
@@ -256,6 +260,7 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	var body io.Reader
 	var contentType string
 	if call.form != nil {
+		var err error
 		if body, contentType, err = call.form(); err != nil {
 			return nil, err
 		}

@@ -16,13 +16,13 @@ type credential interface {
 	// get returns a key for the query, or a token.
 	get(ctx context.Context, c *Client) (key, token string, err error)
 	// renew forgets a token that was refused, and reports whether another one can be had.
-	renew() bool
+	renew(refused string) bool
 }
 
 type nobody struct{}
 
 func (nobody) get(context.Context, *Client) (key, token string, err error) { return "", "", nil }
-func (nobody) renew() bool                                                 { return false }
+func (nobody) renew(string) bool                                           { return false }
 
 // missing is what a call needs and the client was made without.
 type missing string
@@ -30,21 +30,21 @@ type missing string
 func (m missing) get(context.Context, *Client) (key, token string, err error) {
 	return "", "", errors.New("the client was made without " + string(m))
 }
-func (missing) renew() bool { return false }
+func (missing) renew(string) bool { return false }
 
 type inQuery string
 
 func (k inQuery) get(context.Context, *Client) (key, token string, err error) {
 	return string(k), "", nil
 }
-func (inQuery) renew() bool { return false }
+func (inQuery) renew(string) bool { return false }
 
 type fixed string
 
 func (t fixed) get(context.Context, *Client) (key, token string, err error) {
 	return "", string(t), nil
 }
-func (fixed) renew() bool { return false }
+func (fixed) renew(string) bool { return false }
 
 // renewBefore is how long before its end a token is renewed.
 const renewBefore = time.Minute
@@ -54,35 +54,75 @@ func until(c *Client, seconds int) time.Time {
 	return c.now().Add(time.Duration(seconds)*time.Second - renewBefore)
 }
 
-// exchanged is an access key, and the token that stands in for it.
-type exchanged struct {
-	key string
+// tokens keep a token until it is to be renewed. Callers that need another one at the same time wait for one request.
+type tokens struct {
+	fetching chan struct{} // has room for the one caller that fetches
 
 	mu    sync.Mutex
 	token string
 	until time.Time
 }
 
-func (x *exchanged) renew() bool {
+func newTokens() tokens { return tokens{fetching: make(chan struct{}, 1)} }
+
+func (x *tokens) current(c *Client) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.token = ""
+	if c.now().Before(x.until) {
+		return x.token
+	}
+	return ""
+}
+
+// renew forgets the token, unless another one has come meanwhile.
+func (x *tokens) renew(refused string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.token == refused {
+		x.token = ""
+	}
 	return true
 }
 
-// get returns the token. Callers that need a new one at the same time wait for one request.
-func (x *exchanged) get(ctx context.Context, c *Client) (key, token string, err error) {
+// fetch returns the token, or one that is good for some seconds.
+func (x *tokens) fetch(ctx context.Context, c *Client, another func() (token string, seconds int, err error)) (string, error) {
+	if token := x.current(c); token != "" {
+		return token, nil
+	}
+	select {
+	case x.fetching <- struct{}{}:
+		defer func() { <-x.fetching }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	if token := x.current(c); token != "" {
+		return token, nil
+	}
+	token, seconds, err := another()
+	if err != nil {
+		return "", err
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.token != "" && c.now().Before(x.until) {
-		return "", x.token, nil
-	}
-	got, err := companyToken(ctx, c, x.key)
-	if err != nil {
-		return "", "", err
-	}
-	x.token, x.until = got.AccessToken, until(c, got.ExpiresIn)
-	return "", x.token, nil
+	x.token, x.until = token, until(c, seconds)
+	return token, nil
+}
+
+// exchanged is an access key, and the token that stands in for it.
+type exchanged struct {
+	tokens
+	key string
+}
+
+func (x *exchanged) get(ctx context.Context, c *Client) (key, token string, err error) {
+	token, err = x.fetch(ctx, c, func() (string, int, error) {
+		got, err := companyToken(ctx, c, x.key)
+		if err != nil {
+			return "", 0, err
+		}
+		return got.AccessToken, got.ExpiresIn, nil
+	})
+	return "", token, err
 }
 
 // companyToken exchanges a key for a token.
@@ -118,41 +158,30 @@ func (k *Key) Allows(scopes ...string) bool {
 
 // signedIn is a user's session.
 type signedIn struct {
+	tokens
 	email, password string
-
-	mu      sync.Mutex
-	token   string
-	until   time.Time
-	refresh string
-}
-
-func (s *signedIn) renew() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.token = ""
-	return true
+	refresh         string // used by whoever fetches
 }
 
 // get returns the access token of the session; it renews the session, or signs in where that is refused.
 func (s *signedIn) get(ctx context.Context, c *Client) (key, token string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.token != "" && c.now().Before(s.until) {
-		return "", s.token, nil
-	}
-	var got *Session
-	if s.refresh != "" {
-		if got, err = c.Users().Refresh(ctx, s.refresh); err != nil && !errors.Is(err, Unauthorized) {
-			return "", "", err
+	token, err = s.fetch(ctx, c, func() (string, int, error) {
+		var got *Session
+		var err error
+		if s.refresh != "" {
+			if got, err = c.Users().Refresh(ctx, s.refresh); err != nil && !errors.Is(err, Unauthorized) {
+				return "", 0, err
+			}
 		}
-	}
-	if got == nil {
-		if got, err = c.Users().SignIn(ctx, s.email, s.password); err != nil {
-			return "", "", err
+		if got == nil {
+			if got, err = c.Users().SignIn(ctx, s.email, s.password); err != nil {
+				return "", 0, err
+			}
 		}
-	}
-	s.token, s.until, s.refresh = got.AccessToken, until(c, got.ExpiresIn), got.RefreshToken
-	return "", s.token, nil
+		s.refresh = got.RefreshToken
+		return got.AccessToken, got.ExpiresIn, nil
+	})
+	return "", token, err
 }
 
 // Users are the calls of a user.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Error is a response other than success, in the form that all errors have (docs/reference/errors.md). errors.Is compares it with a Code.
+// Error is a response other than success, in the form that all errors have (docs/reference/errors.md), or one that cannot be read. errors.Is compares it with a Code.
 type Error struct {
 	Status     int             `json:"status"`
 	Code       string          `json:"error"`
@@ -79,13 +79,18 @@ func (e *Error) Detail(name string) string {
 func readError(resp *http.Response, body []byte) *Error {
 	e := &Error{}
 	if err := json.Unmarshal(body, e); err != nil || e.Code == "" {
-		*e = Error{
-			Code: string(UnexpectedAnswer), RetryAfter: seconds(resp.Header.Get("Retry-After")), Message: fmt.Sprintf("%d %s, and not in the form of this program", resp.StatusCode, http.StatusText(resp.StatusCode)),
-			RequestID: resp.Header.Get("X-Request-Id"),
-		}
+		return unexpected(resp)
 	}
 	e.Status = resp.StatusCode
 	return e
+}
+
+// unexpected is the error of a response that is not the program's.
+func unexpected(resp *http.Response) *Error {
+	return &Error{
+		Status: resp.StatusCode, Code: string(UnexpectedAnswer), RetryAfter: seconds(resp.Header.Get("Retry-After")),
+		Message: fmt.Sprintf("%d %s, and not in the form of this program", resp.StatusCode, http.StatusText(resp.StatusCode)), RequestID: resp.Header.Get("X-Request-Id"),
+	}
 }
 
 // seconds is a Retry-After; 0 where it is none.

@@ -1,6 +1,6 @@
 import { Exchanged, fixed, missing, nobody, SignedIn, type Credential } from "./credentials.js";
 import { Events, Suppressions, Templates, Users, Webhooks } from "./groups.js";
-import { CarillonError, errorOf, Unreachable } from "./errors.js";
+import { CarillonError, errorOf, Unreachable, unexpected } from "./errors.js";
 import type * as T from "./types.js";
 
 export interface Options {
@@ -158,11 +158,12 @@ export class CarillonClient {
     const credential = { company: this.company, user: this.user, nobody }[call.as ?? "company"];
     let renewed = false;
     for (let attempt = 1; ; attempt++) {
+      const held = await credential.get(this, call.signal); // repeats by itself what may be: a wrong password is not tried twice
       try {
-        return await this.once<R>(method, path, call, credential, as);
+        return await this.once<R>(method, path, call, held, as);
       } catch (e) {
         if (call.signal?.aborted) throw call.signal.reason;
-        if (e instanceof CarillonError && e.code === "unauthorized" && !renewed && credential.renew()) { renewed = true; attempt--; continue; }
+        if (e instanceof CarillonError && e.code === "unauthorized" && !renewed && credential.renew(held.token)) { renewed = true; attempt--; continue; }
         const pause = this.pauseAfter(e, method, call, attempt);
         if (pause === undefined) throw e;
         this.options.onRetry?.(pause, e as Error);
@@ -171,8 +172,7 @@ export class CarillonClient {
     }
   }
 
-  private async once<R>(method: string, path: string, call: Call, credential: Credential, as: "json" | "bytes"): Promise<{ value: R; response: Response }> {
-    const { key, token } = await credential.get(this, call.signal);
+  private async once<R>(method: string, path: string, call: Call, { key, token }: { key?: string; token?: string }, as: "json" | "bytes"): Promise<{ value: R; response: Response }> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) query.set(name, String(value));
     if (key) query.set("access_key", key);
@@ -190,7 +190,7 @@ export class CarillonClient {
       response = await (this.options.fetch ?? fetch)(`${this.base}/functions/v1/${path}${query.size > 0 ? "?" + query : ""}`, {
         method, headers, redirect: "manual", signal: call.signal ? AbortSignal.any([call.signal, late]) : late, ...(body !== undefined && { body }),
       });
-      read = as === "bytes" && response.ok ? await response.arrayBuffer() : await response.text();
+      read = as === "bytes" && response.ok ? await response.arrayBuffer() : await text(response);
     } catch (e) {
       throw new Unreachable(this.base, e);
     }
@@ -199,7 +199,7 @@ export class CarillonClient {
     try {
       return { value: JSON.parse(read as string) as R, response };
     } catch {
-      throw new Error(`cannot read the response of ${this.base}: it is no JSON`);
+      throw unexpected(response);
     }
   }
 
@@ -216,6 +216,25 @@ export class CarillonClient {
     const again = e.status === 503 || e.code === "idempotency_in_progress" // it was not begun
       || safe && (e.status === 500 || e.status === 502);
     return again && attempt < attempts ? Math.max(after, backoff) : undefined;
+  }
+}
+
+const maxResponse = 32 << 20; // bytes, but for recordings
+
+/** text reads a response of bounded length. */
+async function text(response: Response): Promise<string> {
+  const parts: string[] = [], decoder = new TextDecoder();
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (;;) {
+    const { done, value } = await reader?.read() ?? { done: true };
+    if (done || !value) return parts.join("") + decoder.decode();
+    size += value.length;
+    if (size > maxResponse) {
+      await reader?.cancel();
+      return ""; // it is no response of the program
+    }
+    parts.push(decoder.decode(value, { stream: true }));
   }
 }
 

@@ -4,7 +4,7 @@ import type { CarillonClient } from "./client.js";
 export interface Credential {
   get(c: CarillonClient, signal?: AbortSignal): Promise<{ key?: string; token?: string }>;
   /** renew forgets a token that was refused, and reports whether another one can be had. */
-  renew(): boolean;
+  renew(refused: string | undefined): boolean;
 }
 
 export const nobody: Credential = { get: async () => ({}), renew: () => false };
@@ -25,22 +25,33 @@ abstract class Renewed implements Credential {
   private until = 0;
   private coming: Promise<string> | undefined;
 
-  async get(c: CarillonClient): Promise<{ token: string }> {
+  async get(c: CarillonClient, signal?: AbortSignal): Promise<{ token: string }> {
     if (this.token !== undefined && Date.now() < this.until) return { token: this.token };
     this.coming ??= this.fetch(c).then((got) => {
       this.token = got.access_token;
       this.until = Date.now() + (got.expires_in - renewBefore) * 1000; // only this side's clock counts
       return got.access_token;
     }).finally(() => { this.coming = undefined; });
-    return { token: await this.coming };
+    return { token: await unlessAborted(this.coming, signal) };
   }
 
-  renew(): boolean {
-    this.token = undefined;
+  renew(refused: string | undefined): boolean {
+    if (this.token === refused) this.token = undefined; // not where another one has come meanwhile
     return true;
   }
 
   protected abstract fetch(c: CarillonClient): Promise<{ access_token: string; expires_in: number }>;
+}
+
+/** unlessAborted gives up waiting; what is waited for goes on, as others may wait too. */
+function unlessAborted<R>(coming: Promise<R>, signal?: AbortSignal): Promise<R> {
+  if (!signal) return coming;
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+    coming.then(resolve, reject).finally(() => signal.removeEventListener("abort", end));
+  });
 }
 
 /** An access key, and the token that stands in for it. */

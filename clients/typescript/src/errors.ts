@@ -30,7 +30,7 @@ export interface Details {
   [field: string]: unknown;
 }
 
-/** A response other than success. */
+/** A response other than success, or one that cannot be read. */
 export class CarillonError extends Error {
   override readonly name = "CarillonError";
 
@@ -67,12 +67,17 @@ export function errorOf(response: Response, text: string): CarillonError {
   let body: { error?: unknown; message?: unknown; details?: unknown; retry_after?: unknown; request_id?: unknown } = {};
   try { body = JSON.parse(text) ?? {}; } catch { /* it is not the program's */ }
   if (typeof body.error !== "string" || typeof body.message !== "string") {
-    return new CarillonError(response.status, "unexpected_answer", `${response.status}, and not in the form of this program`, {}, seconds(response.headers.get("Retry-After")), response.headers.get("X-Request-Id") ?? undefined);
+    return unexpected(response);
   }
   return new CarillonError(
     response.status, body.error as Code, body.message, (typeof body.details === "object" && body.details ? body.details : {}) as Details,
     typeof body.retry_after === "number" ? body.retry_after : undefined, typeof body.request_id === "string" ? body.request_id : undefined,
   );
+}
+
+/** unexpected is the error of a response that is not the program's. */
+export function unexpected(response: Response): CarillonError {
+  return new CarillonError(response.status, "unexpected_answer", `${response.status}, and not in the form of this program`, {}, seconds(response.headers.get("Retry-After")), response.headers.get("X-Request-Id") ?? undefined);
 }
 
 /** seconds is a Retry-After. */
