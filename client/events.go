@@ -78,14 +78,15 @@ func (x Events) Pull(ctx context.Context, p Pull) (*EventPage, error) {
 	return get[EventPage](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "events", Query: q, As: Company})
 }
 
-// Pulled is an event and the cursor after which it is the first. A program that has to go on where it ended keeps After of the last page it
-// has finished.
+// Pulled is an event, and where to go on once it is handled. A program that keeps Cursor after each event misses none when it begins again;
+// some of the last page may come twice.
 type Pulled struct {
 	Event
-	Cursor string // of the page that it came with: events from it on come again where a program begins with it
+	Cursor string
 }
 
-// Follow are what happens from a cursor on, without end: it waits for more. An error ends them, and so does the end of ctx.
+// Follow returns what happens from a cursor on, without end: it waits for more. An error ends it, with the cursor to go on with; so does
+// the end of ctx. Without a cursor it begins now: a program that keeps cursors takes its first one from Pull.
 func (x Events) Follow(ctx context.Context, p Pull) iter.Seq2[Pulled, error] {
 	return func(yield func(Pulled, error) bool) {
 		if p.Wait == 0 {
@@ -95,11 +96,14 @@ func (x Events) Follow(ctx context.Context, p Pull) iter.Seq2[Pulled, error] {
 			page, err := x.Pull(ctx, p)
 			if err != nil {
 				if ctx.Err() == nil {
-					yield(Pulled{}, err)
+					yield(Pulled{Cursor: p.Cursor}, err)
 				}
 				return
 			}
-			for _, e := range page.Events {
+			for i, e := range page.Events {
+				if i == len(page.Events)-1 {
+					p.Cursor = page.NextCursor
+				}
 				if !yield(Pulled{e, p.Cursor}, nil) {
 					return
 				}

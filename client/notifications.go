@@ -349,13 +349,22 @@ type Media struct {
 
 // Upload keeps a file for headers of notifications. It is read again from its beginning where the request is repeated.
 func (c *Client) Upload(ctx context.Context, name string, file io.ReadSeeker) (*Media, error) {
+	var before *io.PipeReader
+	var read chan struct{}
 	return get[Media](ctx, c, Call{Method: http.MethodPost, Path: Prefix + "media", As: Company, form: func() (io.Reader, string, error) {
+		if before != nil { // a response may come before all of the file is read
+			_ = before.Close()
+			<-read
+		}
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return nil, "", fmt.Errorf("read the file: %w", err)
 		}
 		out, in := io.Pipe()
+		done := make(chan struct{})
+		before, read = out, done
 		form := multipart.NewWriter(in)
 		go func() {
+			defer close(done)
 			part, err := form.CreateFormFile("file", name)
 			if err == nil {
 				_, err = io.Copy(part, file)

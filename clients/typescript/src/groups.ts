@@ -57,12 +57,15 @@ export class Events {
     return this.client.request("GET", "events", { ...o, query: { limit: 100, cursor: p.cursor, types: p.types?.join(","), wait: p.wait } });
   }
 
-  /** follow is what happens from a cursor on, without end: each with the cursor of the page that it came with, with which it comes again. */
+  /**
+   * follow is what happens from a cursor on, without end: each event with the cursor to go on with once it is handled. A program that keeps it
+   * misses none when it begins again; some of the last page may come twice. Without a cursor it begins now: take the first one from pull.
+   */
   async *follow(p: { cursor?: string; types?: T.EventType[]; wait?: number } = {}, o: CallOptions = {}): AsyncGenerator<{ event: T.CarillonEvent; cursor: string | undefined }> {
     let cursor = p.cursor;
     for (;;) {
       const page = await this.pull({ ...p, wait: p.wait ?? 25, ...(cursor && { cursor }) }, o);
-      for (const event of page.data) yield { event, cursor };
+      for (const [i, event] of page.data.entries()) yield { event, cursor: i === page.data.length - 1 ? page.next_cursor : cursor };
       cursor = page.next_cursor;
     }
   }
