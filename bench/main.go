@@ -53,6 +53,7 @@ func groups() []group {
 		{"calls", (*bench).measureCalls},
 		{"committer", (*bench).measureCommitter},
 		{"drain", (*bench).measureDrain},
+		{"webhooks", (*bench).measureWebhooks},
 		{"idle", onEngines((*bench).measureIdle)},
 		{"million", onEngines((*bench).measureMillion)},
 		{"fairness", onEngines((*bench).measureFairness)},

@@ -27,7 +27,7 @@ import (
 
 // helpers are what this program does in other processes, by the argument that selects it.
 func helpers() map[string]func() error {
-	return map[string]func() error{"handler": runHandler, "provider": runProvider, "exchange": runExchange}
+	return map[string]func() error{"handler": runHandler, "provider": runProvider, "exchange": runExchange, "receiver": runReceiver}
 }
 
 // runHandler is yardstick H. It prints its address.
