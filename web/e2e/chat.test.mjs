@@ -30,6 +30,8 @@ describe("the chat on a page of another site", () => {
     const c = await context(browser);
     t.after(() => c.close());
     const p = await c.newPage();
+    const said = [];
+    p.on("console", (m) => said.push(m.text()));
     await p.goto(host.url);
     let frame = await chatOf(p);
     await frame.getByText("Hola, ¿en qué podemos ayudar?").waitFor();
@@ -45,6 +47,7 @@ describe("the chat on a page of another site", () => {
     frame = await chatOf(p);
     await frame.getByText("¿Hay vida en la luna de queso xyzzy?").waitFor();
     await shot(p, "chat-embedded");
+    assert.deepEqual(said.filter((x) => x.includes("postMessage")), [], "what the site's console says");
     c.check();
   });
 

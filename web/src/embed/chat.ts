@@ -21,6 +21,7 @@ import { animation, dress, hex, onColour, styleOf, visitorOf, type Api, type Cal
   let title: string;
   let frame: HTMLIFrameElement | undefined;
   let open = false;
+  let loaded = false;
   let identity: string | undefined;
 
   const host = document.createElement("div");
@@ -33,7 +34,8 @@ import { animation, dress, hex, onColour, styleOf, visitorOf, type Api, type Cal
   button.onclick = () => show(!open);
   root.append(button);
 
-  const post = (message: unknown) => frame?.contentWindow?.postMessage(message, origin);
+  // Until the frame has loaded, its window is an empty page of the site: the browser would warn and deliver nothing.
+  const post = (message: unknown) => loaded && frame!.contentWindow?.postMessage(message, origin);
 
   const show = (to: boolean) => {
     if (to && !frame) {
@@ -52,6 +54,7 @@ import { animation, dress, hex, onColour, styleOf, visitorOf, type Api, type Cal
 
   addEventListener("message", (e) => {
     if (!frame || e.source !== frame.contentWindow || e.origin !== origin) return;
+    loaded = true;
     const { type, count } = typeof e.data === "string" ? { type: e.data, count: 0 } : e.data || {};
     if (type === "get_widget") post({ type, widgetData: data });
     if (type === "get_customer") post({ type, customer: { ...(customer ??= visitorOf("carillon.visitor." + widget)), page: location.href.split(/[?#]/)[0], identity } });

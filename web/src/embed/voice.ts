@@ -23,6 +23,7 @@ import { animation, dress, hex, styleOf, visitorOf, type Api, type Call, type Li
   let customer: object | undefined;
   let frame: HTMLIFrameElement | undefined;
   let open = false;
+  let loaded = false;
   let identity: string | undefined;
 
   const host = document.createElement("div");
@@ -32,7 +33,8 @@ import { animation, dress, hex, styleOf, visitorOf, type Api, type Call, type Li
   button.ariaExpanded = "false";
   button.onclick = () => show(!open);
   root.append(button);
-  const post = (message: unknown) => frame?.contentWindow?.postMessage(message, origin);
+  // Until the frame has loaded, its window is an empty page of the site: the browser would warn and deliver nothing.
+  const post = (message: unknown) => loaded && frame!.contentWindow?.postMessage(message, origin);
   const label = () => data!.texts?.button || data!.name!;
 
   const show = (to: boolean) => {
@@ -54,6 +56,7 @@ import { animation, dress, hex, styleOf, visitorOf, type Api, type Call, type Li
 
   addEventListener("message", (e) => {
     if (!frame || e.source !== frame.contentWindow || e.origin !== origin) return;
+    loaded = true;
     const { type, id, name, parameters, state } = e.data || {};
     if (type === "get_widget") post({ type, widgetData: data });
     if (type === "get_customer") post({ type, customer: { ...(customer ??= visitorOf("carillon.visitor." + widget)), access_key: key, language, identity, page: location.href.split(/[?#]/)[0] } });
