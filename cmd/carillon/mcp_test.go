@@ -82,6 +82,9 @@ func (a *assistant) tools() (names []string) {
 			a.t.Fatal(err)
 		}
 		names = append(names, tool.Name)
+		if schema, _ := json.Marshal(tool.InputSchema); strings.Contains(string(schema), "null") {
+			a.t.Errorf("%s takes null: %s", tool.Name, schema)
+		}
 		if tool.Description == "" || tool.Annotations == nil || tool.Annotations.DestructiveHint == nil {
 			a.t.Errorf("%s says too little of itself: %+v", tool.Name, tool)
 		}
@@ -148,7 +151,7 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	for end := time.Now().Add(20 * time.Second); len(shown) == 0; time.Sleep(50 * time.Millisecond) {
 		shown = a.good("read_sandbox_phone", map[string]any{"sender": "demo", "number": "34600111222"})["messages"].([]any)
 		if time.Now().After(end) {
-			t.Fatalf("it does not arrive: %v", a.good("get_notification", map[string]any{"id": sent["notification_id"]}))
+			t.Fatalf("it does not arrive: %v", a.good("get_notification", map[string]any{"notification_id": sent["notification_id"]}))
 		}
 	}
 	if text := shown[0].(map[string]any)["text"]; text != "Hello Ana, this is Carillon." {
@@ -165,13 +168,13 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	if later["scheduled_time"] != "2090-01-15T08:30:00Z" {
 		t.Errorf("scheduled %v", later)
 	}
-	if moved := a.good("move_notification", map[string]any{"id": later["notification_id"], "at": "2090-01-16T09:30:00Z"}); moved["scheduled_time"] != "2090-01-16T09:30:00Z" {
+	if moved := a.good("move_notification", map[string]any{"notification_id": later["notification_id"], "at": "2090-01-16T09:30:00Z"}); moved["scheduled_time"] != "2090-01-16T09:30:00Z" {
 		t.Errorf("moved %v", moved)
 	}
 	if list := a.good("list_notifications", map[string]any{"campaign": "assistant", "limit": 1}); list["more"] != true || len(list["notifications"].([]any)) != 1 {
 		t.Errorf("listed %v", list)
 	}
-	if canceled := a.good("cancel_notification", map[string]any{"id": later["notification_id"]}); canceled["canceled"] != 1.0 {
+	if canceled := a.good("cancel_notification", map[string]any{"notification_id": later["notification_id"]}); canceled["canceled"] != 1.0 {
 		t.Errorf("canceled %v", canceled)
 	}
 
@@ -185,9 +188,9 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 		{"send_message", with(hello, map[string]any{"send_id": ""}), `^send_id must have`},
 		{"send_message", with(hello, map[string]any{"send_id": "first", "campaign": "another"}), `(?s)^idempotency_key_reused.*Take another one for another message`},
 		{"send_message", map[string]any{"template": "hello"}, `missing properties`},
-		{"get_notification", map[string]any{"id": "019ac5b0-6f2e-7c41-9d3a-5b8e2f10c7d4"}, `^not_found`},
+		{"get_notification", map[string]any{"notification_id": "019ac5b0-6f2e-7c41-9d3a-5b8e2f10c7d4"}, `^not_found`},
 		{"list_notifications", map[string]any{"since": "yesterday"}, `^since must look like`},
-		{"cancel_notification", map[string]any{"id": later["notification_id"]}, `^conflict`},
+		{"cancel_notification", map[string]any{"notification_id": later["notification_id"]}, `^conflict`},
 	} {
 		if _, failed := a.call(c.tool, c.args); !regexp.MustCompile(c.want).MatchString(failed) {
 			t.Errorf("%s %v: %q, want %s", c.tool, c.args, failed, c.want)
@@ -258,7 +261,7 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	if d := cmp.Diff([]string{"get_call", "get_notification", "get_template", "list_notifications", "list_templates"}, b.tools()); d != "" {
 		t.Errorf("tools of a key that reads (-want +got):\n%s", d)
 	}
-	if n := b.good("get_notification", map[string]any{"id": sent["notification_id"]}); n["campaign_name"] != "assistant" {
+	if n := b.good("get_notification", map[string]any{"notification_id": sent["notification_id"]}); n["campaign_name"] != "assistant" {
 		t.Errorf("read %v", n)
 	}
 	if _, failed := b.call("send_message", hello); !strings.Contains(failed, "unknown tool") {

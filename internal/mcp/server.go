@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"carillon/client"
@@ -63,10 +65,24 @@ func hints(k kind, title string) *sdk.ToolAnnotations {
 
 // add adds a tool. What do returns becomes JSON; an error becomes the text of a failed call, with the code, what is wrong and the request's id.
 func add[In any](s *sdk.Server, k kind, name, title, description string, do func(ctx context.Context, in In) (any, error)) {
-	sdk.AddTool(s, &sdk.Tool{Name: name, Title: title, Description: description, Annotations: hints(k, title)}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(s, &sdk.Tool{Name: name, Title: title, Description: description, Annotations: hints(k, title), InputSchema: schemaOf[In]()}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		out, err := do(ctx, in)
 		return nil, out, advised(err)
 	})
+}
+
+// schemaOf describes the arguments of a tool. A list is a list: by itself the library also allows null, which some assistants do not understand.
+func schemaOf[In any]() *jsonschema.Schema {
+	x, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // by a type of this package
+	}
+	for _, p := range x.Properties {
+		if slices.Equal(p.Types, []string{"null", "array"}) {
+			p.Type, p.Types = "array", nil
+		}
+	}
+	return x
 }
 
 // documents are the pages of the documentation, as the program serves them.

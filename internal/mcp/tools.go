@@ -47,11 +47,11 @@ type callInput struct {
 }
 
 type idInput struct {
-	ID string `json:"id" jsonschema:"notification_id of send_message, place_call or list_notifications"`
+	ID string `json:"notification_id" jsonschema:"of send_message, place_call or list_notifications"`
 }
 
 type moveInput struct {
-	ID   string `json:"id" jsonschema:"notification_id"`
+	ID   string `json:"notification_id" jsonschema:"of send_message, place_call or list_notifications"`
 	At   string `json:"at" jsonschema:"the new local time, such as 2030-01-15T09:30:00"`
 	Zone string `json:"zone,omitempty" jsonschema:"IANA zone of at; UTC without it"`
 }
@@ -137,7 +137,7 @@ type listInput struct {
 }
 
 type callID struct {
-	ID string `json:"id" jsonschema:"call_id of a recipient in get_notification"`
+	ID string `json:"call_id" jsonschema:"of a recipient in get_notification"`
 }
 
 type eventsInput struct {
