@@ -255,7 +255,7 @@ describe("the sandbox's phone", () => {
   });
 
   it("is readable on a phone, in the dark, in each language", async (t) => {
-    for (const [locale, title, lines] of [["es", "Teléfono de pruebas", "Líneas"], ["pt", "Telefone de testes", "Linhas"]]) {
+    for (const [locale, title, lines] of [["es", "Teléfono de pruebas", "Líneas"], ["pt", "Telefone de teste", "Linhas"]]) {
       const { c, p } = await opened(t, "/sandbox", { locale, colorScheme: "dark", viewport: { width: 390, height: 844 }, hasTouch: true });
       await p.getByRole("heading", { name: title, level: 1 }).waitFor();
       await p.getByRole("listitem").filter({ hasText: /0018/ }).first().waitFor();

@@ -95,10 +95,10 @@ describe("sending to one person", () => {
     await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("Ana");
     await p.getByLabel("Campaña").fill("verano");
     await p.getByLabel("A una hora").check();
-    await p.getByLabel("Fecha y hora allí").fill("2030-07-01T09:00");
+    await p.getByLabel("Fecha y hora en esa zona").fill("2030-07-01T09:00");
     await p.getByRole("combobox", { name: "Zona horaria" }).fill("Europe/Madrid");
     await p.getByRole("option", { name: "Europe/Madrid" }).click();
-    await p.getByText(/En su reloj son 1 jul 2030, 2:00 \(America\/Lima\)/).waitFor();
+    await p.getByText(/En su zona horaria: 1 jul 2030, 2:00 \(America\/Lima\)/).waitFor();
     await fits(p, "the form");
     await accessible(p, "on a phone");
     await shot(p, "send-one-phone-es-dark");
@@ -184,7 +184,7 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
     await p.getByRole("textbox", { name: "Campaña" }).fill("muchos");
     await p.getByLabel("A una hora").check();
-    await p.getByLabel("Fecha y hora allí").fill("2031-01-01T09:00");
+    await p.getByLabel("Fecha y hora en esa zona").fill("2031-01-01T09:00");
     await p.getByRole("button", { name: "Comprobar las filas" }).click();
     await p.getByText("Se pueden enviar las 3000 filas").waitFor();
     await shot(p, "send-dry-run-es");

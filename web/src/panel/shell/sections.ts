@@ -43,7 +43,7 @@ export const sections: Section[] = [
       { to: "/activity", text: "activity", icon: IconHistory, needs: "activity:read", keywords: "api calls errors refused audit log changes history who" },
       { to: "/webhooks", text: "webhooks", icon: IconWebhook, needs: "webhooks:read", keywords: "events endpoints signature secret deliveries replay hooks eventos" },
       { to: "/users", text: "users", icon: IconUsers, needs: "users:read", keywords: "team members people roles" },
-      { to: "/settings", text: "settings", icon: IconSettings, needs: "settings:read", keywords: "company name calling hours redial retention limits ajustes definições horario" },
+      { to: "/settings", text: "settings", icon: IconSettings, needs: "settings:read", keywords: "company name calling hours redial retention limits ajustes configurações horario" },
     ],
   },
 ];

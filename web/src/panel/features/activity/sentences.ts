@@ -27,17 +27,17 @@ const words = dictionary({
   flow: "el flujo «{name}»", widget: "el widget «{name}»", webhook: "el webhook «{name}»", canned_reply: "la respuesta guardada «{name}»", suppression: "la supresión {name}", notification: "una notificación", call: "una llamada", job: "la lista «{name}»", other: "{name}",
   api: "Una clave", setup: "Un archivo de configuración", command: "La línea de comandos", channel: "El canal", recipient: "El destinatario", system: "Carillon", panel: "Alguien", byKey: "La clave «{name}»",
 }, {
-  created: "{who} criou {what}", changed: "{who} alterou {what}", deleted: "{who} eliminou {what}", revoked: "{who} revogou {what}", joined: "{name} entrou na empresa", role_changed: "{who} alterou o papel de {name}",
-  removed: "{who} removeu {name} da empresa", password_set: "{who} definiu a palavra-passe de {name}", password_set_own: "{name} definiu uma palavra-passe nova", password_link_made: "{who} criou uma ligação para uma palavra-passe nova de {name}",
-  signed_out: "{who} terminou as sessões de {name}", second_factor_on: "{name} ativou o segundo fator", second_factor_off: "{who} desativou o segundo fator de {name}", recovery_codes_made: "{name} criou códigos de recuperação novos",
-  identity_linked: "{name} entrou pela primeira vez com início de sessão único", invited: "{who} convidou {name}", sent: "{who} enviou de novo o convite a {name}", withdrawn: "{who} retirou o convite a {name}",
-  submitted: "{who} enviou {what} para revisão", refused: "O canal não aceitou {what}", decided: "{who} decidiu sobre {what}", categorized: "{who} alterou a categoria: {what}",
-  added: "{who} suprimiu o número {name}", addedMany: "{who} suprimiu {name} números", lifted: "{who} levantou a supressão de {name}", canceled: "{who} cancelou {what}", moved: "{who} mudou a hora: {what}",
-  resent: "{who} enviou de novo {what} a quem não a recebeu", hung_up: "{who} desligou {what}", uploaded: "{who} carregou {what}", startedJob: "{who} começou a enviar {what}", paused: "{who} pôs em pausa {what}", resumed: "{who} retomou {what}",
-  started: "{who} iniciou a manutenção", ended: "{who} terminou a manutenção", send_decided: "{who} mandou enviar mensagens retidas após um restauro", fail_decided: "{who} deu por falhadas mensagens retidas após um restauro",
-  company: "as definições da empresa", key: "a chave de acesso “{name}”", user: "o utilizador {name}", invitation: "o convite a {name}", sender: "o remetente “{name}”", template: "o modelo “{name}”", agent: "o agente “{name}”", knowledge: "a base de conhecimento “{name}”",
-  flow: "o fluxo “{name}”", widget: "o widget “{name}”", webhook: "o webhook “{name}”", canned_reply: "a resposta guardada “{name}”", suppression: "a supressão {name}", notification: "uma notificação", call: "uma chamada", job: "a lista “{name}”", other: "{name}",
-  api: "Uma chave", setup: "Um ficheiro de configuração", command: "A linha de comandos", channel: "O canal", recipient: "O destinatário", system: "O Carillon", panel: "Alguém", byKey: "A chave “{name}”",
+  created: "{who} criou {what}", changed: "{who} alterou {what}", deleted: "{who} excluiu {what}", revoked: "{who} revogou {what}", joined: "{name} entrou na empresa", role_changed: "{who} alterou o papel de {name}",
+  removed: "{who} removeu {name} da empresa", password_set: "{who} definiu a senha de {name}", password_set_own: "{name} definiu uma senha nova", password_link_made: "{who} criou um link para uma senha nova de {name}",
+  signed_out: "{who} encerrou as sessões de {name}", second_factor_on: "{name} ativou o segundo fator", second_factor_off: "{who} desativou o segundo fator de {name}", recovery_codes_made: "{name} criou códigos de recuperação novos",
+  identity_linked: "{name} entrou pela primeira vez com login único", invited: "{who} convidou {name}", sent: "{who} enviou de novo o convite a {name}", withdrawn: "{who} retirou o convite a {name}",
+  submitted: "{who} enviou {what} para análise", refused: "O canal não aceitou {what}", decided: "{who} decidiu sobre {what}", categorized: "{who} alterou a categoria: {what}",
+  added: "{who} suprimiu o número {name}", addedMany: "{who} suprimiu {name} números", lifted: "{who} removeu a supressão de {name}", canceled: "{who} cancelou {what}", moved: "{who} mudou a hora: {what}",
+  resent: "{who} enviou de novo {what} a quem não a recebeu", hung_up: "{who} desligou {what}", uploaded: "{who} carregou {what}", startedJob: "{who} começou a enviar {what}", paused: "{who} pausou {what}", resumed: "{who} retomou {what}",
+  started: "{who} iniciou a manutenção", ended: "{who} terminou a manutenção", send_decided: "{who} mandou enviar mensagens retidas após uma restauração", fail_decided: "{who} considerou como falha mensagens retidas após uma restauração",
+  company: "os ajustes da empresa", key: "a chave de acesso “{name}”", user: "o usuário {name}", invitation: "o convite a {name}", sender: "o remetente “{name}”", template: "o modelo “{name}”", agent: "o agente “{name}”", knowledge: "a base de conhecimento “{name}”",
+  flow: "o fluxo “{name}”", widget: "o widget “{name}”", webhook: "o webhook “{name}”", canned_reply: "a resposta salva “{name}”", suppression: "a supressão {name}", notification: "uma notificação", call: "uma chamada", job: "a lista “{name}”", other: "{name}",
+  api: "Uma chave", setup: "Um arquivo de configuração", command: "A linha de comandos", channel: "O canal", recipient: "O destinatário", system: "O Carillon", panel: "Alguém", byKey: "A chave “{name}”",
 });
 
 type Word = keyof typeof words.en;

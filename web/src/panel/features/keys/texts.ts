@@ -21,10 +21,10 @@ export const texts = dictionary({
 }, {
   title: "Chaves de acesso", about: "As aplicações da sua empresa enviam uma chave com cada pedido. Dê a cada aplicação a sua, com as permissões de que precisa.",
   create: "Criar uma chave", label: "Etiqueta", labelHelp: "Para que serve a chave, como o nome da aplicação", scopes: "Permissões", everything: "Tudo", some: "Só estas", expires: "Expira",
-  expiry30: "Em 30 dias", expiry90: "Em 90 dias", expiry365: "Num ano", expiryNever: "Nunca", choose: "Escolha pelo menos uma permissão",
-  made: "A sua nova chave", madeText: "Copie-a agora: depois não volta a ser mostrada aqui.", copyKey: "Copiar a chave", done: "Já a copiei", key: "Chave", lastUsed: "Último uso", created: "Criada", state: "Estado",
-  active: "Ativa", revoked: "Revogada", expired: "Expirada", revoke: "Revogar", revokeTitle: "Revogar a chave «{label}»?", revokeText: "As aplicações que a usam recebem um erro a partir de agora. Não pode ser desfeito.", didRevoke: "A chave está revogada",
+  expiry30: "Em 30 dias", expiry90: "Em 90 dias", expiry365: "Em um ano", expiryNever: "Nunca", choose: "Escolha pelo menos uma permissão",
+  made: "Sua nova chave", madeText: "Copie-a agora: depois não será mostrada de novo.", copyKey: "Copiar a chave", done: "Já a copiei", key: "Chave", lastUsed: "Último uso", created: "Criada", state: "Estado",
+  active: "Ativa", revoked: "Revogada", expired: "Expirada", revoke: "Revogar", revokeTitle: "Revogar a chave “{label}”?", revokeText: "As aplicações que a usam recebem um erro a partir de agora. Não pode ser desfeito.", didRevoke: "A chave está revogada",
   empty: "Ainda não há chaves", emptyText: "Uma aplicação precisa de uma chave para enviar notificações ou mostrar um widget.", showRevoked: "Mostrar as revogadas",
   "*": "Tudo", "notify:send": "Enviar mensagens", "notify:read": "Ler notificações", "voice:send": "Fazer chamadas", "templates:read": "Ler modelos", "templates:write": "Alterar modelos", "widget:use": "Mostrar widgets",
-  "suppressions:write": "Alterar exclusões", "usage:read": "Ler a utilização",
+  "suppressions:write": "Alterar exclusões", "usage:read": "Ler o uso",
 });

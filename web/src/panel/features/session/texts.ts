@@ -13,9 +13,9 @@ export const texts = dictionary({
   company: "Empresa", name: "Su nombre", newPassword: "Una contraseña propia", newHelp: "Al menos 12 caracteres. Unas pocas palabras se recuerdan bien.", make: "Crear el propietario y entrar",
   short: "Al menos 12 caracteres", emailBad: "Revise el correo electrónico", already: "Carillon ya está configurado.", toSignIn: "Ir al inicio de sesión", show: "Mostrar u ocultar la contraseña",
 }, {
-  signIn: "Iniciar sessão", about: "Administração da sua empresa", email: "E-mail", password: "Palavra-passe", wrong: "O e-mail ou a palavra-passe não estão certos", limited: "Demasiadas tentativas. Tente de novo dentro de {n} segundos.",
+  signIn: "Entrar", about: "Administração da sua empresa", email: "E-mail", password: "Senha", wrong: "O e-mail ou a senha não estão certos", limited: "Tentativas demais. Tente de novo dentro de {n} segundos.",
   setUp: "Configurar o Carillon", setUpAbout: "Ainda ninguém pode entrar. Crie o primeiro proprietário com o código de uso único que o programa mostrou ao iniciar.",
-  token: "Código de uso único", tokenHelp: "Começa por first_. Cada início sem proprietário mostra outro.", tokenBad: "Este código já não é válido. Inicie o Carillon de novo para obter outro.",
-  company: "Empresa", name: "O seu nome", newPassword: "Uma palavra-passe sua", newHelp: "Pelo menos 12 caracteres. Algumas palavras são fáceis de lembrar.", make: "Criar o proprietário e entrar",
-  short: "Pelo menos 12 caracteres", emailBad: "Verifique o e-mail", already: "O Carillon já está configurado.", toSignIn: "Ir para o início de sessão", show: "Mostrar ou ocultar a palavra-passe",
+  token: "Código de uso único", tokenHelp: "Começa por first_. Cada início sem proprietário mostra outro.", tokenBad: "Este código não é mais válido. Inicie o Carillon de novo para obter outro.",
+  company: "Empresa", name: "Seu nome", newPassword: "Uma senha sua", newHelp: "Pelo menos 12 caracteres. Algumas palavras são fáceis de lembrar.", make: "Criar o proprietário e entrar",
+  short: "Pelo menos 12 caracteres", emailBad: "Verifique o e-mail", already: "O Carillon já está configurado.", toSignIn: "Ir para o login", show: "Mostrar ou ocultar a senha",
 });

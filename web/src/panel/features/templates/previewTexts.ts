@@ -6,5 +6,5 @@ export const previewTexts = dictionary({
 }, {
   preview: "Vista previa", image: "Imagen", video: "Vídeo", document: "Documento", all: "Ver todas las opciones", sent: "Enviado", delivered: "Entregado", read: "Leído", failed: "Fallido", opens: "Abre {url}", calls: "Llama al {number}", copies: "Copia un código", empty: "El mensaje aparece aquí", missing: "{name}, sin valor",
 }, {
-  preview: "Pré-visualização", image: "Imagem", video: "Vídeo", document: "Documento", all: "Ver todas as opções", sent: "Enviada", delivered: "Entregue", read: "Lida", failed: "Falhada", opens: "Abre {url}", calls: "Liga para {number}", copies: "Copia um código", empty: "A mensagem aparece aqui", missing: "{name}, sem valor",
+  preview: "Prévia", image: "Imagem", video: "Vídeo", document: "Documento", all: "Ver todas as opções", sent: "Enviada", delivered: "Entregue", read: "Lida", failed: "Falhou", opens: "Abre {url}", calls: "Liga para {number}", copies: "Copia um código", empty: "A mensagem aparece aqui", missing: "{name}, sem valor",
 });

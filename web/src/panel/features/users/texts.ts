@@ -19,12 +19,12 @@ export const texts = dictionary({
   ownerHelp: "Todo, también los propietarios", adminHelp: "Todo menos propietarios e instalación", developerHelp: "Agentes, widgets, webhooks; lee claves", marketerHelp: "Envía notificaciones, cambia plantillas",
   teammateHelp: "Responde conversaciones", viewerHelp: "Lee",
 }, {
-  title: "Utilizadores", about: "Quem trabalha nesta empresa e o que o seu papel permite.", add: "Adicionar um utilizador", name: "Nome", email: "E-mail", role: "Papel", lastSignIn: "Último acesso", you: "Você", actions: "Ações para {name}",
-  addTitle: "Adicionar um utilizador", password: "Primeira palavra-passe", passwordHelp: "Pelo menos 12 caracteres. Deixe vazia para quem já tem conta aqui.", generate: "Inventar uma", short: "Pelo menos 12 caracteres",
-  added: "{name} foi adicionado", addedText: "Comunique o e-mail e esta palavra-passe. Não volta a ser mostrada; a pessoa pode mudá-la na sua conta.", emailBad: "Verifique o e-mail",
-  changeRole: "Mudar o papel", roleChanged: "O papel foi mudado", reset: "Definir palavra-passe", resetTitle: "Definir uma palavra-passe para {name}", resetText: "Todas as sessões de {name} terminam.", resetDone: "A palavra-passe foi definida", newPassword: "Nova palavra-passe",
-  signOut: "Terminar todas as sessões", signOutTitle: "Terminar todas as sessões de {name}?", signOutText: "Terminam de imediato, em navegadores e noutros sítios.", signedOut: "Todas as sessões terminaram",
-  remove: "Remover", removeTitle: "Remover {name} de {company}?", removeText: "{name} perde o acesso de imediato. Uma conta que não é de outra empresa é apagada.", removed: "{name} foi removido", done: "Concluído",
+  title: "Usuários", about: "Quem trabalha nesta empresa e o que o seu papel permite.", add: "Adicionar um usuário", name: "Nome", email: "E-mail", role: "Papel", lastSignIn: "Último acesso", you: "Você", actions: "Ações para {name}",
+  addTitle: "Adicionar um usuário", password: "Primeira senha", passwordHelp: "Pelo menos 12 caracteres. Deixe vazia para quem já tem conta aqui.", generate: "Inventar uma", short: "Pelo menos 12 caracteres",
+  added: "{name} foi adicionado", addedText: "Comunique o e-mail e esta senha. Não será mostrada de novo; a pessoa pode mudá-la na sua conta.", emailBad: "Verifique o e-mail",
+  changeRole: "Mudar o papel", roleChanged: "O papel foi mudado", reset: "Definir senha", resetTitle: "Definir uma senha para {name}", resetText: "Todas as sessões de {name} terminam.", resetDone: "A senha foi definida", newPassword: "Nova senha",
+  signOut: "Terminar todas as sessões", signOutTitle: "Terminar todas as sessões de {name}?", signOutText: "Terminam imediatamente, em navegadores e em outros lugares.", signedOut: "Todas as sessões terminaram",
+  remove: "Remover", removeTitle: "Remover {name} de {company}?", removeText: "{name} perde o acesso imediatamente. Uma conta que não é de outra empresa é apagada.", removed: "{name} foi removido", done: "Concluído",
   ownerHelp: "Tudo, também os proprietários", adminHelp: "Tudo menos proprietários e instalação", developerHelp: "Agentes, widgets, webhooks; lê chaves", marketerHelp: "Envia notificações, altera modelos",
   teammateHelp: "Responde a conversas", viewerHelp: "Lê",
 });
