@@ -1,6 +1,6 @@
 import { codes, kinds, type Code, type Kind } from "./types";
 
-/** Address is what the address of the page says beside the company. id is what is opened. */
+/** Address is what the address of the page says in addition to the company: the id of what is opened. */
 export interface Address {
   tab?: "changes"; id?: string; status?: "4xx" | "5xx" | "accepted"; code?: Code; path?: string; key?: string; request?: string; author?: string; kind?: Kind; object?: string; from?: string; to?: string;
 }
