@@ -127,7 +127,7 @@ func unreachable(base string, err error) error {
 
 // Is reports whether target is the error's code.
 func (e *Error) Is(target error) bool {
-	code, ok := target.(Code) //nolint:errorlint // a target is not wrapped
+	code, ok := target.(Code) // a target is not wrapped
 	return ok && string(code) == e.Code
 }
 

@@ -51,7 +51,7 @@ func verify(now time.Time, header http.Header, body []byte, secrets []string) (*
 		_, _ = fmt.Fprintf(mac, "%s.%s.", id, at)
 		_, _ = mac.Write(body)
 		want := mac.Sum(nil)
-		for _, signature := range strings.Fields(given) {
+		for signature := range strings.FieldsSeq(given) {
 			version, text, _ := strings.Cut(signature, ",")
 			if got, err := base64.StdEncoding.DecodeString(text); version == "v1" && err == nil && hmac.Equal(got, want) {
 				good = true

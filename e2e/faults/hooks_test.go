@@ -137,7 +137,7 @@ func (s *hookSite) accept(n *node, bulks int) {
 			s.t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // a node of this test
+		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -39,10 +40,7 @@ const (
 
 // with is the delivery with another header.
 func (d delivery) with(name, header, value string) delivery {
-	headers := map[string]string{}
-	for k, v := range d.Headers {
-		headers[k] = v
-	}
+	headers := maps.Clone(d.Headers)
 	headers[header] = value
 	d.Name, d.Headers, d.OK = name, headers, false
 	return d

@@ -166,7 +166,7 @@ func TestNoResponseCanHoldAnEndpointUp(t *testing.T) {
 // TestNothingIsLostInThreeBadDays has endpoints fail in turns over three days.
 func TestNothingIsLostInThreeBadDays(t *testing.T) {
 	r := newRig(t)
-	dice := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // no secret
+	dice := rand.New(rand.NewPCG(1, 2))
 	var mu sync.Mutex
 	good := false
 	behaviors := map[string]func(n int, w http.ResponseWriter){
@@ -337,7 +337,7 @@ func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // it is not that large
+	return int64(m.HeapAlloc)
 }
 
 // resident is how much memory the process has, where the system says so.
