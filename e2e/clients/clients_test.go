@@ -267,7 +267,7 @@ func once(ctx context.Context, c *client.Client, st step, args []any, vars map[s
 	got := plain(result)
 	if st.Want != nil {
 		if err := differs("result", fill(st.Want, vars), got); err != nil {
-			return err
+			return fmt.Errorf("%w; all of it: %v", err, got)
 		}
 	}
 	if st.Has != nil {

@@ -77,7 +77,11 @@ func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Ca
 		return failed(carillon.ReasonLineUnavailable, "", err.Error())
 	}
 	a, company, err := t.o.Agents.TalkingAgent(ctx, line.CompanyID, c.AgentID)
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil: // hung up before it was dialed
+		return dial.Ending{State: carillon.StateCanceled, EndedBy: "system", At: time.Now()}
+	default:
 		return failed(carillon.ReasonLineUnavailable, "", "the agent cannot be read: "+err.Error())
 	}
 	p := &placed{Telephone: t, line: line, call: c, agent: a, company: company, progress: progress}

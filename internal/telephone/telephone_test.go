@@ -62,7 +62,10 @@ func (*rig) ID() string  { return "node" }
 func (*rig) Holds() bool { return true }
 
 // TalkingAgent implements conversation.Agents.
-func (r *rig) TalkingAgent(_ context.Context, companyID, _ string) (*agent.Agent, string, error) {
+func (r *rig) TalkingAgent(ctx context.Context, companyID, _ string) (*agent.Agent, string, error) {
+	if ctx.Err() != nil {
+		return nil, "", ctx.Err()
+	}
 	r.mu.Lock()
 	r.asked = companyID
 	r.mu.Unlock()
@@ -419,7 +422,7 @@ func TestEndingsOfCallsThatNobodyTalksIn(t *testing.T) {
 func TestACallIsHungUpWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, robin())
-	for after, want := range map[time.Duration]carillon.State{30 * time.Millisecond: carillon.StateCanceled, 1500 * time.Millisecond: carillon.StateCompleted} {
+	for after, want := range map[time.Duration]carillon.State{0: carillon.StateCanceled, 30 * time.Millisecond: carillon.StateCanceled, 1500 * time.Millisecond: carillon.StateCompleted} {
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		e := r.Place(ctx, r.line(), r.call("0020", 1), &diary{})
 		cancel()
