@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -140,7 +141,7 @@ func Messages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey, change
 	}
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
-	before, err := readMessages(ctx, tx, keys)
+	before, err := readBefore(ctx, tx, keys)
 	if err != nil {
 		return err
 	}
@@ -151,13 +152,10 @@ func Messages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey, change
 	if err != nil {
 		return err
 	}
-	had := make(map[carillon.MessageKey]*message, len(before))
-	for i := range before {
-		had[before[i].key] = &before[i]
-	}
 	for i := range after {
-		if m := &after[i]; had[m.key] != nil {
-			Record(tx, m.changes(had[m.key])...)
+		m := &after[i]
+		if at, there := slices.BinarySearchFunc(before, m.key, func(b message, k carillon.MessageKey) int { return cmp.Compare(b.key, k) }); there {
+			Record(tx, m.changes(&before[at])...)
 		}
 	}
 	return nil
@@ -167,19 +165,27 @@ const messageColumns = `SELECT m.id, n.company_id, n.id, n.campaign, s.id, m.num
 	COALESCE(m.sent_at, 0), COALESCE(m.delivered_at, 0), COALESCE(m.read_at, 0), COALESCE(m.ended_at, 0)
 	FROM message AS m JOIN notification AS n ON n.seq = m.id / 128 JOIN sender AS s ON s.uid = n.sender `
 
-// readMessages reads messages, sorted by key. On PostgreSQL it locks them: what another transaction changes meanwhile is not
-// to be taken for a change of this one.
-func readMessages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) (all []message, err error) {
-	scan := func(scan db.Scan) (m message, err error) {
+// readBefore reads how far messages have come, sorted by key. On PostgreSQL it locks them: what another transaction changes meanwhile is
+// not to be taken for a change of this one.
+func readBefore(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) ([]message, error) {
+	lock := ""
+	if !tx.SQLite() {
+		lock = " FOR UPDATE"
+	}
+	return db.Collect(ctx, tx, "messages", func(scan db.Scan) (m message, err error) {
+		err = scan(&m.key, &m.q, &m.rank, &m.sent, &m.delivered, &m.read)
+		return m, err
+	}, `SELECT id, q, rank, COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0)
+		FROM message WHERE id `+tx.DB().In(1)+" ORDER BY id"+lock, tx.DB().List(keys))
+}
+
+// readMessages reads messages whole, sorted by key.
+func readMessages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) ([]message, error) {
+	return db.Collect(ctx, tx, "messages", func(scan db.Scan) (m message, err error) {
 		err = scan(&m.key, &m.companyID, &m.notificationID, &m.campaign, &m.senderID, &m.number, &m.q, &m.attempt, &m.rank, &m.reason,
 			&m.sent, &m.delivered, &m.read, &m.ended)
 		return m, err
-	}
-	lock := ""
-	if !tx.SQLite() {
-		lock = " FOR UPDATE OF m"
-	}
-	return db.Collect(ctx, tx, "messages", scan, messageColumns+"WHERE m.id "+tx.DB().In(1)+" ORDER BY m.id"+lock, tx.DB().List(keys))
+	}, messageColumns+"WHERE m.id "+tx.DB().In(1)+" ORDER BY m.id", tx.DB().List(keys))
 }
 
 // Call records the event of a call that was brought to its state in this transaction: started, completed, or failed, where
