@@ -70,19 +70,19 @@ func (l *lane) round(ctx context.Context) (more bool, err error) {
 	if err != nil || e == nil || stopped(e, now) {
 		return false, err
 	}
-	down := e.Failures >= downAfter
+	down, since := e.Failures >= downAfter, e.FailingSince
 	jobs, cursors, err := l.read(ctx, w, now, down)
 	if err != nil {
 		return false, err
 	}
 	if len(jobs) == 0 {
 		if !e.WakeAt.IsZero() && !e.WakeAt.After(now) {
-			err = s.Save(ctx, &hooks.Round{Endpoint: e, Ordered: w.Ordered}) // the row that woke it is gone
+			err = s.Save(ctx, &hooks.Round{Endpoint: e, Since: since, Ordered: w.Ordered}) // the row that woke it is gone
 		}
 		return false, err
 	}
 	r := l.deliver(ctx, w, e, jobs)
-	r.Ordered = w.Ordered
+	r.Since, r.Ordered = since, w.Ordered
 	r.sort(cursors, l.d.o.Now())
 	if e.Failures >= downAfter {
 		r.Probe = e.PauseUntil
@@ -317,7 +317,7 @@ func (l *lane) alert(ctx context.Context, w *Webhook, e *hooks.Endpoint, last st
 		return
 	}
 	// Saved before it is sent: one e-mail too few is better than one in each round.
-	if err := l.d.store.Hooks().Save(ctx, &hooks.Round{Endpoint: e, Ordered: w.Ordered, Probe: e.PauseUntil}); err != nil {
+	if err := l.d.store.Hooks().Save(ctx, &hooks.Round{Endpoint: e, Since: e.FailingSince, Ordered: w.Ordered, Probe: e.PauseUntil}); err != nil {
 		l.d.o.Log.WarnContext(ctx, "save endpoint", "webhook_id", w.ID, "error", err)
 		return
 	}

@@ -147,7 +147,7 @@ var exceptions = []struct {
 	{"SELECT DISTINCT shard, sender FROM message WHERE", []string{"sorts"}, "what was in flight, once when a shard changes hands"},
 	{"FROM template WHERE provider_id <> '' AND provider_id = $2", []string{"sorts"}, "the senders that share one template of the channel"},
 	{"FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)", []string{"sorts"}, "those of one name"},
-	{"ORDER BY m.id FOR UPDATE OF m", []string{"sorts"}, "the messages that a transaction changes"},
+	{"FROM message WHERE id = ANY($1) ORDER BY id FOR UPDATE", []string{"sorts"}, "the messages that a transaction changes"},
 	{"kind = 'agent' AND active ORDER BY name", []string{"sorts"}, "the agents of one company"},
 	{"NOT EXISTS (SELECT 1 FROM knowledge_index", []string{"reads all of knowledge_index"}, "what another version wrote, in the background"},
 	{"FROM conversation AS c JOIN contact AS k", []string{"sorts"}, "where few conversations of a company fit"},

@@ -109,6 +109,16 @@ func endpointBegins(t *testing.T, r *rig) {
 		t.Error(found, err)
 	}
 	r.due(t, k, true)
+	// A round that began before it was enabled changes nothing of that.
+	have.FailingSince = r.now.Add(-time.Hour)
+	if err := s.Save(t.Context(), &hooks.Round{Endpoint: have, Since: have.FailingSince}); err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := s.Endpoint(t.Context(), k); err != nil || !stored.DisabledAt.IsZero() || stored.Failures != 0 {
+		t.Errorf("%+v, %v", stored, err)
+	}
+	r.happen(t, eventtable.Templates, "template.approved", "x")
+	r.due(t, k, true)
 	if found, err := s.Again(t.Context(), hooks.Key{CompanyID: theirs, WebhookID: k.WebhookID}, r.now); found || err != nil {
 		t.Error("of another company:", found, err)
 	}

@@ -10,6 +10,7 @@ import (
 // Round is what came of some deliveries to an endpoint.
 type Round struct {
 	Endpoint  *Endpoint
+	Since     time.Time // Endpoint.FailingSince as the round began: another value is stored once the endpoint was enabled
 	Ordered   bool
 	Cursors   []Cursor   // that moved on
 	Delivered []Delivery // that had a row
@@ -32,10 +33,16 @@ func (s *Store) Save(ctx context.Context, r *Round) error {
 	var wake int64
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE hook SET failures = $1, failing_since = $2, pause_until = $3, disabled_at = $4, disabled_why = $5, alerts = $6,
-			succeeded_at = $7 WHERE company_id = $8 AND webhook_id = $9`, e.Failures, db.Millis(e.FailingSince), db.Millis(e.PauseUntil),
-			db.Millis(e.DisabledAt), e.DisabledWhy, e.Alerts, db.Millis(e.SucceededAt), k.CompanyID, k.WebhookID)
-		if err != nil || n == 0 { // it was deleted meanwhile, and nothing of it is to come back
+			succeeded_at = $7 WHERE company_id = $8 AND webhook_id = $9 AND failing_since = $10`, e.Failures, db.Millis(e.FailingSince), db.Millis(e.PauseUntil),
+			db.Millis(e.DisabledAt), e.DisabledWhy, e.Alerts, db.Millis(e.SucceededAt), k.CompanyID, k.WebhookID, db.Millis(r.Since))
+		if err != nil {
 			return db.Wrap(err, "save endpoint")
+		}
+		if n == 0 { // it was enabled meanwhile, and stays so, or deleted, and nothing of it is to come back
+			err := tx.Row(ctx, []any{new(int)}, "SELECT 1 FROM hook WHERE company_id = $1 AND webhook_id = $2", k.CompanyID, k.WebhookID)
+			if err != nil {
+				return db.Wrap(db.Ignore(err), "find endpoint")
+			}
 		}
 		for _, c := range r.Cursors {
 			if _, err := tx.Exec(ctx, "UPDATE hook_cursor SET seq = $1 WHERE company_id = $2 AND webhook_id = $3 AND topic = $4 AND seq < $1",
