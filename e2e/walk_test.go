@@ -405,6 +405,17 @@ func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks 
 		t.Fatal("no call comes")
 	}
 	defer c.HangUp(context.WithoutCancel(t.Context()))
+	defer func() {
+		if !t.Failed() {
+			return
+		}
+		select {
+		case <-c.Done():
+			t.Logf("the call is over: %+v", c.Cause())
+		default:
+			t.Log("the call goes on")
+		}
+	}()
 	run := x.walks(t, number, answers, func(answer string) {
 		if !speaks {
 			time.Sleep(300 * time.Millisecond) // the flow asks, and what it asks has to come this far

@@ -2,6 +2,7 @@ package telephone
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,13 +13,15 @@ import (
 	"carillon/internal/voice"
 )
 
-// An answering machine is known by its sound alone: a person says a word or two and waits; a machine goes on. It
-// is a guess, and is called so in the records.
+// An answering machine is known by its sound: a person says a word or two and waits; a machine goes on. It is a guess, and is called so
+// in the records. A person who responds to what the agent asks may hardly pause between two responses, so a few words that were understood
+// by themselves do not count.
 const (
 	listenFor    = 8 * time.Second // from the answer
 	longGreeting = 3500 * time.Millisecond
 	shortPause   = 700 * time.Millisecond
 	loud         = 250.0 // RMS of speech on a telephone
+	fewWords     = 3
 	greetingMost = 25 * time.Second
 	quietAfter   = 1200 * time.Millisecond // that a greeting has ended
 )
@@ -79,6 +82,16 @@ func (m *machine) listen(pcm []int16) bool {
 	m.machine = m.speech >= longGreeting
 	m.decided = m.machine || m.heard >= listenFor
 	return m.machine
+}
+
+// understood takes the words of an utterance of the person.
+func (m *machine) understood(text string) {
+	if len(strings.Fields(text)) > fewWords {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.speech, m.silence = 0, 0
 }
 
 func (m *machine) isMachine() bool {

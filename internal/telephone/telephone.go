@@ -280,6 +280,8 @@ func (p *placed) hold(ctx context.Context, start voice.Start, m *machine, e *dia
 		switch x.Kind {
 		case voice.Ended:
 			why = x.Code
+		case voice.Transcribed:
+			m.understood(x.Text)
 		case voice.Noted:
 			e.Result = chats.Value{Name: x.Name, Type: x.Code, Text: x.Text}.Add(e.Result)
 		default:
