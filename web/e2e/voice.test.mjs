@@ -126,7 +126,7 @@ describe("a talk", () => {
       const intime = cut - onset <= 250 + 40; // the onset is known to a piece of 40 ms
       const got = await v.frame.locator(".me", { hasText: "Please show me the map" }).first().waitFor({ timeout: 9000 }).then(() => true, () => false);
       if (intime && got) break;
-      assert.ok(tries < 3, `cut after ${cut - onset} ms, understood: ${got}`); // a machine under load is late, and loses sound
+      assert.ok(tries < 6, `cut after ${cut - onset} ms, understood: ${got}`); // a machine under load is late, and loses sound
       await v.frame.getByRole("textbox").fill("When are you open?");
       await v.frame.getByRole("textbox").press("Enter");
     }
