@@ -1,10 +1,8 @@
 package e2e
 
 import (
-	"context"
 	"crypto/rand"
 	"flag"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"carillon/e2e/instance"
 	"carillon/internal/api"
 	"carillon/internal/api/apitest"
 	"carillon/internal/app"
-	"carillon/internal/config"
 	"carillon/internal/store/storetest"
 )
 
@@ -58,35 +56,18 @@ func start(t *testing.T, engine, provision string) *program {
 // startWith is start with the program's surroundings and further flags.
 func startWith(t *testing.T, engine, provision string, o app.Options, more map[string][]string) *program {
 	t.Helper()
-	dir := t.TempDir()
-	p := &program{database: filepath.Join(dir, "carillon.db")}
-	flags := map[string][]string{
-		"addr": {"127.0.0.1:0"}, "data": {dir}, "provision": {provision}, "shutdown-timeout": {"60s"},
-		"password-memory": {"8"}, "password-passes": {"1"}, // hashing is not what is tested
-	}
+	flags := map[string][]string{"provision": {provision}, "shutdown-timeout": {"60s"}}
+	p := &program{}
 	if engine == "postgres" {
 		p.database = storetest.Postgres(t)
 		flags["database-url"] = []string{p.database}
 		flags["master-key-file"] = []string{masterKey(t)}
 	}
-	maps.Copy(flags, more)
-	cfg, err := config.Load(flags, func(string) (string, bool) { return "", false })
-	if err != nil {
-		t.Fatal(err)
+	running := instance.Start(t, o, flags, more)
+	if p.database == "" {
+		p.database = filepath.Join(filepath.Dir(running.File), "carillon.db")
 	}
-	a, err := app.New(cfg, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatalf("start the program: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := a.Stop(context.Background()); err != nil {
-			t.Errorf("stop the program: %v", err)
-		}
-	})
-	p.app, p.url = a, a.BaseURL()
+	p.app, p.url = running.App, running.BaseURL
 	return p
 }
 

@@ -28,6 +28,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"carillon/e2e/instance"
 	"carillon/internal/app"
 	"carillon/internal/need"
 )
@@ -73,12 +74,12 @@ func TestTheExamplesOfProxiesWork(t *testing.T) {
 			if err := os.WriteFile(provision, []byte(proxiedProvision), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			addr := free(t)
+			addr := instance.FreeAddress(t)
 			f := &front{t: t, logs: dir, addr: addr, p: startWith(t, "sqlite", provision, app.Options{}, map[string][]string{
 				"base-url": {"https://" + proxied}, "trusted-proxies": {"127.0.0.1/32"}, "file-size": {"2"}, "addr": {addr},
 			})}
 			cert, key := f.certificate(dir)
-			f.at = free(t)
+			f.at = instance.FreeAddress(t)
 			run(t, f, dir, cert, key)
 			f.check()
 		})
@@ -92,7 +93,7 @@ func runNginx(t *testing.T, f *front, dir, cert, key string) {
 		binary = need.Program(t, "nginx", "nginx")
 	}
 	site := example(t, "nginx.conf",
-		"listen 80;", "listen "+free(t)+";", "listen 443 ssl", "listen "+f.at+" ssl", "127.0.0.1:8080", f.addr, "/var/log/nginx/", dir+"/",
+		"listen 80;", "listen "+instance.FreeAddress(t)+";", "listen 443 ssl", "listen "+f.at+" ssl", "127.0.0.1:8080", f.addr, "/var/log/nginx/", dir+"/",
 		"/etc/letsencrypt/live/carillon.example.org/fullchain.pem", cert, "/etc/letsencrypt/live/carillon.example.org/privkey.pem", key)
 	var temps strings.Builder
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
@@ -113,9 +114,9 @@ func runCaddy(t *testing.T, f *front, dir, cert, key string) {
 	t.Helper()
 	binary := need.Program(t, "caddy", "caddy")
 	site := example(t, "Caddyfile",
-		"admin localhost:2019", "admin "+free(t)+"\n\thttp_port 0\n\tskip_install_trust", "\ncarillon.example.org {", "\nhttps://"+proxied+":"+port(f.at)+" {\n\tbind 127.0.0.1",
+		"admin localhost:2019", "admin "+instance.FreeAddress(t)+"\n\thttp_port 0\n\tskip_install_trust", "\ncarillon.example.org {", "\nhttps://"+proxied+":"+port(f.at)+" {\n\tbind 127.0.0.1",
 		"tls admin@example.org", "tls "+cert+" "+key, "127.0.0.1:8080", f.addr, "/var/log/caddy/", dir+"/")
-	site = strings.Replace(site, "http_port 0", "http_port "+port(free(t)), 1)
+	site = strings.Replace(site, "http_port 0", "http_port "+port(instance.FreeAddress(t)), 1)
 	name := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(name, []byte(site), 0o600); err != nil {
 		t.Fatal(err)
@@ -140,17 +141,6 @@ func example(t *testing.T, name string, replace ...string) string {
 		s = strings.ReplaceAll(s, replace[i], replace[i+1])
 	}
 	return s
-}
-
-// free is an address at which nobody listens.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 func port(address string) string {

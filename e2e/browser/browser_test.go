@@ -5,10 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
-	"maps"
-	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -20,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/e2e/instance"
 	"carillon/internal/app"
-	"carillon/internal/config"
 	"carillon/internal/need"
 	"carillon/internal/sip"
 	"carillon/internal/sso/ssotest"
@@ -92,12 +89,12 @@ func pages(t *testing.T, node, chromium, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready, _ := start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "sip-allow-private": {"127.0.0.1/32"}})
-	env := append(os.Environ(), "CARILLON_READY="+ready, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
+	demo := start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "sip-allow-private": {"127.0.0.1/32"}})
+	env := append(os.Environ(), "CARILLON_READY="+demo.File, "CHROMIUM="+chromium, "SHOTS="+os.Getenv("SHOTS"))
 	// Most files need nothing else.
 	if bytes.Contains(text, []byte("CARILLON_EMPTY")) {
-		empty, printed := start(t, nil)
-		env = append(env, "CARILLON_EMPTY="+empty, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(printed))
+		empty := start(t, nil)
+		env = append(env, "CARILLON_EMPTY="+empty.File, "CARILLON_TOKEN="+regexp.MustCompile(`first_[\w-]+`).FindString(empty.Printed))
 	}
 	if bytes.Contains(text, []byte("CARILLON_SEVERAL")) {
 		env = append(env, "CARILLON_SEVERAL="+withSSO(t))
@@ -130,21 +127,11 @@ func pages(t *testing.T, node, chromium, file string) {
 func withSSO(t *testing.T) (ready string) {
 	t.Helper()
 	issuer := ssotest.Start(t)
-	ready, _ = start(t, map[string][]string{
+	several := start(t, map[string][]string{
 		"provision": {"testdata/several.yaml"}, "oidc-issuer": {issuer}, "oidc-client-id": {issuer}, "oidc-client-secret": {"a-secret"}, "oidc-name": {"Acme ID"},
 	})
-	text, err := os.ReadFile(ready)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var at struct {
-		BaseURL string `json:"base_url"`
-	}
-	if err := json.Unmarshal(text, &at); err != nil {
-		t.Fatal(err)
-	}
-	ssotest.Allow(issuer, "a-secret", at.BaseURL+"/panel/v1/sso/callback")
-	return ready
+	ssotest.Allow(issuer, "a-secret", several.BaseURL+"/panel/v1/sso/callback")
+	return several.File
 }
 
 // trunk is a telephone company until the test ends, and returns its address: the last three digits of a number are what it refuses
@@ -185,43 +172,14 @@ func graph(t *testing.T) string {
 	return g.URL()
 }
 
-// start runs the program until the test ends, with these settings besides, and returns the file that says where it is and what it
-// printed. The widgets' pages are on a site of their own.
-func start(t *testing.T, more map[string][]string) (ready, printed string) {
+// start runs the program with these settings until the test ends. The widgets' pages are on a site of their own.
+func start(t *testing.T, settings map[string][]string) *instance.Instance {
 	t.Helper()
-	dir := t.TempDir()
-	ready = filepath.Join(dir, "ready.json")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := strings.Cut(l.Addr().String(), ":")
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	settings := map[string][]string{
-		"addr": {"127.0.0.1:" + port}, "data": {dir}, "ready-file": {ready}, "base-url": {"http://panel.localhost:" + port},
-		"widget-url": {"http://widget.localhost:" + port}, "password-memory": {"8"}, "password-passes": {"1"}, "log-level": {"warn"},
-	}
-	maps.Copy(settings, more)
-	cfg, err := config.Load(settings, func(string) (string, bool) { return "", false })
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	a, err := app.New(cfg, app.Options{Stdout: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Stop(context.Background()); err != nil {
-			t.Errorf("stop the program: %v", err)
-		}
-	})
-	return ready, out.String()
+	addr := instance.FreeAddress(t)
+	_, port, _ := strings.Cut(addr, ":")
+	return instance.Start(t, app.Options{}, map[string][]string{
+		"addr": {addr}, "base-url": {"http://panel.localhost:" + port}, "widget-url": {"http://widget.localhost:" + port},
+	}, settings)
 }
 
 // The panel's first page, with all that it needs before it shows anything, stays small (compressed bytes).

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,8 +20,8 @@ import (
 
 	"carillon"
 	"carillon/client"
+	"carillon/e2e/instance"
 	"carillon/internal/app"
-	"carillon/internal/config"
 	"carillon/internal/need"
 )
 
@@ -91,32 +90,9 @@ func scenarios(t *testing.T) (all []scenario) {
 
 func startSite(t *testing.T) *site {
 	t.Helper()
-	dir := t.TempDir()
-	ready := filepath.Join(dir, "ready.json")
-	cfg, err := config.Load(map[string][]string{
-		"addr": {"127.0.0.1:0"}, "data": {dir}, "ready-file": {ready}, "demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "password-memory": {"8"}, "password-passes": {"1"}, "log-level": {"error"},
-	}, func(string) (string, bool) { return "", false })
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := app.New(cfg, app.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Stop(context.Background()); err != nil {
-			t.Errorf("stop the program: %v", err)
-		}
-	})
-	at, err := config.ReadReady(ready)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &site{proxy: newProxy(t, at.BaseURL), facts: map[string]string{"email": at.DemoFacts.Email, "password": at.DemoFacts.Password, "key": at.DemoFacts.AccessKey, "agent": at.DemoFacts.AgentID}}
-	owner, err := client.New(at.BaseURL, client.WithSignIn(at.DemoFacts.Email, at.DemoFacts.Password))
+	at := instance.Start(t, app.Options{}, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}})
+	s := &site{proxy: newProxy(t, at.BaseURL), facts: map[string]string{"email": at.Email, "password": at.Password, "key": at.AccessKey, "agent": at.AgentID}}
+	owner, err := client.New(at.BaseURL, client.WithSignIn(at.Email, at.Password))
 	if err != nil {
 		t.Fatal(err)
 	}

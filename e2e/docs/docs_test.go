@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,8 +21,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"carillon/e2e/instance"
 	"carillon/internal/app"
-	"carillon/internal/config"
 	"carillon/internal/need"
 )
 
@@ -121,44 +120,21 @@ func TestSnippetsAreOfKnownLanguages(t *testing.T) {
 	}
 }
 
-// site is a demo, and what the pages' commands need of it.
+// site is a demo, and the folder of the command for it.
 type site struct {
-	base, ready, bin string
-	facts            *config.DemoFacts
+	*instance.Instance
+
+	bin string
 }
 
 func start(t *testing.T) *site {
 	t.Helper()
-	dir := t.TempDir()
-	s := &site{ready: filepath.Join(dir, "ready.json"), bin: filepath.Join(dir, "bin")}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(s.bin, "carillon"), "carillon/cmd/carillon")
+	bin := filepath.Join(t.TempDir(), "bin")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "carillon"), "carillon/cmd/carillon")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	cfg, err := config.Load(map[string][]string{
-		"addr": {"127.0.0.1:0"}, "data": {dir}, "ready-file": {s.ready}, "demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "password-memory": {"8"}, "password-passes": {"1"}, "log-level": {"error"},
-	}, func(string) (string, bool) { return "", false })
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := app.New(cfg, app.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Stop(context.Background()); err != nil {
-			t.Errorf("stop the program: %v", err)
-		}
-	})
-	ready, err := config.ReadReady(s.ready)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.base, s.facts = ready.BaseURL, ready.DemoFacts
-	return s
+	return &site{instance.Start(t, app.Options{}, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}}), bin}
 }
 
 // errorsOf are those that a page shows on purpose.
@@ -206,15 +182,15 @@ func (s *site) walk(t *testing.T, page string, all []snippet) {
 	dir := t.TempDir()
 	ports := map[string]string{}
 	for _, port := range []string{"3000", "3001", "8090"} {
-		ports[port] = freePort(t)
+		_, ports[port], _ = strings.Cut(instance.FreeAddress(t), ":")
 	}
 	receiver := "http://127.0.0.1:" + ports["3000"]
 	here := func(code string) string {
 		code = serves.ReplaceAllString(code, "$1 &\nsleep 1\nkill -0 $$!") // it is still there
-		code = strings.NewReplacer("http://127.0.0.1:8080", s.base, "https://hooks.example.com", receiver, "https://carillon.example.com", s.base).Replace(code)
+		code = strings.NewReplacer("http://127.0.0.1:8080", s.BaseURL, "https://hooks.example.com", receiver, "https://carillon.example.com", s.BaseURL).Replace(code)
 		return regexp.MustCompile(`\b(3000|3001|8090)\b`).ReplaceAllStringFunc(code, func(port string) string { return ports[port] })
 	}
-	for _, link := range [][2]string{{s.bin, "bin"}, {filepath.Dir(s.ready), "data"}} {
+	for _, link := range [][2]string{{s.bin, "bin"}, {filepath.Dir(s.File), "data"}} {
 		if err := os.Symlink(link[0], filepath.Join(dir, link[1])); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +215,7 @@ func (s *site) walk(t *testing.T, page string, all []snippet) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what runs on is ended with it
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 5 * time.Second
-	c.Env = append(os.Environ(), "no_proxy=127.0.0.1", "PATH="+s.bin+":"+os.Getenv("PATH"), "CARILLON_URL="+s.base, "CARILLON_READY_FILE="+s.ready, "BASE="+s.base+"/functions/v1", "KEY="+s.facts.AccessKey, "HOME="+dir)
+	c.Env = append(os.Environ(), "no_proxy=127.0.0.1", "PATH="+s.bin+":"+os.Getenv("PATH"), "CARILLON_URL="+s.BaseURL, "CARILLON_READY_FILE="+s.File, "BASE="+s.BaseURL+"/functions/v1", "KEY="+s.AccessKey, "HOME="+dir)
 	out, err := os.Create(filepath.Join(t.TempDir(), "output"))
 	if err != nil {
 		t.Fatal(err)
@@ -268,19 +244,6 @@ func save(t *testing.T, name, text string) {
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := strings.Cut(l.Addr().String(), ":")
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // TestProgramsOfThePagesCompile has each language's own tools read what is no command.
@@ -355,7 +318,7 @@ func (s *site) addresses(t *testing.T) {
 				continue
 			}
 			asked[found[1]] = true
-			resp, err := http.Get(s.base + found[1])
+			resp, err := http.Get(s.BaseURL + found[1])
 			if err != nil {
 				t.Fatal(err)
 			}

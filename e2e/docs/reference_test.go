@@ -48,7 +48,7 @@ func (s *site) operations(t *testing.T) (all []operation) {
 
 func (s *site) get(t *testing.T, path string) string {
 	t.Helper()
-	resp, err := http.Get(s.base + path)
+	resp, err := http.Get(s.BaseURL + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func (s *site) examples(t *testing.T) {
 	var session struct {
 		Token string `json:"access_token"`
 	}
-	resp, err := http.Post(s.base+"/functions/v1/auth?grant_type=password", "application/json", strings.NewReader(fmt.Sprintf(`{"email":%q,"password":%q}`, s.facts.Email, s.facts.Password)))
+	resp, err := http.Post(s.BaseURL+"/functions/v1/auth?grant_type=password", "application/json", strings.NewReader(fmt.Sprintf(`{"email":%q,"password":%q}`, s.Email, s.Password)))
 	if err == nil {
 		err = json.NewDecoder(resp.Body).Decode(&session)
 		_ = resp.Body.Close()
@@ -101,7 +101,7 @@ func (s *site) examples(t *testing.T) {
 	}
 	c := exec.CommandContext(t.Context(), "bash", "-c", script.String())
 	c.Dir = dir
-	c.Env = append(os.Environ(), "no_proxy=127.0.0.1", "ACCESS_KEY="+s.facts.AccessKey, "USER_TOKEN="+session.Token, "CHAT_TOKEN=x", "CONVERSATION_TOKEN=x")
+	c.Env = append(os.Environ(), "no_proxy=127.0.0.1", "ACCESS_KEY="+s.AccessKey, "USER_TOKEN="+session.Token, "CHAT_TOKEN=x", "CONVERSATION_TOKEN=x")
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()

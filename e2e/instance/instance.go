@@ -1,0 +1,121 @@
+// Package instance runs the whole program within a test, and ends it with the test.
+package instance
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"maps"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/app"
+	"carillon/internal/config"
+)
+
+// Instance is a running program.
+type Instance struct {
+	*config.Ready // its addresses and, in the demo, its credentials
+
+	App     *app.App
+	File    string // the ready file, which lies in the program's folder
+	Printed string // at its start
+}
+
+// How long the program may take to be ready, and to end.
+const (
+	mostToStart = 2 * time.Minute
+	mostToStop  = 5 * time.Minute
+)
+
+// Start runs the program until the test ends: on SQLite in a folder of its own and at any free port, unless the settings say otherwise,
+// of which the later ones win. The end of its log is shown when the test fails, unless the options have a logger.
+func Start(t *testing.T, o app.Options, settings ...map[string][]string) *Instance {
+	t.Helper()
+	dir := t.TempDir()
+	all := map[string][]string{
+		"addr": {"127.0.0.1:0"}, "data": {dir}, "ready-file": {filepath.Join(dir, "ready.json")},
+		"password-memory": {"8"}, "password-passes": {"1"}, // hashing is not what is tested
+	}
+	for _, more := range settings {
+		maps.Copy(all, more)
+	}
+	cfg, err := config.Load(all, func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var printed bytes.Buffer
+	if o.Stdout == nil {
+		o.Stdout = &printed
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(logOf(t), nil))
+	}
+	a, err := app.New(cfg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), mostToStart)
+	defer cancel()
+	if err := a.Start(ctx); err != nil {
+		t.Fatalf("start the program: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), mostToStop)
+		defer cancel()
+		if err := a.Stop(ctx); err != nil {
+			t.Errorf("stop the program: %v", err)
+		}
+	})
+	i := &Instance{App: a, File: cfg.ReadyFile, Printed: printed.String()}
+	if i.Ready, err = config.ReadReady(i.File); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// FreeAddress is an address at which nobody listens.
+func FreeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// tail is the end of a log.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const mostLogged = 64 << 10 // bytes that are shown
+
+// logOf is a log that is shown when the test has failed and the program has ended.
+func logOf(t *testing.T) *tail {
+	t.Helper()
+	x := new(tail)
+	t.Cleanup(func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if t.Failed() && len(x.text) > 0 {
+			t.Logf("the program's log:\n%s", x.text[max(0, len(x.text)-mostLogged):])
+		}
+	})
+	return x
+}
+
+func (x *tail) Write(line []byte) (int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.text) > 2*mostLogged {
+		x.text = append(x.text[:0], x.text[len(x.text)-mostLogged:]...)
+	}
+	x.text = append(x.text, line...)
+	return len(line), nil
+}
