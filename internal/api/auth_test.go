@@ -302,6 +302,30 @@ func TestCompanyTokenIsForTheHolderOfAKey(t *testing.T) {
 	}
 }
 
+func TestTheErrorOfAnAccessKeyAsBearerSaysWhereItBelongs(t *testing.T) {
+	w := newSignInWorld(t)
+	const company = "The token is invalid: an access key belongs in the query parameter access_key, not in Authorization"
+	const user = "The token is invalid: this needs the access token of a signed-in user, not an access key"
+	for _, tt := range []struct{ method, path, message string }{
+		{"GET", "/functions/v1/usage", company}, {"POST", "/functions/v1/notify", company}, {"GET", "/functions/v1/notify/templates?phone_number=34600111222", company},
+		{"POST", "/functions/v1/api_keys", user}, {"GET", "/functions/v1/auth/user", user},
+	} {
+		for _, key := range []string{"ck_test_live", "ck_test_revoked", "ck_nobody"} { // one response for all: it says nothing of the key
+			got := w.send(tt.method, tt.path, "", "Authorization", "Bearer "+key)
+			want := `{"error":"unauthorized","message":"` + tt.message + `","details":{"reason":"invalid"},"request_id":"REQ"}`
+			if got.status != 401 || shape(got.text) != want {
+				t.Errorf("%s %s: %d %s", tt.method, tt.path, got.status, got.text)
+			}
+		}
+	}
+	if got := w.send("GET", "/functions/v1/usage", "", "Authorization", "Bearer x"); !strings.Contains(got.text, `"message":"The token is invalid","details"`) {
+		t.Errorf("of what is no key: %s", got.text)
+	}
+	if log := w.log.String(); strings.Contains(log, "ck_") || strings.Count(log, "responded") != 16 {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
 func TestRefreshAndSignOutOverHTTP(t *testing.T) {
 	w := newSignInWorld(t)
 	const path = "/functions/v1/auth/refresh"

@@ -220,5 +220,8 @@ func newSecret() string {
 // NewLink returns the secret of a link that is good once.
 func NewLink() string { return newSecret() }
 
+// keyPrefix begins every access key that the program makes.
+const keyPrefix = "ck_"
+
 // NewKey returns a new access key.
-func NewKey() string { return "ck_" + newSecret() }
+func NewKey() string { return keyPrefix + newSecret() }
