@@ -5,8 +5,8 @@
 //	…
 //	accepted, err := c.Send(ctx, client.Message{ … })
 //
-// Requests are repeated by the rules of docs/reference/errors.md: 429 after the seconds that the response names, 500, 502, 503 and
-// connections that break with growing pauses, three attempts in all. A request to send has an Idempotency-Key of its own, so that a repeat
+// Requests are repeated by the rules of docs/reference/errors.md: 429 after the seconds that the response names; 500, 502, 503, a proxy's
+// 408 and 504, and connections that break with growing pauses, three attempts in all. A request to send has an Idempotency-Key of its own, so that a repeat
 // after a lost response sends nothing twice. Every other request that changes something is repeated only where the response says that it
 // was not begun. No error contains a key or a token.
 package client
@@ -33,6 +33,7 @@ type Client struct {
 	base    string // without a trailing slash
 	agent   string
 	http    *http.Client
+	longest time.Duration // of one attempt; 0: the HTTP client bounds it
 	retries Retries
 	wait    func(d time.Duration, why error)
 	pause   func(ctx context.Context, d time.Duration) error
@@ -75,8 +76,10 @@ func WithSignIn(email, password string) Option {
 func WithUserToken(token string) Option { return func(c *Client) { c.user = fixed(token) } }
 
 // WithHTTPClient sends requests by another HTTP client, such as one with a proxy or with certificates of its own. It should follow no
-// redirect.
-func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+// redirect, and its Timeout alone bounds an attempt, also that of a long upload or recording.
+func WithHTTPClient(h *http.Client) Option {
+	return func(c *Client) { c.http, c.longest = h, 0 }
+}
 
 // WithUserAgent names the program in requests.
 func WithUserAgent(agent string) Option { return func(c *Client) { c.agent = agent } }
@@ -92,7 +95,7 @@ func WithPause(f func(ctx context.Context, d time.Duration) error) Option {
 	return func(c *Client) { c.pause = f }
 }
 
-// requestTimeout bounds one attempt.
+// requestTimeout bounds one attempt; of an upload or a recording, the time in which nothing moves.
 const requestTimeout = 60 * time.Second
 
 // New returns a client of the installation at an address such as https://carillon.example.com.
@@ -104,7 +107,8 @@ func New(base string, options ...Option) (*Client, error) {
 	c := &Client{
 		base: strings.TrimRight(base, "/"), agent: "carillon-client-go", pause: Pause, now: time.Now, company: missing("an access key"), user: missing("a user"),
 		// A redirect is not followed: it would repeat the key elsewhere.
-		http: &http.Client{Timeout: requestTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http:    &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		longest: requestTimeout,
 	}
 	return c.With(options...), nil
 }
@@ -140,7 +144,7 @@ type Call struct {
 	Idempotency  string    // Idempotency-Key; makes a POST safe to repeat
 	Safe         bool      // it can be repeated although it is no GET
 	Once         bool      // never repeated, as for health checks
-	Into         io.Writer // gets the body as it is, of any length, instead of Out; not repeated
+	Into         io.Writer // gets the body as it is, of any length, instead of Out; not repeated once it has got a part
 
 	header http.Header
 	form   func() (body io.Reader, contentType string, err error) // instead of Body
@@ -202,24 +206,29 @@ func Pause(ctx context.Context, d time.Duration) error {
 }
 
 func (c *Client) once(ctx context.Context, call Call, key, token string) (Reply, error) {
+	ctx, t, end := timed(ctx, call, c.longest)
+	defer end()
 	req, err := c.request(ctx, call, key, token)
 	if err != nil {
 		return Reply{}, err
 	}
+	if req.Body != nil {
+		req.Body = t.sending(req.Body)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return Reply{}, unreachable(c.base, err)
+		return Reply{}, unreachable(c.base, t.cause(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if call.Into != nil && resp.StatusCode == http.StatusOK {
-		if _, err := io.Copy(call.Into, resp.Body); err != nil {
-			return Reply{}, fmt.Errorf("keep the response of %s: %w", c.base, err)
+		if _, err := io.Copy(call.Into, t.receiving(resp.Body)); err != nil {
+			return Reply{}, fmt.Errorf("keep the response of %s: %w", c.base, t.cause(err))
 		}
 		return Reply{}, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
+	text, err := io.ReadAll(io.LimitReader(t.receiving(resp.Body), maxResponse))
 	if err != nil {
-		return Reply{}, unreachable(c.base, err)
+		return Reply{}, unreachable(c.base, t.cause(err))
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return Reply{}, readError(resp, text)

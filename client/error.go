@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -199,7 +200,7 @@ type LimitFault struct {
 // retryIn reports whether and when to repeat a request. One that may have taken effect is repeated only where that is safe: reads, and
 // writes with an Idempotency-Key.
 func (c *Client) retryIn(err error, call Call, try int) (time.Duration, bool) {
-	if err == nil || call.Once || call.Into != nil {
+	if err == nil || call.Once {
 		return 0, false
 	}
 	attempts, limited := cmp.Or(c.retries.Attempts, 3), cmp.Or(c.retries.Limited, 20)
@@ -222,7 +223,7 @@ func (c *Client) retryIn(err error, call Call, try int) (time.Duration, bool) {
 		return max(after, backoff), try < attempts // it was not begun
 	case e.Code == string(IdempotencyInProgress):
 		return max(after, backoff), try < attempts
-	case e.Status == http.StatusInternalServerError || e.Status == http.StatusBadGateway:
+	case slices.Contains([]int{http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout}, e.Status):
 		return max(after, backoff), safe && try < attempts
 	}
 	return 0, false

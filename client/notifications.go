@@ -331,7 +331,7 @@ func (c *Client) CallDetails(ctx context.Context, id string) (*CallDetails, erro
 	return get[CallDetails](ctx, c, Call{Method: http.MethodGet, Path: Prefix + "calls/" + url.PathEscape(id), As: Company})
 }
 
-// Recording writes the recording of a call, a WAV file. Errors: NotFound where there is none.
+// Recording writes the recording of a call, a WAV file. It may take as long as it goes on coming. Errors: NotFound where there is none.
 func (c *Client) Recording(ctx context.Context, id string, to io.Writer) error {
 	_, err := c.Do(ctx, Call{Method: http.MethodGet, Path: Prefix + "calls/" + url.PathEscape(id) + "/recording", As: Company, Into: to})
 	return err
@@ -347,7 +347,8 @@ type Media struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Upload keeps a file for headers of notifications. It is read again from its beginning where the request is repeated.
+// Upload keeps a file for headers of notifications. It may take as long as it goes on being sent, and is read again from its beginning where
+// the request is repeated.
 func (c *Client) Upload(ctx context.Context, name string, file io.ReadSeeker) (*Media, error) {
 	var before *io.PipeReader
 	var read chan struct{}

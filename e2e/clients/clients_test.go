@@ -28,6 +28,7 @@ import (
 type scenario struct {
 	Name   string         `json:"name"`
 	As     string         `json:"as"`
+	Needs  string         `json:"needs"` // a program
 	Faults []string       `json:"faults"`
 	Steps  []step         `json:"steps"`
 	Seen   map[string]int `json:"seen"`
@@ -67,10 +68,12 @@ func TestClientsDoWhatTheTableSays(t *testing.T) {
 		_, err = os.Stat("../../clients/typescript/dist/index.js")
 		need.That(t, err == nil, "the client for TypeScript is not built: run make web")
 		facts, _ := json.Marshal(s.facts)
-		c := exec.CommandContext(t.Context(), node, "run.mjs")
-		c.Env = append(os.Environ(), "BASE="+s.proxy.server.URL, "FACTS="+string(facts))
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
+		for _, script := range []string{"run.mjs", "patience.mjs"} {
+			c := exec.CommandContext(t.Context(), node, script)
+			c.Env = append(os.Environ(), "BASE="+s.proxy.server.URL, "FACTS="+string(facts))
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", script, err, out)
+			}
 		}
 	})
 }
@@ -90,9 +93,11 @@ func scenarios(t *testing.T) (all []scenario) {
 
 func startSite(t *testing.T) *site {
 	t.Helper()
-	at := instance.Start(t, app.Options{}, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}})
-	s := &site{proxy: newProxy(t, at.BaseURL), facts: map[string]string{"email": at.Email, "password": at.Password, "key": at.AccessKey, "agent": at.AgentID}}
-	owner, err := client.New(at.BaseURL, client.WithSignIn(at.Email, at.Password))
+	addr := instance.FreeAddress(t) // the program reports its public address alone
+	at := instance.Start(t, app.Options{}, map[string][]string{"addr": {addr}, "base-url": {"https://carillon.example.org"}, "demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}})
+	here := "http://" + addr
+	s := &site{proxy: newProxy(t, here), facts: map[string]string{"email": at.Email, "password": at.Password, "key": at.AccessKey, "agent": at.AgentID}}
+	owner, err := client.New(here, client.WithSignIn(at.Email, at.Password))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +110,24 @@ func startSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.facts["readKey"] = made.Key
+	if _, err := exec.LookPath("espeak-ng"); err == nil {
+		s.facts["programs"] = "espeak-ng"
+		accepted, err := owner.With(client.WithKey(s.facts["key"])).Call(t.Context(), client.VoiceCall{ // in which both sides speak
+			Contact: client.Contact{Number: "34600110021", FirstName: "Ana"}, Line: "demo-line", Agent: s.facts["agent"], Type: client.Transactional, Campaign: "recorded",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.facts["recorded"] = accepted.ID
+	}
 	return s
 }
 
 // run tries a scenario with the Go client.
 func (s *site) run(t *testing.T, x scenario) {
+	if x.Needs != "" {
+		need.Program(t, x.Needs, x.Needs)
+	}
 	s.begin(t, x.Faults)
 	pauses := []time.Duration{}
 	c, err := client.New(s.proxy.server.URL, client.WithPause(func(ctx context.Context, d time.Duration) error {
@@ -174,7 +192,7 @@ func (s *site) variables() map[string]any {
 	large["components_push"] = map[string]any{"body_text_0": strings.Repeat("x", 1<<20)}
 	return map[string]any{
 		"run": run, "word": strings.ReplaceAll(id, "-", "_"), "number": "34699" + strconv.FormatInt(time.Now().UnixNano()%1e7, 10), "hello": message("34600111222", "Ana"), "hundred": hundred, "large": large,
-		"hook": s.proxy.server.URL + "/_hook", "secret": secret, "otherSecret": otherSecret, "agent": s.facts["agent"],
+		"hook": s.proxy.server.URL + "/_hook", "key": s.facts["key"], "recorded": s.facts["recorded"], "secret": secret, "otherSecret": otherSecret, "agent": s.facts["agent"],
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"strconv"
@@ -81,6 +83,13 @@ func operations() map[string]operation {
 		},
 		"cancel": func(ctx context.Context, c *client.Client, g given) (any, error) { return c.Cancel(ctx, g.text(0)) },
 		"hangUp": func(ctx context.Context, c *client.Client, g given) (any, error) { return c.HangUp(ctx, g.text(0)) },
+		"endCall": func(ctx context.Context, c *client.Client, g given) (any, error) {
+			_, err := c.HangUp(ctx, g.text(0))
+			if errors.Is(err, client.Conflict) { // it is over
+				err = nil
+			}
+			return nil, err
+		},
 		"move": func(ctx context.Context, c *client.Client, g given) (any, error) {
 			at, err := c.Move(ctx, g.text(0), g.text(1), g.text(2))
 			return map[string]any{"scheduled_time": at}, err
@@ -89,12 +98,10 @@ func operations() map[string]operation {
 			return c.CallDetails(ctx, g.text(0))
 		},
 		"recording": func(ctx context.Context, c *client.Client, g given) (any, error) {
-			var to bytes.Buffer
-			err := c.Recording(ctx, g.text(0), &to)
-			return to.Len(), err
+			return recording(ctx, c, g.text(0), g.text(1))
 		},
 		"upload": func(ctx context.Context, c *client.Client, g given) (any, error) {
-			return c.Upload(ctx, g.text(0), strings.NewReader("\x89PNG\r\n\x1a\n"))
+			return upload(ctx, c, g.text(0), g.text(1), as[int](g, 2))
 		},
 		"templates": func(ctx context.Context, c *client.Client, g given) (any, error) {
 			return c.Templates().List(ctx, g.text(0))
@@ -184,6 +191,52 @@ func operations() map[string]operation {
 		},
 		"verify": func(_ context.Context, _ *client.Client, g given) (any, error) { return verify(g) },
 	}
+}
+
+// recording reads the recording of a call, and compares it with what comes without the client.
+func recording(ctx context.Context, c *client.Client, id, key string) (any, error) {
+	var to bytes.Buffer
+	if err := c.Recording(ctx, id, &to); err != nil {
+		return nil, err
+	}
+	want, _, err := load(ctx, c.Base()+client.Prefix+"calls/"+id+"/recording?access_key="+key)
+	return map[string]any{"type": string(to.Next(4)), "long": to.Len() > 10_000, "same": err == nil && bytes.Equal(to.Bytes(), want[4:])}, err
+}
+
+// upload uploads a file that begins in a way and goes on at random, and loads it from its address.
+func upload(ctx context.Context, c *client.Client, name, begin string, size int) (any, error) {
+	file := make([]byte, size)
+	_, _ = rand.Read(file)
+	for i, letter := range []rune(begin) { // a letter of the table is a byte
+		file[i] = byte(letter)
+	}
+	kept, err := c.Upload(ctx, name, bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	_, path, _ := strings.Cut(kept.URL, client.Prefix)
+	got, kind, err := load(ctx, c.Base()+client.Prefix+path)
+	m := plain(kept).(map[string]any)
+	m["same"], m["loaded"] = bytes.Equal(got, file), kind
+	return m, err
+}
+
+// load loads an address without the client.
+func load(ctx context.Context, address string) (body []byte, kind string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, "", err
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err = io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%d %s", resp.StatusCode, body)
+	}
+	return body, resp.Header.Get("Content-Type"), err
 }
 
 // verify signs an event, changes the request as the table says, and has the client verify it.

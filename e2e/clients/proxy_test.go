@@ -127,10 +127,11 @@ func (p *proxy) pass(w http.ResponseWriter, r *http.Request) {
 		refuse(w, 409, "idempotency_in_progress", `{"field":"Idempotency-Key","reason":"Still running"}`, 1)
 	case "401":
 		refuse(w, 401, "unauthorized", `{"reason":"expired"}`, 0)
-	case "502":
-		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(http.StatusBadGateway)
-		_, _ = io.WriteString(w, "<html><h1>502 Bad Gateway</h1></html>")
+	case "408", "502", "504":
+		page(w, what)
+	case "504-after":
+		p.forward(httptest.NewRecorder(), r, body)
+		page(w, "504")
 	case "page":
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<html><h1>Welcome to this network</h1></html>")
@@ -140,6 +141,14 @@ func (p *proxy) pass(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Error(w, "the table has a fault that the proxy does not know: "+what, http.StatusTeapot)
 	}
+}
+
+// page is what proxies respond with by themselves.
+func page(w http.ResponseWriter, status string) {
+	code, _ := strconv.Atoi(status)
+	w.Header().Set("Content-Type", "text/html")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintf(w, "<html><h1>%d %s</h1></html>", code, http.StatusText(code))
 }
 
 func refuse(w http.ResponseWriter, status int, code, details string, after int) {

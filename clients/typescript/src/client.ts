@@ -17,7 +17,7 @@ export interface Options {
   userToken?: string;
   /** Instead of the platform's fetch. */
   fetch?: typeof fetch;
-  /** Milliseconds of one attempt; 60,000. */
+  /** Milliseconds of one attempt; of a recording, those in which nothing comes; 60,000. */
   timeout?: number;
   retries?: Retries;
   /** Called before each repeat. */
@@ -122,7 +122,7 @@ export class CarillonClient {
   /** callDetails reads a call, with what was said. */
   callDetails(id: string, o: CallOptions = {}): Promise<T.CallDetails> { return this.request("GET", "calls/" + encodeURIComponent(id), o); }
 
-  /** recording is the recording of a call, a WAV file. */
+  /** recording is the recording of a call, a WAV file. It may take as long as it goes on coming. */
   async recording(id: string, o: CallOptions = {}): Promise<ArrayBuffer> {
     return (await this.exchange("GET", `calls/${encodeURIComponent(id)}/recording`, o, "bytes")).value as ArrayBuffer;
   }
@@ -184,15 +184,17 @@ export class CarillonClient {
       headers["Content-Type"] = "application/json";
       body = JSON.stringify(call.body);
     }
-    const late = AbortSignal.timeout(this.options.timeout ?? 60_000);
+    const late = new Patience(this.options.timeout ?? 60_000);
     let response: Response, read: string | ArrayBuffer;
     try {
       response = await (this.options.fetch ?? fetch)(`${this.base}/functions/v1/${path}${query.size > 0 ? "?" + query : ""}`, {
-        method, headers, redirect: "manual", signal: call.signal ? AbortSignal.any([call.signal, late]) : late, ...(body !== undefined && { body }),
+        method, headers, redirect: "manual", signal: call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal, ...(body !== undefined && { body }),
       });
-      read = as === "bytes" && response.ok ? await response.arrayBuffer() : await text(response);
+      read = as === "bytes" && response.ok ? await bytes(response, late) : await text(response);
     } catch (e) {
       throw new Unreachable(this.base, e);
+    } finally {
+      late.end();
     }
     if (!response.ok) throw errorOf(response, read as string);
     if (as === "bytes" || response.status === 204) return { value: read as R, response };
@@ -214,12 +216,41 @@ export class CarillonClient {
     if (after > longest) return undefined;
     if (e.status === 429) return attempt < limited ? Math.max(after, 1000) : undefined;
     const again = e.status === 503 || e.code === "idempotency_in_progress" // it was not begun
-      || safe && (e.status === 500 || e.status === 502);
+      || safe && [408, 500, 502, 504].includes(e.status);
     return again && attempt < attempts ? Math.max(after, backoff) : undefined;
   }
 }
 
 const maxResponse = 32 << 20; // bytes, but for recordings
+
+/** Patience ends an attempt that takes too long. */
+class Patience {
+  private readonly controller = new AbortController();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly ms: number) { this.again(); }
+
+  get signal(): AbortSignal { return this.controller.signal; }
+
+  /** again restarts the bound. */
+  again(): void {
+    this.end();
+    this.timer = setTimeout(() => this.controller.abort(new DOMException("the response took too long", "TimeoutError")), this.ms);
+  }
+
+  end(): void { clearTimeout(this.timer); }
+}
+
+/** bytes reads a response of any length, for as long as it goes on coming. */
+async function bytes(response: Response, late: Patience): Promise<ArrayBuffer> {
+  const parts: Uint8Array<ArrayBuffer>[] = [], reader = response.body?.getReader();
+  for (;;) {
+    late.again();
+    const { done, value } = await reader?.read() ?? { done: true };
+    if (done || !value) return new Blob(parts).arrayBuffer();
+    parts.push(value);
+  }
+}
 
 /** text reads a response of bounded length. */
 async function text(response: Response): Promise<string> {
