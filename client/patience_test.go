@@ -39,7 +39,7 @@ func inMemory(t *testing.T, h http.HandlerFunc, test func(t *testing.T, c *Clien
 	synctest.Test(t, func(t *testing.T) {
 		l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 		ctx, cancel := context.WithCancel(t.Context())
-		s := &http.Server{Handler: h, BaseContext: func(net.Listener) context.Context { return ctx }} //nolint:gosec // nobody else reaches it
+		s := &http.Server{Handler: h, BaseContext: func(net.Listener) context.Context { return ctx }}
 		go func() { _ = s.Serve(l) }()
 		c, err := New("http://carillon.test", WithCompanyToken("token"), WithRetries(Retries{Attempts: 1}))
 		if err != nil {

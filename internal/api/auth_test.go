@@ -307,8 +307,11 @@ func TestTheErrorOfAnAccessKeyAsBearerSaysWhereItBelongs(t *testing.T) {
 	const company = "The token is invalid: an access key belongs in the query parameter access_key, not in Authorization"
 	const user = "The token is invalid: this needs the access token of a signed-in user, not an access key"
 	for _, tt := range []struct{ method, path, message string }{
-		{"GET", "/functions/v1/usage", company}, {"POST", "/functions/v1/notify", company}, {"GET", "/functions/v1/notify/templates?phone_number=34600111222", company},
-		{"POST", "/functions/v1/api_keys", user}, {"GET", "/functions/v1/auth/user", user},
+		{"GET", "/functions/v1/usage", company},
+		{"POST", "/functions/v1/notify", company},
+		{"GET", "/functions/v1/notify/templates?phone_number=34600111222", company},
+		{"POST", "/functions/v1/api_keys", user},
+		{"GET", "/functions/v1/auth/user", user},
 	} {
 		for _, key := range []string{"ck_test_live", "ck_test_revoked", "ck_nobody"} { // one response for all: it says nothing of the key
 			got := w.send(tt.method, tt.path, "", "Authorization", "Bearer "+key)

@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"carillon"
@@ -41,9 +40,6 @@ const maxKey = 256
 func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization string) (*Principal, error) {
 	if !key.Present {
 		if token, ok := bearer(authorization); ok {
-			if isKey(token) {
-				return nil, carillon.NoAccess("The token is invalid: an access key belongs in the query parameter access_key, not in Authorization", reasonInvalid)
-			}
 			c, err := a.keys.parse(ctx, token, companyType, companyAudience)
 			if err != nil {
 				return nil, err
@@ -114,10 +110,6 @@ const (
 	reasonExpired = "expired"
 	reasonRevoked = "revoked"
 )
-
-// isKey reports whether a token looks like an access key, so that the error of one in the wrong place can say where it belongs. It is not
-// looked up: the response is the same for every key.
-func isKey(token string) bool { return strings.HasPrefix(token, keyPrefix) }
 
 // refused is the error of a credential that is not accepted.
 func refused(credential, reason string) *carillon.Error {

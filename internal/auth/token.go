@@ -9,6 +9,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"carillon"
 	"carillon/internal/store/accounts"
 )
 
@@ -89,6 +90,9 @@ func (r *keyring) parse(ctx context.Context, token, typ, audience string) (*clai
 	if len(token) > maxToken {
 		return nil, refused("token", reasonInvalid)
 	}
+	if strings.HasPrefix(token, keyPrefix) {
+		return nil, misplaced(audience)
+	}
 	c := &claims{userClaims: &userClaims{}, companyClaims: &companyClaims{}}
 	var internal error
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{algorithm}), jwt.WithAudience(audience), jwt.WithExpirationRequired())
@@ -112,6 +116,14 @@ func (r *keyring) parse(ctx context.Context, token, typ, audience string) (*clai
 		return nil, refused("token", reasonInvalid)
 	}
 	return c, nil
+}
+
+// misplaced is the error of an access key in the place of a token. The key is not looked up: the response is the same for all of them.
+func misplaced(audience string) error {
+	if audience == userAudience {
+		return carillon.NoAccess("The token is invalid: this needs the access token of a signed-in user, not an access key", reasonInvalid)
+	}
+	return carillon.NoAccess("The token is invalid: an access key belongs in the query parameter access_key, not in Authorization", reasonInvalid)
 }
 
 // bearer reads an Authorization header of the scheme Bearer (RFC 6750).

@@ -119,9 +119,6 @@ func (a *Auth) Caller(ctx context.Context, authorization string) (*Caller, error
 	if !ok {
 		return nil, refused("access token", reasonMissing)
 	}
-	if isKey(token) {
-		return nil, carillon.NoAccess("The token is invalid: this needs the access token of a signed-in user, not an access key", reasonInvalid)
-	}
 	c, err := a.keys.parse(ctx, token, userType, userAudience)
 	if err != nil {
 		return nil, err
