@@ -69,11 +69,16 @@ func (x Templates) Get(ctx context.Context, id string) (*Template, error) {
 	return get[Template](ctx, x.c, Call{Method: http.MethodGet, Path: templatePath(id), As: Company})
 }
 
-// Find reads an approved template by its name, or any by its id.
-func (x Templates) Find(ctx context.Context, nameOrID string) (*Template, error) {
+// Find reads a template of any status by its id, or by its name and language. Where several have the name, and in the language unless that is
+// empty, an approved one comes before others, then one of the default sender.
+func (x Templates) Find(ctx context.Context, nameOrID, language string) (*Template, error) {
+	q := url.Values{"template": {nameOrID}}
+	if language != "" {
+		q.Set("language", language)
+	}
 	got, err := get[struct {
 		Template Template `json:"template"`
-	}](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "notify/template/components", Query: url.Values{"template": {nameOrID}}, As: Company})
+	}](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "notify/template/components", Query: q, As: Company})
 	if err != nil {
 		return nil, err
 	}

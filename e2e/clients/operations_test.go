@@ -110,7 +110,7 @@ func operations() map[string]operation {
 			return c.Templates().Get(ctx, g.text(0))
 		},
 		"findTemplate": func(ctx context.Context, c *client.Client, g given) (any, error) {
-			return c.Templates().Find(ctx, g.text(0))
+			return c.Templates().Find(ctx, g.text(0), g.text(1))
 		},
 		"createTemplate": func(ctx context.Context, c *client.Client, g given) (any, error) {
 			return c.Templates().Create(ctx, g.text(1), as[client.Draft](g, 0))

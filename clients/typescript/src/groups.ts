@@ -12,9 +12,12 @@ export class Templates {
   /** get reads a template of any status by its id. */
   get(id: string, o: CallOptions = {}): Promise<T.Template> { return this.client.request("GET", "notify/templates/" + encodeURIComponent(id), o); }
 
-  /** find reads an approved template by its name, or any by its id. */
-  async find(nameOrId: string, o: CallOptions = {}): Promise<T.Template> {
-    return (await this.client.request<{ template: T.Template }>("GET", "notify/template/components", { ...o, query: { template: nameOrId } })).template;
+  /**
+   * find reads a template of any status by its id, or by its name and language. Where several have the name, and the language if it is given, an
+   * approved one comes before others, then one of the default sender.
+   */
+  async find(nameOrId: string, language?: string, o: CallOptions = {}): Promise<T.Template> {
+    return (await this.client.request<{ template: T.Template }>("GET", "notify/template/components", { ...o, query: { template: nameOrId, language } })).template;
   }
 
   /** create creates a template of the sender with a number; without one, of the default sender. */
