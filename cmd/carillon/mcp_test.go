@@ -20,6 +20,7 @@ import (
 	"carillon/client"
 	"carillon/internal/config"
 	"carillon/internal/mcp"
+	"carillon/internal/need"
 )
 
 // TestMain makes the test's program the command line itself, where an assistant starts it as a process.
@@ -197,6 +198,9 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 		}
 	}
 
+	t.Run("templates", func(t *testing.T) { draftsTemplates(t, a) })
+	t.Run("a call", func(t *testing.T) { hangsUp(t, a) })
+
 	name := with(hello, map[string]any{"send_id": "Reserva nº 7\n"})
 	if first, again := a.good("send_message", name), a.good("send_message", name); first["notification_id"] != again["notification_id"] {
 		t.Errorf("sent %v, and again %v", first, again)
@@ -215,6 +219,143 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	}
 	if strings.Contains(a.got.String(), ready.AccessKey) || strings.Contains(a.got.String(), "eyJ") {
 		t.Error("an answer has the key or a token in it")
+	}
+}
+
+// draftsTemplates has the assistant write templates with all their parts, and find them in their languages.
+func draftsTemplates(t *testing.T, a *assistant) {
+	for language, title := range map[string]string{"en": "Booking {{1}}", "es_ES": "Reserva {{1}}"} {
+		found := a.good("get_template", map[string]any{"template": "booking_confirmed", "language": language})
+		if header := found["components"].([]any)[0].(map[string]any); found["language"] != language || header["text"] != title {
+			t.Errorf("in %s: %v", language, found)
+		}
+	}
+	if found := a.good("get_template", map[string]any{"template": "booking_confirmed"}); found["name"] != "booking_confirmed" || found["status"] != "APPROVED" {
+		t.Errorf("without a language: %v", found)
+	}
+
+	draft := map[string]any{"name": "moved", "language": "en", "category": "UTILITY", "body": "Hello {{1}}, your tour is on {{2}} now.", "samples": map[string]any{"1": "Ana", "2": "Monday"}}
+	whole := with(draft, map[string]any{
+		"header": map[string]any{"text": "Booking {{1}}", "sample": "HT-1042"}, "footer": "Harbour Tours",
+		"buttons": []any{
+			map[string]any{"type": "URL", "text": "Your booking", "url": "https://harbour.test/b/{{1}}", "sample": "https://harbour.test/b/HT-1042"},
+			map[string]any{"type": "PHONE_NUMBER", "text": "Call us", "phone_number": "34600111222"},
+			map[string]any{"type": "QUICK_REPLY", "text": "Fine"},
+			map[string]any{"type": "QUICK_REPLY", "text": "Too late"},
+		},
+	})
+	made := a.good("create_template", whole)
+	a.good("submit_template", map[string]any{"id": made["id"]})
+	sends := with(hello, map[string]any{"send_id": "moved", "template": "moved", "values": map[string]any{"header_text": "HT-1042", "body_text_0": "Ana", "body_text_1": "Monday", "button_url_0": "HT-1042"}})
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if _, failed := a.call("send_message", sends); failed == "" {
+			break
+		} else if !strings.HasPrefix(failed, "template_not_approved") || time.Now().After(end) {
+			t.Fatalf("it cannot be sent: %s", failed)
+		}
+	}
+	want := []any{
+		map[string]any{"type": "HEADER", "format": "TEXT", "text": "Booking {{1}}", "example": map[string]any{"header_text": []any{"HT-1042"}}},
+		map[string]any{"type": "BODY", "text": draft["body"], "example": map[string]any{"body_text": []any{[]any{"Ana", "Monday"}}}},
+		map[string]any{"type": "FOOTER", "text": "Harbour Tours"},
+		map[string]any{"type": "BUTTONS", "buttons": []any{
+			map[string]any{"type": "URL", "text": "Your booking", "url": "https://harbour.test/b/{{1}}", "example": []any{"https://harbour.test/b/HT-1042"}},
+			map[string]any{"type": "PHONE_NUMBER", "text": "Call us", "phone_number": "34600111222"},
+			map[string]any{"type": "QUICK_REPLY", "text": "Fine"},
+			map[string]any{"type": "QUICK_REPLY", "text": "Too late"},
+		}},
+	}
+	if d := cmp.Diff(want, a.good("get_template", map[string]any{"template": "moved", "language": "en"})["components"]); d != "" {
+		t.Errorf("components (-want +got):\n%s", d)
+	}
+
+	a.good("create_template", map[string]any{
+		"name": "moved", "language": "de", "category": "UTILITY", "body": "Hallo {{name}}.", "variables": []any{"name"}, "header": map[string]any{"format": "image", "sample": "4::aW"},
+	})
+	image := map[string]any{"type": "HEADER", "format": "IMAGE", "example": map[string]any{"header_handle": []any{"4::aW"}}}
+	german := a.good("get_template", map[string]any{"template": "moved", "language": "de"})
+	if d := cmp.Diff(image, german["components"].([]any)[0]); d != "" || german["status"] != "DRAFT" || german["parameter_format"] != "NAMED" {
+		t.Errorf("a picture above (-want +got):\n%s\n%v", d, german)
+	}
+	a.good("create_template", map[string]any{"name": "named", "language": "en", "category": "UTILITY", "body": "Hello.", "header": map[string]any{"text": "For {{ name }}", "sample": "Ana"}})
+	named := map[string]any{"type": "HEADER", "format": "TEXT", "text": "For {{ name }}", "example": map[string]any{"header_text_named_params": []any{map[string]any{"param_name": "name", "example": "Ana"}}}}
+	if d := cmp.Diff(named, a.good("get_template", map[string]any{"template": "named"})["components"].([]any)[0]); d != "" {
+		t.Errorf("a name in a header (-want +got):\n%s", d)
+	}
+
+	button := func(more map[string]any) []any {
+		return []any{with(map[string]any{"type": "QUICK_REPLY", "text": "Fine"}, more)}
+	}
+	for _, c := range []struct {
+		more map[string]any
+		want string
+	}{
+		{map[string]any{"header": map[string]any{}}, `^validation_failed: Required field missing; field: header\.text;`},
+		{map[string]any{"header": map[string]any{"format": "SOUND"}}, `field: header\.format; reason: Must be TEXT, IMAGE, VIDEO or DOCUMENT`},
+		{map[string]any{"header": map[string]any{"format": "VIDEO", "text": "A tour"}}, `field: header\.text; reason: A media header has no text`},
+		{map[string]any{"header": map[string]any{"text": "{{1}} and {{2}}"}}, `field: header\.text; reason: A header has at most one variable`},
+		{map[string]any{"header": map[string]any{"text": strings.Repeat("x", 61)}}, `^limit_exceeded: The header's text is too long`},
+		{map[string]any{"header": map[string]any{"text": "Your booking", "sample": "HT-1042"}}, `^header\.sample is an example of the variable`},
+		{map[string]any{"footer": "For {{1}}"}, `field: footer; reason: A footer has no variables`},
+		{map[string]any{"footer": strings.Repeat("x", 61)}, `field: footer; reason: A footer has at most 60`},
+		{map[string]any{"footer": "Harbour Tours", "buttons": button(map[string]any{"text": ""})}, `Required field missing; field: buttons\.0\.text`},
+		{map[string]any{"header": map[string]any{"text": "Hello"}, "buttons": button(map[string]any{"type": "LINK"})}, `field: buttons\.0\.type; reason: Must be one of URL, QUICK_REPLY, PHONE_NUMBER`},
+		{map[string]any{"buttons": button(map[string]any{"type": "URL"})}, `Required field missing; field: buttons\.0\.url`},
+		{map[string]any{"buttons": button(map[string]any{"type": "PHONE_NUMBER", "phone_number": "call"})}, `field: buttons\.0\.phone_number; provided: call`},
+		{map[string]any{"buttons": slices.Repeat(button(nil), 11)}, `field: buttons; reason: A template has 1 to 10 buttons`},
+		{map[string]any{"body": "Hello {{1}} {{3}}"}, `field: body; reason: Numbered variables`},
+		{map[string]any{"sender_number": "+1"}, `Invalid phone number format; field: sender_number`},
+		{map[string]any{"footer": 7}, `footer`},
+		{map[string]any{"header": "Hello"}, `header`},
+		{map[string]any{"header": nil}, `header`},
+		{map[string]any{"buttons": []any{"Fine"}}, `buttons`},
+		{map[string]any{"buttons": button(map[string]any{"payload": "x"})}, `payload`},
+	} {
+		if _, failed := a.call("create_template", with(draft, c.more)); !regexp.MustCompile(c.want).MatchString(failed) {
+			t.Errorf("%v: %q, want %s", c.more, failed, c.want)
+		}
+	}
+	for _, where := range []map[string]any{{"template": "moved", "language": "fr"}, {"template": "nowhere"}} {
+		if _, failed := a.call("get_template", where); !strings.HasPrefix(failed, "not_found") || !strings.Contains(failed, "language") {
+			t.Errorf("%v: %q", where, failed)
+		}
+	}
+}
+
+// hangsUp has the assistant end a call that is being talked in.
+func hangsUp(t *testing.T, a *assistant) {
+	need.Program(t, "espeak-ng", "espeak-ng")
+	call := map[string]any{
+		"send_id": "call", "to": map[string]any{"number": "34600111222", "name": "Ana"}, "agent": "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11", "line": "demo-line", "type": "transactional", "campaign": "assistant",
+	}
+	id := a.good("place_call", call)["notification_id"]
+	state := func(want string) {
+		t.Helper()
+		for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			got, failed := a.call("get_call", map[string]any{"call_id": id})
+			if got["state"] == want {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("the call is %v, not %s: %s", got, want, failed)
+			}
+		}
+	}
+	state("in_progress")
+	if _, failed := a.call("cancel_notification", map[string]any{"notification_id": id}); !strings.HasPrefix(failed, "conflict") || !strings.Contains(failed, "hang_up") {
+		t.Errorf("without hang_up: %q", failed)
+	}
+	if got := a.good("cancel_notification", map[string]any{"notification_id": id, "hang_up": true}); got["hung_up"] != 1.0 || got["notification_id"] != id {
+		t.Errorf("hung up %v", got)
+	}
+	state("completed")
+	for _, again := range []map[string]any{{"notification_id": id, "hang_up": true}, {"notification_id": id, "hang_up": false}} {
+		if _, failed := a.call("cancel_notification", again); !strings.HasPrefix(failed, "conflict") {
+			t.Errorf("%v: %q", again, failed)
+		}
+	}
+	if _, failed := a.call("cancel_notification", map[string]any{"notification_id": id, "hang_up": "yes"}); !strings.Contains(failed, "hang_up") {
+		t.Errorf("a text for hang_up: %q", failed)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -71,15 +70,16 @@ func add[In any](s *sdk.Server, k kind, name, title, description string, do func
 	})
 }
 
-// schemaOf describes the arguments of a tool. A list is a list: by itself the library also allows null, which some assistants do not understand.
+// schemaOf describes the arguments of a tool. A list is a list, an object an object: by itself the library also allows null, which some
+// assistants do not understand.
 func schemaOf[In any]() *jsonschema.Schema {
 	x, err := jsonschema.For[In](nil)
 	if err != nil {
 		panic(err) // by a type of this package
 	}
 	for _, p := range x.Properties {
-		if slices.Equal(p.Types, []string{"null", "array"}) {
-			p.Type, p.Types = "array", nil
+		if len(p.Types) == 2 && p.Types[0] == "null" {
+			p.Type, p.Types = p.Types[1], nil
 		}
 	}
 	return x

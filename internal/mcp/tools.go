@@ -50,6 +50,11 @@ type idInput struct {
 	ID string `json:"notification_id" jsonschema:"of send_message, place_call or list_notifications"`
 }
 
+type cancelInput struct {
+	ID     string `json:"notification_id" jsonschema:"of send_message, place_call or list_notifications"`
+	HangUp bool   `json:"hang_up,omitempty" jsonschema:"true: a call that rings or is being talked in ends too; without it that call goes on"`
+}
+
 type moveInput struct {
 	ID   string `json:"notification_id" jsonschema:"of send_message, place_call or list_notifications"`
 	At   string `json:"at" jsonschema:"the new local time, such as 2030-01-15T09:30:00"`
@@ -71,8 +76,8 @@ func (t tools) sending(s *sdk.Server, key *client.Key) {
 			"get_notification has the call_id once it was dialed, and get_call what was said.", t.call)
 	}
 	if key.Allows("notify:send", "voice:send") {
-		add(s, destroys, "cancel_notification", "Cancel what was not sent", "Cancels the recipients of a notification to whom nothing was sent yet. Messages that were sent stay sent. A conflict says that nothing is left.",
-			func(ctx context.Context, in idInput) (any, error) { return t.c.Cancel(ctx, in.ID) })
+		add(s, destroys, "cancel_notification", "Cancel what was not sent", "Cancels the recipients of a notification to whom nothing was sent yet; with hang_up it also ends a call in progress, "+
+			"which hung_up in the response counts. Messages that were sent stay sent. A conflict says that nothing is left.", t.cancel)
 		add(s, repeatable, "move_notification", "Move to another time", "Sends a scheduled notification at another time. A conflict says that delivery has begun.", func(ctx context.Context, in moveInput) (any, error) {
 			at, err := t.c.Move(ctx, in.ID, in.At, in.Zone)
 			return map[string]any{"notification_id": in.ID, "scheduled_time": at}, err
@@ -122,6 +127,13 @@ func (t tools) call(ctx context.Context, in callInput) (any, error) {
 	return accepted(t.c.Call(ctx, client.VoiceCall{
 		Contact: contact(in.To), Agent: in.Agent, Line: in.Line, Type: in.Type, Campaign: in.Campaign, At: in.At, Zone: in.Zone, IdempotencyKey: key,
 	}))
+}
+
+func (t tools) cancel(ctx context.Context, in cancelInput) (any, error) {
+	if in.HangUp {
+		return t.c.HangUp(ctx, in.ID)
+	}
+	return t.c.Cancel(ctx, in.ID)
 }
 
 type listInput struct {
@@ -194,48 +206,6 @@ func (t tools) list(ctx context.Context, in listInput) (any, error) {
 		rows = append(rows, n)
 	}
 	return map[string]any{"notifications": rows, "more": more}, nil
-}
-
-type numberInput struct {
-	Sender string `json:"sender_number" jsonschema:"number of the sender, digits only"`
-}
-
-type templateInput struct {
-	Template string `json:"template" jsonschema:"name of an approved template, or the id of any"`
-}
-
-type draftInput struct {
-	Name      string            `json:"name" jsonschema:"lower-case letters, digits and _"`
-	Language  string            `json:"language" jsonschema:"such as en or es_ES"`
-	Category  string            `json:"category" jsonschema:"UTILITY, MARKETING or AUTHENTICATION"`
-	Body      string            `json:"body" jsonschema:"at most 1024 characters, with {{name}} markers for variables"`
-	Variables []string          `json:"variables,omitempty" jsonschema:"the names of the markers"`
-	Samples   map[string]string `json:"samples,omitempty" jsonschema:"an example of each variable for the channel's reviewer, by name"`
-	Sender    string            `json:"sender_number,omitempty" jsonschema:"number of the sender; the default one without it"`
-}
-
-type templateID struct {
-	ID string `json:"id" jsonschema:"id of the template"`
-}
-
-func (t tools) templates(s *sdk.Server, key *client.Key) {
-	if key.Allows("templates:read") {
-		add(s, reads, "list_templates", "List approved templates", "The approved templates of a sender, with their texts, variables and buttons.", func(ctx context.Context, in numberInput) (any, error) {
-			all, err := t.c.Templates().List(ctx, in.Sender)
-			return map[string]any{"templates": all}, err
-		})
-		add(s, reads, "get_template", "Look up a template", "A template with its status, and why it was rejected or paused.",
-			func(ctx context.Context, in templateInput) (any, error) {
-				return t.c.Templates().Find(ctx, in.Template)
-			})
-	}
-	if key.Allows("templates:write") {
-		add(s, adds, "create_template", "Draft a template", "Creates a draft of a template. It can be sent once it was submitted and the channel has approved it.", func(ctx context.Context, in draftInput) (any, error) {
-			return t.c.Templates().Create(ctx, in.Sender, client.Draft{Name: in.Name, Language: in.Language, Category: in.Category, Body: in.Body, Variables: in.Variables, Samples: in.Samples})
-		})
-		add(s, adds, "submit_template", "Submit a template", "Submits a draft to the channel's review, which takes minutes to a day. get_template says how it stands.",
-			func(ctx context.Context, in templateID) (any, error) { return t.c.Templates().Submit(ctx, in.ID) })
-	}
 }
 
 type suppressInput struct {

@@ -1,0 +1,154 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"carillon/client"
+)
+
+type numberInput struct {
+	Sender string `json:"sender_number" jsonschema:"number of the sender, digits only"`
+}
+
+type templateInput struct {
+	Template string `json:"template" jsonschema:"name or id of a template of any status"`
+	Language string `json:"language,omitempty" jsonschema:"which of several with this name, such as en or es_ES; without it an approved one comes first"`
+}
+
+type draftInput struct {
+	Name      string            `json:"name" jsonschema:"lower-case letters, digits and _"`
+	Language  string            `json:"language" jsonschema:"such as en or es_ES"`
+	Category  string            `json:"category" jsonschema:"UTILITY, MARKETING or AUTHENTICATION"`
+	Header    *headerInput      `json:"header,omitempty" jsonschema:"a short text, a picture, a film or a document above the body"`
+	Body      string            `json:"body" jsonschema:"at most 1024 characters, with {{name}} markers for variables"`
+	Variables []string          `json:"variables,omitempty" jsonschema:"the names of the markers"`
+	Samples   map[string]string `json:"samples,omitempty" jsonschema:"an example of each variable of the body for the channel's reviewer, by name"`
+	Footer    string            `json:"footer,omitempty" jsonschema:"a line below the body, at most 60 characters, without variables"`
+	Buttons   []buttonInput     `json:"buttons,omitempty" jsonschema:"at most 10; of them 2 of type URL and 1 of type PHONE_NUMBER; quick replies stand together"`
+	Sender    string            `json:"sender_number,omitempty" jsonschema:"number of the sender; the default one without it"`
+}
+
+type headerInput struct {
+	Format string `json:"format,omitempty" jsonschema:"TEXT, IMAGE, VIDEO or DOCUMENT; TEXT without it. Which file a media header shows is said when the template is sent"`
+	Text   string `json:"text,omitempty" jsonschema:"of a TEXT header: at most 60 characters, with at most one marker: {{1}} where those of the body are numbers, else a name"`
+	Sample string `json:"sample,omitempty" jsonschema:"for the channel's reviewer: an example of the text's variable; of a media header the handle that the channel gave for an uploaded sample, which WhatsApp requires before it is submitted"`
+}
+
+type buttonInput struct {
+	Type        string `json:"type" jsonschema:"URL, QUICK_REPLY or PHONE_NUMBER"`
+	Text        string `json:"text" jsonschema:"at most 25 characters"`
+	URL         string `json:"url,omitempty" jsonschema:"of a URL button: the address, which may end in the marker {{1}}"`
+	PhoneNumber string `json:"phone_number,omitempty" jsonschema:"of a PHONE_NUMBER button: international, digits only"`
+	Sample      string `json:"sample,omitempty" jsonschema:"for the channel's reviewer: an example of the whole address of a url with a marker"`
+}
+
+type templateID struct {
+	ID string `json:"id" jsonschema:"id of the template"`
+}
+
+func (t tools) templates(s *sdk.Server, key *client.Key) {
+	if key.Allows("templates:read") {
+		add(s, reads, "list_templates", "List approved templates", "The approved templates of a sender, with their texts, variables and buttons.", func(ctx context.Context, in numberInput) (any, error) {
+			all, err := t.c.Templates().List(ctx, in.Sender)
+			return map[string]any{"templates": all}, err
+		})
+		add(s, reads, "get_template", "Look up a template", "A template with its status, and why it was rejected or paused. One name may have several languages.",
+			func(ctx context.Context, in templateInput) (any, error) {
+				return t.c.Templates().Find(ctx, in.Template, in.Language)
+			})
+	}
+	if key.Allows("templates:write") {
+		add(s, adds, "create_template", "Draft a template", "Creates a draft of a template: a body, and a header, a footer and buttons where they are given. It can be sent once it was submitted "+
+			"and the channel has approved it.", t.draft)
+		add(s, adds, "submit_template", "Submit a template", "Submits a draft to the channel's review, which takes minutes to a day. get_template says how it stands.",
+			func(ctx context.Context, in templateID) (any, error) { return t.c.Templates().Submit(ctx, in.ID) })
+	}
+}
+
+// draft creates a template. An error names the tool's arguments instead of the interface's fields.
+func (t tools) draft(ctx context.Context, in draftInput) (any, error) {
+	d := client.Draft{Name: in.Name, Language: in.Language, Category: in.Category, Body: in.Body, Variables: in.Variables, Samples: in.Samples}
+	names := []string{"content", "body", "phone_number", "sender_number"} // beginnings of fields, and of arguments
+	part := func(c client.Component, member, argument string) {
+		names = append(names, fmt.Sprintf("components.%d.%s", len(d.Components), member), argument)
+		d.Components = append(d.Components, c)
+	}
+	if in.Header != nil {
+		header, err := in.Header.component()
+		if err != nil {
+			return nil, err
+		}
+		part(header, "", "header.")
+	}
+	if in.Footer != "" {
+		part(client.Component{Type: "FOOTER", Text: in.Footer}, "text", "footer")
+	}
+	if len(in.Buttons) > 0 {
+		buttons := client.Component{Type: "BUTTONS"}
+		for _, b := range in.Buttons {
+			buttons.Buttons = append(buttons.Buttons, b.button())
+		}
+		part(buttons, "buttons", "buttons")
+	}
+	made, err := t.c.Templates().Create(ctx, in.Sender, d)
+	return made, renamed(err, names)
+}
+
+var marker = regexp.MustCompile(`{{\s*(\w+)\s*}}`)
+
+// component is the header in the interface's form.
+func (h *headerInput) component() (c client.Component, err error) {
+	c = client.Component{Type: "HEADER", Format: strings.ToUpper(cmp.Or(h.Format, "TEXT")), Text: h.Text}
+	if h.Sample == "" {
+		return c, nil
+	}
+	example := map[string]any{"header_handle": []string{h.Sample}}
+	if c.Format == "TEXT" {
+		found := marker.FindStringSubmatch(h.Text)
+		switch {
+		case found == nil:
+			return c, errors.New("header.sample is an example of the variable in header.text, and that has none")
+		case strings.Trim(found[1], "0123456789") == "":
+			example = map[string]any{"header_text": []string{h.Sample}}
+		default:
+			example = map[string]any{"header_text_named_params": []any{map[string]string{"param_name": found[1], "example": h.Sample}}}
+		}
+	}
+	c.Example, err = json.Marshal(example)
+	return c, err
+}
+
+func (b buttonInput) button() client.Button {
+	x := client.Button{Type: b.Type, Text: b.Text, URL: b.URL, PhoneNumber: b.PhoneNumber}
+	if b.Sample != "" {
+		x.Example = []string{b.Sample}
+	}
+	return x
+}
+
+// renamed is an error whose field is named otherwise: names are pairs of beginnings, the present one and the other.
+func renamed(err error, names []string) error {
+	var refused *client.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	field := refused.Detail("field")
+	for pair := range slices.Chunk(names, 2) {
+		if rest, is := strings.CutPrefix(field, pair[0]); is {
+			e := *refused
+			e.Details = bytes.Replace(e.Details, fmt.Appendf(nil, `"field":%q`, field), fmt.Appendf(nil, `"field":%q`, pair[1]+rest), 1)
+			return &e
+		}
+	}
+	return err
+}
