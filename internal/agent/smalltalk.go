@@ -40,18 +40,18 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		again:    "No lo he entendido.",
 	},
 	"pt": {
-		greeting: "Olá! O que gostaria de saber?",
+		greeting: "Olá! O que você gostaria de saber?",
 		thanks:   "De nada. Posso ajudar em mais alguma coisa?",
 		goodbye:  "Até logo, tenha um bom dia!",
-		declined: "Está bem. O que mais gostaria de saber?",
+		declined: "Tudo bem. O que mais você gostaria de saber?",
 		unknown:  "Não sei. Quer falar com uma pessoa?",
 		person:   "Falar com uma pessoa",
 		done:     "Feito.",
-		failed:   "Não funcionou.",
+		failed:   "Não deu certo.",
 		yes:      "Sim",
 		no:       "Não",
-		filled:   "Obrigado, fica anotado. Há mais alguma coisa?",
-		again:    "Não percebi.",
+		filled:   "Obrigado, está anotado. Mais alguma coisa?",
+		again:    "Não entendi.",
 	},
 }
 

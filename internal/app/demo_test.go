@@ -35,7 +35,7 @@ func TestTheDemosPageHasItsChatOnIt(t *testing.T) {
 	for query, want := range map[string]struct{ accept, lang, title string }{
 		"":                {"", "en", "The city looks best from the water"},
 		"?lang=es":        {"pt", "es", "La ciudad se ve mejor desde el agua"},
-		"?lang=xx":        {"pt-BR,en;q=0.5", "pt", "A cidade vê-se melhor da água"},
+		"?lang=xx":        {"pt-BR,en;q=0.5", "pt", "A cidade é mais bonita vista da água"},
 		"?lang=%22%3E%3C": {"es", "es", "La ciudad se ve mejor desde el agua"},
 	} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, a.BaseURL()+"/demo"+query, nil)

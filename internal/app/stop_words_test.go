@@ -26,11 +26,11 @@ var (
 	}
 	stopped = map[string]string{
 		"en": "You will get no more messages from us. Write START to get them again.", "es": "No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo.",
-		"pt": "Não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.",
+		"pt": "Você não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.",
 	}
 	started = map[string]string{
 		"en": "You will get our messages again. Write STOP to end them.", "es": "Volverá a recibir nuestros mensajes. Escriba BAJA para dejar de recibirlos.",
-		"pt": "Voltará a receber as nossas mensagens. Escreva SAIR para deixar de recebê-las.",
+		"pt": "Você voltará a receber nossas mensagens. Escreva SAIR para deixar de recebê-las.",
 	}
 )
 

@@ -15,7 +15,7 @@ type texts struct {
 var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 	"en": {flow.Words{Retry: "I did not understand that.", Choose: "Please choose."}, "One moment, please."},
 	"es": {flow.Words{Retry: "No lo he entendido.", Choose: "Elija una opción, por favor."}, "Un momento, por favor."},
-	"pt": {flow.Words{Retry: "Não percebi.", Choose: "Escolha uma opção, por favor."}, "Um momento, por favor."},
+	"pt": {flow.Words{Retry: "Não entendi.", Choose: "Escolha uma opção, por favor."}, "Um momento, por favor."},
 }
 
 // FlowWords are what flows say in a language (BCP 47) that their steps do not give.

@@ -66,7 +66,7 @@ type texts struct{ stopped, started string }
 var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 	"en": {"You will get no more messages from us. Write START to get them again.", "You will get our messages again. Write STOP to end them."},
 	"es": {"No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo.", "Volverá a recibir nuestros mensajes. Escriba BAJA para dejar de recibirlos."},
-	"pt": {"Não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.", "Voltará a receber as nossas mensagens. Escreva SAIR para deixar de recebê-las."},
+	"pt": {"Você não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.", "Você voltará a receber nossas mensagens. Escreva SAIR para deixar de recebê-las."},
 }
 
 // textsOf are the texts in the first of the languages that has any, else the English ones.

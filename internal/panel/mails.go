@@ -31,10 +31,10 @@ var mailLanguages = map[string]mailTexts{
 		forgetting: "El enlace vale una hora y una sola vez. Si no lo ha pedido usted, puede ignorar este mensaje: su contraseña no cambia.",
 	},
 	"pt": {
-		invited: "{name} convida-o para {company}", invitedText: "{name} convida-o para trabalhar com {company} no Carillon.", accept: "Aceitar o convite",
-		expires:   "A ligação vale sete dias e uma só vez. Se não esperava nenhum convite, pode ignorar esta mensagem.",
-		forgotten: "Defina uma nova palavra-passe", forgottenText: "Alguém pediu uma nova palavra-passe para a sua conta do Carillon.", set: "Definir uma nova palavra-passe",
-		forgetting: "A ligação vale uma hora e uma só vez. Se não a pediu, pode ignorar esta mensagem: a sua palavra-passe não muda.",
+		invited: "{name} convidou você para {company}", invitedText: "{name} convidou você para trabalhar com {company} no Carillon.", accept: "Aceitar o convite",
+		expires:   "O link vale por sete dias e uma única vez. Se você não esperava um convite, ignore esta mensagem.",
+		forgotten: "Defina uma nova senha", forgottenText: "Alguém pediu uma nova senha para a sua conta do Carillon.", set: "Definir uma nova senha",
+		forgetting: "O link vale por uma hora e uma única vez. Se não foi você que pediu, ignore esta mensagem: sua senha continua a mesma.",
 	},
 }
 

@@ -53,8 +53,8 @@ func newPage(built bool) page {
 				"Primeros comandos", "Crear el primer propietario", "Crear una clave de acceso", "Enviar un mensaje", "Todos los comandos",
 			},
 			{
-				"O Carillon está a funcionar", "Abrir o painel", "Este programa não contém as páginas do painel. Instale o Node 20 ou posterior, execute make e volte a iniciá-lo. Até lá é administrado por comandos e através da sua interface.",
-				"Endereços", "Interface para aplicações", "Documentação", "A sua descrição (OpenAPI)", "Interface de administração", "Está pronto?",
+				"O Carillon está funcionando", "Abrir o painel", "Este programa não contém as páginas do painel. Instale o Node 20 ou mais recente, execute make e inicie o programa de novo. Até lá, ele é administrado por comandos e pela sua interface.",
+				"Endereços", "Interface para aplicações", "Documentação", "Sua descrição (OpenAPI)", "Interface de administração", "Está pronto?",
 				"Primeiros comandos", "Criar o primeiro proprietário", "Criar uma chave de acesso", "Enviar uma mensagem", "Todos os comandos",
 			},
 		},

@@ -19,7 +19,7 @@ func TestBrowsersGetAPage(t *testing.T) {
 		{"/", "", `<html lang="en">`},
 		{"/panel", "es-MX,es;q=0.9", "Carillon está en marcha"},
 		{"/panel/", "", "Carillon is running"},
-		{"/", "pt-BR, en;q=0.5", "O Carillon está a funcionar"},
+		{"/", "pt-BR, en;q=0.5", "O Carillon está funcionando"},
 		{"/", "de, fr;q=0.5", "Carillon is running"},
 		{"/", "\"><script>", `<html lang="en">`},
 	} {

@@ -88,7 +88,7 @@ func TestWhatCallersSayIsDone(t *testing.T) {
 	t.Parallel()
 	const number = "34600110077"
 	for text, by := range map[string]string{ // who ends the call; "": it waits for a teammate
-		"please do not call me": "agent", "por favor no me llamen": "agent", "por favor nao me liguem": "agent", "goodbye": "agent", "talk to a person": "",
+		"please do not call me": "agent", "por favor no me llamen": "agent", "por favor parem de me ligar": "agent", "goodbye": "agent", "talk to a person": "",
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()

@@ -118,18 +118,18 @@ func demoTexts() []demoText {
 			Note: "Esta página es de la demostración. Harbour Tours y todo lo que ofrece es inventado.",
 		},
 		{
-			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade vê-se melhor da água", Ask: "Pergunte o que quiser", Tours: "Os nossos passeios",
-			Talk:  "Fale connosco",
-			Aloud: "O botão do outro lado fala: diz as respostas em voz alta, mostra o que se diz e deixa escrever quem não pode falar. Um membro da equipa pode continuar de viva voz.",
-			Lead:  "Barcos pequenos, mestres locais e uma partida a cada hora. Duas horas depois conhece o porto melhor do que muitos que cá vivem.",
+			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade é mais bonita vista da água", Ask: "Pergunte o que quiser", Tours: "Nossos passeios",
+			Talk:  "Fale conosco",
+			Aloud: "O botão do outro lado fala: diz as respostas em voz alta, mostra o que é dito e permite escrever a quem não pode falar. Uma pessoa da equipe pode continuar por voz.",
+			Lead:  "Barcos pequenos, tripulação local e uma saída a cada hora. Duas horas depois, você conhece o porto melhor do que muita gente que mora aqui.",
 			All: demoTours([3][3]string{
-				{"Volta ao porto", "Duas horas pelas docas, pelas pontes e pelo velho farol.", "2 horas"},
-				{"Passeio ao pôr do sol", "Um copo de vinho, a última luz e o regresso com as lanternas acesas.", "3 horas"},
-				{"Baía das focas", "Meio dia até aos bancos de areia, com binóculos para todos.", "meio dia"},
+				{"Volta pelo porto", "Duas horas pelas docas, pelas pontes e pelo velho farol.", "2 horas"},
+				{"Passeio ao pôr do sol", "Uma taça de vinho, a última luz e a volta com as lanternas acesas.", "3 horas"},
+				{"Baía das focas", "Meio dia até os bancos de areia, com binóculos para todos.", "meio dia"},
 			}),
 			Questions: "Experimente o chat", Asks: []string{"Qual é o horário?", "Como posso pagar?", "Posso cancelar a reserva?", "Quero falar com uma pessoa"},
-			Try:  "O botão no canto é o chat do Carillon. Responde com o que a empresa da demonstração sabe e indica a fonte; diz quando não sabe, e chama uma pessoa. Entre no painel como membro da equipa para ser essa pessoa.",
-			Note: "Esta página é da demonstração. A Harbour Tours e tudo o que oferece são inventados.",
+			Try:  "O botão no canto é o chat do Carillon. Ele responde com o que a empresa da demonstração sabe e indica a fonte; avisa quando não sabe e chama uma pessoa. Entre no painel como membro da equipe para ser essa pessoa.",
+			Note: "Esta página é da demonstração. A Harbour Tours e tudo o que ela oferece são inventados.",
 		},
 	}
 }

@@ -37,6 +37,7 @@ func TestTextsAreWrittenAsTheyAreSaid(t *testing.T) {
 		{"es", "2 millones €", "2 millones de euros"},
 		{"pt-BR", "Custa R$ 1.299,90 até 2026-01-01, das 9:00 às 18:15.", "Custa 1299 reais e 90 centavos até 1 de janeiro de 2026, das 9 horas às 18 e 15."},
 		{"pt", "R$ 5 mil", "5 mil reais"},
+		{"pt", "São 5,50 €", "São 5 euros e 50 centavos"},
 		{"de", "Es kostet 5,50 € am 2026-11-25", "Es kostet 5,50 € am 2026-11-25"},
 	} {
 		if got := Text(c.text, c.language); got != c.want {

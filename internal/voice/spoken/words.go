@@ -35,8 +35,8 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		at: "arroba", dot: "ponto", dash: "hífen", underscore: "sublinhado", plus: "mais", percent: "por cento", and: "e", cents: "e", of: "de",
 		months: [12]string{"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"},
 		currencies: map[string]currency{
-			"USD": {"dólar", "dólares", "centavo", "centavos"}, "EUR": {"euro", "euros", "cêntimo", "cêntimos"}, "GBP": {"libra", "libras", "péni", "pence"},
-			"BRL": {"real", "reais", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"}, "PEN": {"sol", "sóis", "cêntimo", "cêntimos"},
+			"USD": {"dólar", "dólares", "centavo", "centavos"}, "EUR": {"euro", "euros", "centavo", "centavos"}, "GBP": {"libra", "libras", "pêni", "pence"},
+			"BRL": {"real", "reais", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"}, "PEN": {"sol", "sóis", "centavo", "centavos"},
 		},
 	},
 }

@@ -35,18 +35,18 @@ const es: Texts = {
 };
 
 const pt: Texts = {
-  title: "Fale connosco", placeholder: "Escreva uma mensagem…", send: "Enviar", attach: "Anexar um ficheiro", close: "Fechar", menu: "Mais", person: "Falar com uma pessoa",
-  end: "Terminar a conversa", endAsk: "Terminar esta conversa?", endYes: "Terminar", cancel: "Cancelar", anew: "Começar outra conversa", you: "Você",
-  sending: "A enviar…", sent: "Enviado", notSent: "Não enviado", retry: "Tentar de novo", remove: "Remover", offline: "Está sem ligação. As mensagens seguem quando voltar.",
-  reconnecting: "A religar…", failed: "Não é possível carregar o chat.", reload: "Tentar de novo", writing: "{name} está a escrever…", someone: "Alguém",
-  queued: "Procuramos uma pessoa para si.", position: "É o número {n} na fila.", away: "Não está ninguém de momento. Deixe o seu e-mail: encontrará aqui a nossa resposta.",
-  name: "O seu nome", email: "O seu e-mail", emailBad: "Verifique o e-mail.", leave: "Enviar", thanks: "Obrigado. Vamos responder.",
-  rate: "Como foi esta conversa?", comment: "O que podia melhorar? (opcional)", rateSend: "Enviar avaliação", rated: "Obrigado pela sua avaliação.", stars: "{n} de 5",
-  sources: "Fonte", file: "Ficheiro", tooBig: "O ficheiro tem mais de {n} MB.", typeBad: "Este tipo de ficheiro não pode ser enviado.", tooLong: "{n} caracteres a mais",
-  joined: "{name} entrou", missed: "Ninguém estava livre. Respondemos aqui.", released: "{name} devolveu-o à fila", returned: "O assistente volta a responder",
-  resolved: "A conversa foi fechada", reopened: "A conversa continua", left: "Terminou a conversa", abandoned: "Saiu da fila",
-  introduced: "Deixou os seus contactos", handoff_requested: "Pediu para falar com uma pessoa", today: "Hoje", yesterday: "Ontem", newer: "Mensagens novas", conversation: "Conversa",
-  uploading: "A carregar…", assistant: "Assistente", dropped: "Largue o ficheiro aqui", fileFailed: "Não foi possível enviar o ficheiro. Tente de novo.", fileFull: "Aqui não é possível enviar mais ficheiros.",
+  title: "Fale conosco", placeholder: "Escreva uma mensagem…", send: "Enviar", attach: "Anexar um arquivo", close: "Fechar", menu: "Mais", person: "Falar com uma pessoa",
+  end: "Encerrar a conversa", endAsk: "Encerrar esta conversa?", endYes: "Encerrar", cancel: "Cancelar", anew: "Começar outra conversa", you: "Você",
+  sending: "Enviando…", sent: "Enviado", notSent: "Não enviado", retry: "Tentar de novo", remove: "Remover", offline: "Você está sem conexão. As mensagens serão enviadas quando ela voltar.",
+  reconnecting: "Reconectando…", failed: "Não foi possível carregar o chat.", reload: "Tentar de novo", writing: "{name} está escrevendo…", someone: "Alguém",
+  queued: "Estamos procurando uma pessoa para você.", position: "Você é o número {n} da fila.", away: "Não há ninguém disponível agora. Deixe seu e-mail: você encontrará nossa resposta aqui.",
+  name: "Seu nome", email: "Seu e-mail", emailBad: "Verifique o e-mail.", leave: "Enviar", thanks: "Obrigado. Em breve responderemos.",
+  rate: "Como foi esta conversa?", comment: "O que poderia melhorar? (opcional)", rateSend: "Enviar avaliação", rated: "Obrigado pela sua avaliação.", stars: "{n} de 5",
+  sources: "Fonte", file: "Arquivo", tooBig: "O arquivo tem mais de {n} MB.", typeBad: "Este tipo de arquivo não pode ser enviado.", tooLong: "{n} caracteres a mais",
+  joined: "{name} entrou", missed: "Ninguém estava livre. Responderemos por aqui.", released: "{name} devolveu você à fila", returned: "O assistente voltou a responder",
+  resolved: "A conversa foi encerrada", reopened: "A conversa continua", left: "Você encerrou a conversa", abandoned: "Você saiu da fila",
+  introduced: "Você deixou seus dados de contato", handoff_requested: "Você pediu para falar com uma pessoa", today: "Hoje", yesterday: "Ontem", newer: "Novas mensagens", conversation: "Conversa",
+  uploading: "Enviando…", assistant: "Assistente", dropped: "Solte o arquivo aqui", fileFailed: "Não foi possível enviar o arquivo. Tente de novo.", fileFull: "Não é possível enviar mais arquivos aqui.",
 };
 
 export const languages: Record<string, Texts> = { en, es, pt };

@@ -33,17 +33,17 @@ const es: Texts = {
 };
 
 const pt: Texts = {
-  title: "Fale connosco", talk: "Começar a falar", start: "Começar", type: "Prefiro escrever", language: "Língua", terms: "Antes de começar", agree: "Li e concordo", close: "Fechar", agent: "Assistente",
-  deaf: "Aqui a voz não é compreendida. Escreva ou toque, e as respostas são faladas.", mute: "Aqui não é possível reproduzir voz. Fale, e as respostas aparecem por escrito.", both: "Escreva, e as respostas aparecem por escrito.",
-  connecting: "A ligar", reconnecting: "A religar", listening: "A ouvir", thinking: "A pensar", speaking: "A falar", hold: "Em espera", ready: "É a sua vez", muted: "Sem som", with: "Em linha",
-  micOn: "Ligar o microfone", micMute: "Silenciar o microfone", micUnmute: "Reativar o microfone", micOff: "Desligar o microfone e escrever", hangUp: "Desligar", soundOn: "Ligar o som", soundOff: "Desligar o som",
-  hear: "Toque para ouvir", placeholder: "Ou escreva aqui…", placeholderTyping: "Escreva aqui…", send: "Enviar", conversation: "O que foi dito", you: "Você", sources: "Fonte", choices: "Respostas à escolha", person: "Falar com uma pessoa",
-  queued: "Procuramos uma pessoa para si.", position: "É o número {n} na fila.", cancel: "Cancelar", missed: "Ninguém está livre de momento. O assistente continua.", joined: "{name} já está aqui", gone: "{name} saiu", someone: "Uma pessoa",
-  refused: "O microfone não está autorizado. Pode escrever, ou autorizá-lo nas definições do navegador e ligá-lo em baixo.", missing: "Não foi encontrado nenhum microfone. Pode escrever.", busy: "Outra aplicação está a usar o microfone. Pode escrever.",
-  unsupported: "Este navegador não consegue usar o microfone aqui. Pode escrever.", problem: "Algo correu mal. Diga outra vez, por favor.", cut: "interrompido",
-  ended: "A conversa terminou", lasted: "Durou {time}.", again: "Falar de novo", rate: "Como foi esta conversa?", stars: "{n} de 5", comment: "O que podia melhorar? (opcional)", rateSend: "Enviar avaliação", rated: "Obrigado pela sua avaliação.", notSent: "Não foi possível enviar. Tente de novo.",
-  number: "Número da conversa", copy: "Copiar", copied: "Copiado", failRefused: "Este assistente não pode ser usado aqui.", failGone: "Este assistente já não existe.", failBusy: "De momento estão todos ocupados.", failLost: "A ligação perdeu-se.", failUnavailable: "Não é possível contactar o assistente.",
-  doLater: "Tente de novo dentro de alguns minutos.", doNetwork: "Verifique a sua ligação e tente de novo.", doOwner: "Avise o dono deste sítio.", retry: "Tentar de novo", failed: "Não é possível carregar.",
+  title: "Fale conosco", talk: "Começar a falar", start: "Começar", type: "Prefiro escrever", language: "Idioma", terms: "Antes de começar", agree: "Li e concordo", close: "Fechar", agent: "Assistente",
+  deaf: "Aqui a voz não é entendida. Escreva ou toque, e as respostas serão faladas.", mute: "Não é possível reproduzir voz aqui. Você fala e as respostas aparecem por escrito.", both: "Você escreve e as respostas aparecem por escrito.",
+  connecting: "Conectando", reconnecting: "Reconectando", listening: "Ouvindo", thinking: "Pensando", speaking: "Falando", hold: "Em espera", ready: "Sua vez", muted: "Sem som", with: "Conectado",
+  micOn: "Ligar o microfone", micMute: "Silenciar o microfone", micUnmute: "Reativar o microfone", micOff: "Desligar o microfone e escrever", hangUp: "Desligar", soundOn: "Ativar o som", soundOff: "Desativar o som",
+  hear: "Toque para ouvir", placeholder: "Ou escreva aqui…", placeholderTyping: "Escreva aqui…", send: "Enviar", conversation: "O que foi dito", you: "Você", sources: "Fonte", choices: "Respostas para escolher", person: "Falar com uma pessoa",
+  queued: "Estamos procurando uma pessoa para você.", position: "Você é o número {n} da fila.", cancel: "Cancelar", missed: "Ninguém está livre no momento. O assistente continua.", joined: "{name} já está aqui", gone: "{name} saiu", someone: "Uma pessoa",
+  refused: "O microfone não está permitido. Você pode escrever, ou permitir o microfone nas configurações do navegador e ligá-lo abaixo.", missing: "Nenhum microfone foi encontrado. Você pode escrever.", busy: "Outro aplicativo está usando o microfone. Você pode escrever.",
+  unsupported: "Este navegador não consegue usar o microfone aqui. Você pode escrever.", problem: "Algo deu errado. Fale de novo, por favor.", cut: "interrompido",
+  ended: "A conversa terminou", lasted: "Durou {time}.", again: "Falar de novo", rate: "Como foi esta conversa?", stars: "{n} de 5", comment: "O que poderia melhorar? (opcional)", rateSend: "Enviar avaliação", rated: "Obrigado pela sua avaliação.", notSent: "Não foi possível enviar. Tente de novo.",
+  number: "Número da conversa", copy: "Copiar", copied: "Copiado", failRefused: "Este assistente não pode ser usado aqui.", failGone: "Este assistente não existe mais.", failBusy: "No momento estão todos ocupados.", failLost: "A conexão caiu.", failUnavailable: "Não foi possível acessar o assistente.",
+  doLater: "Tente de novo em alguns minutos.", doNetwork: "Verifique sua conexão e tente de novo.", doOwner: "Avise o dono deste site.", retry: "Tentar de novo", failed: "Não foi possível carregar.",
 };
 
 export const languages: Record<string, Texts> = { en, es, pt };

@@ -15,8 +15,8 @@ const words = {
     arrived: "Hola {{first_name}}, ¿recibió su pedido?", yes: "sí", no: "no", missing: "El pedido no llegó", thanks: "¡Gracias, que lo disfrute!", day: "¿Le sigue yendo bien el {{date}} a las {{time}}?", asks: "Un momento, lo consulto.", confirmed: "Confirmado. ¡Hasta entonces!", full: "No se puede confirmar la cita", other: "Quiere otra hora",
   },
   pt: {
-    menu: "menu", hello: "Olá {{first_name}}, em que podemos ajudar?", prices: "Preços", hours: "Horário", person: "Uma pessoa", priceText: "Os nossos preços estão em example.com/precos.", hoursText: "Abrimos de segunda a sexta, das 9 às 18.", wants: "Quer uma pessoa", else: "Podemos ajudar em mais alguma coisa?",
-    arrived: "Olá {{first_name}}, recebeu a sua encomenda?", yes: "sim", no: "não", missing: "A encomenda não chegou", thanks: "Obrigado, bom proveito!", day: "O dia {{date}} às {{time}} ainda lhe convém?", asks: "Um momento, vou perguntar.", confirmed: "Confirmado. Até lá!", full: "A marcação não pode ser confirmada", other: "Quer outra hora",
+    menu: "menu", hello: "Olá, {{first_name}}! Em que podemos ajudar?", prices: "Preços", hours: "Horário", person: "Uma pessoa", priceText: "Nossos preços estão em example.com/precos.", hoursText: "Abrimos de segunda a sexta, das 9h às 18h.", wants: "Quer falar com uma pessoa", else: "Podemos ajudar em mais alguma coisa?",
+    arrived: "Olá, {{first_name}}! Você recebeu o seu pedido?", yes: "sim", no: "não", missing: "O pedido não chegou", thanks: "Obrigado, aproveite!", day: "O dia {{date}}, às {{time}}, continua bom para você?", asks: "Um momento, vou verificar.", confirmed: "Confirmado. Até lá!", full: "Não foi possível confirmar o agendamento", other: "Quer outro horário",
   },
 };
 

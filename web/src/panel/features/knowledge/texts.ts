@@ -28,6 +28,6 @@ export const texts = dictionary({
   removeBase: "Remover a base", removeBaseText: "Seus {n} artigos são apagados. O que um agente usa não pode ser removido.", baseRemoved: "A base foi removida",
   importTitle: "Importar um artigo", fromPage: "De uma página", fromMarkdown: "De Markdown", pageAddress: "Endereço da página", pageHelp: "A página é lida uma vez, sem imagens nem menus. Vê o artigo antes de o guardar.", markdown: "Markdown", read: "Ler",
   searchHelp: "Busque como um agente. O que está marcado seria a resposta.", query: "Pergunta", all: "Todas as bases", results: "Resultados", noResults: "Nada foi encontrado", answers: "Responde", below: "Abaixo do limiar", score: "Correspondência", inBase: "em {base}",
-  questionsHelp: "O que os visitantes perguntaram e nenhum agente soube responder, o mais recente primeiro. Escreva a resposta e fica a saber-se.", question: "Pergunta", agent: "Agente", times: "Vezes", last: "Última", noQuestions: "Não há perguntas em aberto", noQuestionsText: "Quando um agente não tem resposta, a pergunta aparece aqui.",
+  questionsHelp: "O que os visitantes perguntaram e nenhum agente soube responder, o mais recente primeiro. Escreva a resposta, e os agentes passam a usá-la.", question: "Pergunta", agent: "Agente", times: "Vezes", last: "Última", noQuestions: "Não há perguntas em aberto", noQuestionsText: "Quando um agente não tem resposta, a pergunta aparece aqui.",
   answerIt: "Escrever a resposta", dismiss: "Dispensar", dismissed: "A pergunta saiu da lista", in: "Em {base}", gone: "Agente removido",
 });
