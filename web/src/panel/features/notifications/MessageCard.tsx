@@ -15,7 +15,7 @@ import type { Recipient, SentPage } from "./types";
 export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; page: SentPage }) {
   const p = useTexts(pageTexts);
   const language = useLanguage();
-  const who = [r.name, phone(r.number)].filter(Boolean).join(" · ");
+  const who = r.name || phone(r.number); // the number stands below
   const call = n.channel === "voice";
   const failure = r.state === "failed" || r.state === "skipped" || r.state === "canceled" || (r.detail && r.state !== "read" && r.state !== "delivered") ? explained(language, r.reason, r.detail) : undefined;
   return (

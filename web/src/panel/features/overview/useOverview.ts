@@ -6,6 +6,7 @@ import { useNow } from "../../ui/Ago";
 import { queryOf, spanOf, type Address } from "./address";
 import type { Concern, Overview, Step } from "./types";
 
+// They are also asked for when somebody comes back to the page, who may just have done what it asks for (staleTime).
 const beat = 10_000;
 
 /** useOverview is the figures of a range, asked for again every ten seconds. */
@@ -17,20 +18,20 @@ export function useOverview(address: Address) {
   const query = queryOf(address, span);
   const one = useQuery({
     queryKey: [company.id, "overview", query], queryFn: async ({ signal }) => ({ span, address, shown: await get<Overview>("/overview", query, signal) }),
-    refetchInterval: beat, placeholderData: keepPreviousData,
+    refetchInterval: beat, staleTime: 0, placeholderData: keepPreviousData,
   });
   return one;
 }
 
 export function useAttention() {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "attention"], queryFn: ({ signal }) => get<{ data: Concern[] }>("/overview/attention", {}, signal), refetchInterval: beat });
+  return useQuery({ queryKey: [company.id, "attention"], queryFn: ({ signal }) => get<{ data: Concern[] }>("/overview/attention", {}, signal), refetchInterval: beat, staleTime: 0 });
 }
 
 export function useFirstSteps(wanted: boolean) {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "first-steps"], enabled: wanted, queryFn: ({ signal }) => get<{ data: { step: Step; done: boolean }[] }>("/overview/first-steps", {}, signal),
-    refetchInterval: (q) => (q.state.data?.data.every((s) => s.done) ? false : beat),
+    refetchInterval: (q) => (q.state.data?.data.every((s) => s.done) ? false : beat), staleTime: 0,
   });
 }
