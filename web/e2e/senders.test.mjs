@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { accessible, dye, context, launch, ready, shot, visit } from "./browser.mjs";
-import { call, signIn } from "./voice.mjs";
+import { call, signIn, until } from "./voice.mjs";
 
 const graph = process.env.CARILLON_GRAPH;
 let browser;
@@ -53,6 +53,7 @@ async function callback(sender, body, secret) {
 describe("a number at Meta", () => {
   it("is connected step by step, checked, mended, and sends", { timeout: 300_000 }, async (t) => {
     const p = await opened(t, "/senders");
+    await p.clock.install(); // a sender's page asks every five seconds how it is
     await p.getByRole("row", { name: /demo/ }).getByText("Ready").waitFor();
     await accessible(p, "the senders");
     await shot(p, "senders");
@@ -126,9 +127,12 @@ describe("a number at Meta", () => {
     await call("POST", `/functions/v1/notify?access_key=${ready.access_key}`, "", {
       contact: { number: "34600111222", name: "Ana" }, recipient_id: "clinic", name_template: "clinic_hello", language_template: "en", notification_type: "transactional", campaign_name: "clinic", components_push: { body_text_0: "Ana" },
     });
-    await now.getByText("1 sent, 0 failed").waitFor({ timeout: 30_000 });
+    await until(async () => (await call("GET", "/panel/v1/senders/clinic/state", token)).hour.sent === 1, "it is counted", 30_000);
+    await p.clock.fastForward(5_000);
+    await now.getByText("1 sent, 0 failed").waitFor();
     await now.getByText("1 of 1 approved").waitFor();
     assert.equal(await callback("clinic", { object: "whatsapp_business_account", entry: [{ id: "2000001", time: Math.floor(Date.now() / 1000), changes: [{ field: "phone_number_quality_update", value: { display_phone_number: "15555550100", event: "DOWNGRADE", current_limit: "TIER_250" } }] }] }, "provider-app-secret"), 200);
+    await p.clock.fastForward(5_000);
     await now.getByText("250 people in 24 hours").waitFor();
     await now.getByText("Limit lowered").waitFor();
     await p.getByText(/The last callback came/).waitFor();

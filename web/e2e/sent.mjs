@@ -22,9 +22,11 @@ export async function send(numbers, more = {}) {
 export const find = (id) => request("GET", withKey("/functions/v1/notify/" + id + "?limit=100"));
 
 export async function open(browser, t, path, options = {}, who = { email: ready.email, password: ready.password }) {
-  const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
+  const { clock = false, ...rest } = options; // clock: the test says what time it is in the page
+  const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...rest });
   t.after(async () => { c.check(); await c.close(); });
   const p = await c.newPage();
+  if (clock) await p.clock.install();
   await p.goto(ready.panel_url + path);
   await p.locator("input").nth(0).fill(who.email);
   await p.locator("input").nth(1).fill(who.password);

@@ -2,11 +2,17 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { accessible, dye, context, launch, ready, shot, visit } from "./browser.mjs";
-import { call, signIn, until } from "./voice.mjs";
+import { call, signIn } from "./voice.mjs";
 
 let browser;
 let token;
-before(async () => { browser = await launch(); token = await signIn(); });
+let rejected; // submitted before it is looked for: the sandbox takes its time to decide
+before(async () => {
+  browser = await launch();
+  token = await signIn();
+  rejected = await make("offer_reject");
+  await call("POST", `/panel/v1/templates/${rejected.id}/submit`, token);
+});
 after(() => browser.close());
 
 /** opened is a page of the panel for who is signed in. */
@@ -185,10 +191,12 @@ describe("templates", () => {
     await p.getByRole("link", { name: /American English|English/ }).first().waitFor();
     const copy = await call("GET", "/panel/v1/templates/" + new URL(p.url()).pathname.split("/").pop(), token);
     assert.deepEqual([copy.name, copy.language, copy.status, copy.variables.length], ["tour_reminder", "fr", "draft", 3]);
+    await p.clock.install(); // the page asks every half a minute
     await visit(p, `${base}/templates/${copy.id}/edit`);
     await body.fill("Bonjour {{1}}, à {{2}}. À bientôt.");
     const theirs = await call("PATCH", `/panel/v1/templates/${copy.id}?version=${copy.version}`, token, { category: "MARKETING" }); // by somebody else meanwhile
-    await until(async () => { await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); return p.getByText("This template was changed since you opened it").isVisible(); }, "the change is noticed", 60_000);
+    await p.clock.fastForward(30_000);
+    await p.getByText("This template was changed since you opened it").waitFor();
     assert.equal(await body.inputValue(), "Bonjour {{1}}, à {{2}}. À bientôt.");
     await accessible(p, "a template that changed meanwhile");
     await shot(p, "panel-template-editor-changed");
@@ -213,9 +221,7 @@ describe("templates", () => {
   });
 
   it("are decided on: a rejection with its reason and the next step, a review in the sandbox, what an edit changes", async (t) => {
-    const rejected = await make("offer_reject");
     const slow = await make("reminder_slow");
-    await call("POST", `/panel/v1/templates/${rejected.id}/submit`, token);
     const { c, p } = await opened(t, "/templates/" + rejected.id);
     await p.getByText("The channel rejected it").waitFor();
     await p.getByText("Edit it and submit it again.").waitFor();
