@@ -106,7 +106,7 @@ func (k *keyed) key(env *environment, facts config.DemoFacts) (string, error) {
 		return "", err
 	}
 	if key = orElse(key, facts.AccessKey); key == "" {
-		return "", usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY")
+		return "", usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY; the demo's is found in the folder where the demo was started, or by --ready-file")
 	}
 	return key, nil
 }
