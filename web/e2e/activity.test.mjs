@@ -56,7 +56,7 @@ describe("the activity of a company", () => {
     await shot(p, "activity-call");
     await drawer.getByRole("button", { name: "Copy as curl" }).click();
     const command = await p.evaluate(() => navigator.clipboard.readText());
-    assert.match(command, /access_key=\$CARILLON_KEY"/);
+    assert.match(command, /access_key=\$CARILLON_ACCESS_KEY"/);
     assert.match(command, /activity_nowhere/);
     assert.ok(!command.includes(ready.access_key));
     const address = new URL(p.url());

@@ -127,9 +127,9 @@ describe("what was sent", () => {
 
     await p.getByRole("button", { name: "More actions" }).click();
     await p.getByRole("menuitem", { name: "Copy as curl" }).click();
-    await p.getByText("Set CARILLON_KEY to an access key first").waitFor();
+    await p.getByText("Set CARILLON_ACCESS_KEY to an access key first").waitFor();
     const command = await p.evaluate(() => navigator.clipboard.readText());
-    assert.match(command, /access_key=\$CARILLON_KEY"/);
+    assert.match(command, /access_key=\$CARILLON_ACCESS_KEY"/);
     assert.ok(!command.includes(ready.access_key));
     const body = JSON.parse(/-d '([^]+)'$/.exec(command)[1]);
     assert.equal(body.contacts.length, 6);

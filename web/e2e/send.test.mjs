@@ -35,7 +35,7 @@ describe("sending to one person", () => {
     await modes(p, "send-one");
     await p.getByRole("button", { name: "Copy as curl" }).click();
     const command = await p.evaluate(() => navigator.clipboard.readText());
-    assert.match(command, /access_key=\$CARILLON_KEY/);
+    assert.match(command, /access_key=\$CARILLON_ACCESS_KEY/);
     assert.ok(!command.includes(ready.access_key) && command.includes("{{ first_name }}"));
     await p.getByRole("button", { name: "Send", exact: true }).dblclick();
     await p.getByRole("heading", { name: "Sent" }).waitFor();

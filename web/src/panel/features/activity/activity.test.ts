@@ -27,14 +27,14 @@ describe("copy as curl", () => {
   };
   it("has the key as a variable, and quotes what a shell would read", () => {
     expect(curlOf("https://x.test", call)).toBe(
-      `curl -X POST "https://x.test/functions/v1/notify?access_key=$CARILLON_KEY&unflatten=true" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"a":"it'\\''s"}'`);
+      `curl -X POST "https://x.test/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"a":"it'\\''s"}'`);
     const odd = curlOf("https://x.test", { ...call, query: "a=$(id)`id`\"" })!;
     expect(odd.split("\n")[0]).not.toMatch(/\$\(|`|[^T]"[^h \\]/);
   });
   it("is not there for a body that is not whole", () => {
     expect(curlOf("", { ...call, body_cut: true })).toBeUndefined();
     expect(curlOf("", { ...call, body_read: false, body: "" })).toBeUndefined();
-    expect(curlOf("", { ...call, method: "GET", body_read: false, body: "", content_type: "" })).toBe(`curl "/functions/v1/notify?access_key=$CARILLON_KEY&unflatten=true"`);
+    expect(curlOf("", { ...call, method: "GET", body_read: false, body: "", content_type: "" })).toBe(`curl "/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true"`);
   });
 });
 

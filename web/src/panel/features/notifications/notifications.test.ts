@@ -122,7 +122,7 @@ describe("a message", () => {
     }
   });
   it("is asked for again by a command without a key in it", () => {
-    expect(curlOf("https://a.test", { channel: "messaging", unflatten: true, body: "{\"a\": \"it's\"}" })).toBe("curl \"https://a.test/functions/v1/notify?access_key=$CARILLON_KEY&unflatten=true\" \\\n  -H 'Content-Type: application/json' \\\n  -d '{\"a\":\"it'\\''s\"}'");
+    expect(curlOf("https://a.test", { channel: "messaging", unflatten: true, body: "{\"a\": \"it's\"}" })).toBe("curl \"https://a.test/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true\" \\\n  -H 'Content-Type: application/json' \\\n  -d '{\"a\":\"it'\\''s\"}'");
   });
 });
 
