@@ -1,6 +1,6 @@
 // The page of the guide docs/guides/embed.md, on a site with a policy of its own.
 import assert from "node:assert/strict";
-import { createHash, createHmac, randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { context, launch, ready, site } from "./browser.mjs";
@@ -13,9 +13,7 @@ const guide = await readFile(new URL("../../docs/guides/embed.md", import.meta.u
 const block = (language) => new RegExp("```" + language + "\\n([^]*?)```").exec(guide)[1];
 
 function filled(widget = ready.chat_widget_id) {
-  const page = block("html").replaceAll("CARILLON", ready.widget_url).replace("WIDGET", widget).replace("KEY", ready.access_key);
-  const own = /<script>([^]*?)<\/script>/.exec(page)[1];
-  return page.replace("HASH", createHash("sha256").update(own).digest("base64"));
+  return block("html").replaceAll("CARILLON", ready.widget_url).replace("WIDGET", widget).replace("KEY", ready.access_key);
 }
 
 async function call(method, path, token, body) {
@@ -67,6 +65,25 @@ describe("the guide to embedding", () => {
     await p.evaluate(() => globalThis.carillon("open"));
     await p.waitForFunction(() => document.getElementById("unread").textContent === "");
     assert.deepEqual(logged, [], "errors of the console");
+    c.check();
+  });
+
+  it("opens both widgets on the page of the quick start", async (t) => {
+    const start = await readFile(new URL("../../docs/guides/quick-start.md", import.meta.url), "utf8");
+    const page = /```html\n([^]*?)```/.exec(start)[1].replaceAll("http://127.0.0.1:8080", ready.widget_url).replace("CHAT", ready.chat_widget_id).replace("VOICE", ready.voice_widget_id).replaceAll("ck_demo_4Hq7vT2mZc9LwXs1KdYb8RnE", ready.access_key);
+    const host = await site("start", page);
+    t.after(() => host.close());
+    const c = await context(browser);
+    t.after(() => c.close());
+    const p = await c.newPage();
+    await p.goto(host.url);
+    for (const [widget, id] of [["carillon", "cw_id="], ["carillonVoice", "vw_id="]]) {
+      const loaded = p.waitForEvent("framenavigated", (f) => f.url().includes(id));
+      await p.waitForFunction((name) => globalThis[name]?.on, widget);
+      await p.evaluate((name) => globalThis[name]("open"), widget);
+      await (await loaded).getByRole("button").first().waitFor();
+      await p.evaluate((name) => globalThis[name]("close"), widget);
+    }
     c.check();
   });
 
