@@ -11,9 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"carillon/internal/api"
 	"carillon/internal/need"
 )
 
@@ -29,8 +31,14 @@ func (s *site) operations(t *testing.T) (all []operation) {
 	section := regexp.MustCompile(`(?s)<section[^>]* id="(\w+)"(.*?)</section>`)
 	code := regexp.MustCompile(`(?s)<pre [^>]*data-code="(\w+)"[^>]*><code>(.*?)</code></pre>`)
 	tags := regexp.MustCompile(`<[^>]+>`)
-	for _, page := range []string{"sign-in", "notifications", "templates", "account", "events", "widgets", "provider", "operation"} {
-		for _, found := range section.FindAllStringSubmatch(s.get(t, "/docs/api/"+page), -1) {
+	subjects := regexp.MustCompile(`href="(/docs/api/[\w-]+)"`).FindAllStringSubmatch(s.get(t, "/docs/api"), -1)
+	read := map[string]bool{}
+	for _, subject := range subjects {
+		if read[subject[1]] {
+			continue
+		}
+		read[subject[1]] = true
+		for _, found := range section.FindAllStringSubmatch(s.get(t, subject[1]), -1) {
 			o := operation{found[1], map[string]string{}}
 			for _, c := range code.FindAllStringSubmatch(found[2], -1) {
 				o.code[c[1]] = html.UnescapeString(tags.ReplaceAllString(c[2], ""))
@@ -40,8 +48,15 @@ func (s *site) operations(t *testing.T) (all []operation) {
 			}
 		}
 	}
-	if len(all) < 50 {
-		t.Fatalf("the reference shows %d operations", len(all))
+	for _, described := range regexp.MustCompile(`(?m)^ +operationId: (\w+)$`).FindAllSubmatch(api.OpenAPI(), -1) {
+		id := string(described[1])
+		i := slices.IndexFunc(all, func(o operation) bool { return o.id == id })
+		switch {
+		case i < 0:
+			t.Errorf("the reference shows no code of %s", id)
+		case all[i].code["curl"] == "" || all[i].code["go"] == "" || all[i].code["ts"] == "":
+			t.Errorf("the reference shows %s not in each language", id)
+		}
 	}
 	return all
 }
@@ -72,7 +87,7 @@ func refused() map[string]string {
 }
 
 // examples sends the request of each operation as its page has it, with the demo's key. What it names by an id that
-// there is not is a 404; nothing is malformed.
+// there is not is a 404; nothing is malformed, and every address is a route.
 func (s *site) examples(t *testing.T) {
 	need.Program(t, "curl", "curl")
 	var session struct {
@@ -89,6 +104,8 @@ func (s *site) examples(t *testing.T) {
 	dir := t.TempDir()
 	save(t, filepath.Join(dir, "summer.jpg"), "\xff\xd8\xff\xe0\x00\x10JFIF")
 	var script strings.Builder
+	visitors := map[string]bool{} // operations with the token of a chat or a talk, which was not made here
+	sent := 0
 	for _, o := range s.operations(t) {
 		if o.id == "signOut" { // the session is needed by others
 			continue
@@ -97,6 +114,8 @@ func (s *site) examples(t *testing.T) {
 		if !is {
 			t.Errorf("%s: %s", o.id, o.code["curl"])
 		}
+		sent++
+		visitors[o.id] = strings.Contains(command, "$CHAT_TOKEN") || strings.Contains(command, "$CONVERSATION_TOKEN")
 		fmt.Fprintf(&script, "echo -n '%s '; curl -sS -m 20 -o %s.out -w '%%{http_code}\\n' %s\n", o.id, o.id, command)
 	}
 	c := exec.CommandContext(t.Context(), "bash", "-c", script.String())
@@ -116,10 +135,13 @@ func (s *site) examples(t *testing.T) {
 			continue
 		}
 		text, _ := os.ReadFile(filepath.Join(dir, id+".out"))
-		token := status == "401" && (bytes.Contains(text, []byte("token")) || bytes.Contains(text, []byte("conversation"))) // of a chat or a talk
-		if status != "404" && status != "409" && !token && status != refused()[id] {
+		absent := status == "404" && !bytes.Contains(text, []byte("Route not found")) || status == "409"
+		if !absent && !(status == "401" && visitors[id]) && status != refused()[id] {
 			t.Errorf("%s: %s %s", id, status, text)
 		}
+	}
+	if lines := bytes.Count(out, []byte("\n")); lines != sent {
+		t.Errorf("%d of %d requests were sent:\n%s", lines, sent, out)
 	}
 	if good < 20 {
 		t.Errorf("only %d of the requests succeed:\n%s", good, out)
