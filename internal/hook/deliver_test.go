@@ -531,7 +531,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	r.happen("m1", "message.sent")
 	r.pass()
 	all, err := r.store.Hooks().Attempts(t.Context(), k, false, "", 10)
-	if err != nil || len(all) != 1 || all[0].Error != "Its address may not be reached: the host is at a private or reserved address" {
+	if err != nil || len(all) != 1 || all[0].Error != "Its address may not be reached: the host is at a private or reserved address; --media-allow-private names networks that may be" {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

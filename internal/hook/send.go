@@ -110,7 +110,7 @@ func sign(secrets []string, id string, at time.Time, body []byte) (string, error
 // reason says why there was no good response, without the address, whose query may hold a secret.
 func reason(err error) string {
 	if denied, ok := errors.AsType[*egress.DeniedError](err); ok {
-		return "Its address may not be reached: " + denied.Reason
+		return "Its address may not be reached: " + denied.Reason + "; --media-allow-private names networks that may be"
 	}
 	// It may quote what the other side sent, of any length and in any bytes, such as the names in its certificate.
 	text := shorten([]byte(strings.TrimPrefix(err.Error(), "send request: ")), keptReason)
