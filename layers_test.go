@@ -122,6 +122,7 @@ var layers = map[string]float64{
 	"internal/call/dial":  8,
 	"internal/call/hours": 8,
 	"internal/jsonbody":   9,
+	"internal/cpu":        9,
 	"internal/need":       9,
 	"internal/provider":   9,
 

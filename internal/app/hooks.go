@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/auth"
+	"carillon/internal/cpu"
 	"carillon/internal/egress"
 	"carillon/internal/hook"
 	"carillon/internal/mail"
@@ -24,6 +25,7 @@ func newHooks(a *App) *hook.Deliverer {
 	})
 	return hook.NewDeliverer(a.store, hook.Options{
 		Client: a.hookServers, Owns: a.queue.Owns, Alert: owners{a}.alert, Attempted: a.metrics.hookAttempted, Suspended: suspended(a.store), Log: a.log,
+		Busy: new(cpu.Watch).Busy,
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/internal/hook"
 )
 
 // hookMetrics are the metrics of events that are sent to endpoints.
@@ -18,14 +20,17 @@ func (m *metrics) ofHooks(a *App) {
 		attempts: m.vec("carillon_webhook_attempts_total", "Requests to endpoints of webhooks, by outcome: succeeded, failed.", "outcome"),
 		took:     m.histogram("carillon_webhook_seconds", "Time from a request to an endpoint of webhooks to its response.", prometheus.ExponentialBuckets(0.005, 2, 13)),
 	}
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "carillon_webhook_lanes", Help: "Endpoints of webhooks to which this node delivers right now.",
-	}, func() float64 {
-		if a.hooks == nil {
-			return 0
-		}
-		return float64(a.hooks.Serving())
-	}))
+	gauge := func(name, help string, value func(*hook.Deliverer) float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			if a.hooks == nil {
+				return 0
+			}
+			return value(a.hooks)
+		}))
+	}
+	gauge("carillon_webhook_lanes", "Endpoints of webhooks to which this node delivers right now.", func(d *hook.Deliverer) float64 { return float64(d.Serving()) })
+	gauge("carillon_webhook_rate", "Events a second that this node delivers at most right now: fewer while its processors are needed for requests, messages and calls.",
+		(*hook.Deliverer).Rate)
 }
 
 // hookAttempted counts a request to an endpoint.

@@ -23,6 +23,7 @@ type Options struct {
 	Alert     func(ctx context.Context, a Alert)
 	Attempted func(ok bool, took time.Duration) // nil: nobody counts
 	Suspended func(ctx context.Context, companyID string) (bool, error)
+	Busy      func() bool      // whether there are too few processors for what the node does; nil: never. One at a time calls it
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger
 }
@@ -43,6 +44,7 @@ type Deliverer struct {
 	store *store.Store
 	o     Options
 	wake  chan struct{}
+	pace  *pace
 
 	mu      sync.Mutex
 	lanes   map[hooks.Key]*lane
@@ -69,7 +71,10 @@ func NewDeliverer(s *store.Store, o Options) *Deliverer {
 	if o.Attempted == nil {
 		o.Attempted = func(bool, time.Duration) {}
 	}
-	return &Deliverer{store: s, o: o, wake: make(chan struct{}, 1), lanes: map[hooks.Key]*lane{}}
+	if o.Busy == nil {
+		o.Busy = func() bool { return false }
+	}
+	return &Deliverer{store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[hooks.Key]*lane{}}
 }
 
 // Wake has the endpoints be looked at now: there may be new events.
@@ -196,6 +201,14 @@ func (d *Deliverer) Serving() int {
 	defer d.mu.Unlock()
 	return d.serving
 }
+
+// mayRead is how many events a lane may read for its next round: what is read and not sent is read again.
+func (d *Deliverer) mayRead() int {
+	return min(roundMost, max(width, int(d.pace.perSecond()*roundLong.Seconds())/max(1, d.Serving())))
+}
+
+// Rate returns how many events a second this node sends at most now: fewer while it is busy.
+func (d *Deliverer) Rate() float64 { return d.pace.perSecond() }
 
 // Find returns an endpoint of a company. Errors: not_found.
 func (d *Deliverer) Find(ctx context.Context, companyID, id string) (*Webhook, error) {

@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	roundMost   = 100 // events of one round
-	retriesMost = 50  // deliveries that are tried again in one round
-	width       = 8   // requests at once
+	roundMost   = 100             // events of one round
+	retriesMost = 50              // deliveries that are tried again in one round
+	width       = 8               // requests at once
+	roundLong   = 2 * time.Second // after which a round sends no more: what it sent is not stored before its end
 	waitingMost = 10_000
 	loggedMost  = 20  // attempts that succeeded, logged each second
 	trimEvery   = 200 // logged attempts, on average
@@ -118,12 +119,12 @@ func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (
 	if cursors, err = s.Cursors(ctx, l.key); err != nil {
 		return nil, nil, err
 	}
-	fresh := 0
+	fresh, most := 0, l.d.mayRead()
 	for _, c := range cursors {
-		if fresh >= roundMost {
+		if fresh >= most {
 			break
 		}
-		events, err := l.d.store.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, roundMost)
+		events, err := l.d.store.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, most)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -175,6 +176,7 @@ func (l *lane) deliver(ctx context.Context, w *Webhook, e *hooks.Endpoint, jobs 
 	var mu sync.Mutex // guards r and e
 	var all sync.WaitGroup
 	slots := make(chan struct{}, width)
+	began, sent := time.Now(), 0
 	last := map[string]*job{}
 	for _, x := range jobs {
 		if !x.wanted || x.State == hooks.Waiting && x.fresh {
@@ -186,14 +188,16 @@ func (l *lane) deliver(ctx context.Context, w *Webhook, e *hooks.Endpoint, jobs 
 		}
 		last[x.Subject] = x
 		slots <- struct{}{}
+		end := sent > 0 && time.Since(began) > roundLong || l.d.pace.wait(ctx) != nil
 		mu.Lock()
-		end := ctx.Err() != nil || stopped(e, l.d.o.Now()) || !l.owned()
+		end = end || stopped(e, l.d.o.Now()) || !l.owned()
 		mu.Unlock()
 		if end {
 			<-slots
 			close(x.done)
 			break
 		}
+		sent++
 		before := x.after
 		all.Go(func() {
 			defer func() { close(x.done); <-slots }()
@@ -251,34 +255,24 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 	}
 }
 
-// sort divides the jobs into what is delivered and what is kept, and moves the cursors behind the last of each topic that has ended. What
-// was not reached before that is kept too.
+// sort divides the jobs into what is delivered and what is kept, and moves the cursors behind the last of each topic that was reached:
+// what was not comes again.
 func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
 	for _, c := range cursors {
-		end, known := c.Seq, false
-		var passed []*job
+		end := c.Seq
 		for _, x := range r.jobs {
 			if !x.fresh || x.Topic != c.Topic {
 				continue
 			}
-			passed = append(passed, x)
-			if x.ended || x.State == hooks.Waiting {
-				end, known = x.Seq, true
-			}
-		}
-		for _, x := range passed {
-			if x.Seq > end && x.wanted {
-				break
-			}
-			if x.Seq > end { // unwanted, and right behind
-				end, known = x.Seq, true
-			}
 			if x.wanted && !x.ended {
-				x.ended, x.State = true, hooks.Waiting
-				x.NextAt = now
+				if x.State != hooks.Waiting {
+					break
+				}
+				x.ended, x.NextAt = true, now // behind another of its subject
 			}
+			end = x.Seq
 		}
-		if known {
+		if end > c.Seq {
 			r.Cursors = append(r.Cursors, hooks.Cursor{Topic: c.Topic, Seq: end})
 		}
 	}
