@@ -133,6 +133,7 @@ func (c *committer) flush(ctx context.Context, tx *Tx, batch []*write) (flushed 
 		return false, nil
 	}
 	var statements []Statement
+	tx.recorded, tx.later = nil, false
 	errApply := errors.New("apply")
 	if err := kinds(batch, func(k kind, same []*write) error {
 		more, ok := k.flush(tx, same)
@@ -159,7 +160,7 @@ func (c *committer) flush(ctx context.Context, tx *Tx, batch []*write) (flushed 
 		return false, nil
 	}
 	tx.release()
-	return true, &connectionError{&commitError{err}}
+	return true, &connectionError{err}
 }
 
 // alone runs one operation of a failed batch by itself. After a COMMIT whose response was lost it is replayed, until the

@@ -44,7 +44,7 @@ type DB struct {
 	room     room
 	files    files
 	report   func(rows int, took time.Duration)
-	recorder recorder
+	recorder Recorder
 	stop     context.CancelFunc
 	done     sync.WaitGroup
 }

@@ -214,13 +214,13 @@ func TestAnOverloadIsRefusedBeforeTheRequestIsRead(t *testing.T) {
 func TestWhatIsRecordedIsWrittenOnceBeforeTheCommit(t *testing.T) {
 	d := openSQLite(t)
 	var written, committed [][]any
-	d.OnRecorded(func(_ context.Context, tx *Tx, recorded []any) error {
+	d.OnRecorded(Recorder{Write: func(_ context.Context, tx *Tx, recorded []any) error {
 		written = append(written, recorded)
 		if slices.Contains(recorded, any("bad")) {
 			return errors.New("refused")
 		}
 		return nil
-	}, func(recorded []any) { committed = append(committed, recorded) })
+	}, Committed: func(recorded []any) { committed = append(committed, recorded) }})
 	record := func(all ...string) error {
 		return d.Update(t.Context(), func(ctx context.Context, tx *Tx) error {
 			for _, x := range all {

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,25 +23,29 @@ type Tx struct {
 	slot     int   // of the committer, see Slot
 	careful  int   // batches that the committer still runs statement by statement
 	recorded []any // since its begin
+	later    bool  // some of it follows from what the statements of a flush read
 }
 
-// Record has the function given to OnRecorded write x, in this transaction and right before its COMMIT, together with all
-// that its other operations record.
+// Record has x written by the Recorder, in this transaction and right before its COMMIT, together with all that its other operations
+// record.
 func (t *Tx) Record(x any) { t.recorded = append(t.recorded, x) }
 
-// recorder writes what transactions record.
-type recorder struct {
-	write     func(ctx context.Context, tx *Tx, recorded []any) error
-	committed func(recorded []any)
+// RecordLater is Record for a flush, where what x says is known once its statements have run.
+func (t *Tx) RecordLater(x any) {
+	t.Record(x)
+	t.later = true
 }
 
-// OnRecorded says how what transactions record is written, and what is called with it after the commit: on PostgreSQL not
-// when the COMMIT got no response. write runs once a transaction, after all of its operations, whatever their places: rows
-// that many transactions want are locked there, in one order, and for little more than the commit. It is called before the
-// first transaction that records.
-func (d *DB) OnRecorded(write func(ctx context.Context, tx *Tx, recorded []any) error, committed func(recorded []any)) {
-	d.recorder = recorder{write, committed}
+// Recorder writes what transactions record: once a transaction, after all of its operations, whatever their places. Rows that many
+// transactions want are locked there, in one order, and for little more than the commit.
+type Recorder struct {
+	Write      func(ctx context.Context, tx *Tx, recorded []any) error
+	Statements func(recorded []any) []Statement // the same on PostgreSQL, for a flush
+	Committed  func(recorded []any)             // called after the commit: on PostgreSQL not when the COMMIT got no response
 }
+
+// OnRecorded is called before the first transaction that records.
+func (d *DB) OnRecorded(r Recorder) { d.recorder = r }
 
 // Watcher is called with every statement before it is run: tests explain what is really asked.
 type Watcher func(query string, args []any)
@@ -178,9 +183,35 @@ func (t *Tx) Run(ctx context.Context, statements ...Statement) error {
 	return nil
 }
 
-// flush runs statements on PostgreSQL as one transaction and one round trip: without BEGIN, what precedes a flush's end is
-// committed there together.
-func (t *Tx) flush(ctx context.Context, statements []Statement) error {
+// flush runs statements on PostgreSQL as one transaction and one round trip: without BEGIN, what precedes the end of a round trip is
+// committed there together. Where what is recorded follows from what they read, there is a second one.
+func (t *Tx) flush(ctx context.Context, statements []Statement) (err error) {
+	if t.later {
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, t.rollback(ctx))
+			}
+		}()
+		if err := t.send(ctx, slices.Insert(statements, 0, Statement{SQL: "BEGIN"})); err != nil {
+			return err
+		}
+		statements = nil
+	}
+	if len(t.recorded) > 0 {
+		statements = append(statements, t.db.recorder.Statements(t.recorded)...)
+	}
+	if t.later {
+		statements = append(statements, Statement{SQL: "COMMIT"})
+	}
+	if err := t.send(ctx, statements); err != nil {
+		return &commitError{err}
+	}
+	t.ended()
+	return nil
+}
+
+// send runs statements on PostgreSQL in one round trip.
+func (t *Tx) send(ctx context.Context, statements []Statement) error {
 	var b pgx.Batch
 	for i := range statements {
 		st := &statements[i]
@@ -285,7 +316,7 @@ func tryTx(ctx context.Context, tx *Tx, fn func(ctx context.Context, tx *Tx) err
 	}
 	err := fn(ctx, tx)
 	if err == nil && len(tx.recorded) > 0 {
-		err = tx.db.recorder.write(ctx, tx, tx.recorded)
+		err = tx.db.recorder.Write(ctx, tx, tx.recorded)
 	}
 	if err != nil {
 		return errors.Join(err, tx.rollback(ctx))
@@ -294,14 +325,20 @@ func tryTx(ctx context.Context, tx *Tx, fn func(ctx context.Context, tx *Tx) err
 		_ = tx.rollback(ctx)
 		return err
 	}
-	if len(tx.recorded) > 0 {
-		tx.db.recorder.committed(tx.recorded)
-	}
+	tx.ended()
 	return nil
 }
 
-func (t *Tx) begin(ctx context.Context) error {
+// ended passes on what was recorded and is committed.
+func (t *Tx) ended() {
+	if len(t.recorded) > 0 {
+		t.db.recorder.Committed(t.recorded)
+	}
 	t.recorded = nil
+}
+
+func (t *Tx) begin(ctx context.Context) error {
+	t.recorded, t.later = nil, false
 	text := "BEGIN"
 	if t.SQLite() {
 		text = "BEGIN IMMEDIATE"

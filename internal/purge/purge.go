@@ -261,8 +261,11 @@ func (p *Purge) jobs(ctx context.Context, now time.Time) (busy bool, err error) 
 // keepEvents is how long events can be replayed; a screen that was away for longer loads everything.
 const keepEvents = 7 * day
 
+// eventsInRow is about how many events a row of a busy company holds.
+const eventsInRow = 50
+
 func (p *Purge) events(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Events, func() (store.Purged, error) { return p.store.DropEvents(ctx, now.Add(-keepEvents), p.pace.rows) })
+	return p.steps(ctx, Events, func() (store.Purged, error) { return p.store.DropEvents(ctx, now.Add(-keepEvents), max(1, p.pace.rows/eventsInRow)) })
 }
 
 func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) {

@@ -26,10 +26,10 @@ type Accept struct {
 	// Replay is the response stored under the same idempotency key; then nothing else was stored.
 	Replay string
 
-	err      error           // the caller's error, decided inside the batch
-	first    *Accept         // of the same batch, whose response Replay is
-	followed map[string]bool // topics that the company subscribes to; nil: none
-	senderID string          // for their events
+	err     error    // the caller's error, decided inside the batch
+	first   *Accept  // of the same batch, whose response Replay is
+	events  []*Event // what its company subscribes to, but for skipped calls; recorded once it is admitted
+	skipped bool     // the company subscribes to calls, and one is skipped
 }
 
 // Notification is one accepted request. Its body is stored as received and parsed again at delivery, and empty where every recipient
@@ -120,12 +120,13 @@ func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now)
 // Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
 // ErrIDTaken.
 func (s *Store) Accept(ctx context.Context, a *Accept) error {
-	if a.followed = s.followed(ctx, a.Notification.CompanyID); a.followed != nil {
+	a.events, a.skipped = nil, false // of an attempt with another id
+	if topics := s.followed(ctx, a.Notification.CompanyID); topics != nil {
 		sender, err := s.Sender(context.WithoutCancel(ctx), a.Notification.SenderUID) // a caller that leaves changes nothing
 		if err != nil {
 			return err
 		}
-		a.senderID = sender.ID
+		a.announce(topics, sender.ID)
 	}
 	err := s.accepts.Commit(ctx, s.DB, a)
 	s.stats.Touch(a.Notification.Seq(), err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/db"
+	"carillon/internal/store/events"
 )
 
 // On PostgreSQL a batch of accepts is stored in one round trip. With a round trip for each statement, waiting would take longer
@@ -91,7 +92,7 @@ func flushAccepts(tx *db.Tx, accepts []*Accept) ([]db.Statement, bool) {
 		return nil, false
 	}
 	for _, a := range accepts {
-		if a.followed != nil { // events are numbered on the way
+		if a.skipped { // its event is read from its row
 			return nil, false
 		}
 		a.reset()
@@ -104,6 +105,7 @@ func flushAccepts(tx *db.Tx, accepts []*Accept) ([]db.Statement, bool) {
 	for _, a := range inOrder(accepts) {
 		a.Notification.addTo(notifications)
 		a.addTo(messages)
+		events.Record(tx, a.events...)
 	}
 	for _, b := range append([]*db.Bulk{notifications}, messages.all()...) {
 		if b.Rows() > 0 {

@@ -93,21 +93,24 @@ func endedFollowed(results []work.Result) (keys []carillon.MessageKey) {
 	return keys
 }
 
-// flush returns the statements for the usual case that every fence holds, and that no result leaves an event. A fence that
-// does not hold divides by zero, and the batches are applied.
+// flush returns the statements for the usual case that every fence holds. A fence that does not hold divides by zero, and the batches are
+// applied.
 func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	var statements []db.Statement
 	for _, b := range all {
-		if endedFollowed(b.Results) != nil {
-			return nil, false
-		}
 		b.Lost = b.Lost[:0]
 		epochs := make(map[int]int64, len(b.Fences))
 		for _, f := range b.Fences {
 			epochs[f.Shard] = f.Epoch
 			statements = append(statements, f.Share())
 		}
-		statements = append(statements, resultStatements(b.Results, false)...)
+		results := resultStatements(b.Results, false)
+		if followed := endedFollowed(b.Results); followed != nil {
+			changes := events.ChangesOf(followed)
+			results = slices.Concat([]db.Statement{changes.Before(tx.DB())}, results, []db.Statement{changes.After(tx.DB())})
+			tx.RecordLater(changes)
+		}
+		statements = append(statements, results...)
 		statements = append(statements, k.table.Postpone(b.Later)...)
 		statements = append(statements, startStatements(tx.DB(), b.Startable(epochs), b.Now)...)
 	}

@@ -72,30 +72,44 @@ func (s *Store) followed(ctx context.Context, companyID string) (topics map[stri
 	return topics
 }
 
-// recordAccepted records the events of accepts whose companies subscribe: the notification, and what was skipped of it.
+// announce sets the events of a request: of the notification, and of what is skipped of it.
+func (a *Accept) announce(topics map[string]bool, senderID string) {
+	n := &a.Notification
+	of := events.Notification{CompanyID: n.CompanyID, ID: n.ID, Campaign: n.Campaign, SenderID: senderID, At: n.CreatedAt}
+	if topics[events.Notifications] {
+		a.events = append(a.events, of.Accepted(n.Total, n.Scheduled))
+	}
+	for i, m := range a.Messages {
+		switch {
+		case m.Skip == "":
+		case n.Channel == carillon.Voice:
+			a.skipped = a.skipped || topics[events.Calls]
+		case topics[events.Notifications]:
+			a.events = append(a.events, of.Skipped(i, m.Number, m.Skip))
+		}
+	}
+}
+
+// recordAccepted records the events of accepts.
 func recordAccepted(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	for _, a := range accepts {
-		n := &a.Notification
-		of := events.Notification{CompanyID: n.CompanyID, ID: n.ID, Campaign: n.Campaign, SenderID: a.senderID, At: n.CreatedAt}
-		if a.followed[events.Notifications] {
-			events.Record(tx, of.Accepted(n.Total, n.Scheduled))
+		events.Record(tx, a.events...)
+		if !a.skipped {
+			continue
 		}
 		for i, m := range a.Messages {
-			switch {
-			case m.Skip == "":
-			case n.Channel != carillon.Voice && a.followed[events.Notifications]:
-				events.Record(tx, of.Skipped(i, m.Number, m.Skip))
-			case n.Channel == carillon.Voice && a.followed[events.Calls]:
-				if err := events.Call(ctx, tx, n.Seq().Message(i), nil); err != nil {
-					return err
-				}
+			if m.Skip == "" {
+				continue
+			}
+			if err := events.Call(ctx, tx, a.Notification.Seq().Message(i), nil); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// DropEvents deletes events that are older than an instant, at most `most` of them.
+// DropEvents deletes events that are older than an instant, at most `most` of their rows.
 func (s *Store) DropEvents(ctx context.Context, before time.Time, most int) (p Purged, err error) {
 	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM event WHERE (company_id, topic, seq) IN (

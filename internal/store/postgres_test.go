@@ -4,13 +4,17 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	eventtable "carillon/internal/store/events"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/work"
 )
 
 func openPostgres(t testing.TB) *store.Store {
@@ -96,4 +100,41 @@ func TestTextsAreComparedByteByByte(t *testing.T) {
 	if columns := lines(t, rows); columns != "" {
 		t.Errorf("compared by the database's language:\n%s", columns)
 	}
+}
+
+// A statement that is flushed needs no BEGIN, and results that leave events need one, with a COMMIT, for all of them.
+func TestEventsAreStoredWithTheFlush(t *testing.T) {
+	r := newRig(t, openPostgres(t))
+	f := r.fence(t)
+	r.follow(t, ours, eventtable.Notifications)
+	var mu sync.Mutex
+	var asked []string
+	during := func(do func()) string {
+		asked = nil
+		r.Watch(func(query string, _ []any) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, begin := range []string{"BEGIN", "COMMIT", "INSERT INTO notification", "WITH topic"} {
+				if strings.HasPrefix(query, begin) {
+					asked = append(asked, begin)
+				}
+			}
+		})
+		defer r.Watch(nil)
+		do()
+		return strings.Join(asked, ", ")
+	}
+	var a *store.Accept
+	if got := during(func() { a = r.accepted(t, 2) }); got != "INSERT INTO notification, WITH topic" {
+		t.Errorf("accepting asks %s", got)
+	}
+	for n, want := range []string{"BEGIN, WITH topic, COMMIT", "BEGIN, BEGIN, WITH topic, COMMIT"} {
+		r.start(t, f, a, n)
+		b := &work.Batch{Fences: []work.Fence{f}, Results: []work.Result{r.sent(a, n)}, Now: r.now}
+		b.Fences[0].Epoch += int64(n) // another node has the shard: the batch is applied after all
+		if got := during(func() { r.deliver(t, b) }); got != want || len(b.Lost) != n {
+			t.Errorf("a result asks %s, not %s; %d shards are lost", got, want, len(b.Lost))
+		}
+	}
+	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.sent sending", "message.sent sending")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 func events() []sentence {
 	return []sentence{
 		{"events are numbered within their company's topic, read after a number and dropped with age", eventsOfATopic},
+		{"many events of one commit are read as single ones", manyEventsOfOneCommit},
+		{"what an attempt with a taken id would have left is not kept for the next", noEventOfAnotherAttempt},
 		{"a message leaves one event for each state, in order, and a repeated receipt none", eventsOfAMessage},
 		{"what is accepted, skipped, canceled or fails leaves its event", eventsOfEnds},
 		{"a call leaves an event when it starts and when it ends", eventsOfACall},
@@ -259,6 +262,26 @@ func webhookSubscribes(t *testing.T, r *rig) {
 	subscribed(false, false)
 }
 
+func noEventOfAnotherAttempt(t *testing.T, r *rig) {
+	k := r.endpoint(t)
+	first, second := r.accepted(t, 1), r.request("34600000003")
+	second.Notification.ID = first.Notification.ID[:35] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(first.Notification.ID, "0")]
+	if err := r.Accept(t.Context(), second); !errors.Is(err, store.ErrIDTaken) {
+		t.Fatal(err)
+	}
+	kind := resource.Kind{Name: "webhook", Plural: "webhooks", New: func() resource.Resource { return &webhook{} }}
+	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), kind, k.WebhookID); err != nil {
+		t.Fatal(err)
+	}
+	second.Notification.ID = r.NewNotificationID(r.now)
+	if err := r.Accept(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.EventsAfter(t.Context(), ours, eventtable.Notifications, 0, 10); err != nil || len(got) != 1 || got[0].Subject != first.Notification.ID {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func gapAfterALapse(t *testing.T, r *rig) {
 	last := func() int64 {
 		t.Helper()
@@ -297,14 +320,63 @@ func gapAfterALapse(t *testing.T, r *rig) {
 	}
 }
 
+// Those of one commit share rows, which nobody who reads them sees.
+func manyEventsOfOneCommit(t *testing.T, r *rig) {
+	const most = 250
+	all := make([]*store.Event, most)
+	for i := range all {
+		all[i] = &store.Event{
+			CompanyID: ours, Topic: "a", Kind: fmt.Sprint("kind", i%3), Subject: fmt.Sprintf("ü\"%d\x7f", i), At: r.now.Add(time.Duration(i) * time.Millisecond),
+			Payload: json.RawMessage(fmt.Sprintf(`{"n":%d,"text":"\u0000 é"}`, i)),
+		}
+	}
+	large := json.RawMessage(`"` + strings.Repeat("x", 40_000) + `"`)
+	for _, some := range [][]*store.Event{all[:1], all[1:], {
+		{CompanyID: ours, Topic: "large", Kind: "k", Payload: large, At: r.now}, {CompanyID: ours, Topic: "large", Kind: "k", Payload: large, At: r.now},
+		{CompanyID: theirs, Topic: "a", Kind: "k", Payload: large, At: r.now},
+	}} {
+		if err := r.AddEvents(t.Context(), some...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for topic, want := range map[string]int{"a": 4, "large": 2} { // one, and three of at most a hundred
+		var rows int
+		if err := r.Row(t.Context(), []any{&rows}, "SELECT COUNT(*) FROM event WHERE company_id = $1 AND topic = $2", ours, topic); err != nil || rows != want {
+			t.Errorf("%d rows of %s, not %d; %v", rows, topic, want, err)
+		}
+	}
+	for _, page := range []int{1, 37, 100, 1000} {
+		var got []store.Event
+		for len(got) < most {
+			more, err := r.EventsAfter(t.Context(), ours, "a", int64(len(got)), page)
+			if err != nil || len(more) == 0 || len(more) > page {
+				t.Fatalf("%d events after %d by %d, %v", len(more), len(got), page, err)
+			}
+			got = append(got, more...)
+		}
+		for i, e := range got {
+			if w := all[i]; e.Seq != int64(i+1) || w.Seq != e.Seq || e.Kind != w.Kind || e.Subject != w.Subject || !e.At.Equal(w.At) || string(e.Payload) != string(w.Payload) || e.CompanyID != ours {
+				t.Fatalf("read by %d: %+v, not %+v", page, e, *w)
+			}
+		}
+	}
+	if got, err := r.EventsAfter(t.Context(), ours, "a", 120, 3); err != nil || len(got) != 3 || got[0].Seq != 121 || got[2].Seq != 123 {
+		t.Errorf("from within a row: %v, %v", got, err)
+	}
+	if got, err := r.EventsAfter(t.Context(), ours, "a", most, 3); err != nil || len(got) != 0 {
+		t.Errorf("after the last: %v, %v", got, err)
+	}
+}
+
 func eventsOfATopic(t *testing.T, r *rig) {
 	event := func(company, topic string, at time.Time) *store.Event {
 		return &store.Event{CompanyID: company, Topic: topic, Kind: "message.sent", Subject: "m", Payload: json.RawMessage(`{}`), At: at}
 	}
 	old, now := r.now.Add(-time.Hour), r.now
-	all := []*store.Event{event(ours, "a", old), event(ours, "a", now), event(theirs, "a", now), event(ours, "b", now)}
-	if err := r.AddEvents(t.Context(), all...); err != nil {
-		t.Fatal(err)
+	for _, all := range [][]*store.Event{{event(ours, "a", old)}, {event(ours, "a", now), event(theirs, "a", now), event(ours, "b", now)}} {
+		if err := r.AddEvents(t.Context(), all...); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if last, err := r.LastEvent(t.Context(), ours, "a"); err != nil || last != 2 {
 		t.Errorf("the last is %d, want 2; %v", last, err)

@@ -21,6 +21,7 @@ func deliveringEvents() []sentence {
 		{"an endpoint begins with what happens after it, and is due while events are behind it", endpointBegins},
 		{"what failed waits in a row of its own, in order where that is wanted, until it is delivered or given up", deliveriesWait},
 		{"events are replayed one by one, by time and type, and those that were given up", eventsReplayed},
+		{"events of one commit are replayed and tried again one by one", packedReplayed},
 		{"attempts are listed by endpoint and by event, for their company, and trimmed to the latest", attemptsLogged},
 		{"a conversation leaves events, where an endpoint wants them", outwardEvents},
 		{"whoever pulls has events written for a week", eventsPulled},
@@ -239,6 +240,42 @@ func eventsReplayed(t *testing.T, r *rig) {
 	replay(hooks.Replay{Failed: true}, 1)
 	if waiting, failed, err := s.Counts(t.Context(), k); waiting != 4 || failed != 0 || err != nil {
 		t.Error(waiting, failed, err)
+	}
+}
+
+func packedReplayed(t *testing.T, r *rig) {
+	s, k := r.Hooks(), r.endpoint(t)
+	all := make([]*eventtable.Event, 250)
+	for i := range all {
+		kind := []string{"message.sent", "message.read"}[i%2]
+		all[i] = &eventtable.Event{
+			CompanyID: ours, Topic: eventtable.Notifications, Kind: kind, Subject: fmt.Sprint("m", i), Payload: fmt.Appendf(nil, `{"n":%d}`, i), At: r.now.Add(time.Duration(i) * time.Second),
+		}
+	}
+	if err := r.AddEvents(t.Context(), all...); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		replay hooks.Replay
+		want   int64
+	}{
+		{hooks.Replay{From: all[40].At, To: all[160].At, Kinds: []string{"message.read", "call.failed"}}, 60},
+		{hooks.Replay{From: all[40].At, To: all[160].At, Kinds: []string{"call.failed"}}, 0},
+		{hooks.Replay{Topic: eventtable.Notifications, Seq: 201}, 1},
+	} {
+		if n, err := s.Replay(t.Context(), k, x.replay, r.now); n != x.want || err != nil {
+			t.Errorf("%+v: %d, %v", x.replay, n, err)
+		}
+	}
+	got, err := s.Retries(t.Context(), k, r.now, false, 100)
+	if err != nil || len(got) != 61 {
+		t.Fatal(len(got), err)
+	}
+	for i := range got {
+		x := &got[i]
+		if e := all[x.Seq-1]; x.Gone || x.Subject != e.Subject || x.Kind != e.Kind || string(x.Payload) != string(e.Payload) || !x.At.Equal(e.At) {
+			t.Errorf("%d is %+v", x.Seq, x)
+		}
 	}
 }
 

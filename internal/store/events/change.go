@@ -139,53 +139,83 @@ func Messages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey, change
 	if len(keys) == 0 {
 		return change()
 	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
-	before, err := readBefore(ctx, tx, keys)
-	if err != nil {
-		return err
+	c := ChangesOf(keys)
+	if err := tx.Run(ctx, c.Before(tx.DB())); err != nil {
+		return fmt.Errorf("read messages: %w", err)
 	}
 	if err := change(); err != nil {
 		return err
 	}
-	after, err := readMessages(ctx, tx, keys)
-	if err != nil {
-		return err
+	if err := tx.Run(ctx, c.After(tx.DB())); err != nil {
+		return fmt.Errorf("read messages: %w", err)
 	}
-	for i := range after {
-		m := &after[i]
-		if at, there := slices.BinarySearchFunc(before, m.key, func(b message, k carillon.MessageKey) int { return cmp.Compare(b.key, k) }); there {
-			Record(tx, m.changes(&before[at])...)
-		}
-	}
+	tx.Record(c)
 	return nil
 }
 
-const messageColumns = `SELECT m.id, n.company_id, n.id, n.campaign, s.id, m.number, m.q, m.attempt, m.rank, COALESCE(m.reason, ''),
-	COALESCE(m.sent_at, 0), COALESCE(m.delivered_at, 0), COALESCE(m.read_at, 0), COALESCE(m.ended_at, 0)
-	FROM message AS m JOIN notification AS n ON n.seq = m.id / 128 JOIN sender AS s ON s.uid = n.sender `
-
-// readBefore reads how far messages have come, sorted by key. On PostgreSQL it locks them: what another transaction changes meanwhile is
-// not to be taken for a change of this one.
-func readBefore(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) ([]message, error) {
-	lock := ""
-	if !tx.SQLite() {
-		lock = " FOR UPDATE"
-	}
-	return db.Collect(ctx, tx, "messages", func(scan db.Scan) (m message, err error) {
-		err = scan(&m.key, &m.q, &m.rank, &m.sent, &m.delivered, &m.read)
-		return m, err
-	}, `SELECT id, q, rank, COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0)
-		FROM message WHERE id `+tx.DB().In(1)+" ORDER BY id"+lock, tx.DB().List(keys))
+// Changes are the events of what happens to messages between two statements. Both are of one transaction, which records the changes.
+type Changes struct {
+	keys          []carillon.MessageKey
+	before, after []message // sorted by key
+	found         []*Event  // nil: not looked for yet
 }
 
-// readMessages reads messages whole, sorted by key.
-func readMessages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey) ([]message, error) {
-	return db.Collect(ctx, tx, "messages", func(scan db.Scan) (m message, err error) {
-		err = scan(&m.key, &m.companyID, &m.notificationID, &m.campaign, &m.senderID, &m.number, &m.q, &m.attempt, &m.rank, &m.reason,
-			&m.sent, &m.delivered, &m.read, &m.ended)
-		return m, err
-	}, messageColumns+"WHERE m.id "+tx.DB().In(1)+" ORDER BY m.id", tx.DB().List(keys))
+// ChangesOf sorts the keys.
+func ChangesOf(keys []carillon.MessageKey) *Changes {
+	slices.Sort(keys)
+	return &Changes{keys: slices.Compact(keys)}
+}
+
+// Before reads how far the messages have come. On PostgreSQL it locks them: what another transaction changes meanwhile is not to be
+// taken for a change of this one.
+func (c *Changes) Before(d *db.DB) db.Statement {
+	lock := ""
+	if !d.SQLite() {
+		lock = " FOR UPDATE"
+	}
+	return db.Statement{
+		SQL: `SELECT id, q, rank, COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0)
+		FROM message WHERE id ` + d.In(1) + " ORDER BY id" + lock,
+		Args: []any{d.List(c.keys)},
+		Scan: func(scan db.Scan) error {
+			var m message
+			err := scan(&m.key, &m.q, &m.rank, &m.sent, &m.delivered, &m.read)
+			c.before = append(c.before, m)
+			return err
+		},
+	}
+}
+
+// After reads the messages whole.
+func (c *Changes) After(d *db.DB) db.Statement {
+	return db.Statement{
+		SQL: `SELECT m.id, n.company_id, n.id, n.campaign, s.id, m.number, m.q, m.attempt, m.rank, COALESCE(m.reason, ''),
+		COALESCE(m.sent_at, 0), COALESCE(m.delivered_at, 0), COALESCE(m.read_at, 0), COALESCE(m.ended_at, 0)
+		FROM message AS m JOIN notification AS n ON n.seq = m.id / 128 JOIN sender AS s ON s.uid = n.sender
+		WHERE m.id ` + d.In(1) + " ORDER BY m.id",
+		Args: []any{d.List(c.keys)},
+		Scan: func(scan db.Scan) error {
+			var m message
+			err := scan(&m.key, &m.companyID, &m.notificationID, &m.campaign, &m.senderID, &m.number, &m.q, &m.attempt, &m.rank, &m.reason,
+				&m.sent, &m.delivered, &m.read, &m.ended)
+			c.after = append(c.after, m)
+			return err
+		},
+	}
+}
+
+// events are the same at each call.
+func (c *Changes) events() []*Event {
+	if c.found == nil {
+		c.found = []*Event{}
+		for i := range c.after {
+			m := &c.after[i]
+			if at, there := slices.BinarySearchFunc(c.before, m.key, func(b message, k carillon.MessageKey) int { return cmp.Compare(b.key, k) }); there {
+				c.found = append(c.found, m.changes(&c.before[at])...)
+			}
+		}
+	}
+	return c.found
 }
 
 // Call records the event of a call that was brought to its state in this transaction: started, completed, or failed, where

@@ -80,7 +80,7 @@ func New(d *db.DB, c *configure.Configuration, place db.Place) *Store {
 			return nil
 		},
 	}
-	d.OnRecorded(write, s.committed)
+	d.OnRecorded(db.Recorder{Write: write, Statements: statements, Committed: s.committed})
 	return s
 }
 
@@ -96,8 +96,12 @@ func (s *Store) committed(recorded []any) {
 func eventsOf(recorded []any) []*Event {
 	all := make([]*Event, 0, len(recorded))
 	for _, x := range recorded {
-		if e, ok := x.(*Event); ok {
-			all = append(all, e)
+		switch x := x.(type) {
+		case *Event:
+			all = append(all, x)
+		case *Changes:
+			all = append(all, x.events()...)
+		default: // nothing else is recorded
 		}
 	}
 	return all
@@ -113,39 +117,76 @@ func Record(tx *db.Tx, events ...*Event) {
 }
 
 func write(ctx context.Context, tx *db.Tx, recorded []any) error {
-	events := slices.DeleteFunc(eventsOf(recorded), func(e *Event) bool { return e.Own })
-	slices.SortStableFunc(events, func(a, b *Event) int {
-		return cmp.Or(cmp.Compare(a.CompanyID, b.CompanyID), cmp.Compare(a.Topic, b.Topic))
-	})
-	rows := db.NewBulk("event", "", "company_id:text", "topic:text", "seq:bigint", "kind:text", "subject:text", "payload:text", "created_at:bigint")
-	for left := events; len(left) > 0; {
-		n := 1
-		for n < len(left) && left[n].CompanyID == left[0].CompanyID && left[n].Topic == left[0].Topic {
-			n++
-		}
-		if err := number(ctx, tx, left[:n]); err != nil {
+	if !tx.SQLite() {
+		return db.Wrap(tx.Run(ctx, statements(recorded)...), "write events")
+	}
+	rows := db.NewBulk("event", "", "company_id:text", "topic:text", "seq:bigint", "events:bigint", "kind:text", "subject:text", "payload:text", "created_at:bigint")
+	for _, events := range byTopic(recorded) {
+		var last int64
+		if err := tx.Row(ctx, []any{&last}, nextNumbers, events[0].CompanyID, events[0].Topic, len(events)); err != nil {
 			return fmt.Errorf("number events: %w", err)
 		}
-		left = left[n:]
-	}
-	for _, e := range events {
-		rows.Add(e.CompanyID, e.Topic, e.Seq, e.Kind, e.Subject, string(e.Payload), db.Millis(e.At))
+		number(events, last)
+		for _, r := range rowsOf(events) {
+			rows.Add(events[0].CompanyID, events[0].Topic, last-int64(len(events))+r.seq, r.events, r.kind, r.subject, r.payload, r.at)
+		}
 	}
 	return rows.Write(ctx, tx)
 }
 
-// number assigns the next numbers of a topic.
-func number(ctx context.Context, tx *db.Tx, events []*Event) error {
-	var last int64
-	if err := tx.Row(ctx, []any{&last}, `INSERT INTO event_topic (company_id, topic, seq) VALUES ($1, $2, $3)
-		ON CONFLICT (company_id, topic) DO UPDATE SET seq = event_topic.seq + excluded.seq RETURNING seq`,
-		events[0].CompanyID, events[0].Topic, len(events)); err != nil {
-		return err
+// statements number and store events, a statement a topic.
+func statements(recorded []any) (all []db.Statement) {
+	for _, events := range byTopic(recorded) {
+		var places, counts, times []int64
+		var kinds, subjects, payloads []string
+		for _, r := range rowsOf(events) {
+			places, counts, times = append(places, r.seq), append(counts, r.events), append(times, r.at)
+			kinds, subjects, payloads = append(kinds, r.kind), append(subjects, r.subject), append(payloads, r.payload)
+		}
+		all = append(all, db.Statement{
+			SQL: "WITH topic AS (" + nextNumbers + `), stored AS (
+			INSERT INTO event (company_id, topic, seq, events, kind, subject, payload, created_at)
+			SELECT $1, $2, topic.seq - $3 + r.place, r.events, r.kind, r.subject, r.payload, r.at
+			FROM topic, unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::bigint[]) AS r (place, events, kind, subject, payload, at))
+			SELECT seq FROM topic`,
+			Args: []any{events[0].CompanyID, events[0].Topic, len(events), places, counts, kinds, subjects, payloads, times},
+			Scan: func(scan db.Scan) error {
+				var last int64
+				err := scan(&last)
+				number(events, last)
+				return err
+			},
+		})
 	}
+	return all
+}
+
+// byTopic are the events that are to be stored, those of a topic together, topics sorted.
+func byTopic(recorded []any) (all [][]*Event) {
+	events := slices.DeleteFunc(eventsOf(recorded), func(e *Event) bool { return e.Own })
+	slices.SortStableFunc(events, func(a, b *Event) int {
+		return cmp.Or(cmp.Compare(a.CompanyID, b.CompanyID), cmp.Compare(a.Topic, b.Topic))
+	})
+	for len(events) > 0 {
+		n := 1
+		for n < len(events) && events[n].CompanyID == events[0].CompanyID && events[n].Topic == events[0].Topic {
+			n++
+		}
+		all = append(all, events[:n])
+		events = events[n:]
+	}
+	return all
+}
+
+// nextNumbers takes the next numbers of a topic, and returns the last of them.
+const nextNumbers = `INSERT INTO event_topic (company_id, topic, seq) VALUES ($1, $2, $3)
+	ON CONFLICT (company_id, topic) DO UPDATE SET seq = event_topic.seq + excluded.seq RETURNING seq`
+
+// number gives the events of a topic their numbers, of which last is the last.
+func number(events []*Event, last int64) {
 	for i, e := range events {
 		e.Seq = last - int64(len(events)-1-i)
 	}
-	return nil
 }
 
 // AddEvents stores events without another operation and sets their Seq.
@@ -174,11 +215,5 @@ func (s *Store) LastOfTopics(ctx context.Context, companyID string) (map[string]
 
 // EventsAfter returns a topic's events after seq, at most `most` of them, in their order.
 func (s *Store) EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]Event, error) {
-	return db.Collect(ctx, s.d, "events", func(scan db.Scan) (Event, error) {
-		e, payload, at := Event{CompanyID: companyID, Topic: topic}, "", int64(0)
-		err := scan(&e.Seq, &e.Kind, &e.Subject, &payload, &at)
-		e.Payload, e.At = json.RawMessage(payload), db.Instant(at)
-		return e, err
-	}, `SELECT seq, kind, subject, payload, created_at FROM event
-		WHERE company_id = $1 AND topic = $2 AND seq > $3 ORDER BY seq LIMIT $4`, companyID, topic, seq, most)
+	return After(ctx, s.d, companyID, topic, seq, most)
 }

@@ -7,7 +7,6 @@ package hooks
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"carillon/internal/db"
@@ -139,21 +138,35 @@ const first = ` AND NOT EXISTS (SELECT 1 FROM hook_retry AS b WHERE b.company_id
 
 // Retries returns deliveries that are due at an instant, the longest waiting first; ordered: of each subject only the earliest.
 func (s *Store) Retries(ctx context.Context, k Key, now time.Time, ordered bool, most int) ([]Delivery, error) {
-	query := `SELECT r.topic, r.seq, r.subject, r.attempt, r.begun_at, r.next_at, COALESCE(e.kind, ''), COALESCE(e.payload, ''), COALESCE(e.created_at, 0)
-		FROM hook_retry AS r LEFT JOIN event AS e ON e.company_id = r.company_id AND e.topic = r.topic AND e.seq = r.seq
+	query := `SELECT r.topic, r.seq, r.subject, r.attempt, r.begun_at, r.next_at FROM hook_retry AS r
 		WHERE r.company_id = $1 AND r.webhook_id = $2 AND r.state = 'waiting' AND r.next_at <= $3`
 	if ordered {
 		query += first
 	}
-	return db.Collect(ctx, s.d, "deliveries", func(scan db.Scan) (Delivery, error) {
+	seqs := map[string][]int64{} // by topic
+	all, err := db.Collect(ctx, s.d, "deliveries", func(scan db.Scan) (Delivery, error) {
 		x := Delivery{State: Waiting}
 		x.CompanyID = k.CompanyID
-		var payload string
-		var begun, next, at int64
-		err := scan(&x.Topic, &x.Seq, &x.Subject, &x.Attempt, &begun, &next, &x.Kind, &payload, &at)
-		x.BegunAt, x.NextAt, x.At, x.Payload, x.Gone = db.Instant(begun), db.Instant(next), db.Instant(at), json.RawMessage(payload), x.Kind == ""
+		var begun, next int64
+		err := scan(&x.Topic, &x.Seq, &x.Subject, &x.Attempt, &begun, &next)
+		x.BegunAt, x.NextAt, seqs[x.Topic] = db.Instant(begun), db.Instant(next), append(seqs[x.Topic], x.Seq)
 		return x, err
 	}, query+" ORDER BY r.next_at LIMIT $4", k.CompanyID, k.WebhookID, db.Millis(now), most)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]map[int64]events.Event{}
+	for topic, of := range seqs {
+		if found[topic], err = events.At(ctx, s.d, k.CompanyID, topic, of); err != nil {
+			return nil, err
+		}
+	}
+	for i := range all {
+		x := &all[i]
+		e, kept := found[x.Topic][x.Seq]
+		x.Kind, x.Payload, x.At, x.Gone = e.Kind, e.Payload, e.At, !kept
+	}
+	return all, nil
 }
 
 // NextRetry returns when the next delivery is due, the zero time when none waits.

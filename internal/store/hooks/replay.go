@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"carillon/internal/db"
@@ -22,8 +23,19 @@ const ReplayMost = 10_000
 
 // Replay has an endpoint get events again, at most ReplayMost, the earliest first, and returns how many. What waits for it already is counted too.
 func (s *Store) Replay(ctx context.Context, k Key, r Replay, now time.Time) (n int64, err error) {
+	var found []events.Event
+	if !r.Failed { // they are looked for outside the transaction, which a long range would hold up
+		if found, err = r.find(ctx, s.d, k.CompanyID); err != nil || len(found) == 0 {
+			return 0, db.Wrap(err, "look for events to replay")
+		}
+	}
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if n, err = r.run(ctx, tx, k, now); err != nil || n == 0 {
+		n = int64(len(found))
+		err := sendAgain(ctx, tx, k, now, found)
+		if r.Failed {
+			n, err = sendFailedAgain(ctx, tx, k, now)
+		}
+		if err != nil || n == 0 {
 			return db.Wrap(err, "replay events")
 		}
 		_, err = tx.Exec(ctx, "UPDATE hook SET wake_at = $1 WHERE company_id = $2 AND webhook_id = $3", db.Millis(now), k.CompanyID, k.WebhookID)
@@ -34,60 +46,92 @@ func (s *Store) Replay(ctx context.Context, k Key, r Replay, now time.Time) (n i
 
 const again = ` ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET state = 'waiting', attempt = 0, begun_at = 0, next_at = excluded.next_at`
 
-func (r *Replay) run(ctx context.Context, tx *db.Tx, k Key, now time.Time) (int64, error) {
-	at := db.Millis(now)
-	switch {
-	case r.Failed:
-		return tx.Exec(ctx, `UPDATE hook_retry SET state = 'waiting', attempt = 0, begun_at = 0, next_at = $1 WHERE (company_id, webhook_id, topic, seq) IN (
-			SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE company_id = $2 AND webhook_id = $3 AND state = 'failed' ORDER BY next_at LIMIT $4)`,
-			at, k.CompanyID, k.WebhookID, ReplayMost)
-	case r.Topic != "":
-		return tx.Exec(ctx, `INSERT INTO hook_retry (company_id, webhook_id, topic, seq, subject, state, attempt, begun_at, next_at)
-			SELECT company_id, $2, topic, seq, subject, 'waiting', 0, 0, $3 FROM event WHERE company_id = $1 AND topic = $4 AND seq = $5`+again,
-			k.CompanyID, k.WebhookID, at, r.Topic, r.Seq)
+func sendFailedAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time) (int64, error) {
+	return tx.Exec(ctx, `UPDATE hook_retry SET state = 'waiting', attempt = 0, begun_at = 0, next_at = $1 WHERE (company_id, webhook_id, topic, seq) IN (
+		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE company_id = $2 AND webhook_id = $3 AND state = 'failed' ORDER BY next_at LIMIT $4)`,
+		db.Millis(now), k.CompanyID, k.WebhookID, ReplayMost)
+}
+
+// find returns the events without their payloads.
+func (r *Replay) find(ctx context.Context, d *db.DB, companyID string) (all []events.Event, err error) {
+	if r.Topic != "" {
+		found, err := events.At(ctx, d, companyID, r.Topic, []int64{r.Seq})
+		for _, e := range found {
+			all = append(all, e)
+		}
+		return all, err
 	}
-	total := int64(0)
 	for _, topic := range events.Topics() {
-		first, err := firstSince(ctx, tx, k.CompanyID, topic, r.From.Add(-slack))
+		if r.Kinds != nil && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return events.TopicOf(kind) == topic }) {
+			continue
+		}
+		seq, err := firstSince(ctx, d, companyID, topic, r.From.Add(-slack))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		last, err := firstSince(ctx, tx, k.CompanyID, topic, r.To.Add(slack))
+		last, err := firstSince(ctx, d, companyID, topic, r.To.Add(slack))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		query := `INSERT INTO hook_retry (company_id, webhook_id, topic, seq, subject, state, attempt, begun_at, next_at)
-			SELECT company_id, $2, topic, seq, subject, 'waiting', 0, 0, $3 FROM event WHERE company_id = $1 AND topic = $4 AND seq >= $5 AND seq < $6
-			AND created_at >= $7 AND created_at < $8`
-		args := []any{k.CompanyID, k.WebhookID, at, topic, first, last, db.Millis(r.From), db.Millis(r.To), ReplayMost - total}
-		if r.Kinds != nil {
-			query += " AND kind " + tx.DB().In(10)
-			args = append(args, tx.DB().List(r.Kinds))
-		}
-		n, err := tx.Exec(ctx, query+" ORDER BY seq LIMIT $9"+again, args...)
-		if total += n; err != nil || total == ReplayMost {
-			return total, err
+		for seq--; seq < last-1; {
+			read, err := events.After(ctx, d, companyID, topic, seq, replayRead)
+			if err != nil {
+				return nil, err
+			}
+			if len(read) == 0 {
+				break
+			}
+			seq = read[len(read)-1].Seq
+			for i := range read {
+				if e := &read[i]; e.Seq < last && r.wants(e) {
+					e.Payload = nil
+					all = append(all, *e)
+				}
+			}
+			if len(all) >= ReplayMost {
+				return all[:ReplayMost], nil
+			}
 		}
 	}
-	return total, nil
+	return all, nil
+}
+
+// replayRead is how many events are read at once.
+const replayRead = 500
+
+func (r *Replay) wants(e *events.Event) bool {
+	at := db.Millis(e.At)
+	return at >= db.Millis(r.From) && at < db.Millis(r.To) && (r.Kinds == nil || slices.Contains(r.Kinds, e.Kind))
+}
+
+// sendAgain has events wait for an endpoint.
+func sendAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time, all []events.Event) error {
+	rows := db.NewBulk("hook_retry", again, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint", "subject:text", "next_at:bigint",
+		"state='waiting'", "attempt=0", "begun_at=0")
+	for i := range all {
+		e := &all[i]
+		rows.Add(e.CompanyID, k.WebhookID, e.Topic, e.Seq, e.Subject, db.Millis(now))
+	}
+	return rows.Write(ctx, tx)
 }
 
 // slack is by how much the order of a topic's events may differ from that of their instants: a change is numbered as it is committed.
 const slack = 5 * time.Minute
 
 // firstSince returns a Seq before which no event of a topic is from an instant or later, give or take slack.
-func firstSince(ctx context.Context, tx *db.Tx, companyID, topic string, since time.Time) (int64, error) {
+func firstSince(ctx context.Context, d *db.DB, companyID, topic string, since time.Time) (int64, error) {
 	var low, high int64 // the answer is in (low, high]
-	if err := tx.Row(ctx, []any{&low}, "SELECT COALESCE(MIN(seq), 1) FROM event WHERE company_id = $1 AND topic = $2", companyID, topic); err != nil {
+	if err := d.Row(ctx, []any{&low}, `SELECT COALESCE((SELECT seq - events + 1 FROM event WHERE company_id = $1 AND topic = $2 ORDER BY seq LIMIT 1), 1)`,
+		companyID, topic); err != nil {
 		return 0, db.Wrap(err, "read the oldest event")
 	}
-	if err := tx.Row(ctx, []any{&high}, "SELECT COALESCE(MAX(seq), 0) FROM event WHERE company_id = $1 AND topic = $2", companyID, topic); err != nil {
+	if err := d.Row(ctx, []any{&high}, "SELECT COALESCE(MAX(seq), 0) FROM event WHERE company_id = $1 AND topic = $2", companyID, topic); err != nil {
 		return 0, db.Wrap(err, "read the newest event")
 	}
 	for low, high = low-1, high+1; high-low > 1; {
 		middle := low + (high-low)/2
 		var at int64
-		err := tx.Row(ctx, []any{&at}, "SELECT created_at FROM event WHERE company_id = $1 AND topic = $2 AND seq >= $3 ORDER BY seq LIMIT 1", companyID, topic, middle)
+		err := d.Row(ctx, []any{&at}, "SELECT created_at FROM event WHERE company_id = $1 AND topic = $2 AND seq >= $3 ORDER BY seq LIMIT 1", companyID, topic, middle)
 		if err != nil {
 			return 0, db.Wrap(err, "read an event")
 		}
