@@ -23,6 +23,7 @@ type pace struct {
 	turn   chan struct{} // held by whoever waits next: the order of the lanes, and what guards the rest
 	limit  *rate.Limiter
 	looked time.Time
+	waited bool // somebody had to, since it was looked at
 }
 
 func newPace(busy func() bool) *pace {
@@ -31,10 +32,10 @@ func newPace(busy func() bool) *pace {
 	return p
 }
 
-// paceLeast takes a hundredth of the processors or two.
-func paceLeast() float64 { return 100 * float64(runtime.GOMAXPROCS(0)) }
+// paceLeast takes about a hundredth of the processors.
+func paceLeast() float64 { return 50 * float64(runtime.GOMAXPROCS(0)) }
 
-func paceFirst() float64 { return 5 * paceLeast() }
+func paceFirst() float64 { return 10 * paceLeast() }
 
 // wait returns when one more event may be sent, or ctx ends.
 func (p *pace) wait(ctx context.Context) error {
@@ -44,7 +45,9 @@ func (p *pace) wait(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { <-p.turn }()
-	p.look(time.Now())
+	now := time.Now()
+	p.look(now)
+	p.waited = p.waited || p.limit.TokensAt(now) < 1
 	return p.limit.Wait(ctx)
 }
 
@@ -54,14 +57,14 @@ func (p *pace) look(now time.Time) {
 	if since < paceWindow {
 		return
 	}
-	p.looked = now
-	busy, r := p.busy(), float64(p.limit.Limit())
+	busy, waited, r := p.busy(), p.waited, float64(p.limit.Limit())
+	p.looked, p.waited = now, false
 	switch {
 	case since > paceAfresh:
 		p.set(paceFirst())
 	case busy:
 		p.set(max(paceLeast(), r/2))
-	case p.limit.TokensAt(now) < 1: // else it is not the pace that bounds them
+	case waited: // else it is not the pace that bounds them
 		p.set(min(paceMost, r*1.5))
 	}
 }

@@ -265,7 +265,9 @@ const keepEvents = 7 * day
 const eventsInRow = 50
 
 func (p *Purge) events(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Events, func() (store.Purged, error) { return p.store.DropEvents(ctx, now.Add(-keepEvents), max(1, p.pace.rows/eventsInRow)) })
+	return p.steps(ctx, Events, func() (store.Purged, error) {
+		return p.store.DropEvents(ctx, now.Add(-keepEvents), max(1, p.pace.rows/eventsInRow))
+	})
 }
 
 func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) {

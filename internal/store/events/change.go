@@ -3,7 +3,6 @@ package events
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,8 +58,7 @@ func (p payload) event(companyID, topic, kind string, at time.Time) *Event {
 	case p.callPayload != nil:
 		subject = p.CallID
 	}
-	text, _ := json.Marshal(p) // texts and numbers
-	return &Event{CompanyID: companyID, Topic: topic, Kind: kind, Subject: subject, Payload: text, At: at}
+	return &Event{CompanyID: companyID, Topic: topic, Kind: kind, Subject: subject, Payload: p.json(), At: at}
 }
 
 // Notification is a notification as far as events go.

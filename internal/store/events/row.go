@@ -62,7 +62,7 @@ func pack(events []*Event, bytes int) string {
 		b = append(b, `{"k":`...)
 		b = appendText(b, e.Kind)
 		b = append(b, `,"s":`...)
-		b = appendText(b, e.Subject)
+		b = appendText(b, db.Storable(e.Subject))
 		b = append(b, `,"at":`...)
 		b = strconv.AppendInt(b, db.Millis(e.At), 10)
 		b = append(b, `,"p":`...)
@@ -73,11 +73,6 @@ func pack(events []*Event, bytes int) string {
 		b = append(b, '}')
 	}
 	return string(append(b, ']'))
-}
-
-func appendText(b []byte, s string) []byte {
-	text, _ := json.Marshal(db.Storable(s)) // never fails
-	return append(b, text...)
 }
 
 // unpack returns the events of a row.
