@@ -68,9 +68,7 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 		if err != nil {
 			return err
 		}
-		if err := events.Messages(ctx, tx, endedFollowed(b.Results), func() error {
-			return tx.Run(ctx, resultStatements(b.Results, tx.SQLite())...)
-		}); err != nil {
+		if err := tx.Run(ctx, resultStatements(tx, b.Results)...); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
 		if err := tx.Run(ctx, k.table.Postpone(b.Later)...); err != nil {
@@ -83,14 +81,17 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 	return nil
 }
 
-// endedFollowed are the messages of results that may leave an event.
-func endedFollowed(results []work.Result) (keys []carillon.MessageKey) {
+// endsOf are the results that may leave an event.
+func endsOf(results []work.Result) *events.Ends {
+	var all []events.End
 	for i := range results {
 		if r := &results[i]; r.Followed {
-			keys = append(keys, carillon.MessageKey(r.Key))
+			o := OutcomeOf(r)
+			sent, ended := doneTimes(o.Rank, r.At)
+			all = append(all, events.End{Key: carillon.MessageKey(r.Key), Attempt: r.Attempt, Rank: o.Rank, Reason: o.Reason, Sent: sent, Ended: ended})
 		}
 	}
-	return keys
+	return events.EndsOf(all)
 }
 
 // flush returns the statements for the usual case that every fence holds. A fence that does not hold divides by zero, and the batches are
@@ -104,13 +105,7 @@ func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 			epochs[f.Shard] = f.Epoch
 			statements = append(statements, f.Share())
 		}
-		results := resultStatements(b.Results, false)
-		if followed := endedFollowed(b.Results); followed != nil {
-			changes := events.ChangesOf(followed)
-			results = slices.Concat([]db.Statement{changes.Before(tx.DB())}, results, []db.Statement{changes.After(tx.DB())})
-			tx.RecordLater(changes)
-		}
-		statements = append(statements, results...)
+		statements = append(statements, resultStatements(tx, b.Results)...)
 		statements = append(statements, k.table.Postpone(b.Later)...)
 		statements = append(statements, startStatements(tx.DB(), b.Startable(epochs), b.Now)...)
 	}
@@ -164,14 +159,18 @@ const (
 		WHERE id = $1 AND attempt = $2 AND q + 0 >= 2`
 )
 
-// resultStatements returns the statements of results: on PostgreSQL one for all successes of a batch, the rest one by one.
-func resultStatements(results []work.Result, sqlite bool) []db.Statement {
-	if !sqlite {
-		return resultsTogether(results)
+// resultStatements returns the statements of results, and has their events recorded: on PostgreSQL one for all successes of a batch, the
+// rest one by one.
+func resultStatements(tx *db.Tx, results []work.Result) (all []db.Statement) {
+	if ends := endsOf(results); ends != nil {
+		all = append(all, ends.Read(tx.DB()))
+		tx.RecordLater(ends)
 	}
-	all := make([]db.Statement, len(results))
+	if !tx.SQLite() {
+		return append(all, resultsTogether(results)...)
+	}
 	for i := range results {
-		all[i] = resultStatement(&results[i])
+		all = append(all, resultStatement(&results[i]))
 	}
 	return all
 }

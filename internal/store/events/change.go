@@ -137,83 +137,138 @@ func Messages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey, change
 	if len(keys) == 0 {
 		return change()
 	}
-	c := ChangesOf(keys)
-	if err := tx.Run(ctx, c.Before(tx.DB())); err != nil {
+	keys = sorted(keys)
+	var before, after []message
+	if err := tx.Run(ctx, readBefore(tx.DB(), keys, &before)); err != nil {
 		return fmt.Errorf("read messages: %w", err)
 	}
 	if err := change(); err != nil {
 		return err
 	}
-	if err := tx.Run(ctx, c.After(tx.DB())); err != nil {
+	if err := tx.Run(ctx, readMessages(tx.DB(), keys, "", &after)); err != nil {
 		return fmt.Errorf("read messages: %w", err)
 	}
-	tx.Record(c)
+	for i := range after {
+		if at, there := find(before, after[i].key); there {
+			Record(tx, after[i].changes(&before[at])...)
+		}
+	}
 	return nil
 }
 
-// Changes are the events of what happens to messages between two statements. Both are of one transaction, which records the changes.
-type Changes struct {
-	keys          []carillon.MessageKey
-	before, after []message // sorted by key
-	found         []*Event  // nil: not looked for yet
-}
-
-// ChangesOf sorts the keys.
-func ChangesOf(keys []carillon.MessageKey) *Changes {
+func sorted(keys []carillon.MessageKey) []carillon.MessageKey {
 	slices.Sort(keys)
-	return &Changes{keys: slices.Compact(keys)}
+	return slices.Compact(keys)
 }
 
-// Before reads how far the messages have come. On PostgreSQL it locks them: what another transaction changes meanwhile is not to be
-// taken for a change of this one.
-func (c *Changes) Before(d *db.DB) db.Statement {
-	lock := ""
-	if !d.SQLite() {
-		lock = " FOR UPDATE"
+func find(all []message, key carillon.MessageKey) (at int, there bool) {
+	return slices.BinarySearchFunc(all, key, func(m message, k carillon.MessageKey) int { return cmp.Compare(m.key, k) })
+}
+
+// lock keeps what another transaction changes meanwhile from being taken for a change of this one.
+func lock(d *db.DB, of string) string {
+	if d.SQLite() {
+		return ""
 	}
+	return " FOR UPDATE" + of
+}
+
+// readBefore reads how far messages have come, sorted by key, and locks them.
+func readBefore(d *db.DB, keys []carillon.MessageKey, into *[]message) db.Statement {
 	return db.Statement{
 		SQL: `SELECT id, q, rank, COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0)
-		FROM message WHERE id ` + d.In(1) + " ORDER BY id" + lock,
-		Args: []any{d.List(c.keys)},
+		FROM message WHERE id ` + d.In(1) + " ORDER BY id" + lock(d, ""),
+		Args: []any{d.List(keys)},
 		Scan: func(scan db.Scan) error {
 			var m message
 			err := scan(&m.key, &m.q, &m.rank, &m.sent, &m.delivered, &m.read)
-			c.before = append(c.before, m)
+			*into = append(*into, m)
 			return err
 		},
 	}
 }
 
-// After reads the messages whole.
-func (c *Changes) After(d *db.DB) db.Statement {
+// readMessages reads messages whole, sorted by key.
+func readMessages(d *db.DB, keys []carillon.MessageKey, locked string, into *[]message) db.Statement {
 	return db.Statement{
 		SQL: `SELECT m.id, n.company_id, n.id, n.campaign, s.id, m.number, m.q, m.attempt, m.rank, COALESCE(m.reason, ''),
 		COALESCE(m.sent_at, 0), COALESCE(m.delivered_at, 0), COALESCE(m.read_at, 0), COALESCE(m.ended_at, 0)
 		FROM message AS m JOIN notification AS n ON n.seq = m.id / 128 JOIN sender AS s ON s.uid = n.sender
-		WHERE m.id ` + d.In(1) + " ORDER BY m.id",
-		Args: []any{d.List(c.keys)},
+		WHERE m.id ` + d.In(1) + " ORDER BY m.id" + locked,
+		Args: []any{d.List(keys)},
 		Scan: func(scan db.Scan) error {
 			var m message
 			err := scan(&m.key, &m.companyID, &m.notificationID, &m.campaign, &m.senderID, &m.number, &m.q, &m.attempt, &m.rank, &m.reason,
 				&m.sent, &m.delivered, &m.read, &m.ended)
-			c.after = append(c.after, m)
+			*into = append(*into, m)
 			return err
 		},
 	}
 }
 
+// End is what became of an attempt to send a message, as its result is written: the rank only rises, and a time is written once.
+type End struct {
+	Key         carillon.MessageKey
+	Attempt     int
+	Rank        rank.Rank
+	Reason      carillon.Reason
+	Sent, Ended int64
+}
+
+func (e *End) after(m message) message {
+	if m.attempt != e.Attempt {
+		return m
+	}
+	m.q = 0
+	if m.rank < e.Rank {
+		m.rank, m.reason, m.ended = e.Rank, e.Reason, e.Ended
+	}
+	if m.sent == 0 {
+		m.sent = e.Sent
+	}
+	return m
+}
+
+// Ends are results of attempts that leave events. The messages are read before the results are written, in the same transaction, which
+// records the ends.
+type Ends struct {
+	ends   []End
+	before []message
+	found  []*Event // nil: not looked for yet
+}
+
+// EndsOf are the ends that some results bring, nil where there are none.
+func EndsOf(ends []End) *Ends {
+	if len(ends) == 0 {
+		return nil
+	}
+	return &Ends{ends: ends}
+}
+
+// Read reads the messages as they are before the results, and locks them.
+func (x *Ends) Read(d *db.DB) db.Statement {
+	keys := make([]carillon.MessageKey, len(x.ends))
+	for i := range x.ends {
+		keys[i] = x.ends[i].Key
+	}
+	x.before, x.found = nil, nil
+	return readMessages(d, sorted(keys), lock(d, " OF m"), &x.before)
+}
+
 // events are the same at each call.
-func (c *Changes) events() []*Event {
-	if c.found == nil {
-		c.found = []*Event{}
-		for i := range c.after {
-			m := &c.after[i]
-			if at, there := slices.BinarySearchFunc(c.before, m.key, func(b message, k carillon.MessageKey) int { return cmp.Compare(b.key, k) }); there {
-				c.found = append(c.found, m.changes(&c.before[at])...)
+func (x *Ends) events() []*Event {
+	if x.found == nil {
+		x.found = []*Event{}
+		for i := range x.ends {
+			if at, there := find(x.before, x.ends[i].Key); there {
+				m := &x.before[at]
+				after := x.ends[i].after(*m)
+				x.found = append(x.found, after.changes(m)...)
+				*m = after
 			}
 		}
 	}
-	return c.found
+	return x.found
 }
 
 // Call records the event of a call that was brought to its state in this transaction: started, completed, or failed, where

@@ -99,7 +99,7 @@ func eventsOf(recorded []any) []*Event {
 		switch x := x.(type) {
 		case *Event:
 			all = append(all, x)
-		case *Changes:
+		case *Ends:
 			all = append(all, x.events()...)
 		default: // nothing else is recorded
 		}
