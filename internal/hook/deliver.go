@@ -55,6 +55,7 @@ type Deliverer struct {
 const (
 	passEvery = time.Second // in which another node's events, and deliveries that are due, are seen
 	passCalm  = 20 * time.Millisecond
+	passBusy  = 250 * time.Millisecond // while events give way
 	lanesMost = 1000 // endpoints that a node serves at once
 	lanesKept = 10 * time.Minute
 
@@ -100,7 +101,11 @@ func (d *Deliverer) Run(ctx context.Context) error {
 			d.sweep(ctx, now)
 		}
 		wait(ctx, passEvery, d.wake)
-		wait(ctx, passCalm, nil) // what is committed together is looked at together
+		calm := passCalm
+		if d.pace.perSecond() < paceFirst() {
+			calm = passBusy
+		}
+		wait(ctx, calm, nil) // what is committed together is looked at together
 	}
 	return nil
 }
