@@ -56,7 +56,7 @@ const (
 	passEvery = time.Second // in which another node's events, and deliveries that are due, are seen
 	passCalm  = 20 * time.Millisecond
 	passBusy  = 250 * time.Millisecond // while events give way
-	lanesMost = 1000 // endpoints that a node serves at once
+	lanesMost = 1000                   // endpoints that a node serves at once
 	lanesKept = 10 * time.Minute
 
 	sweepEvery = 10 * time.Minute
