@@ -141,9 +141,19 @@ func TestACallToALineIsAnsweredByItsAgent(t *testing.T) {
 	if d := audio.Duration(len(r.recording(&diary{recorded: rec.Recording})), 8000); d < 2*time.Second {
 		t.Errorf("a recording of %v", d)
 	}
-	if ncc := within(heard(), noise("Hello, this is Robin.")); ncc < 0.5 {
-		t.Errorf("the greeting is heard by %.3f", ncc)
-	}
+	sound(t, "the greeting is heard", 0.5, func() float64 {
+		if heard == nil { // it was not: the caller calls again
+			if c, heard, err = r.ring(caller(t), "+"+lineNumber, "+34600110077"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(len(opening))*40*time.Millisecond + 600*time.Millisecond)
+			c.HangUp(t.Context())
+			r.ended()
+		}
+		pcm := heard()
+		heard = nil
+		return within(pcm, noise("Hello, this is Robin."))
+	})
 }
 
 func TestCallsAreNotTurnedAwayForTheTalksInBrowsers(t *testing.T) {
