@@ -12,9 +12,9 @@ const (
 	waits = "/sched/latencies:seconds" // how long goroutines that could run waited for a processor
 
 	long    = 250e-6 // seconds
-	share   = 10     // one in so many waits for that long
+	share   = 10     // busy: one wait in ten is that long
 	least   = 100    // waits from which on that says something
-	sampled = 8      // one in so many waits is counted
+	sampled = 8      // the runtime counts one wait in eight
 )
 
 // Watch looks at how long goroutines wait for a processor. It is not safe for concurrent use.
