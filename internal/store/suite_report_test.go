@@ -86,6 +86,12 @@ func keepingTheNewest(t *testing.T, r *rig) {
 	want("ACCOUNT_VIOLATION", "TIER_10K", "YELLOW")
 	check(t, r.KeepInspection(ctx, r.sender, provider.Inspection{Limit: "TIER_2K"}, r.now.Add(3*time.Hour)))
 	want("ACCOUNT_VIOLATION", "TIER_2K", "YELLOW")
+	// The channel's time is the beginning of the second in which it reported.
+	check(t, r.KeepInspection(ctx, r.sender, provider.Inspection{Limit: "TIER_10K"}, r.now.Add(4*time.Hour+700*time.Millisecond)))
+	notice("DOWNGRADE", "TIER_1K", 4*time.Hour-time.Second)
+	want("DOWNGRADE", "TIER_10K", "YELLOW")
+	notice("DOWNGRADE", "TIER_250", 4*time.Hour)
+	want("DOWNGRADE", "TIER_250", "YELLOW")
 }
 
 func countingBacklogs(t *testing.T, r *rig) {

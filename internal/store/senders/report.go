@@ -80,13 +80,14 @@ func (s *Store) KeepCallback(ctx context.Context, x *carillon.Sender, at time.Ti
 	return db.Wrap(err, "store when a callback came")
 }
 
-// KeepNotice stores what the channel reported by itself; an older report than the stored one changes nothing.
+// KeepNotice stores what the channel reported by itself; an older report than the stored one changes nothing. The channel counts in seconds:
+// what it reported in the second of a check is taken for the later.
 func (s *Store) KeepNotice(ctx context.Context, x *carillon.Sender, n provider.Notice) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO sender_report (sender, notice, notice_at, messages, messages_at)
 		SELECT uid, $3, $4, $5, $6 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
 		ON CONFLICT (sender) DO UPDATE SET notice = excluded.notice, notice_at = excluded.notice_at,
-		messages = CASE WHEN excluded.messages_at > sender_report.messages_at THEN excluded.messages ELSE sender_report.messages END,
-		messages_at = CASE WHEN excluded.messages_at > sender_report.messages_at THEN excluded.messages_at ELSE sender_report.messages_at END
+		messages = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages ELSE sender_report.messages END,
+		messages_at = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages_at ELSE sender_report.messages_at END
 		WHERE sender_report.notice_at <= excluded.notice_at`, x.CompanyID, x.UID, db.Storable(n.Event), db.Millis(n.At), db.Storable(n.Limit), when(n.Limit, n.At))
 	return db.Wrap(err, "store a notice of the channel")
 }
