@@ -58,7 +58,8 @@ func newExchange(t *testing.T) *exchange {
 
 func lineOf(number string) string { return number[4:5] }
 
-// begin counts a call; the returned function ends it.
+// begin counts a call; the returned function ends it. A call that the exchange ends is over for it when it says so: the node's next call may
+// come before what it responds.
 func (x *exchange) begin(in *sip.Incoming) (node string, nth int, end func()) {
 	from, _ := netip.ParseAddrPort(in.Source)
 	node, line := from.Addr().String(), lineOf(in.To)
@@ -125,10 +126,12 @@ func (x *exchange) take(in *sip.Incoming) {
 	}
 	switch {
 	case kind == busyFirst && nth == 1:
+		end()
 		in.Refuse(486, "Busy Here")
 		return
 	case kind == isTried:
 		if wait(12 * time.Second) {
+			end()
 			in.Refuse(603, "Decline")
 		}
 		return
@@ -153,6 +156,7 @@ func (x *exchange) take(in *sip.Incoming) {
 	select {
 	case <-c.Done():
 	case <-time.After(talkTime + time.Duration(in.To[len(in.To)-1]-'0')*400*time.Millisecond): // they do not all end at once
+		end()
 		c.HangUp(context.WithoutCancel(x.ctx))
 	case <-x.ctx.Done():
 	}
