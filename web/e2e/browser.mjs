@@ -58,8 +58,13 @@ export async function accessible(frame, what) {
     scheme: document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"),
   }));
   const only = seen.has(key) && seen.get(key) !== scheme ? { type: "rule", values: byColour } : ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-  const found = await frame.evaluate((runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ["violations"], preload: false }), only);
-  assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; ")}`), [], what);
+  const found = await frame.evaluate(async (runOnly) => {
+    const { violations } = await globalThis.axe.run(document, { runOnly, resultTypes: ["violations"], preload: false });
+    // A tooltip belongs to what it describes, wherever in the page it is: it needs no landmark.
+    const tooltip = (node) => document.querySelector(node.target[0])?.closest('[role="tooltip"]');
+    return violations.map((v) => ({ ...v, nodes: v.nodes.filter((n) => v.id !== "region" || !tooltip(n)) })).filter((v) => v.nodes.length > 0);
+  }, only);
+  assert.deepEqual(found.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; ")}`), [], what);
   if (!seen.has(key)) seen.set(key, scheme);
 }
 
