@@ -13,6 +13,9 @@ const (
 	heapRoom = 24 << 20
 	mostRoom = 800 // GOGC at most, for a tiny live heap
 	usual    = 100 // Go's default, once the live heap is larger than heapRoom
+	// A heap that large is one under attack, or of very many connections: it stays within a small container rather than save collections.
+	large        = 96 << 20
+	largePercent = 50
 )
 
 // keepHeapRoom sets GOGC after each collection by the size of the live heap, unless the operator set GOGC.
@@ -43,6 +46,9 @@ func (s *sentinel) collected() {
 
 // roomPercent returns heapRoom as a percentage of the live heap, in steps, so that a small change does not change GOGC.
 func roomPercent(live uint64) int {
+	if live > large {
+		return largePercent
+	}
 	percent := heapRoom * 100 / max(live, 1)
 	return int(min(max(percent/50*50, usual), mostRoom))
 }
