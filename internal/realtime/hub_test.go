@@ -93,7 +93,7 @@ func (s *screen) follow(ctx context.Context, url string, most int) {
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()
-	id, kind := "", ""
+	id, kind, data := "", "", ""
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		field, value, _ := strings.Cut(lines.Text(), ": ")
 		switch field {
@@ -102,8 +102,13 @@ func (s *screen) follow(ctx context.Context, url string, most int) {
 		case "event":
 			kind = value
 		case "data":
+			data = value
+		case "": // only now the event is whole: a stream may be cut within a line
+			if data == "" {
+				continue
+			}
 			var b struct{ Data string }
-			_ = json.Unmarshal([]byte(value), &b)
+			_ = json.Unmarshal([]byte(data), &b)
 			s.events, s.kind = append(s.events, b.Data), append(s.kind, kind)
 			if id != "" {
 				s.last = id
@@ -111,7 +116,7 @@ func (s *screen) follow(ctx context.Context, url string, most int) {
 			if len(s.events) >= most {
 				return
 			}
-			id, kind = "", ""
+			id, kind, data = "", "", ""
 		}
 	}
 }
