@@ -62,8 +62,8 @@ export async function accessible(frame, what) {
     const { violations } = await globalThis.axe.run(document, { runOnly, resultTypes: ["violations"], preload: false });
     // A tooltip belongs to what it describes, wherever in the page it is: it needs no landmark.
     const tooltip = (node) => {
-      const found = document.querySelector(node.target[0]);
-      return found?.closest('[role="tooltip"]') || (found?.dataset.portal && found.querySelector(':scope > [role="tooltip"]:only-child'));
+      const at = document.querySelector(node.target[0]);
+      return at?.closest('[role="tooltip"]') || (at?.dataset.portal && [...at.children].every((x) => x.matches('[role="tooltip"]'))); // none: it has gone
     };
     return violations.map((v) => ({ ...v, nodes: v.nodes.filter((n) => v.id !== "region" || !tooltip(n)) })).filter((v) => v.nodes.length > 0);
   }, only);
