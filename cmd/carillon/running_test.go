@@ -109,4 +109,8 @@ func TestApplyOfARunningProgram(t *testing.T) {
 	p.try(apply...).want(t, exitFailed, "", file+`:3:5: unknown field "uesrs": did you mean users?`)
 	p.file("a.yaml", "companies:\n  - name: Acme\n    agents: [{name: Ann, knowledge: [nothing]}]\n")
 	p.try(apply...).want(t, exitFailed, "", file+":3:38: knowledge names no knowledge of the company: nothing\n")
+
+	// What the running program does not deliver to is warned of, whatever the command's own settings allow.
+	p.file("a.yaml", "companies: [{name: Acme, webhooks: [{url: \"http://127.0.0.1:3000/hook\"}]}]\n")
+	p.try(append(apply, "--media-allow-private", "127.0.0.1/32")...).want(t, 0, "webhook 1 created", "nothing can be delivered to the webhook at 127.0.0.1")
 }

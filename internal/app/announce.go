@@ -48,6 +48,7 @@ func (a *App) apply(ctx context.Context, p *config.Provision) (store.Summary, er
 		return nil, err
 	}
 	warnUnbuilt(ctx, a.log, p)
+	warnOf(ctx, a.log, undeliverable(a.hookServers, p))
 	a.log.InfoContext(ctx, "applied set-up", "summary", summary.String())
 	return summary, nil
 }

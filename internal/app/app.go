@@ -328,7 +328,7 @@ func (a *App) run(ctx context.Context) {
 	}
 	engine := a.bus.Run
 	if a.store.SQLite() {
-		engine = (&control{store: a.store, folder: a.cfg.Data, apply: a.apply, log: a.log}).Run
+		engine = (&control{store: a.store, folder: a.cfg.Data, apply: a.apply, warn: func(p *config.Provision) config.Problems { return undeliverable(a.hookServers, p) }, log: a.log}).Run
 	}
 	a.rest.Go(func() { a.report(engine(restCtx)) })
 }

@@ -25,19 +25,21 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (store.Summ
 	if err != nil {
 		return nil, err
 	}
-	var summary store.Summary
+	var done applied
 	running := false
 	if cfg.DatabaseURL == "" {
-		summary, running, err = passOn(ctx, cfg.Data, bundle)
+		done, running, err = passOn(ctx, cfg.Data, bundle)
 	}
 	if !running {
-		summary, err = applyAlone(ctx, cfg, p, log)
+		done.Warnings = undeliverable(newHookServers(cfg.MediaAllowPrivate), p)
+		done.Summary, err = applyAlone(ctx, cfg, p, log)
 	}
 	if err != nil {
 		return nil, err
 	}
 	warnUnbuilt(ctx, log, p)
-	return summary, nil
+	warnOf(ctx, log, done.Warnings)
+	return done.Summary, nil
 }
 
 // applyAlone opens the database itself.
@@ -64,6 +66,7 @@ const maxBundle = 64 << 20
 // applied is the response to a set-up: its summary, or why it was not applied.
 type applied struct {
 	Summary  store.Summary   `json:"summary,omitempty"`
+	Warnings config.Problems `json:"warnings,omitempty"` // of what the settings of the program that applied it do not allow
 	Problems config.Problems `json:"problems,omitempty"`
 	Error    string          `json:"error,omitempty"`
 }
@@ -80,6 +83,7 @@ func (c *control) applySetUp(w http.ResponseWriter, r *http.Request) {
 	p, err := bundle.Provision(ProvisionOptions())
 	var response applied
 	if err == nil {
+		response.Warnings = c.warn(p)
 		response.Summary, err = c.apply(r.Context(), p)
 	}
 	if err != nil {
@@ -94,46 +98,45 @@ func (c *control) applySetUp(w http.ResponseWriter, r *http.Request) {
 }
 
 // passOn has the program that runs on the data folder apply a set-up; running is false when none responds.
-func passOn(ctx context.Context, dir string, bundle *config.Bundle) (summary store.Summary, running bool, err error) {
+func passOn(ctx context.Context, dir string, bundle *config.Bundle) (done applied, running bool, err error) {
 	c, release, err := controlClient(dir)
 	if err != nil {
-		return nil, false, nil
+		return applied{}, false, nil
 	}
 	defer release()
 	body, err := json.Marshal(bundle)
 	if err != nil {
-		return nil, false, err
+		return applied{}, false, err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://carillon/apply", bytes.NewReader(body))
 	if err != nil {
-		return nil, false, err
+		return applied{}, false, err
 	}
 	response, err := c.Do(r)
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
-		return nil, false, nil
+		return applied{}, false, nil
 	}
 	if err != nil {
-		return nil, true, fmt.Errorf("pass the set-up to the running program: %w", err)
+		return applied{}, true, fmt.Errorf("pass the set-up to the running program: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	summary, err = readApplied(response)
-	return summary, true, err
+	done, err = readApplied(response)
+	return done, true, err
 }
 
-func readApplied(response *http.Response) (store.Summary, error) {
+func readApplied(response *http.Response) (a applied, err error) {
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
-		return nil, fmt.Errorf("the running program refused: %s", bytes.TrimSpace(text))
+		return a, fmt.Errorf("the running program refused: %s", bytes.TrimSpace(text))
 	}
-	var a applied
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxBundle)).Decode(&a); err != nil {
-		return nil, fmt.Errorf("read the running program's response: %w", err)
+		return a, fmt.Errorf("read the running program's response: %w", err)
 	}
 	switch {
 	case len(a.Problems) > 0:
-		return nil, a.Problems
+		return a, a.Problems
 	case a.Error != "":
-		return nil, errors.New(a.Error)
+		return a, errors.New(a.Error)
 	}
-	return a.Summary, nil
+	return a, nil
 }

@@ -38,6 +38,7 @@ type control struct {
 	store  *store.Store
 	folder string
 	apply  func(ctx context.Context, p *config.Provision) (store.Summary, error)
+	warn   func(p *config.Provision) config.Problems // of what does not work with the settings of this program
 	log    *slog.Logger
 
 	applying sync.Mutex // the set-ups in memory are bounded by one

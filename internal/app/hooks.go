@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"html"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/auth"
+	"carillon/internal/config"
 	"carillon/internal/cpu"
 	"carillon/internal/egress"
 	"carillon/internal/hook"
@@ -20,13 +22,29 @@ const hookConnections = 8
 
 // newHooks builds what delivers events to endpoints.
 func newHooks(a *App) *hook.Deliverer {
-	a.hookServers = egress.New(egress.Options{
-		AllowPrivate: a.cfg.MediaAllowPrivate, AnyPort: true, PerHost: hookConnections, Timeout: hook.Timeout, MaxBody: -1, Redirects: -1,
-	})
+	a.hookServers = newHookServers(a.cfg.MediaAllowPrivate)
 	return hook.NewDeliverer(a.store, hook.Options{
 		Client: a.hookServers, Owns: a.queue.Owns, Alert: owners{a}.alert, Attempted: a.metrics.hookAttempted, Suspended: suspended(a.store), Log: a.log,
 		Busy: new(cpu.Watch).Busy,
 	})
+}
+
+func newHookServers(allowed []netip.Prefix) *egress.Client {
+	return egress.New(egress.Options{AllowPrivate: allowed, AnyPort: true, PerHost: hookConnections, Timeout: hook.Timeout, MaxBody: -1, Redirects: -1})
+}
+
+// undeliverable are the webhooks of a set-up to which nothing can be delivered. They are stored all the same: a set-up that was applied before
+// must not keep the program from starting.
+func undeliverable(out *egress.Client, p *config.Provision) (found config.Problems) {
+	for i := range p.Companies {
+		for _, x := range p.Companies[i].Resources {
+			if w, ok := x.Resource.(*hook.Webhook); ok && hook.Undeliverable(out, w) {
+				found = append(found, config.Problem{At: x.At, Text: "nothing can be delivered to the webhook at " + hostOf(w.URL) +
+					": give it an https address of the public internet, or have media-allow-private name its network", Field: "url"})
+			}
+		}
+	}
+	return found
 }
 
 // ownersMost is how many owners of a company get an e-mail.

@@ -75,6 +75,9 @@ func TestAnEndpointLearnsWhatBecomesOfAMessage(t *testing.T) {
 			}
 			cursor, _ := get("events?")["next_cursor"].(string)
 			made := post("webhooks", `{"url":"`+server.URL+`/hook","headers":[{"name":"Authorization","value":"Bearer hidden"}]}`, http.StatusCreated)
+			if refused, _ := post("webhooks", `{"url":"http://10.1.2.3/hook"}`, http.StatusBadRequest)["details"].(map[string]any); refused["field"] != "url" {
+				t.Error("refused with", refused)
+			}
 			text, _ := made["secret"].(string)
 			secret <- text
 			one, _ := made["id"].(string)

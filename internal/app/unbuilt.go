@@ -19,7 +19,11 @@ var builtProviders = []string{"whatsapp", "sandbox", "sip"} //nolint:gochecknogl
 
 // warnUnbuilt logs what a set-up asks for and this version cannot do yet (docs/reference/set-up.md), a line each.
 func warnUnbuilt(ctx context.Context, log *slog.Logger, p *config.Provision) {
-	for _, w := range unbuilt(p) {
+	warnOf(ctx, log, unbuilt(p))
+}
+
+func warnOf(ctx context.Context, log *slog.Logger, parts config.Problems) {
+	for _, w := range parts {
 		log.WarnContext(ctx, "accept a part of the set-up that does not work yet", "at", w.At.String(), "reason", w.Text)
 	}
 }

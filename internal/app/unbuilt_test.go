@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,32 @@ func TestApplyWarnsOncePerApply(t *testing.T) {
 	}
 	if last.Changed() {
 		t.Errorf("the example changes something when it is applied again: %v", last)
+	}
+}
+
+func TestApplyWarnsOfWebhooksThatNothingIsDeliveredTo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	set := `companies: [{name: Acme, webhooks: [{url: "https://acme.test/hook"}, {url: "http://127.0.0.1:3000/hook?key=hunter2"}, {url: "https://10.0.0.1/hook"}]}]`
+	if err := os.WriteFile(file, []byte(set), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := config.Config{Data: t.TempDir(), Provision: []string{file}}
+	for _, want := range []string{"127.0.0.1 10.0.0.1", "10.0.0.1"} {
+		var log bytes.Buffer
+		if _, err := Apply(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(log.String()) {
+			if _, of, found := strings.Cut(line, "nothing can be delivered to the webhook at "); found {
+				host, _, _ := strings.Cut(of, ":")
+				got = append(got, host)
+			}
+		}
+		if strings.Join(got, " ") != want || strings.Contains(log.String(), "hunter2") {
+			t.Errorf("warned of %v, want %s:\n%s", got, want, &log)
+		}
+		cfg.MediaAllowPrivate = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	}
 }
 

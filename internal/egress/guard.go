@@ -1,9 +1,12 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -22,16 +25,9 @@ const admitMost = 5 * time.Second
 // Admit checks an address before it is stored, as each request to it will be checked again. The error is a *DeniedError where it may
 // not be reached, any other one where its host is not found.
 func (c *Client) Admit(ctx context.Context, u *url.URL) error {
-	t, err := c.gate.transportFor(&http.Request{URL: u})
+	admit, err := c.gate.admission(u)
 	if err != nil {
 		return err
-	}
-	admit, port := c.gate.admit, u.Port()
-	if t == c.gate.plain {
-		admit = c.gate.admitPrivate
-	}
-	if port == "" {
-		port = "443"
 	}
 	ctx, cancel := context.WithTimeout(ctx, admitMost)
 	defer cancel()
@@ -40,9 +36,43 @@ func (c *Client) Admit(ctx context.Context, u *url.URL) error {
 		return err
 	}
 	for _, a := range addrs {
-		if err := admit(a, port); err != nil {
+		if err := admit(a); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// AdmitUnresolved is Admit without looking the host up: it returns a *DeniedError where no request can succeed, whatever the host's name
+// resolves to. Of names it knows localhost, which is this machine everywhere (RFC 6761, section 6.3).
+func (c *Client) AdmitUnresolved(u *url.URL) error {
+	admit, err := c.gate.admission(u)
+	if err != nil {
+		return err
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		if admit(netip.IPv6Loopback()) == nil {
+			return nil
+		}
+		host = "127.0.0.1"
+	}
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil // a name
+	}
+	return admit(a)
+}
+
+// admission returns what checks the addresses of an address's host.
+func (g *gate) admission(u *url.URL) (func(netip.Addr) error, error) {
+	t, err := g.transportFor(&http.Request{URL: u})
+	if err != nil {
+		return nil, err
+	}
+	admit, port := g.admit, cmp.Or(u.Port(), "443")
+	if t == g.plain {
+		admit = g.admitPrivate
+	}
+	return func(a netip.Addr) error { return admit(a, port) }, nil
 }

@@ -44,6 +44,56 @@ func TestAnAddressIsAdmittedAsItWillBeReached(t *testing.T) {
 	}
 }
 
+func TestAnAddressIsDeniedWithoutALookUpWhereNothingCouldAdmitIt(t *testing.T) {
+	allowing := func(networks ...string) *egress.Client {
+		o := egress.Options{Resolver: names{}, AnyPort: true} // a name that is looked up is not found
+		for _, n := range networks {
+			o.AllowPrivate = append(o.AllowPrivate, netip.MustParsePrefix(n))
+		}
+		return egress.New(o)
+	}
+	strict, lab, v6 := allowing(), allowing("127.0.0.0/8", "10.0.0.0/8"), allowing("::1/128")
+	for _, c := range []struct {
+		client  *egress.Client
+		address string
+		denied  bool
+	}{
+		{strict, "https://1.1.1.1:8443/hook", false},
+		{strict, "https://nobody.test", false},
+		{strict, "https://localhost.test", false},
+		{strict, "http://nobody.test", true},
+		{strict, "http://1.1.1.1", true},
+		{strict, "https://10.0.0.1", true},
+		{strict, "https://127.0.0.1:3000", true},
+		{strict, "https://169.254.169.254", true},
+		{strict, "https://[::1]", true},
+		{strict, "https://[::ffff:10.0.0.1]", true},
+		{strict, "https://[64:ff9b::a00:1]", true},
+		{strict, "https://[fe80::1%25eth0]", true},
+		{strict, "https://localhost", true},
+		{strict, "https://LOCALHOST.:3000", true},
+		{strict, "https://app.localhost", true},
+		{lab, "http://127.0.0.1:3000", false},
+		{lab, "http://localhost:3000", false},
+		{lab, "https://10.0.0.1", false},
+		{lab, "http://nobody.test", false}, // may be in one of the networks
+		{lab, "http://1.1.1.1", true},
+		{lab, "https://192.168.0.1", true},
+		{lab, "https://[::1]", true},
+		{v6, "http://localhost:3000", false},
+		{v6, "https://127.0.0.1", true},
+	} {
+		u, err := url.Parse(c.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.client.AdmitUnresolved(u)
+		if _, denied := errors.AsType[*egress.DeniedError](err); denied != c.denied || err != nil && !denied {
+			t.Errorf("%s: %v", c.address, err)
+		}
+	}
+}
+
 func TestAGuardedTransportReachesOnlyWhatItsClientDoes(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer srv.Close()

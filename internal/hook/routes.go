@@ -122,6 +122,9 @@ func (d routes) add(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.Admit(r.Context(), companyID, w); err != nil {
+		return nil, err
+	}
 	made, err := d.store.AddResource(r.Context(), companyID, Kind(), w)
 	if err != nil {
 		return nil, err
@@ -142,6 +145,9 @@ func (d routes) put(r *http.Request, companyID string) (any, error) {
 		return nil, carillon.Invalid("id", "Must be the id of the path, or be left out")
 	}
 	w.ID = id
+	if err := d.Admit(r.Context(), companyID, w); err != nil {
+		return nil, err
+	}
 	made, err := d.store.ReplaceResource(r.Context(), companyID, Kind(), w)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/config"
 	"carillon/internal/flow"
+	"carillon/internal/hook"
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/resource"
@@ -141,6 +143,14 @@ func (s resources) show(x resource.Resource, made bool) json.RawMessage {
 	return json.RawMessage(strings.TrimSuffix(string(text), "}") + `,"warning":` + string(warning) + "}")
 }
 
+// admit refuses a webhook that nothing could be delivered to.
+func (s resources) admit(ctx context.Context, companyID string, x resource.Resource) error {
+	if w, ok := x.(*hook.Webhook); ok {
+		return s.Hooks.Admit(ctx, companyID, w)
+	}
+	return nil
+}
+
 func (s resources) add(r *http.Request, by member) (any, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
@@ -148,6 +158,9 @@ func (s resources) add(r *http.Request, by member) (any, error) {
 	}
 	x, err := config.ResourceOf(o, s.kind)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.admit(r.Context(), by.companyID, x); err != nil {
 		return nil, err
 	}
 	made, err := s.Store.AddResource(r.Context(), by.companyID, s.kind, x)
@@ -175,6 +188,9 @@ func (s resources) replace(r *http.Request, by member) (any, error) {
 	}
 	to, _ := x.Key()
 	*to = id
+	if err := s.admit(r.Context(), by.companyID, x); err != nil {
+		return nil, err
+	}
 	made, err := s.Store.ReplaceResource(r.Context(), by.companyID, s.kind, x)
 	if err != nil {
 		return nil, err

@@ -61,6 +61,8 @@ func TestFaultsOfAResourceNameTheirFields(t *testing.T) {
 		{"webhooks", `{"url":"https://a.test","secret":{"file":"/etc/passwd"}}`, "secret"},
 		{"webhooks", `{"url":"https://a.test","secret":{"env":"HOME_OF_SECRETS"}}`, "secret"},
 		{"webhooks", `{"url":"https://a.test","secret":"hunter2"}`, "secret"},
+		{"webhooks", `{"url":"http://a.test/?token=hunter2"}`, "url"},
+		{"webhooks", `{"url":"https://192.168.0.1/?token=hunter2"}`, "url"},
 	} {
 		got := w.want("POST", "/panel/v1/"+x.kind, by, x.body, 400, "validation_failed", x.field)
 		if strings.Contains(fmt.Sprint(got), "hunter2") {
@@ -91,6 +93,7 @@ func TestASecretIsShownOnlyWhereItWasMade(t *testing.T) {
 		}
 	}
 	w.want("GET", one, w.as("marketer@acme.test"), "", 403, "forbidden", "")
+	w.want("PUT", one, by, `{"url":"http://b.test"}`, 400, "validation_failed", "url")
 }
 
 func TestAListOfResourcesHasPages(t *testing.T) {
