@@ -46,7 +46,7 @@ func (m *mcpCommand) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	o.User = m.user(env, c, facts)
+	o.User, o.Files = m.user(env, c, facts), true
 	s := mcp.New(c.With(client.WithKey(key)), found, o)
 	err = s.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(env.Stdin), Writer: unclosed{raw(env.Stdout)}, MaxLineLength: 1 << 20})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {

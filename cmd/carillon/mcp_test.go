@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"maps"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,7 +123,7 @@ func with(base map[string]any, more map[string]any) map[string]any {
 
 var allTools = []string{
 	"cancel_notification", "create_template", "get_call", "get_notification", "get_template", "get_usage", "list_events", "list_notifications", "list_templates",
-	"move_notification", "place_call", "send_message", "submit_template", "suppress_number",
+	"move_notification", "place_call", "send_message", "submit_template", "suppress_number", "upload_media",
 }
 
 func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) {
@@ -456,6 +460,89 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 		}
 	case <-time.After(25 * time.Second):
 		t.Error("it does not stop")
+	}
+}
+
+// TestAnAssistantUploadsFilesForMessages has it upload on standard input, where it may name files of its machine, and over HTTP, where it may not.
+func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the program reports its public address alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	ready, err := config.ReadReady(demo(t, "--addr", addr, "--base-url", "https://carillon.example.org"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := func(name, content string) string {
+		t.Helper()
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	menu := "%PDF-1.7\n" + strings.Repeat("menu ", 300_000) // more than one call could carry
+	small := "%PDF-1.7\n" + strings.Repeat("x", 700<<10-9)
+	onDisk := path("menu.pdf", menu)
+	secret := path("id_ed25519", "-----BEGIN OPENSSH PRIVATE KEY-----\nhush")
+	encoded := func(file string) string { return base64.StdEncoding.EncodeToString([]byte(file)) }
+	check := func(got map[string]any, name, content string) {
+		t.Helper()
+		public, _ := got["url"].(string)
+		rest, is := strings.CutPrefix(public, "https://carillon.example.org/")
+		resp, err := http.Get("http://" + addr + "/" + rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if !is || err != nil || string(stored) != content || got["name"] != name || got["type"] != "application/pdf" {
+			t.Errorf("%v, %d bytes, %v", got, len(stored), err)
+		}
+	}
+	refuses := func(a *assistant, cases map[string]map[string]any) {
+		t.Helper()
+		for want, args := range cases {
+			if _, failed := a.call("upload_media", args); !regexp.MustCompile(want).MatchString(failed) || strings.Contains(failed, "hush") {
+				t.Errorf("%.80v: %q, want %s", args, failed, want)
+			}
+		}
+	}
+	wrong := map[string]map[string]any{
+		`^name must have`: {"content": encoded(small), "name": ""}, `^name must be one line`: {"name": "a\nb.pdf", "content": encoded(small)},
+		`^content is larger than 700 KiB`: {"name": "menu.pdf", "content": encoded(small + "xyz")}, `^content must be a file in base64`: {"name": "menu.pdf", "content": "%PDF"},
+		`^validation_failed: .*file`: {"name": "menu.pdf", "content": encoded("<html>")},
+	}
+
+	program := exec.CommandContext(t.Context(), os.Args[0], "mcp", "--url", "http://"+addr)
+	program.Env = append(os.Environ(), "CARILLON_TEST_AS_PROGRAM=1", "CARILLON_ACCESS_KEY="+ready.AccessKey)
+	a := assist(t, &sdk.CommandTransport{Command: program})
+	check(a.good("upload_media", map[string]any{"path": onDisk}), "menu.pdf", menu)
+	check(a.good("upload_media", map[string]any{"path": onDisk, "name": "Today.pdf"}), "Today.pdf", menu)
+	check(a.good("upload_media", map[string]any{"name": "small.pdf", "content": encoded(small)}), "small.pdf", small)
+	refuses(a, wrong)
+	refuses(a, map[string]map[string]any{
+		`^give either path or content`: {"path": onDisk, "content": "eA=="}, `^path must be absolute`: {"path": "menu.pdf"}, `^path must name a file`: {"path": dir},
+		`^path cannot be read: no such file`: {"path": onDisk + "x"}, `^validation_failed: .*file`: {"path": secret}, `^name must`: {},
+	})
+
+	c, err := client.New("http://" + addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(mcp.NewHandler(c, mcp.Options{Files: true}, []string{"127.0.0.1"})) // which it must not heed
+	t.Cleanup(server.Close)
+	b := assist(t, &sdk.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &http.Client{Transport: bearing(ready.AccessKey)}, DisableStandaloneSSE: true})
+	check(b.good("upload_media", map[string]any{"name": "small.pdf", "content": encoded(small)}), "small.pdf", small)
+	refuses(b, wrong)
+	refuses(b, map[string]map[string]any{`path`: {"name": "menu.pdf", "content": encoded(small), "path": onDisk}, `content`: {"name": "menu.pdf"}})
+	for tool, err := range b.session.Tools(t.Context(), nil) {
+		if schema, _ := json.Marshal(tool); err != nil || tool.Name == "upload_media" && strings.Contains(string(schema), `"path"`) {
+			t.Errorf("%s, %v", schema, err)
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ type callerKey struct{}
 
 // NewHandler returns the handler for an installation. hosts are the names, without a port, that clients may address.
 func NewHandler(c *client.Client, o Options, hosts []string) *Handler {
+	o.Files = false // they are the server's, not the client's
 	h := &Handler{c: c, o: o, hosts: hosts, callers: map[[sha256.Size]byte]*caller{}}
 	streamable := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		s, _ := r.Context().Value(callerKey{}).(*sdk.Server)

@@ -17,6 +17,8 @@ import (
 // Options wire a server.
 type Options struct {
 	Version string
+	// Files says that the assistant may upload files of this machine by their path: it was started here, by whoever owns them.
+	Files bool
 	// User calls the panel's routes for the sandbox's phones; nil: there are no tools for them.
 	User *client.Client
 }
@@ -36,6 +38,7 @@ func New(c *client.Client, key *client.Key, o Options) *sdk.Server {
 	})
 	t := tools{c}
 	t.sending(s, key)
+	t.media(s, key, o.Files)
 	t.reading(s, key)
 	t.templates(s, key)
 	t.account(s, key)

@@ -27,7 +27,7 @@ type sendInput struct {
 	To       []recipient       `json:"to" jsonschema:"1 to 100 recipients of the same message"`
 	Template string            `json:"template" jsonschema:"name of an approved template"`
 	Language string            `json:"language" jsonschema:"of the template, such as en or es_ES"`
-	Values   map[string]string `json:"values,omitempty" jsonschema:"of the template's variables: body_text_0 is {{1}} of the body, header_text the header's, header_image a picture's address, button_url_0 the end of the first button's address. They may have placeholders such as {{name}}"`
+	Values   map[string]string `json:"values,omitempty" jsonschema:"of the template's variables: body_text_0 is {{1}} of the body, header_text the header's, header_image a picture's address, such as the url of upload_media, button_url_0 the end of the first button's address. They may have placeholders such as {{name}}"`
 	Sender   string            `json:"sender" jsonschema:"id or number of the sender"`
 	Type     string            `json:"type" jsonschema:"marketing, transactional or utility"`
 	Campaign string            `json:"campaign" jsonschema:"groups notifications in lists, such as reminders-november"`
