@@ -1,5 +1,7 @@
-// How long @carillon/client waits, by a clock that this file turns: a recording takes as long as it goes on coming, other responses have a bound.
+// How long @carillon/client waits, by a clock that this file turns: a recording takes as long as it goes on coming, an upload as long as it goes on
+// being sent, other responses have a bound.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { mock } from "node:test";
 import { CarillonClient, Unreachable } from "../../clients/typescript/dist/index.js";
 
@@ -48,3 +50,96 @@ const other = await started((c) => c.usage());
 await other.piece('{"used":', 50);
 await other.piece("1}", 50);
 assert.ok((await other.result).error instanceof Unreachable);
+
+// Uploads: the platform's fetch sends them piece by piece.
+const platform = globalThis.fetch;
+const file = new Blob(["0123456789".repeat(1 << 17)]);
+
+/** sending has an upload under way, over the platform's fetch or one of the caller's: take takes the next pieces of its body, respond responds. */
+async function sending(own) {
+  let asked, respond, fail;
+  const response = new Promise((resolve, reject) => { respond = resolve; fail = reject; });
+  const answer = (_, options) => {
+    asked = options;
+    options.signal.addEventListener("abort", () => fail(options.signal.reason));
+    return response;
+  };
+  globalThis.fetch = own ? platform : answer;
+  const c = new CarillonClient("http://carillon.test", { companyToken: "token", retries: { attempts: 1 }, ...(own && { fetch: answer }) });
+  const result = c.upload("a.pdf", file).then((value) => ({ value }), (error) => ({ error }));
+  await settled();
+  const reader = own ? undefined : asked.body.getReader();
+  let got = "";
+  return {
+    result, asked,
+    async take(afterSeconds) {
+      mock.timers.tick(afterSeconds * 1000);
+      await settled();
+      if (asked.signal.aborted) return true;
+      const { done, value } = await reader.read();
+      if (value) got += new TextDecoder().decode(value);
+      return done;
+    },
+    async respond() {
+      respond(new Response('{"id":"m1"}'));
+      return result;
+    },
+    read: () => got,
+  };
+}
+
+const slow = await sending(false);
+let pieces = 0;
+while (!await slow.take(50)) pieces++;
+assert.ok(pieces > 10, `it is sent in ${pieces} pieces`);
+mock.timers.tick(5_000);
+assert.deepEqual(await slow.respond(), { value: { id: "m1" } });
+const boundary = slow.asked.headers["Content-Type"].split("boundary=")[1];
+assert.ok(slow.read().startsWith("--" + boundary) && slow.read().includes('filename="a.pdf"') && slow.read().includes(await file.text()), "another file is sent");
+mock.timers.tick(3_600_000);
+assert.equal(slow.asked.signal.aborted, false, "an upload that ended leaves a timer");
+
+const held = await sending(false);
+for (let i = 0; i < 3; i++) await held.take(50);
+mock.timers.tick(60_000);
+assert.ok((await held.result).error instanceof Unreachable, "an upload that stands still goes on");
+
+const early = await sending(false); // the response comes before all is sent
+await early.take(0);
+await early.respond();
+await early.take(0);
+mock.timers.tick(60_000);
+assert.equal(early.asked.signal.aborted, false, "a piece after the response begins a bound");
+
+for (const late of [false, true]) { // 1.25 MiB have 60 and 40 seconds in all
+  const whole = await sending(true);
+  assert.ok(whole.asked.body instanceof FormData);
+  mock.timers.tick(late ? 101_000 : 99_000);
+  const { value, error } = late ? await whole.result : await whole.respond();
+  assert.ok(late ? error instanceof Unreachable : value?.id === "m1", "with a fetch of the caller's");
+}
+globalThis.fetch = platform;
+mock.timers.reset();
+
+// A server that takes three seconds and more for what it reads, and a bound of two.
+const large = new Blob([new Uint8Array(64 << 20)]), some = 2 << 20;
+let taken = 0;
+const server = createServer((request, response) => {
+  let left = some;
+  request.on("data", (piece) => {
+    taken += piece.length;
+    left -= piece.length;
+    if (left > 0) return;
+    left = some;
+    request.pause();
+    setTimeout(() => request.resume(), 100);
+  });
+  request.on("end", () => response.end('{"id":"m2"}'));
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+const real = new CarillonClient(`http://127.0.0.1:${server.address().port}`, { companyToken: "token", retries: { attempts: 1 }, timeout: 2000 });
+const begun = performance.now();
+assert.deepEqual(await real.upload("a.pdf", large), { id: "m2" });
+assert.ok(performance.now() - begun > 2500 && taken > large.size, `${taken} bytes in ${performance.now() - begun} ms`);
+server.closeAllConnections();
+server.close();

@@ -17,7 +17,10 @@ export interface Options {
   userToken?: string;
   /** Instead of the platform's fetch. */
   fetch?: typeof fetch;
-  /** Milliseconds of one attempt; of a recording, those in which nothing comes; 60,000. */
+  /**
+   * Milliseconds of one attempt; of a recording and of an upload, those in which nothing moves; 60,000. Where an upload cannot be followed, in
+   * browsers and with a fetch of your own, it has a second more for each 32 KiB of the file.
+   */
   timeout?: number;
   retries?: Retries;
   /** Called before each repeat. */
@@ -127,7 +130,7 @@ export class CarillonClient {
     return (await this.exchange("GET", `calls/${encodeURIComponent(id)}/recording`, o, "bytes")).value as ArrayBuffer;
   }
 
-  /** upload keeps a file for headers of notifications. */
+  /** upload keeps a file for headers of notifications. It may take as long as it goes on being sent (Options.timeout). */
   upload(name: string, file: Blob, o: CallOptions = {}): Promise<T.Media> {
     const form = new FormData();
     form.set("file", file, name);
@@ -179,16 +182,21 @@ export class CarillonClient {
     const headers: Record<string, string> = { Accept: "application/json", ...call.headers };
     if (token) headers["Authorization"] = "Bearer " + token;
     if (call.idempotencyKey) headers["Idempotency-Key"] = call.idempotencyKey;
-    let body: string | FormData | undefined = call.form;
+    const late = new Patience(this.options.timeout ?? 60_000);
+    let body: string | FormData | ReadableStream<Uint8Array> | undefined = call.form;
+    if (call.form && streams && !this.options.fetch) {
+      const packed = new Response(call.form);
+      headers["Content-Type"] = packed.headers.get("Content-Type")!;
+      body = followed(packed.body!, () => late.again());
+    } else if (call.form) late.again(sizeOf(call.form) / slowest * 1000);
     if (call.body !== undefined) {
       headers["Content-Type"] = "application/json";
       body = JSON.stringify(call.body);
     }
-    const late = new Patience(this.options.timeout ?? 60_000);
     let response: Response, read: string | ArrayBuffer;
     try {
       response = await (this.options.fetch ?? fetch)(`${this.base}/functions/v1/${path}${query.size > 0 ? "?" + query : ""}`, {
-        method, headers, redirect: "manual", signal: call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal, ...(body !== undefined && { body }),
+        method, headers, redirect: "manual", signal: call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal, ...(body !== undefined && { body }), ...(body instanceof ReadableStream && { duplex: "half" }),
       });
       read = as === "bytes" && response.ok ? await bytes(response, late) : await text(response);
     } catch (e) {
@@ -223,22 +231,60 @@ export class CarillonClient {
 
 const maxResponse = 32 << 20; // bytes, but for recordings
 
+/** streams says whether fetch sends a body piece by piece: it does on servers; browsers do over HTTP/2 at best, and cannot be asked. */
+const streams = "process" in globalThis && !("document" in globalThis)
+  && Boolean((globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node);
+
+const slowest = 32 << 10; // bytes a second of an upload that cannot be followed
+
+const piece = 64 << 10; // bytes
+
+/** followed is a body in small pieces, of which each that is asked for is reported. */
+function followed(body: ReadableStream<Uint8Array>, moved: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let rest = new Uint8Array();
+  return new ReadableStream<Uint8Array>({
+    async pull(to) {
+      moved();
+      if (rest.length === 0) {
+        const { done, value } = await reader.read();
+        if (done || !value) return to.close();
+        rest = new Uint8Array(value.buffer, value.byteOffset, value.length) as typeof rest;
+      }
+      to.enqueue(rest.subarray(0, piece));
+      rest = rest.subarray(piece);
+    },
+    cancel: (why) => reader.cancel(why),
+  });
+}
+
+function sizeOf(form: FormData): number {
+  let size = 0;
+  form.forEach((value) => { size += typeof value === "string" ? value.length : value.size; });
+  return size;
+}
+
 /** Patience ends an attempt that takes too long. */
 class Patience {
   private readonly controller = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private ended = false;
 
   constructor(private readonly ms: number) { this.again(); }
 
   get signal(): AbortSignal { return this.controller.signal; }
 
-  /** again restarts the bound. */
-  again(): void {
-    this.end();
-    this.timer = setTimeout(() => this.controller.abort(new DOMException("the response took too long", "TimeoutError")), this.ms);
+  /** again restarts the bound, with some milliseconds more. */
+  again(more = 0): void {
+    clearTimeout(this.timer);
+    if (this.ended) return; // a response may come before all of the request was sent
+    this.timer = setTimeout(() => this.controller.abort(new DOMException("the response took too long", "TimeoutError")), this.ms + more);
   }
 
-  end(): void { clearTimeout(this.timer); }
+  end(): void {
+    this.ended = true;
+    clearTimeout(this.timer);
+  }
 }
 
 /** bytes reads a response of any length, for as long as it goes on coming. */
