@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ func events() []sentence {
 	return []sentence{
 		{"events are numbered within their company's topic, read after a number and dropped with age", eventsOfATopic},
 		{"many events of one commit are read as single ones", manyEventsOfOneCommit},
+		{"events whose COMMIT got no response are stored once", eventsAfterALostCommit},
 		{"what an attempt with a taken id would have left is not kept for the next", noEventOfAnotherAttempt},
 		{"a message leaves one event for each state, in order, and a repeated receipt none", eventsOfAMessage},
 		{"what is accepted, skipped, canceled or fails leaves its event", eventsOfEnds},
@@ -366,6 +368,50 @@ func manyEventsOfOneCommit(t *testing.T, r *rig) {
 	if got, err := r.EventsAfter(t.Context(), ours, "a", most, 3); err != nil || len(got) != 0 {
 		t.Errorf("after the last: %v, %v", got, err)
 	}
+}
+
+func eventsAfterALostCommit(t *testing.T, r *rig) {
+	event := func(company, topic string, ms int) *store.Event {
+		at := r.now.Add(time.Duration(ms) * time.Millisecond)
+		return &store.Event{CompanyID: company, Topic: topic, Kind: "k", Subject: "s\x00", Payload: json.RawMessage(`{}`), At: at}
+	}
+	add := func(add func(context.Context, ...*store.Event) error, all ...*store.Event) {
+		t.Helper()
+		if err := add(t.Context(), all...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seqs := func(company, topic string, want ...int64) {
+		t.Helper()
+		stored, err := r.EventsAfter(t.Context(), company, topic, 0, 10)
+		var got []int64
+		for _, e := range stored {
+			got = append(got, e.Seq)
+		}
+		if last, lastErr := r.LastEvent(t.Context(), company, topic); err != nil || lastErr != nil || !slices.Equal(got, want) || last != int64(len(want)) {
+			t.Errorf("%s has %v up to %d, not %v; %v, %v", topic, got, last, want, err, lastErr)
+		}
+	}
+	one, two := event(ours, "a", 0), event(ours, "a", 1)
+	add(r.AddEventsAfterLostCommit, one) // the COMMIT was not carried out
+	seqs(ours, "a", 1)
+	add(r.AddEventsAfterLostCommit, one) // it was
+	add(r.AddEvents, two)
+	add(r.AddEventsAfterLostCommit, one) // it was, and others have come since
+	seqs(ours, "a", 1, 2)
+
+	rolledBack := event(ours, "a", 2) // its number became another event's
+	rolledBack.Seq = two.Seq
+	add(r.AddEventsAfterLostCommit, rolledBack)
+	seqs(ours, "a", 1, 2, 3)
+	add(r.AddEvents, event(ours, "a", 2)) // the same is asked for once more
+	seqs(ours, "a", 1, 2, 3, 4)
+
+	several := []*store.Event{event(theirs, "b", 3), event(ours, "c", 3), event(ours, "c", 4), event(theirs, "b", 4)}
+	add(r.AddEvents, several...)
+	add(r.AddEventsAfterLostCommit, several...)
+	seqs(ours, "c", 1, 2)
+	seqs(theirs, "b", 1, 2)
 }
 
 func eventsOfATopic(t *testing.T, r *rig) {

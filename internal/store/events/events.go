@@ -75,7 +75,12 @@ func New(d *db.DB, c *configure.Configuration, place db.Place) *Store {
 	s := &Store{d: d, config: c, interests: configure.Cache[interest](c)}
 	s.kind = &db.Kind[[]*Event]{
 		Name: "event", Place: place, Background: true, Rows: func(op []*Event) int { return len(op) },
-		Apply: func(_ context.Context, tx *db.Tx, ops [][]*Event, _ bool) error {
+		Apply: func(ctx context.Context, tx *db.Tx, ops [][]*Event, replay bool) error {
+			if replay {
+				if there, err := stored(ctx, tx, ops[0]); there || err != nil {
+					return err
+				}
+			}
 			Record(tx, slices.Concat(ops...)...)
 			return nil
 		},
@@ -192,6 +197,34 @@ func number(events []*Event, last int64) {
 // AddEvents stores events without another operation and sets their Seq.
 func (s *Store) AddEvents(ctx context.Context, events ...*Event) error {
 	return s.kind.Commit(ctx, s.d, events)
+}
+
+// AddEventsAfterLostCommit runs AddEvents again as after a COMMIT that got no response: for tests.
+func (s *Store) AddEventsAfterLostCommit(ctx context.Context, events ...*Event) error {
+	return s.kind.Together(ctx, s.d, true, events)[0]
+}
+
+// stored reports whether events whose COMMIT got no response are stored: all are where the first one's number, which it got before that
+// COMMIT, is not another event's. It locks the topic that writing them locks first, and so waits for a COMMIT that is still under way.
+func stored(ctx context.Context, tx *db.Tx, events []*Event) (bool, error) {
+	recorded := make([]any, len(events))
+	for i, e := range events {
+		recorded[i] = e
+	}
+	topics := byTopic(recorded)
+	if len(topics) == 0 {
+		return false, nil
+	}
+	first := topics[0][0]
+	if _, err := tx.Exec(ctx, nextNumbers, first.CompanyID, first.Topic, 0); err != nil {
+		return false, fmt.Errorf("lock a topic: %w", err)
+	}
+	found, err := After(ctx, tx, first.CompanyID, first.Topic, first.Seq-1, 1)
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	e := &found[0]
+	return e.Seq == first.Seq && e.Kind == first.Kind && e.Subject == db.Storable(first.Subject) && db.Millis(e.At) == db.Millis(first.At), nil
 }
 
 // LastEvent returns the Seq of a topic's newest event, 0 when there was none.
