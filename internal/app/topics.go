@@ -27,7 +27,11 @@ func (a *App) topics() {
 	a.hub = realtime.NewHub(a.store, a.log, others)
 	a.store.OnEvents(func(all ...*store.Event) {
 		a.hub.Publish(all...)
-		a.hooks.Wake()
+		companies := make([]string, len(all))
+		for i, e := range all {
+			companies[i] = e.CompanyID
+		}
+		a.hooks.Wake(companies...)
 	})
 	earliest := func(x, y int64) int64 { return min(x, y) }
 	a.bus = realtime.NewBus(a.store, a.log, a.hub.Kind(),

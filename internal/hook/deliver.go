@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,12 +49,13 @@ type Deliverer struct {
 
 	mu      sync.Mutex
 	lanes   map[hooks.Key]*lane
-	serving int // of them
+	serving int             // of them
+	woken   map[string]bool // companies, since they were looked at
 	serve   sync.WaitGroup
 }
 
 const (
-	passEvery = time.Second // in which another node's events, and deliveries that are due, are seen
+	passEvery = time.Second // after which every endpoint is looked at: another node's events, and deliveries that are due, are seen then
 	passCalm  = 20 * time.Millisecond
 	passBusy  = 250 * time.Millisecond // while events give way
 	lanesMost = 1000                   // endpoints that a node serves at once
@@ -75,23 +77,44 @@ func NewDeliverer(s *store.Store, o Options) *Deliverer {
 	if o.Busy == nil {
 		o.Busy = func() bool { return false }
 	}
-	return &Deliverer{store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[hooks.Key]*lane{}}
+	return &Deliverer{store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[hooks.Key]*lane{}, woken: map[string]bool{}}
 }
 
-// Wake has the endpoints be looked at now: there may be new events.
-func (d *Deliverer) Wake() {
+// Wake has the endpoints of companies be looked at now: there may be new events.
+func (d *Deliverer) Wake(companies ...string) {
+	d.mu.Lock()
+	for _, id := range companies {
+		d.woken[id] = true
+	}
+	d.mu.Unlock()
 	select {
 	case d.wake <- struct{}{}:
 	default:
 	}
 }
 
+// takeWoken returns the companies that were woken since the last call.
+func (d *Deliverer) takeWoken() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := slices.Collect(maps.Keys(d.woken))
+	clear(d.woken)
+	return all
+}
+
 // Run serves the endpoints of this node until ctx ends; requests under way are finished.
 func (d *Deliverer) Run(ctx context.Context) error {
 	defer d.serve.Wait()
 	failing, sweep := false, d.o.Now()
+	var passed time.Time
 	for ctx.Err() == nil {
-		err := d.Pass(ctx)
+		var err error
+		// To look at every endpoint takes milliseconds where there are a thousand, and events come all the time.
+		if woken := d.takeWoken(); time.Since(passed) >= passEvery {
+			passed, err = time.Now(), d.Pass(ctx)
+		} else if len(woken) > 0 {
+			err = d.passOf(ctx, woken)
+		}
 		if err != nil && ctx.Err() == nil && !failing {
 			d.o.Log.WarnContext(ctx, "look for events to deliver", "error", err)
 		}
@@ -100,7 +123,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 			sweep = now.Add(sweepEvery)
 			d.sweep(ctx, now)
 		}
-		wait(ctx, passEvery, d.wake)
+		wait(ctx, passEvery-time.Since(passed), d.wake)
 		calm := passCalm
 		if d.pace.perSecond() < paceFirst() {
 			calm = passBusy
@@ -137,12 +160,27 @@ func (d *Deliverer) Pass(ctx context.Context) error {
 		return err
 	}
 	d.forget()
+	d.beginAll(ctx, due)
+	return nil
+}
+
+// passOf is Pass for the endpoints of some companies.
+func (d *Deliverer) passOf(ctx context.Context, companies []string) error {
+	due, err := d.store.Hooks().DueOf(ctx, companies, d.o.Now())
+	if err != nil {
+		return err
+	}
+	d.beginAll(ctx, due)
+	return nil
+}
+
+// beginAll serves those of some endpoints that are this node's.
+func (d *Deliverer) beginAll(ctx context.Context, due []hooks.Key) {
 	for _, k := range due {
 		if d.o.Owns(shardOf(k)) {
 			d.begin(ctx, k)
 		}
 	}
-	return nil
 }
 
 // Wait returns when no endpoint is being served.

@@ -269,7 +269,7 @@ func delays(t *testing.T, bad int) time.Duration {
 	r.endpoint(hook.Webhook{URL: e.URL})
 	came := make(chan time.Time, 1)
 	e.responds(func(int, *hook.Body, http.ResponseWriter) { came <- time.Now() })
-	r.store.OnEvents(func(...*events.Event) { r.d.Wake() })
+	r.store.OnEvents(func(all ...*events.Event) { r.d.Wake(all[0].CompanyID) })
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- r.d.Run(ctx) }()

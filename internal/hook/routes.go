@@ -374,7 +374,7 @@ func (d routes) enable(r *http.Request, companyID string) (any, error) {
 	if _, err := d.store.Hooks().Again(r.Context(), k, d.o.Now()); err != nil {
 		return nil, err
 	}
-	d.Wake()
+	d.Wake(k.CompanyID)
 	return d.stateOf(r.Context(), w, k)
 }
 
@@ -397,7 +397,7 @@ func (d routes) replay(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Wake()
+	d.Wake(k.CompanyID)
 	return replayed{n, n >= hooks.ReplayMost}, nil
 }
 

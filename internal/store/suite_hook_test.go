@@ -61,6 +61,15 @@ func (r *rig) due(t *testing.T, k hooks.Key, want bool) {
 	if got := len(all) == 1 && all[0] == k; got != want {
 		t.Errorf("due %v, want %v", all, want)
 	}
+	for company, has := range map[string]bool{ours: want, theirs: false} {
+		of, err := r.Hooks().DueOf(t.Context(), []string{company, "another"}, r.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(of) == 1 && of[0] == k; got != has || !has && len(of) > 0 {
+			t.Errorf("of %s are due %v, want %v", company, of, has)
+		}
+	}
 }
 
 func endpointBegins(t *testing.T, r *rig) {
