@@ -111,6 +111,12 @@ type alert struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	return newRigOf(t, egress.Options{Timeout: 2 * time.Second})
+}
+
+// newRigOf has a client with the roots, the resolver and the time-out of o.
+func newRigOf(t *testing.T, o egress.Options) *rig {
+	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -122,9 +128,9 @@ func newRig(t *testing.T) *rig {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	o.AllowPrivate, o.AnyPort, o.MaxBody, o.Redirects = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, true, -1, -1
 	r.d = hook.NewDeliverer(s, hook.Options{
-		Client: egress.New(egress.Options{AllowPrivate: loopback, Timeout: 2 * time.Second, MaxBody: -1, Redirects: -1}),
+		Client: egress.New(o),
 		Owns:   func(int) bool { return !r.lost.Load() },
 		Alert:  func(_ context.Context, a hook.Alert) { r.alerts = append(r.alerts, alert{a, r.clock()}) },
 		Suspended: func(context.Context, string) (bool, error) {
@@ -503,7 +509,7 @@ func TestLyingAndSlowEndpointsFailInWords(t *testing.T) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		}, "It redirects (302), which is not followed: give the final address"},
 		"slow":      {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "No response in time"},
-		"cut":       {func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"cut":       {func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without a response"},
 		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "It responded 403"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,13 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"carillon"
-	"carillon/internal/egress"
 	"carillon/internal/store/hooks"
 )
 
@@ -105,20 +102,6 @@ func sign(secrets []string, id string, at time.Time, body []byte) (string, error
 		all = append(all, s)
 	}
 	return strings.Join(all, " "), nil
-}
-
-// reason says why there was no good response, without the address, whose query may hold a secret.
-func reason(err error) string {
-	if denied, ok := errors.AsType[*egress.DeniedError](err); ok {
-		return "Its address may not be reached: " + denied.Reason + "; --media-allow-private names networks that may be"
-	}
-	// It may quote what the other side sent, of any length and in any bytes, such as the names in its certificate.
-	text := shorten([]byte(strings.TrimPrefix(err.Error(), "send request: ")), keptReason)
-	if text == "" {
-		return "No response"
-	}
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 func shorten(text []byte, most int) string {
