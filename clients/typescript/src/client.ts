@@ -18,8 +18,8 @@ export interface Options {
   /** Instead of the platform's fetch. */
   fetch?: typeof fetch;
   /**
-   * Milliseconds of one attempt; of a recording and of an upload, those in which nothing moves; 60,000. Where an upload cannot be followed, in
-   * browsers and with a fetch of your own, it has a second more for each 32 KiB of the file.
+   * Milliseconds of one attempt; of a recording, and of an upload from Node, those in which nothing moves; 60,000. Elsewhere an upload cannot be
+   * followed, and has a second more for each 32 KiB of the file.
    */
   timeout?: number;
   retries?: Retries;
@@ -52,7 +52,7 @@ export interface Call extends CallOptions {
   /** It can be repeated although it is no GET. */
   safe?: boolean;
   headers?: Record<string, string>;
-  form?: FormData;
+  file?: Followed;
 }
 
 /** CarillonClient calls one installation. */
@@ -132,9 +132,7 @@ export class CarillonClient {
 
   /** upload keeps a file for headers of notifications. It may take as long as it goes on being sent (Options.timeout). */
   upload(name: string, file: Blob, o: CallOptions = {}): Promise<T.Media> {
-    const form = new FormData();
-    form.set("file", file, name);
-    return this.request("POST", "media", { ...o, form });
+    return this.request("POST", "media", { ...o, file: new Followed([file], name, { type: file.type }) });
   }
 
   // Account
@@ -183,12 +181,13 @@ export class CarillonClient {
     if (token) headers["Authorization"] = "Bearer " + token;
     if (call.idempotencyKey) headers["Idempotency-Key"] = call.idempotencyKey;
     const late = new Patience(this.options.timeout ?? 60_000);
-    let body: string | FormData | ReadableStream<Uint8Array> | undefined = call.form;
-    if (call.form && streams && !this.options.fetch) {
-      const packed = new Response(call.form);
-      headers["Content-Type"] = packed.headers.get("Content-Type")!;
-      body = followed(packed.body!, () => late.again());
-    } else if (call.form) late.again(sizeOf(call.form) / slowest * 1000);
+    let body: string | FormData | undefined;
+    if (call.file) {
+      call.file.moved = () => late.again();
+      late.again(call.file.size / slowest * 1000);
+      body = new FormData();
+      body.set("file", call.file);
+    }
     if (call.body !== undefined) {
       headers["Content-Type"] = "application/json";
       body = JSON.stringify(call.body);
@@ -196,7 +195,7 @@ export class CarillonClient {
     let response: Response, read: string | ArrayBuffer;
     try {
       response = await (this.options.fetch ?? fetch)(`${this.base}/functions/v1/${path}${query.size > 0 ? "?" + query : ""}`, {
-        method, headers, redirect: "manual", signal: call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal, ...(body !== undefined && { body }), ...(body instanceof ReadableStream && { duplex: "half" }),
+        method, headers, redirect: "manual", signal: call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal, ...(body !== undefined && { body }),
       });
       read = as === "bytes" && response.ok ? await bytes(response, late) : await text(response);
     } catch (e) {
@@ -231,37 +230,31 @@ export class CarillonClient {
 
 const maxResponse = 32 << 20; // bytes, but for recordings
 
-/** streams says whether fetch sends a body piece by piece: it does on servers; browsers do over HTTP/2 at best, and cannot be asked. */
-const streams = "process" in globalThis && !("document" in globalThis)
-  && Boolean((globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node);
-
 const slowest = 32 << 10; // bytes a second of an upload that cannot be followed
 
 const piece = 64 << 10; // bytes
 
-/** followed is a body in small pieces, of which each that is asked for is reported. */
-function followed(body: ReadableStream<Uint8Array>, moved: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  let rest = new Uint8Array();
-  return new ReadableStream<Uint8Array>({
-    async pull(to) {
-      moved();
-      if (rest.length === 0) {
-        const { done, value } = await reader.read();
-        if (done || !value) return to.close();
-        rest = new Uint8Array(value.buffer, value.byteOffset, value.length) as typeof rest;
-      }
-      to.enqueue(rest.subarray(0, piece));
-      rest = rest.subarray(piece);
-    },
-    cancel: (why) => reader.cancel(why),
-  });
-}
+/** Followed is a file that reports each piece of it that is taken. In Node fetch takes the next one when the last was sent; browsers read files by themselves. */
+class Followed extends File {
+  moved: () => void = () => {};
 
-function sizeOf(form: FormData): number {
-  let size = 0;
-  form.forEach((value) => { size += typeof value === "string" ? value.length : value.size; });
-  return size;
+  override stream(): ReturnType<File["stream"]> {
+    const reader = super.stream().getReader();
+    let rest: Uint8Array<ArrayBuffer> = new Uint8Array();
+    return new ReadableStream({
+      pull: async (to) => {
+        this.moved();
+        if (rest.length === 0) {
+          const { done, value } = await reader.read();
+          if (done) return to.close();
+          rest = value;
+        }
+        to.enqueue(rest.subarray(0, piece));
+        rest = rest.subarray(piece);
+      },
+      cancel: (why) => reader.cancel(why),
+    });
+  }
 }
 
 /** Patience ends an attempt that takes too long. */
