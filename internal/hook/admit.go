@@ -22,8 +22,12 @@ func (d *Deliverer) Admit(ctx context.Context, companyID string, w *Webhook) err
 		return nil
 	}
 	if w.ID != "" {
-		if stored, err := d.Find(ctx, companyID, w.ID); err == nil && stored.URL == w.URL {
+		stored, err := d.Find(ctx, companyID, w.ID)
+		switch {
+		case err == nil && stored.URL == w.URL:
 			return nil
+		case err != nil && !carillon.IsCode(err, carillon.NotFound):
+			return err
 		}
 	}
 	return carillon.Invalid("url", "Must be an https address of the public internet; the setting media-allow-private names private networks that are allowed too")

@@ -114,8 +114,8 @@ func broken(t *testing.T, a *authority) map[string]struct {
 		"not yet":                 {encrypted(early), "Its certificate is valid only from 2190-05-01T12:00:00Z on: correct the clock, or use another certificate"},
 		"another host":            {encrypted(other), "Its certificate is not for events.test, but for one.test, two.test, three.test: use one that names this host"},
 		"no host":                 {encrypted(unnamed), "Its certificate is not for events.test: use one that names this host"},
-		"self-signed":             {encrypted(self), "Its certificate is self-signed: use one of a public authority"},
-		"an authority of its own": {encrypted(foreign), "Its certificate is not of an authority that is trusted here: use one of a public authority, and send the whole chain"},
+		"self-signed":             {encrypted(self), "Its certificate is self-signed: use one of an authority that this machine trusts"},
+		"an authority of its own": {encrypted(foreign), "Its certificate is not of an authority that this machine trusts: use one of such an authority, and send the whole chain"},
 		"plain HTTP":              {func(c net.Conn) net.Conn { return c }, "It speaks HTTP on this port, not HTTPS: give another port, or turn encryption on there"},
 		"cut": {func(c net.Conn) net.Conn {
 			_, _ = c.Read(make([]byte, 64<<10)) // its first message

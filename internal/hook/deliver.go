@@ -111,7 +111,8 @@ func (d *Deliverer) Run(ctx context.Context) error {
 		var err error
 		// To look at every endpoint takes milliseconds where there are a thousand, and events come all the time.
 		if woken := d.takeWoken(); time.Since(passed) >= passEvery {
-			passed, err = time.Now(), d.Pass(ctx)
+			err = d.Pass(ctx)
+			passed = time.Now() // a slow one is not repeated without a pause
 		} else if len(woken) > 0 {
 			err = d.passOf(ctx, woken)
 		}

@@ -66,7 +66,7 @@ func certificate(err error) string {
 	}
 	if x, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && len(x.UnverifiedCertificates) > 0 &&
 		bytes.Equal(x.UnverifiedCertificates[0].RawIssuer, x.UnverifiedCertificates[0].RawSubject) {
-		return "its certificate is self-signed: use one of a public authority"
+		return "its certificate is self-signed: use one of an authority that this machine trusts"
 	}
-	return "its certificate is not of an authority that is trusted here: use one of a public authority, and send the whole chain"
+	return "its certificate is not of an authority that this machine trusts: use one of such an authority, and send the whole chain"
 }
