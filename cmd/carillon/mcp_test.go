@@ -526,7 +526,7 @@ func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 	refuses(a, wrong)
 	refuses(a, map[string]map[string]any{
 		`^give either path or content`: {"path": onDisk, "content": "eA=="}, `^path must be absolute`: {"path": "menu.pdf"}, `^path must name a file`: {"path": dir},
-		`^path cannot be read: no such file`: {"path": onDisk + "x"}, `^validation_failed: .*file`: {"path": secret}, `^name must`: {},
+		`^path cannot be read: no such file`: {"path": onDisk + "x"}, `^validation_failed: .*file`: {"path": secret}, `^give path, or name and content`: {},
 	})
 
 	c, err := client.New("http://" + addr)

@@ -41,7 +41,10 @@ func (t tools) media(s *sdk.Server, key *client.Key, files bool) {
 		"as header_image, header_video or header_document. Everybody who has the url can read the file, for 30 days. It is no sample for create_template: that is a handle, which the channel gives."
 	if files {
 		add(s, adds, name, title, what, func(ctx context.Context, in fileInput) (any, error) {
-			if in.Path == "" {
+			switch {
+			case in.Path == "" && in.Content == "":
+				return nil, errors.New("give path, or name and content")
+			case in.Path == "":
 				return t.uploadContent(ctx, in.Name, in.Content)
 			}
 			return t.uploadFile(ctx, in)
