@@ -63,7 +63,7 @@ export async function accessible(frame, what) {
     // A tooltip belongs to what it describes, wherever in the page it is: it needs no landmark.
     const tooltip = (node) => {
       const at = document.querySelector(node.target[0]);
-      return at?.closest('[role="tooltip"]') || (at?.dataset.portal && [...at.children].every((x) => x.matches('[role="tooltip"]'))); // none: it has gone
+      return at?.closest('[role="tooltip"]') || (at?.dataset.portal && [...at.children].every((x) => x.matches('[role="tooltip"]') || !x.innerText.trim())); // it may have gone
     };
     return violations.map((v) => ({ ...v, nodes: v.nodes.filter((n) => v.id !== "region" || !tooltip(n)) })).filter((v) => v.nodes.length > 0);
   }, only);
