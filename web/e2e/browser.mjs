@@ -20,7 +20,7 @@ export async function launch(...more) {
 /** context is a browser of its own, in which a request to a host that is not on this machine fails the test. */
 export async function context(browser, options = {}) {
   const c = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  c.setDefaultTimeout(15_000);
+  c.setDefaultTimeout(30_000);
   const foreign = [];
   await c.route("**", (route) => {
     const { hostname, protocol } = new URL(route.request().url());
