@@ -334,7 +334,8 @@ func manyEventsOfOneCommit(t *testing.T, r *rig) {
 	}
 	large := json.RawMessage(`"` + strings.Repeat("x", 40_000) + `"`)
 	for _, some := range [][]*store.Event{all[:1], all[1:], {
-		{CompanyID: ours, Topic: "large", Kind: "k", Payload: large, At: r.now}, {CompanyID: ours, Topic: "large", Kind: "k", Payload: large, At: r.now},
+		{CompanyID: ours, Topic: "large", Kind: "k", Payload: large, At: r.now},
+		{CompanyID: ours, Topic: "large", Kind: "k", Payload: large, At: r.now},
 		{CompanyID: theirs, Topic: "a", Kind: "k", Payload: large, At: r.now},
 	}} {
 		if err := r.AddEvents(t.Context(), some...); err != nil {
