@@ -57,11 +57,10 @@ func (c *Client) AdmitUnresolved(u *url.URL) error {
 		}
 		host = "127.0.0.1"
 	}
-	a, err := netip.ParseAddr(host)
-	if err != nil {
-		return nil // a name
+	if a, err := netip.ParseAddr(host); err == nil {
+		return admit(a)
 	}
-	return admit(a)
+	return nil // a name
 }
 
 // admission returns what checks the addresses of an address's host.
