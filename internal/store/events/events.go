@@ -139,29 +139,23 @@ func write(ctx context.Context, tx *db.Tx, recorded []any) error {
 	return rows.Write(ctx, tx)
 }
 
-// statements number and store events, a statement a topic.
+// statements number and store events, a statement a row.
 func statements(recorded []any) (all []db.Statement) {
 	for _, events := range byTopic(recorded) {
-		var places, counts, times []int64
-		var kinds, subjects, payloads []string
 		for _, r := range rowsOf(events) {
-			places, counts, times = append(places, r.seq), append(counts, r.events), append(times, r.at)
-			kinds, subjects, payloads = append(kinds, r.kind), append(subjects, r.subject), append(payloads, r.payload)
+			all = append(all, db.Statement{
+				SQL: "WITH topic AS (" + nextNumbers + `)
+				INSERT INTO event (company_id, topic, seq, events, kind, subject, payload, created_at)
+				SELECT $1, $2, topic.seq, $3, $4, $5, $6, $7 FROM topic RETURNING seq`,
+				Args: []any{events[0].CompanyID, events[0].Topic, r.events, r.kind, r.subject, r.payload, r.at},
+				Scan: func(scan db.Scan) error {
+					var last int64
+					err := scan(&last)
+					number(events[r.seq-r.events:r.seq], last)
+					return err
+				},
+			})
 		}
-		all = append(all, db.Statement{
-			SQL: "WITH topic AS (" + nextNumbers + `), stored AS (
-			INSERT INTO event (company_id, topic, seq, events, kind, subject, payload, created_at)
-			SELECT $1, $2, topic.seq - $3 + r.place, r.events, r.kind, r.subject, r.payload, r.at
-			FROM topic, unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::bigint[]) AS r (place, events, kind, subject, payload, at))
-			SELECT seq FROM topic`,
-			Args: []any{events[0].CompanyID, events[0].Topic, len(events), places, counts, kinds, subjects, payloads, times},
-			Scan: func(scan db.Scan) error {
-				var last int64
-				err := scan(&last)
-				number(events, last)
-				return err
-			},
-		})
 	}
 	return all
 }
