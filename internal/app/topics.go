@@ -27,9 +27,11 @@ func (a *App) topics() {
 	a.hub = realtime.NewHub(a.store, a.log, others)
 	a.store.OnEvents(func(all ...*store.Event) {
 		a.hub.Publish(all...)
-		companies := make([]string, len(all))
+		var companies []string
 		for i, e := range all {
-			companies[i] = e.CompanyID
+			if i == 0 || e.CompanyID != all[i-1].CompanyID {
+				companies = append(companies, e.CompanyID)
+			}
 		}
 		a.hooks.Wake(companies...)
 	})

@@ -11,9 +11,9 @@ import (
 
 const (
 	channel    = "carillon"
-	coalesce   = 5 * time.Millisecond
-	payloadMax = 7000 // of PostgreSQL's 8000 bytes
-	waitingMax = 4096 // items of a kind that wait; beyond it the other nodes are asked to read everything
+	coalesce   = 20 * time.Millisecond // between announcements; the first goes at once
+	payloadMax = 7000                  // of PostgreSQL's 8000 bytes
+	waitingMax = 4096                  // items of a kind that wait; beyond it the other nodes are asked to read everything
 	retryAfter = time.Second
 	lastFlush  = 2 * time.Second
 )

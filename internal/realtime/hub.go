@@ -79,18 +79,36 @@ func (h *Hub) Run(ctx context.Context) error {
 
 // Publish passes committed events to the subscribers. It never blocks.
 func (h *Hub) Publish(events ...*store.Event) {
+	h.mu.Lock()
 	for _, e := range events {
-		t := topic{e.CompanyID, e.Topic}
-		h.mu.Lock()
-		for s := range h.topics[t] {
+		for s := range h.topics[topicOf(e)] {
 			s.add(*e)
 		}
-		h.mu.Unlock()
-		if h.others != nil && e.Seq > 0 {
-			h.others(KindEvents, Item{t.key(), e.Seq})
-		}
+	}
+	h.mu.Unlock()
+	if h.others != nil {
+		h.announce(events)
 	}
 }
+
+// announce announces the stored ones, of those of a topic that follow one another the last: the other nodes read what comes before it.
+func (h *Hub) announce(events []*store.Event) {
+	var last *store.Event
+	for _, e := range events {
+		if e.Seq == 0 {
+			continue
+		}
+		if last != nil && topicOf(last) != topicOf(e) {
+			h.others(KindEvents, Item{topicOf(last).key(), last.Seq})
+		}
+		last = e
+	}
+	if last != nil {
+		h.others(KindEvents, Item{topicOf(last).key(), last.Seq})
+	}
+}
+
+func topicOf(e *store.Event) topic { return topic{e.CompanyID, e.Topic} }
 
 // receive lets the subscribers of topics read what another node stored; nil: all of them.
 func (h *Hub) receive(items []Item) {

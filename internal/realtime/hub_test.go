@@ -250,6 +250,24 @@ func TestEventsWithoutASeqAreNotStored(t *testing.T) {
 	}
 }
 
+func TestTheLastOfEventsThatFollowOneAnotherIsAnnounced(t *testing.T) {
+	var announced []realtime.Item
+	hub := realtime.NewHub(nil, slog.New(slog.DiscardHandler), func(_ string, items ...realtime.Item) { announced = append(announced, items...) })
+	event := func(company, topic string, seq int64) *store.Event {
+		return &store.Event{CompanyID: company, Topic: topic, Seq: seq}
+	}
+	hub.Publish(event("a", "x", 1), event("a", "x", 2), event("a", "x", 0), event("a", "y", 1), event("b", "y", 0), event("b", "x", 7), event("a", "x", 3))
+	want := []realtime.Item{{Key: "a/x", Value: 2}, {Key: "a/y", Value: 1}, {Key: "b/x", Value: 7}, {Key: "a/x", Value: 3}}
+	if !slices.Equal(announced, want) {
+		t.Errorf("announced: %v, want %v", announced, want)
+	}
+	announced = nil
+	hub.Publish(event("a", "x", 0))
+	if hub.Publish(); announced != nil {
+		t.Errorf("announced though nothing is stored: %v", announced)
+	}
+}
+
 func TestAScreenThatMissedPurgedEventsIsReset(t *testing.T) {
 	x := newSQLiteScreens(t)
 	company := newCompany(t, x.store)
