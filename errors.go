@@ -222,4 +222,4 @@ func InConflict(reason string) *Error {
 }
 
 // FormatTime formats an instant as responses carry it: RFC 3339, UTC, `Z`, whole seconds.
-func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+func FormatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -121,12 +121,12 @@ func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now)
 // ErrIDTaken.
 func (s *Store) Accept(ctx context.Context, a *Accept) error {
 	a.events, a.skipped = nil, false // of an attempt with another id
-	if topics := s.followed(ctx, a.Notification.CompanyID); topics != nil {
+	if of := s.followed(ctx, a.Notification.CompanyID); of != (followed{}) {
 		sender, err := s.Sender(context.WithoutCancel(ctx), a.Notification.SenderUID) // a caller that leaves changes nothing
 		if err != nil {
 			return err
 		}
-		a.announce(topics, sender.ID)
+		a.announce(of, sender.ID)
 	}
 	err := s.accepts.Commit(ctx, s.DB, a)
 	s.stats.Touch(a.Notification.Seq(), err)

@@ -59,33 +59,27 @@ func (s *Store) senderFollowed(topic string) func(ctx context.Context, senderUID
 	}
 }
 
-// followed are the topics of what is accepted that a company subscribes to; nil: none.
-func (s *Store) followed(ctx context.Context, companyID string) (topics map[string]bool) {
-	for _, topic := range []string{events.Notifications, events.Calls} {
-		if s.Subscribed(ctx, companyID, topic) {
-			if topics == nil {
-				topics = map[string]bool{}
-			}
-			topics[topic] = true
-		}
-	}
-	return topics
+// followed reports whether a company subscribes to the topics of what is accepted.
+type followed struct{ notifications, calls bool }
+
+func (s *Store) followed(ctx context.Context, companyID string) followed {
+	return followed{s.Subscribed(ctx, companyID, events.Notifications), s.Subscribed(ctx, companyID, events.Calls)}
 }
 
 // announce sets the events of a request: of the notification, and of what is skipped of it.
-func (a *Accept) announce(topics map[string]bool, senderID string) {
+func (a *Accept) announce(of followed, senderID string) {
 	n := &a.Notification
-	of := events.Notification{CompanyID: n.CompanyID, ID: n.ID, Campaign: n.Campaign, SenderID: senderID, At: n.CreatedAt}
-	if topics[events.Notifications] {
-		a.events = append(a.events, of.Accepted(n.Total, n.Scheduled))
+	x := events.Notification{CompanyID: n.CompanyID, ID: n.ID, Campaign: n.Campaign, SenderID: senderID, At: n.CreatedAt}
+	if of.notifications {
+		a.events = append(a.events, x.Accepted(n.Total, n.Scheduled))
 	}
 	for i, m := range a.Messages {
 		switch {
 		case m.Skip == "":
 		case n.Channel == carillon.Voice:
-			a.skipped = a.skipped || topics[events.Calls]
-		case topics[events.Notifications]:
-			a.events = append(a.events, of.Skipped(i, m.Number, m.Skip))
+			a.skipped = a.skipped || of.calls
+		case of.notifications:
+			a.events = append(a.events, x.Skipped(i, m.Number, m.Skip))
 		}
 	}
 }

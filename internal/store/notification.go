@@ -143,14 +143,14 @@ func (s *Store) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carill
 
 // Cancel cancels what has not been started. Errors: not_found, conflict when nothing is left to cancel.
 func (s *Store) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
-	seq, followed := carillon.SeqOf(id), s.followed(ctx, companyID)
+	seq, of := carillon.SeqOf(id), s.followed(ctx, companyID)
 	var keys []carillon.MessageKey // whose events are to be written
-	for key := seq.Message(0); followed[events.Notifications] && key <= seq.LastMessage(); key++ {
+	for key := seq.Message(0); of.notifications && key <= seq.LastMessage(); key++ {
 		keys = append(keys, key)
 	}
 	type result struct{ canceled, sent int }
 	done, err := returning(ctx, s, func(ctx context.Context, tx *Tx) (done result, err error) {
-		done.canceled, done.sent, err = tx.cancel(ctx, companyID, id, keys, now, followed[events.Calls])
+		done.canceled, done.sent, err = tx.cancel(ctx, companyID, id, keys, now, of.calls)
 		return done, err
 	})
 	if !carillon.IsCode(err, carillon.NotFound) && !carillon.IsCode(err, carillon.Conflict) {

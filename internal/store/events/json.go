@@ -9,10 +9,11 @@ import (
 // time takes longer than all else about such an event.
 func (p *payload) json() []byte {
 	if p.callPayload != nil {
-		text, _ := json.Marshal(p) // texts and numbers
+		call := *p                     // else each payload, of a message too, would be on the heap
+		text, _ := json.Marshal(&call) // texts and numbers
 		return text
 	}
-	b := append(make([]byte, 0, 400), `{"v":`...)
+	b := append(make([]byte, 0, 288), `{"v":`...)
 	b = strconv.AppendInt(b, int64(p.Version), 10)
 	b = appendField(b, "notification_id", p.NotificationID)
 	b = appendField(b, "message_id", p.MessageID)
