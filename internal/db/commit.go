@@ -23,8 +23,8 @@ const (
 	batchMax      = 512             // operations a transaction
 	commitTimeout = 5 * time.Second // unresolved after that: 503
 	resolveEvery  = 50 * time.Millisecond
-	// carefulBatches is how many batches are applied statement by statement after a flush was refused: a company at its quota
-	// would have every batch tried twice.
+	// carefulBatches is how many batches at most are applied statement by statement after flushes were refused, twice as many each time: a
+	// company at its quota would have every batch tried twice.
 	carefulBatches = 16
 )
 
@@ -133,7 +133,7 @@ func (c *committer) flush(ctx context.Context, tx *Tx, batch []*write) (flushed 
 		return false, nil
 	}
 	var statements []Statement
-	tx.recorded, tx.later = nil, false
+	tx.recorded = nil
 	errApply := errors.New("apply")
 	if err := kinds(batch, func(k kind, same []*write) error {
 		more, ok := k.flush(tx, same)
@@ -153,10 +153,12 @@ func (c *committer) flush(ctx context.Context, tx *Tx, batch []*write) (flushed 
 	var pe *pgconn.PgError
 	switch {
 	case err == nil:
+		tx.refused = 0
 		c.db.committed()
 		return true, nil
 	case errors.As(err, &pe) && !fatal(pe):
-		tx.careful = carefulBatches
+		tx.careful = min(1<<tx.refused, carefulBatches)
+		tx.refused = min(tx.refused+1, carefulBatches)
 		return false, nil
 	}
 	tx.release()

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,19 +21,13 @@ type Tx struct {
 
 	slot     int   // of the committer, see Slot
 	careful  int   // batches that the committer still runs statement by statement
+	refused  int   // flushes that failed in succession
 	recorded []any // since its begin
-	later    bool  // some of it follows from what the statements of a flush read
 }
 
 // Record has x written by the Recorder, in this transaction and right before its COMMIT, together with all that its other operations
 // record.
 func (t *Tx) Record(x any) { t.recorded = append(t.recorded, x) }
-
-// RecordLater is Record for a flush, where what x says is known once its statements have run.
-func (t *Tx) RecordLater(x any) {
-	t.Record(x)
-	t.later = true
-}
 
 // Recorder writes what transactions record: once a transaction, after all of its operations, whatever their places. Rows that many
 // transactions want are locked there, in one order, and for little more than the commit.
@@ -184,24 +177,10 @@ func (t *Tx) Run(ctx context.Context, statements ...Statement) error {
 }
 
 // flush runs statements on PostgreSQL as one transaction and one round trip: without BEGIN, what precedes the end of a round trip is
-// committed there together. Where what is recorded follows from what they read, there is a second one.
-func (t *Tx) flush(ctx context.Context, statements []Statement) (err error) {
-	if t.later {
-		defer func() {
-			if err != nil {
-				err = errors.Join(err, t.rollback(ctx))
-			}
-		}()
-		if err := t.send(ctx, slices.Insert(statements, 0, Statement{SQL: "BEGIN"})); err != nil {
-			return err
-		}
-		statements = nil
-	}
+// committed there together.
+func (t *Tx) flush(ctx context.Context, statements []Statement) error {
 	if len(t.recorded) > 0 {
 		statements = append(statements, t.db.recorder.Statements(t.recorded)...)
-	}
-	if t.later {
-		statements = append(statements, Statement{SQL: "COMMIT"})
 	}
 	if err := t.send(ctx, statements); err != nil {
 		return &commitError{err}
@@ -338,7 +317,7 @@ func (t *Tx) ended() {
 }
 
 func (t *Tx) begin(ctx context.Context) error {
-	t.recorded, t.later = nil, false
+	t.recorded = nil
 	text := "BEGIN"
 	if t.SQLite() {
 		text = "BEGIN IMMEDIATE"

@@ -45,7 +45,20 @@ type attempt struct {
 	*queue.Job
 	key    carillon.MessageKey
 	sender *carillon.Sender
-	id     string // of the notification; empty until it has been read
+	of     *store.Notification // nil until it has been read
+}
+
+// id is that of the notification, empty until it has been read.
+func (j *attempt) id() string {
+	if j.of == nil {
+		return ""
+	}
+	return j.of.ID
+}
+
+// end is the outcome of an attempt that ends the message.
+func (j *attempt) end(r rank.Rank, reason carillon.Reason) store.Outcome {
+	return store.Outcome{Of: j.of, SenderID: j.sender.ID, Number: j.Number, Rank: r, Reason: reason}
 }
 
 // deliver makes one attempt. The queue has committed its start.
@@ -59,7 +72,7 @@ func (n *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	if err != nil {
 		return n.later(j, fmt.Errorf("load: %w", err), now)
 	}
-	j.id = e.n.ID
+	j.of = e.n
 	if done, stop := n.unwanted(ctx, j, e, now); stop {
 		return done
 	}
@@ -122,14 +135,14 @@ func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 		return queue.Done{}, false
 	}
 	r := result(j, work.MoveDone, now)
-	r.Outcome = store.Outcome{Rank: rank.Skipped, Reason: carillon.ReasonSuppressed}
+	r.Outcome = j.end(rank.Skipped, carillon.ReasonSuppressed)
 	return queue.Done{Result: r}, true
 }
 
 // compose fills the template and checks media.
 func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*provider.Outgoing, queue.Done, bool) {
 	m := &provider.Outgoing{
-		Ref:    provider.Ref{NotificationID: j.id, N: j.key.N(), Attempt: j.Attempt},
+		Ref:    provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
 		Number: j.Number, Class: j.Class,
 	}
 	t, done, stop := n.template(ctx, j, e, now)
@@ -190,7 +203,9 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	switch o.Verdict {
 	case provider.Sent:
 		r := result(j, work.MoveDone, now)
-		r.Outcome = store.Outcome{Rank: rank.Sent, ProviderID: o.ProviderID}
+		end := j.end(rank.Sent, "")
+		end.ProviderID = o.ProviderID
+		r.Outcome = end
 		return queue.Done{Result: r, Answered: true}
 	case provider.Refused:
 		if o.Reason == carillon.ReasonRecipientOptedOut {
@@ -274,14 +289,14 @@ func result(j *attempt, m work.Move, due time.Time) work.Result {
 // ended returns the result of a message that fails permanently.
 func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) queue.Done {
 	r := result(j, work.MoveDone, now)
-	r.Detail, r.Outcome = detail, store.Outcome{Rank: rank.Failed, Reason: reason}
+	r.Detail, r.Outcome = detail, j.end(rank.Failed, reason)
 	return queue.Done{Result: r}
 }
 
 // later postpones a message after our own fault: the database, a missing provider, the network. The attempt does not count.
 func (n *worker) later(j *attempt, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
-		n.o.Log.Warn("postpone message", "notification", j.id, "message", j.key.N(), "error", err)
+		n.o.Log.Warn("postpone message", "notification", j.id(), "message", j.key.N(), "error", err)
 	}
 	r := result(j, work.MoveRetry, now.Add(min(backoff(j.Attempt), ourWait)))
 	r.Detail = "put off by a fault on our side"

@@ -38,7 +38,7 @@ func (n *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	done := n.deliver(ctx, j)
 	if n.o.Observer != nil {
 		n.o.Observer.Delivered(Delivered{
-			Ref:       provider.Ref{NotificationID: j.id, N: j.key.N(), Attempt: j.Attempt},
+			Ref:       provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
 			SenderUID: j.SenderUID, Due: j.Due, Begin: begin, Move: done.Result.Move, Outcome: store.OutcomeOf(&done.Result),
 		})
 	}

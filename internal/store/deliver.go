@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"carillon"
@@ -17,6 +18,11 @@ import (
 
 // Outcome is the part of a result about the message.
 type Outcome struct {
+	// Of, SenderID and Number say which message has ended: with them the event of its end is known without reading the message again.
+	Of       *Notification // nil: not known
+	SenderID string
+	Number   string // of the recipient
+
 	Rank       rank.Rank
 	Hold       string // with work.MoveHold: the name that the message is held under
 	ProviderID string
@@ -68,7 +74,7 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 		if err != nil {
 			return err
 		}
-		if err := tx.Run(ctx, resultStatements(tx, b.Results)...); err != nil {
+		if err := writeResults(ctx, tx, b.Results); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
 		if err := tx.Run(ctx, k.table.Postpone(b.Later)...); err != nil {
@@ -82,20 +88,23 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 }
 
 // endsOf are the results that may leave an event.
-func endsOf(results []work.Result) *events.Ends {
-	var all []events.End
+func endsOf(results []work.Result) (all []events.End) {
 	for i := range results {
-		if r := &results[i]; r.Followed {
-			o := OutcomeOf(r)
-			sent, ended := doneTimes(o.Rank, r.At)
-			all = append(all, events.End{Key: carillon.MessageKey(r.Key), Attempt: r.Attempt, Rank: o.Rank, Reason: o.Reason, Sent: sent, Ended: ended})
+		if results[i].Followed {
+			all = append(all, endOf(&results[i]))
 		}
 	}
-	return events.EndsOf(all)
+	return all
 }
 
-// flush returns the statements for the usual case that every fence holds. A fence that does not hold divides by zero, and the batches are
-// applied.
+func endOf(r *work.Result) events.End {
+	o := OutcomeOf(r)
+	sent, ended := doneTimes(o.Rank, r.At)
+	return events.End{Key: carillon.MessageKey(r.Key), Attempt: r.Attempt, Rank: o.Rank, Reason: o.Reason, Sent: sent, Ended: ended}
+}
+
+// flush returns the statements for the usual case that every fence holds, and that each message whose end leaves an event is still being
+// sent: no receipt came before the result. What does not hold divides by zero, and the batches are applied.
 func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	var statements []db.Statement
 	for _, b := range all {
@@ -105,7 +114,11 @@ func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 			epochs[f.Shard] = f.Epoch
 			statements = append(statements, f.Share())
 		}
-		statements = append(statements, resultStatements(tx, b.Results)...)
+		results, ok := usualResults(tx, b.Results)
+		if !ok {
+			return nil, false
+		}
+		statements = append(statements, results...)
 		statements = append(statements, k.table.Postpone(b.Later)...)
 		statements = append(statements, startStatements(tx.DB(), b.Startable(epochs), b.Now)...)
 	}
@@ -143,7 +156,7 @@ func startStatements(d *db.DB, starts []*work.Start, now time.Time) []db.Stateme
 // The statements of results, in the order of Move. A result may arrive after a later receipt: the rank only rises, and a time
 // is written once. `q + 0` forces the primary key, as in startStatements.
 const (
-	resultDone = `UPDATE message SET q = 0,
+	resultDone = `UPDATE message AS m SET q = 0,
 		reason = CASE WHEN rank < $2 THEN $3 ELSE reason END, detail = CASE WHEN rank < $2 THEN $4 ELSE detail END,
 		ended_at = CASE WHEN rank < $2 THEN CAST($5 AS BIGINT) ELSE ended_at END,
 		rank = CASE WHEN rank < $2 THEN $2 ELSE rank END,
@@ -159,20 +172,78 @@ const (
 		WHERE id = $1 AND attempt = $2 AND q + 0 >= 2`
 )
 
-// resultStatements returns the statements of results, and has their events recorded: on PostgreSQL one for all successes of a batch, the
-// rest one by one.
-func resultStatements(tx *db.Tx, results []work.Result) (all []db.Statement) {
-	if ends := endsOf(results); ends != nil {
-		all = append(all, ends.Read(tx.DB()))
-		tx.RecordLater(ends)
-	}
+// writeResults writes results, on PostgreSQL with one statement for all successes of a batch, and records their events.
+func writeResults(ctx context.Context, tx *db.Tx, results []work.Result) error {
 	if !tx.SQLite() {
-		return append(all, resultsTogether(results)...)
+		if err := events.Ends(ctx, tx, endsOf(results)); err != nil {
+			return err
+		}
+		return tx.Run(ctx, resultsTogether(results, nil)...)
 	}
 	for i := range results {
-		all = append(all, resultStatement(&results[i]))
+		written, err := writeUsual(ctx, tx, &results[i])
+		if err == nil && !written {
+			err = events.Ends(ctx, tx, endsOf(results[i:i+1]))
+		}
+		if err == nil && !written {
+			err = tx.Run(ctx, resultStatement(&results[i]))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return all
+	return nil
+}
+
+// writeUsual writes a result that leaves an event where that is known without reading the message.
+func writeUsual(ctx context.Context, tx *db.Tx, r *work.Result) (written bool, err error) {
+	if !r.Followed || OutcomeOf(r).Of == nil {
+		return false, nil
+	}
+	st := resultStatement(r)
+	n, err := tx.Exec(ctx, st.SQL+stillSending, st.Args...)
+	if n > 0 {
+		recordEnd(tx, r)
+	}
+	return n > 0, err
+}
+
+// recordEnd records the event of a message that was still being sent.
+func recordEnd(tx *db.Tx, r *work.Result) {
+	o, end := OutcomeOf(r), endOf(r)
+	of := events.Notification{CompanyID: o.Of.CompanyID, ID: o.Of.ID, Campaign: o.Of.Campaign, SenderID: o.SenderID}
+	of.SendingEnded(tx, o.Number, &end)
+}
+
+// usualResults returns the statements of results for the usual case, and records their events. They fail where a message whose end leaves
+// an event is not being sent any more. ok is false where an event is not known without reading the message.
+func usualResults(tx *db.Tx, results []work.Result) (all []db.Statement, ok bool) {
+	var followed, others []work.Result
+	for i := range results {
+		r := &results[i]
+		if !r.Followed {
+			others = append(others, *r)
+			continue
+		}
+		if OutcomeOf(r).Of == nil {
+			return nil, false
+		}
+		recordEnd(tx, r)
+		followed = append(followed, *r)
+	}
+	return append(resultsTogether(followed, sendingOnly), resultsTogether(others, nil)...), true
+}
+
+// stillSending follows the condition of a statement of successes or failures.
+const stillSending = " AND m.q + 0 >= 2 AND m.rank = 0 AND m.sent_at IS NULL"
+
+// sendingOnly restricts a statement of successes or failures to messages that are still being sent, and has it divide by zero where those
+// are fewer than its rows.
+func sendingOnly(st db.Statement, rows int) db.Statement {
+	st.Args = append(st.Args, rows)
+	st.SQL = "WITH ended AS (" + st.SQL + stillSending + ` RETURNING 1)
+		SELECT 1 / CAST(COUNT(*) = $` + strconv.Itoa(len(st.Args)) + " AS INTEGER) FROM ended"
+	return st
 }
 
 func resultStatement(r *work.Result) db.Statement {
@@ -203,9 +274,15 @@ func doneTimes(r rank.Rank, at time.Time) (sent, ended int64) {
 }
 
 // resultsTogether returns the statements of results on PostgreSQL: one like resultDone for all successes of a batch when there
-// are several; the rest one by one.
-func resultsTogether(results []work.Result) []db.Statement {
+// are several; the rest one by one. only, unless it is nil, restricts each of them, which is of so many rows.
+func resultsTogether(results []work.Result, only func(st db.Statement, rows int) db.Statement) []db.Statement {
 	var all []db.Statement
+	add := func(st db.Statement, rows int) {
+		if only != nil {
+			st = only(st, rows)
+		}
+		all = append(all, st)
+	}
 	var providers []string
 	var ids, attempts, ranks, sents []int64
 	for i := range results {
@@ -217,12 +294,12 @@ func resultsTogether(results []work.Result) []db.Statement {
 			ranks, sents = append(ranks, int64(o.Rank)), append(sents, sent)
 			continue
 		}
-		all = append(all, resultStatement(r))
+		add(resultStatement(r), 1)
 	}
 	if len(ids) == 0 {
 		return all
 	}
-	return append(all, db.Statement{SQL: `UPDATE message AS m SET q = 0,
+	add(db.Statement{SQL: `UPDATE message AS m SET q = 0,
 		reason = CASE WHEN m.rank < u.rank THEN NULL ELSE m.reason END,
 		detail = CASE WHEN m.rank < u.rank THEN NULL ELSE m.detail END,
 		ended_at = CASE WHEN m.rank < u.rank THEN NULL ELSE m.ended_at END,
@@ -230,7 +307,8 @@ func resultsTogether(results []work.Result) []db.Statement {
 		provider_id = COALESCE(m.provider_id, NULLIF(u.provider, '')), sent_at = COALESCE(m.sent_at, u.sent)
 		FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS attempt,
 			unnest($3::bigint[]) AS rank, unnest($4::text[]) AS provider, unnest($5::bigint[]) AS sent) AS u
-		WHERE m.id = u.id AND m.attempt = u.attempt`, Args: []any{ids, attempts, ranks, providers, sents}})
+		WHERE m.id = u.id AND m.attempt = u.attempt`, Args: []any{ids, attempts, ranks, providers, sents}}, len(ids))
+	return all
 }
 
 // togetherLeast is the number of results from which one statement for all is cheaper.

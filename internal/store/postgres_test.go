@@ -13,6 +13,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	eventtable "carillon/internal/store/events"
+	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 )
@@ -102,7 +103,7 @@ func TestTextsAreComparedByteByByte(t *testing.T) {
 	}
 }
 
-// A statement that is flushed needs no BEGIN, and results that leave events need one, with a COMMIT, for all of them.
+// A flush needs neither BEGIN nor COMMIT, and what it assumes of the messages whose ends leave events is checked by it.
 func TestEventsAreStoredWithTheFlush(t *testing.T) {
 	r := newRig(t, openPostgres(t))
 	f := r.fence(t)
@@ -125,16 +126,25 @@ func TestEventsAreStoredWithTheFlush(t *testing.T) {
 		return strings.Join(asked, ", ")
 	}
 	var a *store.Accept
-	if got := during(func() { a = r.accepted(t, 2) }); got != "INSERT INTO notification, WITH topic" {
+	if got := during(func() { a = r.accepted(t, 4) }); got != "INSERT INTO notification, WITH topic" {
 		t.Errorf("accepting asks %s", got)
 	}
-	for n, want := range []string{"BEGIN, WITH topic, COMMIT", "BEGIN, BEGIN, WITH topic, COMMIT"} {
+	for n, x := range []struct {
+		what, want string
+		before     func(b *work.Batch)
+		lost       int
+	}{
+		{"a result", "WITH topic", func(*work.Batch) {}, 0},
+		{"a result without the shard", "WITH topic, BEGIN, WITH topic, COMMIT", func(b *work.Batch) { b.Fences[0].Epoch++ }, 1},
+		{"a result after its receipt", "WITH topic, BEGIN, COMMIT", func(*work.Batch) { r.receive(t, r.receipt(a, 2, carillon.StateSent)) }, 0},
+		{"a result that does not say whose it is", "BEGIN, WITH topic, COMMIT", func(b *work.Batch) { b.Results[0].Outcome = store.Outcome{Rank: rank.Sent} }, 0},
+	} {
 		r.start(t, f, a, n)
 		b := &work.Batch{Fences: []work.Fence{f}, Results: []work.Result{r.sent(a, n)}, Now: r.now}
-		b.Fences[0].Epoch += int64(n) // another node has the shard: the batch is applied after all
-		if got := during(func() { r.deliver(t, b) }); got != want || len(b.Lost) != n {
-			t.Errorf("a result asks %s, not %s; %d shards are lost", got, want, len(b.Lost))
+		x.before(b)
+		if got := during(func() { r.deliver(t, b) }); got != x.want || len(b.Lost) != x.lost {
+			t.Errorf("%s asks %s, not %s; %d shards are lost", x.what, got, x.want, len(b.Lost))
 		}
 	}
-	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.sent sending", "message.sent sending")
+	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.sent sending", "message.sent sending", "message.sent sending", "message.sent sending")
 }

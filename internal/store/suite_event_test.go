@@ -29,6 +29,7 @@ func events() []sentence {
 		{"events whose COMMIT got no response are stored once", eventsAfterALostCommit},
 		{"what an attempt with a taken id would have left is not kept for the next", noEventOfAnotherAttempt},
 		{"a message leaves one event for each state, in order, and a repeated receipt none", eventsOfAMessage},
+		{"the end of an attempt leaves the same event whether it says whose message it ended or not", eventsOfKnownMessages},
 		{"what is accepted, skipped, canceled or fails leaves its event", eventsOfEnds},
 		{"a call leaves an event when it starts and when it ends", eventsOfACall},
 		{"without a subscriber, and for other companies, no event is written", noEvents},
@@ -83,7 +84,7 @@ func (r *rig) follow(t *testing.T, company, topic string) {
 func (r *rig) sent(a *store.Accept, n int) work.Result {
 	return work.Result{
 		Key: work.Key(a.Notification.Seq().Message(n)), SenderUID: r.sender.UID, Attempt: 1, At: r.now,
-		Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "wamid"},
+		Outcome: store.Outcome{Of: &a.Notification, SenderID: r.sender.ID, Number: a.Messages[n].Number, Rank: rank.Sent, ProviderID: "wamid"},
 	}
 }
 
@@ -106,6 +107,73 @@ func eventsOfAMessage(t *testing.T, r *rig) {
 	got := r.kinds(t, ours, eventtable.Notifications)[4:]
 	if d := cmp.Diff([]string{"message.delivered sending", "message.read delivered"}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+func eventsOfKnownMessages(t *testing.T, r *rig) {
+	f := r.fence(t)
+	r.follow(t, ours, eventtable.Notifications)
+	at := r.now
+	for _, o := range []store.Outcome{
+		{Rank: rank.Sent, ProviderID: "wamid"}, {Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}, {Rank: rank.Skipped, Reason: carillon.ReasonSuppressed},
+	} {
+		from, err := r.LastEvent(t.Context(), ours, eventtable.Notifications)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stored []store.Message
+		for known := range 2 {
+			for _, together := range []int{1, 5} {
+				a := r.accepted(t, together)
+				results := make([]work.Result, together)
+				for n := range results {
+					r.start(t, f, a, n)
+					results[n] = r.sent(a, n)
+					x := o
+					if known == 1 {
+						x.Of, x.SenderID, x.Number = &a.Notification, r.sender.ID, a.Messages[n].Number
+					}
+					results[n].At, results[n].Outcome = at, x
+					if o.Reason != "" {
+						results[n].Detail = "why"
+					}
+				}
+				r.result(t, results...)
+				messages, err := r.Messages(t.Context(), a.Notification.Seq(), 0, together)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range messages {
+					m := &messages[i]
+					m.N, m.Number, m.Due, m.StartedAt = 0, "", at, at
+				}
+				stored = append(stored, messages...)
+			}
+		}
+		all, err := r.EventsAfter(t.Context(), ours, eventtable.Notifications, from, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for _, e := range all {
+			if e.Kind == "notification.accepted" {
+				continue
+			}
+			var p map[string]any
+			if err := json.Unmarshal(e.Payload, &p); err != nil || e.Subject != p["message_id"] || !strings.HasPrefix(e.Subject, fmt.Sprint(p["notification_id"])+".") {
+				t.Fatal(err, e.Subject, string(e.Payload))
+			}
+			if p["number"] == nil || p["sender_id"] != r.sender.ID {
+				t.Errorf("payload %s", e.Payload)
+			}
+			delete(p, "message_id")
+			delete(p, "notification_id")
+			delete(p, "number")
+			left = append(left, fmt.Sprint(e.Kind, e.At, p))
+		}
+		if len(left) != 12 || len(slices.Compact(left)) != 1 || len(slices.Compact(stored)) != 1 {
+			t.Errorf("%s leaves %d events: %s\nand messages %+v", o.Rank.State(), len(left), strings.Join(slices.Compact(left), "\n"), slices.Compact(stored))
+		}
 	}
 }
 

@@ -89,9 +89,13 @@ type message struct {
 
 // Skipped is the event of its n-th message, which ended as it was accepted.
 func (n *Notification) Skipped(i int, number string, reason carillon.Reason) *Event {
-	m := message{companyID: n.CompanyID, notificationID: n.ID, campaign: n.Campaign, senderID: n.SenderID, number: number, reason: reason}
-	m.key = carillon.SeqOf(n.ID).Message(i)
+	m := n.message(carillon.SeqOf(n.ID).Message(i), number)
+	m.reason = reason
 	return m.event(carillon.StateSkipped, "", db.Millis(n.At))
+}
+
+func (n *Notification) message(key carillon.MessageKey, number string) message {
+	return message{key: key, companyID: n.CompanyID, notificationID: n.ID, campaign: n.Campaign, senderID: n.SenderID, number: number}
 }
 
 func (m *message) event(state, previous carillon.State, at int64) *Event {
@@ -229,46 +233,37 @@ func (e *End) after(m message) message {
 	return m
 }
 
-// Ends are results of attempts that leave events. The messages are read before the results are written, in the same transaction, which
-// records the ends.
-type Ends struct {
-	ends   []End
-	before []message
-	found  []*Event // nil: not looked for yet
-}
-
-// EndsOf are the ends that some results bring, nil where there are none.
-func EndsOf(ends []End) *Ends {
+// Ends records what some ends change. It reads the messages as they are before the results are written, in the same transaction, and locks
+// them.
+func Ends(ctx context.Context, tx *db.Tx, ends []End) error {
 	if len(ends) == 0 {
 		return nil
 	}
-	return &Ends{ends: ends}
-}
-
-// Read reads the messages as they are before the results, and locks them.
-func (x *Ends) Read(d *db.DB) db.Statement {
-	keys := make([]carillon.MessageKey, len(x.ends))
-	for i := range x.ends {
-		keys[i] = x.ends[i].Key
+	keys := make([]carillon.MessageKey, len(ends))
+	for i := range ends {
+		keys[i] = ends[i].Key
 	}
-	x.before, x.found = nil, nil
-	return readMessages(d, sorted(keys), lock(d, " OF m"), &x.before)
-}
-
-// events are the same at each call.
-func (x *Ends) events() []*Event {
-	if x.found == nil {
-		x.found = []*Event{}
-		for i := range x.ends {
-			if at, there := find(x.before, x.ends[i].Key); there {
-				m := &x.before[at]
-				after := x.ends[i].after(*m)
-				x.found = append(x.found, after.changes(m)...)
-				*m = after
-			}
+	var messages []message
+	if err := tx.Run(ctx, readMessages(tx.DB(), sorted(keys), lock(tx.DB(), " OF m"), &messages)); err != nil {
+		return fmt.Errorf("read messages: %w", err)
+	}
+	for i := range ends {
+		if at, there := find(messages, ends[i].Key); there {
+			m := &messages[at]
+			after := ends[i].after(*m)
+			Record(tx, after.changes(m)...)
+			*m = after
 		}
 	}
-	return x.found
+	return nil
+}
+
+// SendingEnded records what the end of an attempt changes where its message, to a number, is still being sent: then nothing has to be read.
+func (n *Notification) SendingEnded(tx *db.Tx, number string, e *End) {
+	before := n.message(e.Key, number)
+	before.q, before.attempt = 2, e.Attempt
+	after := e.after(before)
+	Record(tx, after.changes(&before)...)
 }
 
 // Call records the event of a call that was brought to its state in this transaction: started, completed, or failed, where

@@ -101,12 +101,8 @@ func (s *Store) committed(recorded []any) {
 func eventsOf(recorded []any) []*Event {
 	all := make([]*Event, 0, len(recorded))
 	for _, x := range recorded {
-		switch x := x.(type) {
-		case *Event:
-			all = append(all, x)
-		case *Ends:
-			all = append(all, x.events()...)
-		default: // nothing else is recorded
+		if e, ok := x.(*Event); ok { // nothing else is recorded
+			all = append(all, e)
 		}
 	}
 	return all
