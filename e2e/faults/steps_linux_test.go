@@ -147,6 +147,8 @@ type stepSite struct {
 	held     string              // the number whose request is not answered
 	reached  chan struct{}       // it came
 	answered map[string]bool     // questions of runs
+	// unreported reports what no node took, because none lived.
+	unreported []func()
 }
 
 func newStepSite(t *testing.T, engine string, addresses ...string) *stepSite {
@@ -240,17 +242,23 @@ func (s *stepSite) shop(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"state": "sent"}`)
 }
 
-// write has the channel report a message until a node takes it.
+// write has the channel report a message until a node takes it. While none lives, which one may not before it responded, it waits for respond.
 func (s *stepSite) write(number, id, text string) {
 	body := s.graph.InboundBody("Ana", graphtest.Text(number, "wamid."+id, text, time.Now().Add(s.ahead)))
 	for s.t.Context().Err() == nil {
+		alive := false
 		for _, n := range s.nodes {
 			if n.dead() {
 				continue
 			}
+			alive = true
 			if status, err := s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body); err == nil && status == http.StatusOK {
 				return
 			}
+		}
+		if !alive {
+			s.unreported = append(s.unreported, func() { s.write(number, id, text) })
+			return
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -258,6 +266,11 @@ func (s *stepSite) write(number, id, text string) {
 
 // respond takes the first choice of each question that a phone has got and that was not answered.
 func (s *stepSite) respond() {
+	again := s.unreported
+	s.unreported = nil
+	for _, report := range again {
+		report()
+	}
 	rows, err := s.db.QueryContext(s.t.Context(), `SELECT id, rev, number FROM (SELECT f.id, f.rev, f.conversation_id,
 		(SELECT w.number FROM reply_window w WHERE w.conversation_id = f.conversation_id) AS number FROM flow_run f WHERE f.state = 'asking') AS x
 		WHERE number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reply r WHERE r.conversation_id = x.conversation_id AND r.state IN ('queued', 'sending'))`)
