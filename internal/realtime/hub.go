@@ -79,13 +79,13 @@ func (h *Hub) Run(ctx context.Context) error {
 
 // Publish passes committed events to the subscribers. It never blocks.
 func (h *Hub) Publish(events ...*store.Event) {
-	h.mu.Lock()
 	for _, e := range events {
+		h.mu.Lock() // for each, so that a subscriber may take what it has got so far
 		for s := range h.topics[topicOf(e)] {
 			s.add(*e)
 		}
+		h.mu.Unlock()
 	}
-	h.mu.Unlock()
 	if h.others != nil {
 		h.announce(events)
 	}
