@@ -178,7 +178,7 @@ func writeResults(ctx context.Context, tx *db.Tx, results []work.Result) error {
 		if err := events.Ends(ctx, tx, endsOf(results)); err != nil {
 			return err
 		}
-		return tx.Run(ctx, resultsTogether(results, nil)...)
+		return tx.Run(ctx, resultsTogether(results, false)...)
 	}
 	for i := range results {
 		written, err := writeUsual(ctx, tx, &results[i])
@@ -231,14 +231,14 @@ func usualResults(tx *db.Tx, results []work.Result) (all []db.Statement, ok bool
 		recordEnd(tx, r)
 		followed = append(followed, *r)
 	}
-	return append(resultsTogether(followed, sendingOnly), resultsTogether(others, nil)...), true
+	return append(resultsTogether(followed, true), resultsTogether(others, false)...), true
 }
 
 // stillSending follows the condition of a statement of successes or failures.
 const stillSending = " AND m.q + 0 >= 2 AND m.rank = 0 AND m.sent_at IS NULL"
 
-// sendingOnly restricts a statement of successes or failures to messages that are still being sent, and has it divide by zero where those
-// are fewer than its rows.
+// sendingOnly restricts a statement of successes or failures to messages that are still being sent. It divides by zero when it updates
+// fewer rows than given.
 func sendingOnly(st db.Statement, rows int) db.Statement {
 	st.Args = append(st.Args, rows)
 	st.SQL = "WITH ended AS (" + st.SQL + stillSending + ` RETURNING 1)
@@ -274,12 +274,12 @@ func doneTimes(r rank.Rank, at time.Time) (sent, ended int64) {
 }
 
 // resultsTogether returns the statements of results on PostgreSQL: one like resultDone for all successes of a batch when there
-// are several; the rest one by one. only, unless it is nil, restricts each of them, which is of so many rows.
-func resultsTogether(results []work.Result, only func(st db.Statement, rows int) db.Statement) []db.Statement {
+// are several; the rest one by one. With sending, each statement fails unless all of its messages are still being sent.
+func resultsTogether(results []work.Result, sending bool) []db.Statement {
 	var all []db.Statement
 	add := func(st db.Statement, rows int) {
-		if only != nil {
-			st = only(st, rows)
+		if sending {
+			st = sendingOnly(st, rows)
 		}
 		all = append(all, st)
 	}
