@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log"
 	"log/slog"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +23,49 @@ import (
 	"carillon/internal/store"
 )
 
+// shop is what the agents of all tests know. It is opened once, for tests of a full machine would wait for its disk otherwise.
+var shop *store.Store
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "openai")
+		if err != nil {
+			log.Print(err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		if shop, err = openShop(dir); err != nil {
+			log.Print(err)
+			return 1
+		}
+		defer shop.Close()
+		return m.Run()
+	}())
+}
+
+func openShop(dir string) (*store.Store, error) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, store.Options{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	for _, company := range []string{"shop", "other"} {
+		if err := s.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
+			return tx.PutCompany(ctx, &carillon.Company{ID: company, Name: company}, time.Now())
+		}); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		b := &knowledge.Base{ID: "faq", Articles: []knowledge.Article{
+			{Title: "Opening hours", Text: "The " + company + " is open from nine to five.", URL: "https://" + company + ".test/hours"},
+			{Title: "Returns", Text: "Within 30 days.", URL: "https://" + company + ".test/returns"},
+		}}
+		if _, err := s.PutResource(ctx, company, knowledge.Kind(), b); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
 // rig is a thinker that asks a server, with the knowledge of a shop.
 type rig struct {
 	*Thinker
@@ -30,32 +75,13 @@ type rig struct {
 
 func newRig(t *testing.T, script ...step) *rig {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	for _, company := range []string{"shop", "other"} {
-		if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.PutCompany(ctx, &carillon.Company{ID: company, Name: company}, time.Now())
-		}); err != nil {
-			t.Fatal(err)
-		}
-		b := &knowledge.Base{ID: "faq", Articles: []knowledge.Article{
-			{Title: "Opening hours", Text: "The " + company + " is open from nine to five.", URL: "https://" + company + ".test/hours"},
-			{Title: "Returns", Text: "Within 30 days.", URL: "https://" + company + ".test/returns"},
-		}}
-		if _, err := s.PutResource(t.Context(), company, knowledge.Kind(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
 	r := &rig{server: newServer(t, script...), log: &bytes.Buffer{}}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
-	search := knowledge.NewSearch(s.Documents(), log)
+	search := knowledge.NewSearch(shop.Documents(), log)
 	client := egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 1 << 20, Redirects: -1, Timeout: time.Minute})
 	t.Cleanup(client.Close)
 	r.Thinker = New(Options{
-		Client: client, Builtin: agent.NewBuiltin(search), Search: search, Log: log, Silence: 200 * time.Millisecond, Whole: 20 * time.Second,
+		Client: client, Builtin: agent.NewBuiltin(search), Search: search, Log: log, Silence: 2 * time.Second, Whole: time.Minute,
 	})
 	return r
 }
@@ -143,7 +169,7 @@ func TestAServerThatFailsIsReplacedByTheBuiltinThinker(t *testing.T) {
 		"a redirect":            {{status: 302, kind: "text/plain"}},
 		"no stream":             {{kind: "application/json", lines: []string{`{}`}}},
 		"silence":               {{stall: true}},
-		"only comments":         {{lines: slices.Repeat([]string{": keep-alive"}, 50), wait: 20 * time.Millisecond, stall: true}},
+		"only comments":         {{lines: slices.Repeat([]string{": keep-alive"}, 50), wait: 50 * time.Millisecond, stall: true}},
 		"an end too early":      {{lines: []string{`data: {"choices":[{"index":0,"delta":{}}]}`}}},
 		"nothing said":          {{lines: []string{`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "data: [DONE]"}}},
 		"no JSON":               {{lines: []string{"data: {x"}}},
@@ -156,6 +182,7 @@ func TestAServerThatFailsIsReplacedByTheBuiltinThinker(t *testing.T) {
 		"a loop of tools":       slices.Repeat([]step{uses([2]string{"search", `{"query":"hours"}`})}, maxRounds+1),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, script...)
 			got, err := r.reply(t, r.request("When do you open?"))
 			if err != nil || got.text != "The shop is open from nine to five." || len(got.sources) != 1 || got.failure == "" {
@@ -177,6 +204,7 @@ func TestAServerThatFailsIsReplacedByTheBuiltinThinker(t *testing.T) {
 }
 
 func TestWhatWasSaidStandsWhenTheServerStalls(t *testing.T) {
+	t.Parallel()
 	begun := text("We are open ")
 	begun.lines, begun.stall = begun.lines[:3], true
 	r := newRig(t, begun)
@@ -187,10 +215,11 @@ func TestWhatWasSaidStandsWhenTheServerStalls(t *testing.T) {
 }
 
 func TestTheWholeTakesNoLongerThanItMay(t *testing.T) {
+	t.Parallel()
 	slow := text(slices.Repeat([]string{"word "}, 1000)...)
 	slow.wait = 20 * time.Millisecond
 	r := newRig(t, slow)
-	r.o.Whole = 300 * time.Millisecond
+	r.o.Whole = 3 * time.Second
 	begin := time.Now()
 	got, err := r.reply(t, r.request("When do you open?"))
 	if err != nil || !strings.HasPrefix(got.text, "word ") || !strings.HasSuffix(got.text, "…") || time.Since(begin) > 10*time.Second {
