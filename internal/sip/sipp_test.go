@@ -17,8 +17,8 @@ import (
 	"carillon/internal/need"
 )
 
-// reserve finds a free port that is followed by another, for UDP and TCP. Programs are given each only once; those that the system
-// gives away by itself are left alone.
+// reserve finds four free ports that follow one another, for UDP and TCP, and returns the first: sipp takes the third for video. Programs
+// are given each only once; those that the system gives away by itself are left alone.
 func reserve(t *testing.T) int {
 	t.Helper()
 	free := func(port int) bool {
@@ -35,14 +35,14 @@ func reserve(t *testing.T) int {
 		return l.Close() == nil
 	}
 	for range 500 {
-		port := 20000 + 2*mathrand.IntN(6000)
-		if free(port) && free(port+1) {
+		port := 20000 + 4*mathrand.IntN(3000)
+		if free(port) && free(port+1) && free(port+2) && free(port+3) {
 			if _, again := reserved.LoadOrStore(port, true); !again {
 				return port
 			}
 		}
 	}
-	t.Fatal("no port is free")
+	t.Fatal("no ports are free")
 	return 0
 }
 
