@@ -110,7 +110,7 @@ func pages(t *testing.T, node, chromium, file string) {
 	if bytes.Contains(text, []byte("CARILLON_GRAPH")) {
 		env = append(env, "CARILLON_GRAPH="+graph(t))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 13*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, node, "--test", "--test-reporter=spec", "e2e/"+filepath.Base(file))
 	c.Dir = "../../web"
