@@ -202,6 +202,7 @@ func TestARunEndsWhereItsWordsComeTooLate(t *testing.T) {
 			later.shows(append([]string{"> echo", "* flow_began echo", "< What? ! window_closed"}, ended...)...)
 			// A report on what was said before the person wrote again ends nothing.
 			again.text("x")
+			again.expect("What?", "x") // or the next is the answer
 			again.text("echo")
 			again.expect("What?", "x", "What?")
 			late := graphtest.StatusOf(old, "failed", time.Now())
