@@ -42,8 +42,12 @@ func runReceiver() error {
 	return server.Close()
 }
 
+// Nodes with different numbers of endpoints take turns, each for a second or two while the others are suspended: whatever else slows the
+// machine slows all of them. A round has this many turns.
+const acceptTurns, drainTurns = 6, 3
+
 // measureWebhooks accepts and drains with several numbers of endpoints; the yardstick of a figure is that without any, of the same round.
-// The last figure is how many events a second the endpoints get, all together, from the first request until they have every event of it.
+// The last figure is how many events a second the endpoints get, all together, once the node accepts nothing more.
 func (b *bench) measureWebhooks(ctx context.Context) {
 	p := b.startProvider()
 	defer p.stop()
@@ -53,19 +57,59 @@ func (b *bench) measureWebhooks(ctx context.Context) {
 	for _, e := range engines() {
 		accept, drain, events := b.webhookRows(e)
 		for range b.rounds {
-			var bare [2]float64
-			for i, count := range hookCounts {
-				accepted, drained, came := b.withWebhooks(ctx, p, e, receiver, address, count)
-				if i == 0 {
-					bare = [2]float64{accepted, drained}
-				}
-				accept[i].add(accepted, bare[0])
-				drain[i].add(drained, bare[1])
-				if count > 0 {
-					events[i].add(came, 0)
-				}
+			b.webhookRound(ctx, p, e, receiver, address, accept, drain, events)
+		}
+	}
+}
+
+func (b *bench) webhookRound(ctx context.Context, p *provider, e engine, receiver *process, address string, accept, drain, events []*row) {
+	var nodes []*node
+	defer func() {
+		for _, n := range nodes {
+			b.discard(n)
+		}
+	}()
+	req := sendRequest(bulkKey, 1, 600_000_000, never())
+	for _, count := range hookCounts {
+		n := b.serveEmpty(ctx, e, p.url)
+		nodes = append(nodes, n)
+		for k := range count {
+			check(b.addWebhook(ctx, n, fmt.Sprintf("http://%s/%d", address, k)))
+		}
+		must(closedLoop(ctx, n.addr, req, time.Second)) // warms up
+		n.suspend()
+	}
+	// turns has each node do something several times, beginning with another one each time, and returns the mean of what each did.
+	turns := func(turns int, do func(n *node) float64) []float64 {
+		means := make([]float64, len(nodes))
+		for turn := range turns {
+			for k := range nodes {
+				i := (turn + k) % len(nodes)
+				nodes[i].resume()
+				means[i] += do(nodes[i]) / float64(turns)
+				nodes[i].suspend()
 			}
 		}
+		return means
+	}
+	accepted := turns(acceptTurns, func(n *node) float64 { return must(closedLoop(ctx, n.addr, req, time.Second)) })
+	for i, n := range nodes {
+		if hookCounts[i] > 0 {
+			before, begin := requests(receiver), time.Now()
+			n.resume()
+			total, last := lastCame(ctx, receiver)
+			events[i].add(float64(total-before)/last.Sub(begin).Seconds(), 0)
+			n.suspend()
+		}
+	}
+	messages := drainMessages / 4
+	if b.quick {
+		messages /= 10
+	}
+	seconds := turns(drainTurns, func(n *node) float64 { return b.drainOf(ctx, p, n, messages) })
+	for i := range nodes {
+		accept[i].add(accepted[i], accepted[0])
+		drain[i].add(float64(messages)/seconds[i], float64(messages)/seconds[0])
 	}
 }
 
@@ -83,42 +127,19 @@ func (b *bench) webhookRows(e engine) (accept, drain, events []*row) {
 	return accept, drain, events
 }
 
-// withWebhooks measures accepting, then delivering, on a node of its own.
-func (b *bench) withWebhooks(ctx context.Context, p *provider, e engine, receiver *process, address string, count int) (accepted, drained, came float64) {
-	n := b.serveEmpty(ctx, e, p.url)
-	defer b.discard(n)
-	for i := range count {
-		check(b.addWebhook(ctx, n, fmt.Sprintf("http://%s/%d", address, i)))
-	}
-	before := requests(receiver)
-	req := sendRequest(bulkKey, 1, 600_000_000, never())
-	begin := time.Now()
-	must(closedLoop(ctx, n.addr, req, time.Second)) // warms up
-	accepted = must(closedLoop(ctx, n.addr, req, 2*time.Second))
-	if count > 0 {
-		total, last := lastCame(ctx, receiver)
-		came = float64(total-before) / last.Sub(begin).Seconds()
-	}
-	messages := drainMessages
-	if b.quick {
-		messages /= 10
-	}
-	drained = b.drainOf(ctx, p, n, messages)
-	return accepted, drained, came
-}
-
-// drainOf is drain without the wait for notifications in progress, which those that are never due always are.
+// drainOf is how many seconds a drain takes. Unlike drain, it does not wait for notifications in progress, which those that are never due
+// always are.
 func (b *bench) drainOf(ctx context.Context, p *provider, n *node, messages int) float64 {
 	p.forget()
-	dueAt := time.Now().Add(10 * time.Second).Truncate(time.Second)
+	dueAt := time.Now().Add(5 * time.Second).Truncate(time.Second)
 	check(b.acceptMany(ctx, n, bulkKey, messages, dueAt))
 	left := time.Until(dueAt)
 	if left < 0 {
-		panic(failure{errors.New("accepting took ten seconds")})
+		panic(failure{errors.New("accepting took four seconds")})
 	}
 	check(load.Pause(ctx, left+time.Second))
 	all := p.await(ctx, messages, 2*time.Minute)
-	return float64(messages) / all[len(all)-1].at.Sub(dueAt).Seconds()
+	return all[len(all)-1].at.Sub(dueAt).Seconds()
 }
 
 // addWebhook adds an endpoint that gets every event.
