@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	paceWindow = 50 * time.Millisecond // after which the pace is looked at again
+	paceWindow = 25 * time.Millisecond // after which the pace is looked at again
 	paceAfresh = time.Second           // without events
 	paceMost   = 20_000                // events a second
 	paceBurst  = 10 * time.Millisecond // of events that are sent at once
@@ -32,8 +32,8 @@ func newPace(busy func() bool) *pace {
 	return p
 }
 
-// paceLeast takes about a hundredth of the processors.
-func paceLeast() float64 { return 50 * float64(runtime.GOMAXPROCS(0)) }
+// paceLeast takes less than a hundredth of the processors.
+func paceLeast() float64 { return 20 * float64(runtime.GOMAXPROCS(0)) }
 
 func paceFirst() float64 { return 10 * paceLeast() }
 
@@ -65,7 +65,7 @@ func (p *pace) look(now time.Time) {
 	case busy:
 		p.set(max(paceLeast(), r/2))
 	case waited: // else it is not the pace that bounds them
-		p.set(min(paceMost, r*1.5))
+		p.set(min(paceMost, r*1.25))
 	}
 }
 
