@@ -44,7 +44,7 @@ func runReceiver() error {
 
 // Nodes with different numbers of endpoints take turns, each for a second or two while the others are suspended: whatever else slows the
 // machine slows all of them. A round has this many turns.
-const acceptTurns, drainTurns = 6, 3
+const acceptTurns, drainTurns = 6, 2
 
 // measureWebhooks accepts and drains with several numbers of endpoints; the yardstick of a figure is that without any, of the same round.
 // The last figure is how many events a second the endpoints get, all together, once the node accepts nothing more.
@@ -87,6 +87,7 @@ func (b *bench) webhookRound(ctx context.Context, p *provider, e engine, receive
 				i := (turn + k) % len(nodes)
 				nodes[i].resume()
 				means[i] += do(nodes[i]) / float64(turns)
+				check(load.Pause(ctx, 200*time.Millisecond)) // what waits to be stored would be old when it is resumed, and more refused
 				nodes[i].suspend()
 			}
 		}
