@@ -86,8 +86,9 @@ func (b *bench) webhookRound(ctx context.Context, p *provider, e engine, receive
 			for k := range nodes {
 				i := (turn + k) % len(nodes)
 				nodes[i].resume()
+				must(closedLoop(ctx, nodes[i].addr, req, 300*time.Millisecond)) // it has been slow as far as it knows, and refuses more at first
 				means[i] += do(nodes[i]) / float64(turns)
-				check(load.Pause(ctx, 200*time.Millisecond)) // what waits to be stored would be old when it is resumed, and more refused
+				check(load.Pause(ctx, 200*time.Millisecond)) // nothing waits to be stored
 				nodes[i].suspend()
 			}
 		}
