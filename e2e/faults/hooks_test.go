@@ -227,6 +227,7 @@ func (s *hookSite) balance() {
 	for _, e := range all {
 		subjects[e.Seq] = e.Subject
 	}
+	s.finish() // messages that had ended are read later: some of those events may just have been written
 	for name, x := range map[string]*taker{"free": s.free, "ordered": s.ordered} {
 		x.mu.Lock()
 		doubles := 0
