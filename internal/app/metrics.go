@@ -82,7 +82,7 @@ func (m *metrics) histogramVec(name, help string, buckets []float64, label strin
 }
 
 func (m *metrics) ofRequests() {
-	m.requests = m.vec("carillon_http_requests_total", "Requests by route and status of the response.", "route", "status")
+	m.requests = m.vec("carillon_http_requests_total", "Requests by route and status of the response; 499 where the client left before there was one.", "route", "status")
 	m.latency = m.histogramVec("carillon_http_request_seconds", "Time from the request's header to the end of its response.",
 		prometheus.ExponentialBuckets(0.0005, 2, 14), "route")
 	m.refused = m.vec("carillon_http_refused_total",

@@ -1,7 +1,9 @@
 package httpio
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +14,33 @@ import (
 
 	"carillon"
 )
+
+// Who navigates on ends requests that are under way: that is no fault of the program.
+func TestAClientThatLeavesIsNoFault(t *testing.T) {
+	var out strings.Builder
+	rt := NewRouter(slog.New(slog.NewTextHandler(&out, nil)), nil, Route{Pattern: "GET /read", Handle: func(_ http.ResponseWriter, r *http.Request) error {
+		SetCompany(r.Context(), "a company")
+		SetKey(r.Context(), "its key")
+		if err := r.Context().Err(); err != nil {
+			return fmt.Errorf("read: %w", err)
+		}
+		return fmt.Errorf("of its own: %w", context.Canceled)
+	}})
+	refusals := 0
+	rt.Refused = func(*http.Request, Refusal) { refusals++ }
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	for want, ctx := range map[string]context.Context{"level=INFO": left, "level=ERROR": t.Context()} {
+		out.Reset()
+		rt.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/read", nil))
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q, want %s", out.String(), want)
+		}
+	}
+	if refusals != 1 {
+		t.Errorf("%d requests were refused, want the one whose client is there", refusals)
+	}
+}
 
 func TestOnlyWhatFailsOrIsSlowIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -127,12 +127,19 @@ type errorBody struct {
 	RequestID  string           `json:"request_id"`
 }
 
+// clientLeft is the status in the log and the metrics of a request that was given up because its client closed the connection: nobody reads it.
+const clientLeft = 499
+
 // Error writes err. What is not a *carillon.Error becomes internal_error with a fixed reason; its text goes to the log.
 func Error(w http.ResponseWriter, r *http.Request, err error) {
 	st := stateOf(r.Context())
 	st.err = err
 	var e *carillon.Error
 	if !errors.As(err, &e) {
+		if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+			w.WriteHeader(clientLeft)
+			return
+		}
 		e = internalError(err)
 	}
 	st.code = e.Code.String()

@@ -58,8 +58,8 @@ type Observer func(ctx context.Context, r Response)
 // Router serves routes with exact paths: a trailing or doubled slash is a JSON 404, never a redirect, which would repeat
 // the key in the query.
 type Router struct {
-	// Refused is called after each response that is an error and whose request named a company by its access key: what the
-	// company is to see of it. It must not keep the slices.
+	// Refused is called after each response that is an error and whose request named a company by its access key, unless the client has left:
+	// what the company is to see of it. It must not keep the slices.
 	Refused func(r *http.Request, x Refusal)
 	// Slow is from how long on a request is logged although it succeeded; DefaultSlow unless it is set.
 	Slow time.Duration
@@ -204,7 +204,7 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 	if rt.observe != nil {
 		rt.observe(r.Context(), Response{pattern, rec.status, st.code, took, rt.kinds[r.Pattern].Stream})
 	}
-	if rt.Refused != nil && rec.status >= 400 && st.company != "" && st.key != "" {
+	if rt.Refused != nil && rec.status >= 400 && rec.status != clientLeft && st.company != "" && st.key != "" {
 		rt.Refused(r, Refusal{st.id, st.company, st.key, rec.status, st.code, st.message, st.body, st.read, st.refusal, took})
 	}
 	level := rt.level(r.Pattern, rec.status, st.err, took)
