@@ -166,6 +166,18 @@ describe("the sandbox's phone and the inbox", () => {
     const dark = await open(t, phonePath, { colorScheme: "dark" });
     await bubble(dark, "May I bring a dog?").waitFor();
     await dark.waitForFunction(() => { const log = document.querySelector(".handset-log"); return [...log.querySelectorAll("img")].every((x) => x.complete && x.naturalWidth) && log.scrollHeight - log.scrollTop - log.clientHeight < 4; });
+    const below = await dark.evaluate(() => { // the end grows, and the browser reports the last scroll before what has come there says so
+      const log = document.querySelector(".handset-log"), end = log.lastElementChild;
+      const rest = () => log.scrollHeight - log.scrollTop - log.clientHeight;
+      end.style.paddingBottom = "900px";
+      const grown = rest();
+      log.dispatchEvent(new Event("scroll"));
+      log.querySelector("img").dispatchEvent(new Event("load"));
+      const followed = rest();
+      end.style.paddingBottom = "";
+      return { grown, followed };
+    });
+    assert.ok(below.grown > 200 && below.followed < 4, `the newest is not followed: ${JSON.stringify(below)}`);
     await accessible(dark, "the phone in the dark");
     await shot(dark, "phone-dark");
     const small = await open(t, phonePath, { viewport: { width: 390, height: 844 } });

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
 import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPhone, IconRefresh, IconRoute, IconUserPlus } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { Fragment, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
+import { Fragment, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
 import { clock, day, path } from "./format";
@@ -11,6 +11,7 @@ import { fill, useTexts } from "../../i18n";
 import { onTheLine, useCall } from "../talk/current";
 import { Spoken, Times } from "../talk/Spoken";
 import { texts as talkTexts } from "../talk/texts";
+import { useFollow } from "../../ui/follow";
 import { MediaFile } from "../../ui/MediaFile";
 import { ChannelMark, Template, Tick } from "./Messages";
 import type { InboxTexts } from "./texts";
@@ -102,7 +103,7 @@ interface LogProps { inbox: Inbox; state: Snapshot; thread: Loaded; t: InboxText
 
 function Log({ inbox, state, thread, t, language, name, times, caption }: LogProps) {
   const box = useRef<HTMLDivElement>(null);
-  const bottom = useRef(true);
+  const { atEnd, scrolled } = useFollow(box);
   const first = useRef<number | undefined>(undefined);
   const height = useRef(0);
   const writing = present(state.marks, thread.conversation.id, "typing", inbox.me, Date.now());
@@ -111,22 +112,13 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
     if (!el) return;
     const top = thread.turns[0]?.seq;
     if (first.current !== undefined && top !== undefined && top < first.current) el.scrollTop += el.scrollHeight - height.current;
-    else if (bottom.current) el.scrollTop = el.scrollHeight;
+    else if (atEnd.current) el.scrollTop = el.scrollHeight;
     first.current = top;
     height.current = el.scrollHeight;
   });
-  useEffect(() => {
-    const el = box.current;
-    if (!el) return;
-    const down = () => { if (bottom.current) el.scrollTop = el.scrollHeight; };
-    const size = new ResizeObserver(down);
-    size.observe(el);
-    el.addEventListener("load", down, true); // a picture has no height before it is there
-    return () => { size.disconnect(); el.removeEventListener("load", down, true); };
-  }, []);
   let before: Turn | undefined;
   return (
-    <div ref={box} className="inbox-log" role="log" aria-label={name} tabIndex={0} onScroll={(e) => { const el = e.currentTarget; bottom.current = el.scrollHeight - el.scrollTop - el.clientHeight < 60; }}>
+    <div ref={box} className="inbox-log" role="log" aria-label={name} tabIndex={0} onScroll={scrolled}>
       {thread.more && <Button className="inbox-older" variant="subtle" size="xs" onClick={() => void inbox.older()}>{t.older}</Button>}
       {thread.turns.map((turn) => {
         const newDay = !before || day(before.at, language, t) !== day(turn.at, language, t);

@@ -3,6 +3,7 @@ import { IconCornerUpLeft, IconFile, IconMicrophone, IconPaperclip, IconPhoto, I
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { fill } from "../../i18n";
 import type { Bubble, Handset as Shown } from "../../types";
+import { useFollow } from "../../ui/follow";
 import { failed } from "../../ui/problem";
 import { Bubbles } from "./Bubbles";
 import type { PhoneTexts } from "./phoneTexts";
@@ -18,18 +19,12 @@ export function Handset({ phone, title, name, may, t }: Props) {
   const [quoted, setQuoted] = useState<Bubble>();
   const box = useRef<HTMLDivElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  const bottom = useRef(true);
+  const { atEnd, scrolled } = useFollow(box);
   const writes = may && !phone.unreachable;
-  useLayoutEffect(() => { if (box.current && bottom.current) box.current.scrollTop = box.current.scrollHeight; });
-  useEffect(() => { // a picture has no height before it is there
-    const el = box.current;
-    const down = () => { if (el && bottom.current) el.scrollTop = el.scrollHeight; };
-    el?.addEventListener("load", down, true);
-    return () => el?.removeEventListener("load", down, true);
-  }, []);
+  useLayoutEffect(() => { if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight; });
   useEffect(() => setQuoted(undefined), [phone.number]);
   const write = (w: Written) => {
-    bottom.current = true;
+    atEnd.current = true;
     actions.write({ ...w, name: name.trim() || undefined }).catch(failed);
   };
   const say = () => {
@@ -45,7 +40,7 @@ export function Handset({ phone, title, name, may, t }: Props) {
         <span className="handset-avatar" aria-hidden>{title.slice(0, 1)}</span>
         <div><b>{title}</b><p role="status">{phone.typing && !phone.unreachable ? t.typing : ""}</p></div>
       </header>
-      <div ref={box} className="handset-log" role="log" tabIndex={0} aria-label={t.messages} onScroll={(e) => { const el = e.currentTarget; bottom.current = el.scrollHeight - el.scrollTop - el.clientHeight < 60; }}>
+      <div ref={box} className="handset-log" role="log" tabIndex={0} aria-label={t.messages} onScroll={scrolled}>
         {phone.messages.length === 0 && <div className="handset-empty"><b>{t.empty}</b><span>{t.emptyText}</span></div>}
         <Bubbles messages={phone.messages} t={t} may={writes} write={write} reply={(b) => { setQuoted(b); area.current?.focus(); }} />
       </div>
