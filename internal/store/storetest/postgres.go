@@ -18,6 +18,8 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
+
+	"carillon/internal/need"
 )
 
 // PostgresEnv names the variable with the address of a server to test on. Its user must be allowed to create databases.
@@ -35,6 +37,7 @@ var server = sync.OnceValues(startServer)
 // when CI is set.
 func Postgres(t testing.TB) string {
 	t.Helper()
+	need.Postgres(t)
 	c, err := server()
 	switch {
 	case errors.Is(err, errNoPostgres) && os.Getenv("CI") == "":
