@@ -11,10 +11,11 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/resource"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 func TestKeysOfAnAgentsServersAreKeptForTheSameServerAlone(t *testing.T) {
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"carillon/internal/limit"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/storetest"
 )
 
 const (
@@ -41,7 +42,7 @@ type signInWorld struct {
 
 func newSignInWorld(t *testing.T) *signInWorld {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 // lateCalls are calls that start just after the first request to hang one up.
@@ -35,7 +36,7 @@ func TestACallThatStartsDuringItsCancelIsHungUp(t *testing.T) {
 		"UPDATE call SET q = 2, state = 'dialing', attempt = 1":     `"canceled":1,`,
 		"UPDATE call SET q = 2, state = 'in_progress', attempt = 1": `"already_sent":1,`,
 	} {
-		r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+		r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 		r.calls.starts = starts
 		now := time.Now()
 		id := carillon.NewID(now)

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/senders"
+	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 	"carillon/internal/whatsapp/graphtest"
 )
@@ -44,7 +45,7 @@ func (r *channelRig) post(body []byte, signature, sender string, want int) {
 }
 
 func TestTheHandshakeNeedsTheToken(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	get := func(query string) (int, string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/callbacks/whatsapp/"+query, http.NoBody)
 		if err != nil {
@@ -67,7 +68,7 @@ func TestTheHandshakeNeedsTheToken(t *testing.T) {
 }
 
 func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	body := []byte(`{"object":"whatsapp_business_account","entry":[]}`)
 	r.post(body, r.graph.Sign(body), "main", 200)
 	r.post(body, "", "main", 401)
@@ -80,7 +81,7 @@ func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 }
 
 func TestTheBodyOfAnUnsignedCallbackIsNotRead(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	for _, c := range []struct {
 		sender, signature string
 		status            int
@@ -170,7 +171,7 @@ func TestReceiptsAreStoredAndOptOutsSuppressed(t *testing.T) {
 }
 
 func TestACallbackOfAnotherCompanysSenderTouchesNothing(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	ours := r.accepted("34600111222")
 	body := r.graph.StatusBody(graphtest.Status{Ref: ours.String(), To: "34600111222", ID: "wamid.A", State: "failed", At: time.Now(), Code: 131050})
 	mac := hmac.New(sha256.New, []byte("their-secret"))
@@ -243,7 +244,7 @@ func TestASuppressionThatIsRemovedAtOnceIsAddedAllTheSame(t *testing.T) {
 }
 
 func TestReadinessTellsTheReason(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	get := func(path string) (int, string) {
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, r.url+path, http.NoBody)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 // listed accepts a notification of our company past the checks of a request.
@@ -39,7 +40,7 @@ func (r *channelRig) list(query url.Values) (status int, body string) {
 }
 
 func TestAnUnreadableBodyIsListedLikeTheOthers(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	r.listed("no JSON", store.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES"})
 	if status, text := r.list(url.Values{}); status != 200 || !strings.Contains(text, `"name_template":"greeting","language_template":"es_ES","recipient_id":"main"`) {
 		t.Error(status, text)
@@ -47,7 +48,7 @@ func TestAnUnreadableBodyIsListedLikeTheOthers(t *testing.T) {
 }
 
 func TestAPageOfAListHasAtMostAMebibyte(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	long := strings.Repeat("\x01", 4<<10) // six bytes each in JSON
 	for range 60 {
 		r.listed("{}", store.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES", Event: long})
@@ -71,7 +72,7 @@ func TestAPageOfAListHasAtMostAMebibyte(t *testing.T) {
 }
 
 func TestListsThatMatchNothingAreCounted(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		return tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours", Limits: carillon.Limits{ListsPerMinute: 3}}, time.Now())
 	})

@@ -48,7 +48,7 @@ type channelRig struct {
 }
 
 func onEachEngine(t *testing.T, test func(t *testing.T, r *channelRig)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, newChannelRig(t, store.Options{Dir: t.TempDir()})) })
+	t.Run("sqlite", func(t *testing.T) { test(t, newChannelRig(t, store.Options{Dir: storetest.Folder(t)})) })
 	t.Run("postgres", func(t *testing.T) { test(t, newChannelRig(t, store.Options{DatabaseURL: storetest.Postgres(t)})) })
 }
 
@@ -209,7 +209,7 @@ func TestTheListAnswersByNumber(t *testing.T) {
 }
 
 func TestTheListHasItsOwnRate(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	refused := 0
 	for range 120 { // two minutes' worth, whichever minute it is
 		status, text := r.call("GET", "/notify/templates?phone_number=19999999999", "ck_ours", "")
@@ -262,7 +262,7 @@ func idOf(t *testing.T, created string) string {
 }
 
 func TestAnEditKeepsTheSampleValuesOfATextItLeaves(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	body := `{"name":"greeting","language":"es_ES","content":"Hola {{1}}, bienvenida.","variables":["Ana"],"category":"UTILITY"}`
 	id := idOf(t, r.want("POST", "/notify/templates", "ck_ours", body, 200, ""))
 	r.want("PATCH", "/notify/templates/"+id, "ck_ours", `{"category":"MARKETING"}`, 200, `"example":{"body_text":[["Ana"]]}`)
@@ -270,7 +270,7 @@ func TestAnEditKeepsTheSampleValuesOfATextItLeaves(t *testing.T) {
 }
 
 func TestCreationsHaveADailyRate(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	for _, name := range []string{"a", "b", "c"} {
 		r.want("POST", "/notify/templates?phone_number=15555550100", "ck_ours", strings.Replace(greeting, "greeting", name, 1)+"}", 200, "")
 	}
@@ -278,14 +278,14 @@ func TestCreationsHaveADailyRate(t *testing.T) {
 }
 
 func TestCreationsAreForOwnSenders(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	r.want("POST", "/notify/templates?phone_number=15555550200", "ck_ours", greeting+"}", 403, `"forbidden"`)
 	r.want("POST", "/notify/templates?phone_number=19999999999", "ck_ours", greeting+"}", 400, `"field":"phone_number"`)
 	r.want("POST", "/notify/templates?phone_number=1", "ck_ours", greeting+"}", 400, `"Invalid phone number format"`)
 }
 
 func TestAnotherCompanysTemplateIsNotFound(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	for _, id := range []string{"77", "1", "x", "%00", "%ff", strings.Repeat("7", 40)} {
 		r.want("GET", "/notify/templates/"+id, "ck_theirs", "", 404, `"not_found"`)
 		r.want("PATCH", "/notify/templates/"+id, "ck_theirs", `{"category":"MARKETING"}`, 404, `"not_found"`)
@@ -297,7 +297,7 @@ func TestAnotherCompanysTemplateIsNotFound(t *testing.T) {
 }
 
 func TestASubmissionToAChannelThatIsDownIsA502(t *testing.T) {
-	r := newChannelRig(t, store.Options{Dir: t.TempDir()})
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	id := idOf(t, r.want("POST", "/notify/templates", "ck_ours", greeting+"}", 200, ""))
 	if err := r.closeGraph(); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/storetest"
 )
 
 func TestPrincipalSaysWhyAKeyIsRefused(t *testing.T) {
@@ -235,7 +236,7 @@ func TestPutKeyAppliedTwiceChangesNothingAndRevocationStands(t *testing.T) {
 }
 
 func BenchmarkPrincipal(b *testing.B) {
-	s, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
+	s, err := store.Open(b.Context(), store.Options{Dir: storetest.Folder(b)})
 	if err != nil {
 		b.Fatal(err)
 	}

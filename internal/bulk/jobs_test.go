@@ -103,7 +103,7 @@ type rig struct {
 }
 
 func engines(t *testing.T, test func(t *testing.T, o store.Options)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{Dir: t.TempDir()}) })
+	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{Dir: storetest.Folder(t)}) })
 	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.Postgres(t)}) })
 }
 
@@ -409,7 +409,7 @@ func TestAJobIsPausedGoneOnWithAndCanceled(t *testing.T) {
 }
 
 func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
-	r := newRig(t, store.Options{Dir: t.TempDir()})
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	r.run(r.Jobs)
 	v := r.checked(250)
 	// The template is made longer: one row fits no more.
@@ -456,7 +456,7 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 }
 
 func TestAnotherCompanyHasNoJob(t *testing.T) {
-	r := newRig(t, store.Options{Dir: t.TempDir()})
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	v := r.chosen(r.upload(people(3)))
 	const other = "other"
 	for name, f := range map[string]func() error{
@@ -482,7 +482,7 @@ func TestAnotherCompanyHasNoJob(t *testing.T) {
 }
 
 func TestAfterARestoreAJobIsSentOnlyWhenSomebodyConfirms(t *testing.T) {
-	r := newRig(t, store.Options{Dir: t.TempDir()})
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	end := r.run(r.Jobs)
 	v := r.checked(3)
 	end()
@@ -507,7 +507,7 @@ func TestAfterARestoreAJobIsSentOnlyWhenSomebodyConfirms(t *testing.T) {
 }
 
 func TestLongCellsAreShownShortened(t *testing.T) {
-	r := newRig(t, store.Options{Dir: t.TempDir()})
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	long := strings.Repeat("x", 4000)
 	defer r.run(r.node())()
 	v := r.chosen(r.upload("phone,first_name,order,image\n12," + long + ",1,https://a.example/a.png\n34600300001,Ana,1,https://a.example/a.png\n"))
@@ -529,7 +529,7 @@ func TestLongCellsAreShownShortened(t *testing.T) {
 }
 
 func TestAFileHasBounds(t *testing.T) {
-	r := newRig(t, store.Options{Dir: t.TempDir()})
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	_, err := r.Upload(t.Context(), bulk.File{CompanyID: r.company.ID, Name: "x", Bytes: 1, Content: strings.NewReader("phone\n" + strings.Repeat("34600111222\n", bulk.RowsMost+1))})
 	if e, ok := errors.AsType[*carillon.Error](err); !ok || !strings.Contains(fmt.Sprint(e.Details), "100000 rows") {
 		t.Error(err)

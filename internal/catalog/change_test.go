@@ -15,6 +15,7 @@ import (
 	"carillon/internal/content"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 // gone stands for a template that was deleted, conflict for a 409 that changes nothing.
@@ -69,7 +70,7 @@ func (w *world) check(name string, made *carillon.Template, from, want carillon.
 }
 
 func TestARejectedTemplateIsSubmittedAgainUnderItsID(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	made := w.standing("greeting", carillon.TemplateRejected)
 	edited, err := w.Edit(t.Context(), "ours", made.PublicID(), func(x carillon.Template) (carillon.Template, error) {
 		x.Components = []carillon.Component{{Type: content.TypeBody, Text: "Buenos días, {{1}}."}}
@@ -85,7 +86,7 @@ func TestARejectedTemplateIsSubmittedAgainUnderItsID(t *testing.T) {
 }
 
 func TestEditWithdrawsAPendingTemplateAtTheChannel(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	made := w.submitted("greeting")
 	if _, err := w.Edit(t.Context(), "ours", made.ID, same); err != nil || w.desk.has(made.ProviderID) {
 		t.Error(err, "still at the channel:", w.desk.has(made.ProviderID))
@@ -93,7 +94,7 @@ func TestEditWithdrawsAPendingTemplateAtTheChannel(t *testing.T) {
 }
 
 func TestNameAndLanguageAreFixedOnceTheChannelHadTheTemplate(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	rename := func(x carillon.Template) (carillon.Template, error) {
 		x.Name += "_2"
 		return x, nil
@@ -146,7 +147,7 @@ func TestAChannelThatIsDownLeavesEverythingAsItWas(t *testing.T) {
 }
 
 func TestWhatTheChannelRefusesIsToldInItsWords(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	made := w.create("made")
 	w.desk.down = carillon.Invalid("template", "Variables must not stand at the end")
 	if _, err := w.Submit(t.Context(), "ours", made.ID); !carillon.IsCode(err, carillon.ValidationFailed) || w.status(made.ID) != carillon.TemplateDraft {
@@ -353,7 +354,7 @@ func TestAnotherCompanysTemplateIsNotThere(t *testing.T) {
 }
 
 func TestFindNamedPrefersWhatCanBeSent(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	w.create("made")
 	x := draft("made")
 	x.Language = "pt_PT"

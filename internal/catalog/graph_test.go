@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 	"carillon/internal/whatsapp"
 	"carillon/internal/whatsapp/graphtest"
 )
@@ -20,7 +21,7 @@ func TestATemplatesLifeAtTheCloudAPI(t *testing.T) {
 	}
 	closeGraph := sync.OnceValue(graph.Close)
 	t.Cleanup(func() { _ = closeGraph() })
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	client := whatsapp.New(whatsapp.Options{})
 	t.Cleanup(client.CloseIdleConnections)
 	w.reviewers["whatsapp"] = client

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 	"carillon/internal/store/templates"
 )
 
@@ -90,7 +91,7 @@ func TestAReportIsOfThatVeryTemplateOfThatVerySender(t *testing.T) {
 }
 
 func TestTheChannelMayChangeTheCategory(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	made := w.submitted("made")
 	for _, tc := range []struct{ reported, want string }{{"MARKETING", "MARKETING"}, {"NONSENSE", "MARKETING"}} {
 		e := provider.TemplateEvent{SenderUID: w.main.UID, ProviderID: made.ProviderID, Category: tc.reported}
@@ -104,7 +105,7 @@ func TestTheChannelMayChangeTheCategory(t *testing.T) {
 }
 
 func TestOnApprovedIsRepeatedAfterAnError(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	failed := errors.New("the database is busy")
 	onApproved := func(context.Context, *carillon.Template) error { return failed }
 	w.o.OnApproved = func(ctx context.Context, x *carillon.Template) error { return onApproved(ctx, x) }
@@ -152,7 +153,7 @@ func (w *world) run() (stop func()) {
 }
 
 func TestPollingFindsWhatReportsLost(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{Dir: dir})
 		stop := w.run()
@@ -174,7 +175,7 @@ func TestPollingFindsWhatReportsLost(t *testing.T) {
 }
 
 func TestAReportThatContradictsTheReviewIsCheckedWithTheChannel(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{Dir: dir})
 		stop := w.run()
@@ -208,7 +209,7 @@ func TestAReportThatContradictsTheReviewIsCheckedWithTheChannel(t *testing.T) {
 }
 
 func TestPollingBacksOffToAnHour(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{Dir: dir})
 		stop := w.run()
@@ -232,7 +233,7 @@ func TestPollingBacksOffToAnHour(t *testing.T) {
 }
 
 func TestASubmissionThatBrokeOffIsCleanedUp(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{Dir: dir})
 		arrived, lost := w.broken("arrived"), w.broken("lost")
@@ -268,7 +269,7 @@ func (w *world) broken(name string) (id string) {
 }
 
 func TestAbsenceAtTheChannelChangesNothingThatWasDeclared(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{Dir: dir})
 		made := w.submitted("made")

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/content"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 	"carillon/internal/store/templates"
 	"carillon/internal/whatsapp"
 	"carillon/internal/whatsapp/graphtest"
@@ -42,7 +43,7 @@ func (w *world) graph(id, number string, there ...carillon.Template) (*graphtest
 }
 
 func TestASyncTakesOverWhatTheChannelsSay(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	var there []carillon.Template // more than a page of the channel's
 	for i := range 230 {
 		x := draft(fmt.Sprintf("there_%d", i))
@@ -129,7 +130,7 @@ func (w *world) story(id string) (all []string) {
 }
 
 func TestASyncAsksForWhatTheListLacks(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	made := w.submitted("greeting")
 	w.desk.known[made.ProviderID].SenderUID = w.second.UID // so that it is not in the list
 	w.desk.known[made.ProviderID].Status = carillon.TemplateApproved
@@ -147,7 +148,7 @@ func TestASyncAsksForWhatTheListLacks(t *testing.T) {
 }
 
 func TestTwoSyncsOfACompanyDoNotRunTogether(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	w.syncing.Store("ours", true)
 	if _, err := w.Sync(t.Context(), "ours"); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
@@ -164,7 +165,7 @@ func TestTwoSyncsOfACompanyDoNotRunTogether(t *testing.T) {
 }
 
 func TestTheHistorySaysWhoDidWhat(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	ana, app := w.By(Account("ana")), w.By(Key("app"))
 	made, err := ana.Create(t.Context(), w.ours, w.main, draft("greeting"), false)
 	if err != nil {

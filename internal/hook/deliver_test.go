@@ -24,6 +24,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/events"
 	"carillon/internal/store/hooks"
+	"carillon/internal/store/storetest"
 )
 
 const company = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01"
@@ -117,7 +118,7 @@ func newRig(t *testing.T) *rig {
 // newRigOf has a client with the roots, the resolver and the time-out of o.
 func newRigOf(t *testing.T, o egress.Options) *rig {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 // BenchmarkFind searches 10,000 articles of 150 words each; it reports the slowest hundredth.
 func BenchmarkFind(b *testing.B) {
-	s, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
+	s, err := store.Open(b.Context(), store.Options{Dir: storetest.Folder(b)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func shop() *Base {
 // databases runs a test on both engines.
 func databases(t *testing.T, run func(t *testing.T, s *store.Store)) {
 	for name, o := range map[string]func(t *testing.T) store.Options{
-		"SQLite":     func(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} },
+		"SQLite":     func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} },
 		"PostgreSQL": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.Postgres(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {

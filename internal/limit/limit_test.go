@@ -23,7 +23,7 @@ import (
 
 func onSQLite(t *testing.T) *Limits {
 	t.Helper()
-	return over(t, store.Options{Dir: t.TempDir()})
+	return over(t, store.Options{Dir: storetest.Folder(t)})
 }
 
 func over(t *testing.T, o store.Options) *Limits {

@@ -9,6 +9,7 @@ import (
 	"carillon"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 // slots is the queue's default of sends at once of one sender.
@@ -43,7 +44,7 @@ func (r *rig) sending(ids []string) (n int) {
 }
 
 func TestACrashMakesUnknownWhatIsInFlightAlone(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		silent := make(chan struct{})
@@ -63,7 +64,7 @@ func TestACrashMakesUnknownWhatIsInFlightAlone(t *testing.T) {
 }
 
 func TestAProviderThatFallsSilentLeavesNoMoreStartedThanTwiceTheSlots(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		const quick = 700
 		r := newRig(t, store.Options{Dir: dir}, nil)

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/notify"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 )
 
@@ -40,7 +41,7 @@ func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 			continue // the outcome of those decides what becomes of the message, not the breaker
 		}
 		t.Run(string(fault), func(t *testing.T) {
-			dir := t.TempDir()
+			dir := storetest.Folder(t)
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, store.Options{Dir: dir}, nil)
 				begin := time.Now()
@@ -84,7 +85,7 @@ func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 
 // Outcomes that are not known wait ten minutes for a receipt each: few messages shall come to that.
 func TestChannelThatDoesNotAnswerLeavesFewOutcomesUnknown(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, func(r *rig) { r.sender.PerSecond = 10 })
 		begin := time.Now()
@@ -114,7 +115,7 @@ func TestChannelThatDoesNotAnswerLeavesFewOutcomesUnknown(t *testing.T) {
 
 // A message that always fails has the better class: it must not be the only one to try the channel after an outage.
 func TestAfterAnOutageAMessageThatAlwaysFailsDelaysNoOther(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		begin := time.Now()
@@ -142,7 +143,7 @@ func TestAfterAnOutageAMessageThatAlwaysFailsDelaysNoOther(t *testing.T) {
 }
 
 func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		other := *r.sender
@@ -183,7 +184,7 @@ func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
 // The next owner of a shard continues with the stored breaker: after a restart nothing is sent to a channel that asked for ten
 // minutes of pause.
 func TestBreakerOutlivesARestart(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		r.provider.always(provider.Outcome{Verdict: provider.PauseSender, Detail: "131048 spam rate limit", RetryAfter: 10 * time.Minute, Fault: provider.FaultThrottled})

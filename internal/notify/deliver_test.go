@@ -39,7 +39,7 @@ func TestAcceptedMessageIsSentOnce(t *testing.T) {
 }
 
 func TestMessageDueIn26HoursIsSentOnItsMillisecond(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
@@ -62,7 +62,7 @@ func TestMessageDueIn26HoursIsSentOnItsMillisecond(t *testing.T) {
 }
 
 func TestPassingFaultsAreRetriedWithBackoffAndThenGivenUp(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		r.provider.always(provider.Outcome{Verdict: provider.RetryLater, Detail: "131016 service unavailable"})
@@ -84,7 +84,7 @@ func TestPassingFaultsAreRetriedWithBackoffAndThenGivenUp(t *testing.T) {
 }
 
 func TestUnknownOutcomeWaitsForItsReceipt(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
@@ -121,7 +121,7 @@ func TestUnknownOutcomeEndsByPolicy(t *testing.T) {
 		state    carillon.State
 	}{{"utility", 2, carillon.StateSent}, {"transactional", 2, carillon.StateSent}, {"marketing", 1, carillon.StateFailed}} {
 		t.Run(test.class, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := storetest.Folder(t)
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, store.Options{Dir: dir}, nil)
 				r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
@@ -158,7 +158,7 @@ func TestUnknownOutcomeEndsByPolicy(t *testing.T) {
 }
 
 func TestPacedSenderNeverPassesItsRate(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, func(r *rig) { r.sender.PerSecond = 20 })
 		r.provider.decide = func(*provider.Outgoing) provider.Outcome {
@@ -191,7 +191,7 @@ func TestPacedSenderNeverPassesItsRate(t *testing.T) {
 }
 
 func TestRecipientIntervalIsKeptAndBlocksNobodyElse(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, func(r *rig) { r.sender.PerRecipient = 6 * time.Second })
 		defer r.start()()
@@ -222,7 +222,7 @@ func TestRecipientIntervalIsKeptAndBlocksNobodyElse(t *testing.T) {
 }
 
 func TestRefusedSenderRestsAndComesBack(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		healed := time.Now().Add(10 * time.Minute)

@@ -14,7 +14,7 @@ import (
 )
 
 func TestRequestWhoseCallerLeftIsDeliveredAtOnce(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
@@ -36,7 +36,7 @@ func TestRequestWhoseCallerLeftIsDeliveredAtOnce(t *testing.T) {
 }
 
 func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
@@ -73,7 +73,7 @@ func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
 }
 
 func TestNotificationThatWasNotClosedIsFoundLater(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/content"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 // deferred takes a message at its attempt after so many that met a passing fault of its own. It is asked by one goroutine
@@ -46,7 +47,7 @@ func image(numbers ...string) []byte {
 }
 
 func TestFaultsOfOurOwnUseUpNoAttempts(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, withMedia(func(begin time.Time) error {
 			if time.Since(begin) < 9*time.Minute {
@@ -72,7 +73,7 @@ func TestFaultsOfOurOwnUseUpNoAttempts(t *testing.T) {
 }
 
 func TestFileThatStaysOutOfReachFailsTheMessage(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, withMedia(func(time.Time) error { return errors.New("no such host") }))
 		defer r.start()()

@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 func TestRepeatOfARunningRequestIsToldSo(t *testing.T) {
@@ -34,7 +35,7 @@ func TestRepeatOfARunningRequestIsToldSo(t *testing.T) {
 }
 
 func TestMoreThanCanWaitIsRefusedWithRetryAfter(t *testing.T) {
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), MaxWaiting: 1})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t), MaxWaiting: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func (observer) Delivered(notify.Delivered)                   {}
 func (observer) Received(context.Context, []provider.Receipt) {}
 func (observer) Reconciled(int, int)                          {}
 
-func sqlite(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} }
+func sqlite(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} }
 
 func postgres(t *testing.T) store.Options {
 	return store.Options{DatabaseURL: storetest.Postgres(t)}

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 func TestNothingOfASuspendedCompanyLeavesThoughItWasReadAhead(t *testing.T) {
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil) // whose queue does not know of suspensions
 		defer r.start()()

@@ -33,6 +33,7 @@ import (
 	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/storetest"
 	"carillon/internal/voice"
 	"carillon/internal/whatsapp"
 )
@@ -58,7 +59,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

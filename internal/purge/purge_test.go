@@ -23,7 +23,7 @@ import (
 
 // engines runs a test on both engines.
 func engines(t *testing.T, test func(t *testing.T, o store.Options)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{Dir: t.TempDir()}) })
+	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{Dir: storetest.Folder(t)}) })
 	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.Postgres(t)}) })
 }
 
@@ -264,7 +264,7 @@ func TestPurgeBesideAcceptingDeliveringAndCancelingTakesTheOldAloneAndAllOfIt(t 
 }
 
 func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
-	w := newWorld(t, store.Options{Dir: t.TempDir()})
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	for range 200 {
 		a, err := w.accept(t.Context(), brief, 1)
 		if err == nil {

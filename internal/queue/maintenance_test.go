@@ -7,6 +7,7 @@ import (
 
 	"carillon/internal/queue/lane"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 )
 
@@ -53,7 +54,7 @@ func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *test
 // idle owns shard 1 of an empty database and does nothing by itself.
 func idle(t *testing.T) *lanes {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

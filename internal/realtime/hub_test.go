@@ -172,7 +172,7 @@ func cutAndReplay(t *testing.T, nodes ...*screens) {
 
 func TestCutStreamsReplayToTheSameList(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+		s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestCutStreamsReplayToTheSameList(t *testing.T) {
 
 func newSQLiteScreens(t *testing.T) *screens {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // What a message costs the writer, in batches of 16 requests with 100 recipients each, whose ids are a little out of order.
 func BenchmarkAccept(b *testing.B) {
 	for name, options := range map[string]func() store.Options{
-		"sqlite":   func() store.Options { return store.Options{Dir: b.TempDir()} },
+		"sqlite":   func() store.Options { return store.Options{Dir: storetest.Folder(b)} },
 		"postgres": func() store.Options { return store.Options{DatabaseURL: storetest.Postgres(b)} },
 	} {
 		b.Run(name, func(b *testing.B) {

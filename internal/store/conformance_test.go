@@ -24,15 +24,28 @@ func open(t testing.TB, o store.Options) *store.Store {
 
 // conforms runs the suite on an engine, and explains the queries it ran.
 func conforms(t *testing.T, open func(t testing.TB) *store.Store) {
-	var asked store.Queries
-	watched := func(t testing.TB) *store.Store {
-		s := open(t)
-		asked.Watch(s)
-		return s
+	all := sentences()
+	asked := make([]store.Queries, len(all)+1)
+	t.Run("the store", func(t *testing.T) {
+		for i, c := range all {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				s := open(t)
+				asked[i].Watch(s)
+				c.run(t, newRig(t, s))
+			})
+		}
+		t.Run("what the other tests of this package test", func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			asked[len(all)].Watch(s)
+			others(t, s)
+		})
+	})
+	for i := range asked { // a query is explained with the arguments of the first sentence that asks it, whichever ended first
+		asked[0].Add(&asked[i])
 	}
-	runSuite(t, watched)
-	t.Run("what the other tests of this package test", func(t *testing.T) { others(t, watched(t)) })
-	t.Run("every query uses its index", func(t *testing.T) { plans(t, open(t), &asked) })
+	t.Run("every query uses its index", func(t *testing.T) { plans(t, open(t), &asked[0]) })
 }
 
 // others asks what the suite leaves to tests that need more than the store, so that those queries are explained too.

@@ -86,6 +86,23 @@ func (q *Queries) Watch(s *Store) {
 	})
 }
 
+// Add takes over the queries of another one that are new here.
+func (q *Queries) Add(more *Queries) {
+	if q == more {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all == nil {
+		q.all = map[string][]any{}
+	}
+	for query, args := range more.all {
+		if _, seen := q.all[query]; !seen {
+			q.all[query] = args
+		}
+	}
+}
+
 // Texts are the queries, sorted.
 func (q *Queries) Texts() []string {
 	q.mu.Lock()

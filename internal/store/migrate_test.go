@@ -20,7 +20,7 @@ func upgrades() (expand, contract store.Migration) {
 
 func onEngines(t *testing.T, test func(t *testing.T, o store.Options)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{Dir: t.TempDir()}) })
-	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.Postgres(t)}) })
+	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.EmptyPostgres(t)}) })
 }
 
 func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T) {
@@ -82,7 +82,7 @@ func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T
 }
 
 func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.EmptyPostgres(t)}
 	var nodes sync.WaitGroup
 	for range 4 {
 		nodes.Go(func() {

@@ -23,22 +23,9 @@ func openPostgres(t testing.TB) *store.Store {
 	return open(t, store.Options{DatabaseURL: storetest.Postgres(t)})
 }
 
-// TestPostgresConforms has one database, emptied for each sentence: to make and drop as many takes longer than the suite.
 func TestPostgresConforms(t *testing.T) {
-	dsn := storetest.Postgres(t)
-	conforms(t, func(t testing.TB) *store.Store {
-		s := open(t, store.Options{DatabaseURL: dsn})
-		for _, statement := range []string{
-			`DO $$ BEGIN EXECUTE (SELECT 'TRUNCATE ' || string_agg(quote_ident(tablename), ', ') FROM pg_tables
-				WHERE schemaname = 'public' AND tablename NOT IN ('goose_db_version', 'meta')); END $$`,
-			"DELETE FROM meta WHERE name NOT IN ('generation', 'master-key')",
-		} {
-			if _, err := s.Pool().ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return s
-	})
+	t.Parallel()
+	conforms(t, openPostgres)
 }
 
 func TestAnotherNodesCachesFollow(t *testing.T) {

@@ -15,14 +15,18 @@ import (
 	"time"
 
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 func openSQLite(t testing.TB) *store.Store {
 	t.Helper()
-	return open(t, store.Options{Dir: t.TempDir()})
+	return open(t, store.Options{Dir: storetest.Folder(t)})
 }
 
-func TestSQLiteConforms(t *testing.T) { conforms(t, openSQLite) }
+func TestSQLiteConforms(t *testing.T) {
+	t.Parallel()
+	conforms(t, openSQLite)
+}
 
 // Each reader has a cache: they go by processors, not by the threads that a program may have more.
 func TestReadersGoByTheProcessors(t *testing.T) {

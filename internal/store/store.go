@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"embed"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"sync"
@@ -73,6 +74,9 @@ const (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// Migrations are the files that bring a database to the program's schema. Tests make databases to copy with them.
+func Migrations() fs.FS { return migrations }
 
 // Store is the database. Its methods are safe for concurrent use.
 type Store struct {

@@ -13,12 +13,11 @@ import (
 	"carillon/internal/store/work"
 )
 
-// runSuite is the conformance suite: what the parts above the store rely on, in sentences, the same on every engine. open
-// gives a fresh, empty store that is closed at the end of its test.
-func runSuite(t *testing.T, open func(t testing.TB) *store.Store) {
-	for _, c := range slices.Concat(accepting(), delivering(), receiving(), calling(), queueing(), events(), sharding(), recovery(), changing(), listing(), configuring(), templating(), signingIn(), purging(), restoring(), breaking(), reporting(), keepingResources(), talking(), searching(), questioning(), keepingFiles(), givingAddresses(), runningFlows(), exchanging(), counting(), recipients(), sendingFiles(), recording(), deliveringEvents()) {
-		t.Run(c.name, func(t *testing.T) { c.run(t, newRig(t, open(t))) })
-	}
+// sentences are the conformance suite: what the parts above the store rely on, the same on every engine. Each has a fresh, empty store.
+func sentences() []sentence {
+	return slices.Concat(accepting(), delivering(), receiving(), calling(), queueing(), events(), sharding(), recovery(), changing(), listing(), configuring(),
+		templating(), signingIn(), purging(), restoring(), breaking(), reporting(), keepingResources(), talking(), searching(), questioning(), keepingFiles(),
+		givingAddresses(), runningFlows(), exchanging(), counting(), recipients(), sendingFiles(), recording(), deliveringEvents())
 }
 
 // sentence is one promise of the store.

@@ -21,7 +21,7 @@ import (
 // onBoth runs a test on a fresh store of each engine with one company and one sender.
 func onBoth(t *testing.T, test func(t *testing.T, st *store.Store, sender *carillon.Sender)) {
 	for name, options := range map[string]func(t *testing.T) store.Options{
-		"sqlite":   func(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} },
+		"sqlite":   func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} },
 		"postgres": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.Postgres(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,6 +26,7 @@ import (
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
 	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 	"carillon/web"
 )
 
@@ -59,7 +60,7 @@ type site struct {
 func newSite(t *testing.T, more string) *site {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

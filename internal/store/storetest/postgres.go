@@ -1,14 +1,17 @@
 //go:build unix
 
-// Package storetest provides fresh databases of both engines for tests.
+// Package storetest provides fresh, migrated databases of both engines for tests.
 package storetest
 
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"strings"
@@ -19,7 +22,9 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
 
+	"carillon/internal/db"
 	"carillon/internal/need"
+	"carillon/internal/store"
 )
 
 // PostgresEnv names the variable with the address of a server to test on. Its user must be allowed to create databases.
@@ -28,14 +33,39 @@ const PostgresEnv = "CARILLON_TEST_POSTGRES"
 // errNoPostgres means that there is no PostgreSQL to test with.
 var errNoPostgres = errors.New("no PostgreSQL: install the Debian package postgresql, or name a server in " + PostgresEnv)
 
-// server is the server of this test process, so that packages tested in parallel do not share one. It starts at the first call
-// and ends with the process. The variable keeps the pipe to its keeper open.
+// server is the server of this test process. It starts at the first call, unless the run has one, and ends with the process. The variable keeps
+// the pipe to its keeper open.
 var server = sync.OnceValues(startServer)
 
-// Postgres returns the address of a fresh, empty database, dropped at the end of the test. The server is that of
+// migrated is the name of a migrated database of the server, which others are copies of.
+var migrated = sync.OnceValues(func() (string, error) {
+	c, err := server()
+	if err != nil {
+		return "", err
+	}
+	return template(c.dsn)
+})
+
+// Postgres returns the address of a fresh, migrated database, dropped at the end of the test. The server is that of
 // CARILLON_TEST_POSTGRES, else a throw-away cluster of the installed binaries. Without either the test is skipped, or fails
 // when CI is set.
 func Postgres(t testing.TB) string {
+	t.Helper()
+	c := reachable(t)
+	from, err := migrated()
+	if err != nil {
+		t.Fatalf("make the database that others are copies of: %v", err)
+	}
+	return create(t, c, " TEMPLATE "+from)
+}
+
+// EmptyPostgres is Postgres with nothing in the database, for what a program does with one at its first start.
+func EmptyPostgres(t testing.TB) string {
+	t.Helper()
+	return create(t, reachable(t), "")
+}
+
+func reachable(t testing.TB) *cluster {
 	t.Helper()
 	need.Postgres(t)
 	c, err := server()
@@ -45,21 +75,89 @@ func Postgres(t testing.TB) string {
 	case err != nil:
 		t.Fatal(err)
 	}
-	admin := c.dsn
+	return c
+}
+
+// create makes a database until the end of the test.
+func create(t testing.TB, c *cluster, options string) (dsn string) {
+	t.Helper()
 	name := "carillon_test_" + strings.ToLower(rand.Text()[:16])
-	if err := execute(admin, "CREATE DATABASE "+name); err != nil {
+	if err := execute(c.dsn, "CREATE DATABASE "+name+options); err != nil {
 		t.Fatalf("create a test database: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := execute(admin, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := execute(c.dsn, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("drop the test database: %v", err)
 		}
 	})
-	dsn, err := withDatabase(admin, name)
+	dsn, err := withDatabase(c.dsn, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dsn
+}
+
+// template makes a database with the program's schema, unless the server has it, and returns its name. Test processes that share a server
+// wait for the first of them.
+func template(admin string) (name string, err error) {
+	digest, err := schemaDigest()
+	if err != nil {
+		return "", err
+	}
+	name = "carillon_template_" + digest
+	ctx, cancel := context.WithTimeout(context.Background(), maxStatement)
+	defer cancel()
+	pool, err := sql.Open("pgx", admin)
+	if err != nil {
+		return "", err
+	}
+	defer pool.Close()
+	conn, err := pool.Conn(ctx) // which holds the lock until it is closed
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(hashtext($1))", name); err != nil {
+		return "", err
+	}
+	var there bool
+	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&there); err != nil || there {
+		return name, err
+	}
+	unfinished := "carillon_unfinished_" + strings.ToLower(rand.Text()[:16]) // a process may be killed before it is whole
+	if _, err := conn.ExecContext(ctx, "CREATE DATABASE "+unfinished); err != nil {
+		return "", err
+	}
+	dsn, err := withDatabase(admin, unfinished)
+	if err != nil {
+		return "", err
+	}
+	d, err := db.Open(ctx, db.Options{URL: dsn, Migrations: store.Migrations()})
+	if err != nil {
+		return "", err
+	}
+	if err := d.Close(); err != nil {
+		return "", err
+	}
+	_, err = conn.ExecContext(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
+	return name, err
+}
+
+// schemaDigest stands for the text of all migrations.
+func schemaDigest() (string, error) {
+	names, err := fs.Glob(store.Migrations(), "migrations/*.sql")
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, name := range names {
+		text, err := fs.ReadFile(store.Migrations(), name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d\n%s", name, len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
 // startServer returns the server on which databases can be created.
@@ -70,9 +168,12 @@ func startServer() (*cluster, error) {
 	return startCluster(throwAway)
 }
 
-// execute runs one statement on its own connection, within three minutes, because creating a database waits for a checkpoint.
+// maxStatement is how long a statement may take before it counts as hung.
+const maxStatement = 3 * time.Minute
+
+// execute runs one statement on its own connection.
 func execute(dsn, statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), maxStatement)
 	defer cancel()
 	driver := "pgx"
 	if !strings.Contains(dsn, "://") {

@@ -8,20 +8,55 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"carillon/internal/db"
 )
 
 func TestEachTestHasItsOwnEmptyDatabase(t *testing.T) {
-	first, second := Postgres(t), Postgres(t)
+	first, second := EmptyPostgres(t), EmptyPostgres(t)
 	if first == second {
 		t.Fatalf("both tests got %s", first)
 	}
 	for _, dsn := range []string{first, second} {
-		if err := execute(dsn, "CREATE TABLE only_here (id BIGINT)"); err != nil {
+		if err := execute(dsn, "CREATE TABLE company (id BIGINT)"); err != nil {
 			t.Errorf("create the same table in each: %v", err)
+		}
+	}
+}
+
+func TestEachTestHasItsOwnMigratedDatabase(t *testing.T) {
+	first, second := Postgres(t), Postgres(t)
+	for _, dsn := range []string{first, second, filepath.Join(Folder(t), db.FileName), filepath.Join(Folder(t), db.FileName)} {
+		if err := execute(dsn, "INSERT INTO meta (name, value) VALUES ('only here', 1)"); err != nil {
+			t.Errorf("insert the same row in each: %v", err)
+		}
+	}
+}
+
+// Processes that share a server make one template, whoever comes first.
+func TestTheTemplateIsMadeOnce(t *testing.T) {
+	c := reachable(t)
+	var names [4]string
+	var all sync.WaitGroup
+	for i := range names {
+		all.Go(func() {
+			name, err := template(c.dsn)
+			if err != nil {
+				t.Error(err)
+			}
+			names[i] = name
+		})
+	}
+	all.Wait()
+	for _, name := range names {
+		if name == "" || name != names[0] {
+			t.Errorf("the templates are %q", names)
 		}
 	}
 }
