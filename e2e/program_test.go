@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"crypto/rand"
 	"flag"
 	"net/http"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"carillon/internal/api"
 	"carillon/internal/api/apitest"
 	"carillon/internal/app"
+	"carillon/internal/need"
 	"carillon/internal/store/storetest"
 )
 
@@ -37,8 +37,13 @@ func untilCalm(period, margin time.Duration) {
 	}
 }
 
-// engines are the databases that the whole program is tested on.
-func engines() []string { return []string{"sqlite", "postgres"} }
+// engines are the databases that the whole program is tested on in this run.
+func engines() []string {
+	if need.Left("postgres") {
+		return []string{"sqlite"}
+	}
+	return []string{"sqlite", "postgres"}
+}
 
 // program is a running Carillon.
 type program struct {
@@ -61,7 +66,7 @@ func startWith(t *testing.T, engine, provision string, o app.Options, more map[s
 	if engine == "postgres" {
 		p.database = storetest.Postgres(t)
 		flags["database-url"] = []string{p.database}
-		flags["master-key-file"] = []string{masterKey(t)}
+		flags["master-key-file"] = []string{storetest.MasterKey(t)}
 	}
 	running := instance.Start(t, o, flags, more)
 	if p.database == "" {
@@ -69,17 +74,6 @@ func startWith(t *testing.T, engine, provision string, o app.Options, more map[s
 	}
 	p.app, p.url = running.App, running.BaseURL
 	return p
-}
-
-func masterKey(t *testing.T) string {
-	t.Helper()
-	key := make([]byte, 32)
-	rand.Read(key)
-	name := filepath.Join(t.TempDir(), "master.key")
-	if err := os.WriteFile(name, key, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
 
 // description is the interface's description, read once.

@@ -37,7 +37,7 @@ type Case struct {
 	Provision string   `json:"provision"`   // file of the set-up; provision.yaml when empty
 	Alone     bool     `json:"alone"`       // wants a program of its own
 	Parallel  bool     `json:"parallel"`    // waits long: runs in parallel with the others
-	InAMinute bool     `json:"in_a_minute"` // counts what a minute allows: no minute of the clock may end meanwhile
+	InAMinute bool     `json:"in_a_minute"` // counts what a minute allows: alone on a program whose minute does not end
 	Steps     []Step   `json:"steps"`
 }
 

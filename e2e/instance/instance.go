@@ -14,6 +14,7 @@ import (
 
 	"carillon/internal/app"
 	"carillon/internal/config"
+	"carillon/internal/store/storetest"
 )
 
 // Instance is a running program.
@@ -42,6 +43,12 @@ func Start(t *testing.T, o app.Options, settings ...map[string][]string) *Instan
 	}
 	for _, more := range settings {
 		maps.Copy(all, more)
+	}
+	if all["database-url"] == nil && all["data"][0] == dir {
+		if all["master-key-file"] == nil { // a database without one would be refused
+			all["master-key-file"] = []string{storetest.MasterKey(t)}
+		}
+		storetest.Fill(t, dir)
 	}
 	cfg, err := config.Load(all, func(string) (string, bool) { return "", false })
 	if err != nil {

@@ -59,6 +59,8 @@ type Options struct {
 	Logger     *slog.Logger
 	Stdout     io.Writer // where the demo's credentials and the first token are printed
 	Processors int       // for limits by processor, where there are more threads (docs/adr/0019); default GOMAXPROCS
+
+	Now func() time.Time // the clock of request rates alone; default time.Now
 }
 
 // databaseWait is how long a start waits for PostgreSQL, which after a failure of power may come up later.
@@ -208,6 +210,9 @@ func (a *App) start(ctx context.Context) error {
 // wire builds the parts, from the store up.
 func (a *App) wire(ctx context.Context) error {
 	a.limits = limit.New(a.store.Rates(), a.log)
+	if a.o.Now != nil {
+		a.limits.Now = a.o.Now
+	}
 	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log))
 	a.outward = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.whatsapp = whatsapp.New(whatsapp.Options{Egress: a.outward})

@@ -9,7 +9,7 @@ import (
 // it reserved until that time is over. held is false where another one has it. Errors: service_unavailable when the database does not
 // respond.
 func (l *Limits) Hold(ctx context.Context, name string, most time.Duration) (release func(), held bool, err error) {
-	now := time.Now()
+	now := l.Now()
 	var windows []time.Time // all that the time touches: two holders would have one in common
 	for at := now.Truncate(Window); !at.After(now.Add(most)); at = at.Add(Window) {
 		windows = append(windows, at)

@@ -25,6 +25,9 @@ const slices = 64
 
 // Limits counts requests by name. Its methods are safe for concurrent use.
 type Limits struct {
+	// Now is the clock by which windows begin: time.Now, unless it is set before the first request.
+	Now func() time.Time
+
 	store *rates.Store
 	log   *slog.Logger
 	local bool // one node: nothing is borrowed
@@ -38,7 +41,7 @@ type Limits struct {
 
 // New returns the limits over a store.
 func New(s *rates.Store, log *slog.Logger) *Limits {
-	return &Limits{store: s, log: log, local: !s.Shared()}
+	return &Limits{Now: time.Now, store: s, log: log, local: !s.Shared()}
 }
 
 // Decision is the result of counting a request. The zero Decision means that there is no limit.
@@ -86,7 +89,7 @@ func (l *Limits) decide(ctx context.Context, name string, perMinute, n int, c co
 	if perMinute <= 0 {
 		return Decision{}, nil
 	}
-	now := time.Now()
+	now := l.Now()
 	b := l.bucket(name, now.Truncate(Window))
 	left, ok, err := c(l, ctx, b, name, perMinute, n)
 	if err != nil {

@@ -58,8 +58,14 @@ const (
 
 // Durable starts a cluster with durable commits, for benchmarks, and returns the address of its empty database. stop ends it
 // and removes its folder; it also ends with this process.
-func Durable() (dsn string, stop func() error, err error) {
-	c, err := startCluster(durable)
+func Durable() (dsn string, stop func() error, err error) { return started(durable) }
+
+// Shared starts a cluster for several test processes, which find it in CARILLON_TEST_POSTGRES. stop ends it and removes its folder; it also
+// ends with this process.
+func Shared() (dsn string, stop func() error, err error) { return started(throwAway) }
+
+func started(conf string) (dsn string, stop func() error, err error) {
+	c, err := startCluster(conf)
 	if err != nil {
 		return "", nil, err
 	}

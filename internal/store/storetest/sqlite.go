@@ -34,6 +34,13 @@ var file = sync.OnceValues(func() ([]byte, error) {
 func Folder(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
+	Fill(t, dir)
+	return dir
+}
+
+// Fill puts a fresh, migrated database of SQLite into a data folder.
+func Fill(t testing.TB, dir string) {
+	t.Helper()
 	migrated, err := file()
 	if err != nil {
 		t.Fatalf("make the database that others are copies of: %v", err)
@@ -41,5 +48,4 @@ func Folder(t testing.TB) string {
 	if err := os.WriteFile(filepath.Join(dir, db.FileName), migrated, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return dir
 }

@@ -1,4 +1,4 @@
-package e2e
+package sound
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/e2e/instance"
 	"carillon/internal/app"
 	"carillon/internal/audio"
 	"carillon/internal/config"
@@ -76,7 +77,7 @@ const walkSetUp = `companies:
 // walking is a program with that flow, and the services that it is walked with.
 type walking struct {
 	*talking
-	*program
+	*instance.Instance
 	graph        *graphtest.Server
 	token        string
 	widget, line *voicetest.Server // which transcribe for the widget and for the line
@@ -91,6 +92,7 @@ const (
 
 func newWalking(t *testing.T) *walking {
 	t.Helper()
+	need.Sound(t)
 	need.Program(t, "espeak-ng", "espeak-ng")
 	x := &walking{talking: &talking{t: t, bank: &voicetest.Bank{}}}
 	serve := func(h http.Handler) string {
@@ -119,7 +121,7 @@ func newWalking(t *testing.T) *walking {
 	if err := os.WriteFile(file, []byte(setUp), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x.program = startWith(t, "sqlite", file, app.Options{}, map[string][]string{"media-allow-private": {"127.0.0.0/8"}, "sip-allow-private": {"127.0.0.1/32"}})
+	x.Instance = start(t, file, map[string][]string{"media-allow-private": {"127.0.0.0/8"}, "sip-allow-private": {"127.0.0.1/32"}})
 	x.token = x.ask(t, http.MethodPost, "/functions/v1/auth?grant_type=password", "", `{"email":"ben@walk.test","password":"harbour-horse-battery"}`)["access_token"].(string)
 	return x
 }
@@ -152,7 +154,7 @@ func (x *walking) trunk() string {
 // ask calls a route.
 func (x *walking) ask(t *testing.T, method, path, token, body string) map[string]any {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, x.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, x.BaseURL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,11 +212,11 @@ func (r *walkedRun) record() (all []string) {
 func (x *walking) run(t *testing.T, of string) *walkedRun {
 	t.Helper()
 	var list struct{ Data []walkedRun }
-	get(t, x.url+"/panel/v1/flow-runs?limit=50", x.token, &list)
+	get(t, x.BaseURL+"/panel/v1/flow-runs?limit=50", x.token, &list)
 	for _, row := range list.Data {
 		if row.Number == of || row.ConversationID == of {
 			var run walkedRun
-			get(t, x.url+"/panel/v1/flow-runs/"+row.ID, x.token, &run)
+			get(t, x.BaseURL+"/panel/v1/flow-runs/"+row.ID, x.token, &run)
 			return &run
 		}
 	}
@@ -249,7 +251,7 @@ func (x *walking) walks(t *testing.T, of string, answers []string, say func(answ
 func (x *walking) state(t *testing.T, conversationID string) string {
 	t.Helper()
 	var c struct{ Conversation struct{ State string } }
-	get(t, x.url+"/panel/v1/conversations/"+conversationID, x.token, &c)
+	get(t, x.BaseURL+"/panel/v1/conversations/"+conversationID, x.token, &c)
 	return c.Conversation.State
 }
 
@@ -267,7 +269,7 @@ func (x *walking) overWhatsApp(t *testing.T, number string, answers []string) *w
 	write := func(text string) {
 		n++
 		body := x.graph.InboundBody("Ana", graphtest.Text(number, fmt.Sprintf("wamid.%s.%d", number, n), text, time.Now()))
-		if status, err := x.graph.Deliver(t.Context(), x.url+"/callbacks/whatsapp/main", body); status != http.StatusOK || err != nil {
+		if status, err := x.graph.Deliver(t.Context(), x.BaseURL+"/callbacks/whatsapp/main", body); status != http.StatusOK || err != nil {
 			t.Error(status, err)
 		}
 	}
@@ -319,7 +321,7 @@ func (x *walking) inChat(t *testing.T, answers []string) *walkedRun {
 func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walkedRun {
 	t.Helper()
 	var s signed
-	get(t, x.url+"/functions/v1/voice-widget/signed-url?access_key="+walkKey+"&id_widget="+walkVoice, "", &s)
+	get(t, x.BaseURL+"/functions/v1/voice-widget/signed-url?access_key="+walkKey+"&id_widget="+walkVoice, "", &s)
 	c := talk(t, s.URL)
 	m, _ := c.wait("agent_response", saying("Which tour is it?"))
 	c.wait("rich_content", saying("Island"))
@@ -460,10 +462,10 @@ func keysOf(answer string) string {
 func TestAFlowIsTheSameOnEveryChannel(t *testing.T) {
 	t.Parallel()
 	x := newWalking(t)
-	header := http.Header{"Cookie": {signInPanel(t, x.url, "ben@walk.test", "harbour-horse-battery")}}
+	header := http.Header{"Cookie": {signInPanel(t, x.BaseURL, "ben@walk.test", "harbour-horse-battery")}}
 	there, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
-	attend(t, there, x.url, header)
+	attend(t, there, x.BaseURL, header)
 	answers := func(tour string) []string { return []string{wrongChoice, tour, wrongPhone, phoneNumber} }
 	harbour, island := answers("Harbour"), answers("Island")
 	var mu sync.Mutex

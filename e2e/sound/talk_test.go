@@ -1,4 +1,4 @@
-package e2e
+package sound
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"carillon/e2e/instance"
 	"carillon/internal/app"
 	"carillon/internal/audio"
 	"carillon/internal/need"
@@ -68,12 +69,19 @@ type talking struct {
 
 func newTalking(t *testing.T) *talking {
 	t.Helper()
+	need.Sound(t)
 	need.Program(t, "espeak-ng", "espeak-ng")
 	x := &talking{t: t, bank: &voicetest.Bank{}}
 	server := httptest.NewServer(voicetest.NewServer(x.bank))
 	t.Cleanup(server.Close)
 	x.service = server.URL
 	return x
+}
+
+// start runs the program with a set-up and further settings until the test ends.
+func start(t *testing.T, provision string, settings map[string][]string) *instance.Instance {
+	t.Helper()
+	return instance.Start(t, app.Options{}, map[string][]string{"provision": {provision}, "shutdown-timeout": {"60s"}}, settings)
 }
 
 func (x *talking) flags() map[string][]string {
@@ -343,9 +351,9 @@ func saying(text string) func(m map[string]any) bool {
 func TestAPersonTalksWithTheAgent(t *testing.T) {
 	t.Parallel()
 	x := newTalking(t)
-	p := startWith(t, "sqlite", x.provision(), app.Options{}, x.flags())
+	p := start(t, x.provision(), x.flags())
 	ask, interrupt := x.say(question), x.say(barge)
-	s := sign(t, p.url, "")
+	s := sign(t, p.BaseURL, "")
 	c := talk(t, s.URL)
 
 	m, _ := c.wait("agent_response", nil)
@@ -405,7 +413,7 @@ func TestAPersonTalksWithTheAgent(t *testing.T) {
 			Voice        map[string]any
 		}
 	}
-	get(t, p.url+"/functions/v1/voice-widget/chat-by-conversation?conversation_id="+s.ConversationID, s.Token, &said)
+	get(t, p.BaseURL+"/functions/v1/voice-widget/chat-by-conversation?conversation_id="+s.ConversationID, s.Token, &said)
 	var order []string
 	for _, turn := range said.Turns {
 		if turn.Author == "visitor" {
@@ -424,12 +432,12 @@ func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
 	t.Parallel()
 	x := newTalking(t)
 	database, flags, provision := storetest.Postgres(t), x.flags(), x.provision()
-	flags["database-url"], flags["master-key-file"] = []string{database}, []string{masterKey(t)}
-	first := startWith(t, "sqlite", provision, app.Options{}, flags) // the flags name PostgreSQL
-	second := startWith(t, "sqlite", provision, app.Options{}, flags)
+	flags["database-url"], flags["master-key-file"] = []string{database}, []string{storetest.MasterKey(t)}
+	first := start(t, provision, flags)
+	second := start(t, provision, flags)
 
-	s := sign(t, first.url, "")
-	other := strings.Replace(s.URL, strings.TrimPrefix(first.url, "http"), strings.TrimPrefix(second.url, "http"), 1)
+	s := sign(t, first.BaseURL, "")
+	other := strings.Replace(s.URL, strings.TrimPrefix(first.BaseURL, "http"), strings.TrimPrefix(second.BaseURL, "http"), 1)
 	c := talk(t, other) // signed on one node, opened on the other
 	c.wait("agent_response", saying("Welcome"))
 	if _, resp, err := websocket.Dial(t.Context(), s.URL, nil); err == nil || resp == nil || resp.StatusCode != http.StatusUnauthorized {
@@ -437,19 +445,19 @@ func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
 	}
 	c.send(`{"type":"user_message","text":"What are your opening hours?","client_id":"t1"}`)
 	c.wait("agent_response", saying("nine in the morning"))
-	for _, node := range []*program{first, second} { // a page whose network changed, before it was noticed that the old connection is gone
+	for _, node := range []*instance.Instance{first, second} { // a page whose network changed, before it was noticed that the old connection is gone
 		before := c
-		c = talk(t, sign(t, node.url, s.Token).URL)
+		c = talk(t, sign(t, node.BaseURL, s.Token).URL)
 		if status := before.end(); status != websocket.StatusNormalClosure {
 			t.Error("the talk on the other node was closed with", status)
 		}
 	}
 	stopped := make(chan error, 1)
-	go func() { stopped <- second.app.Stop(context.WithoutCancel(t.Context())) }()
+	go func() { stopped <- second.App.Stop(context.WithoutCancel(t.Context())) }()
 	if status := c.end(); status != websocket.StatusServiceRestart {
 		t.Error("closed with", status)
 	}
-	again := sign(t, first.url, s.Token)
+	again := sign(t, first.BaseURL, s.Token)
 	if again.ConversationID != s.ConversationID {
 		t.Error("another conversation")
 	}
@@ -459,7 +467,7 @@ func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
 	var said struct {
 		Turns []struct{ Author, Text string }
 	}
-	get(t, first.url+"/functions/v1/voice-widget/chat-by-conversation?conversation_id="+s.ConversationID, again.Token, &said)
+	get(t, first.BaseURL+"/functions/v1/voice-widget/chat-by-conversation?conversation_id="+s.ConversationID, again.Token, &said)
 	var order []string
 	for _, turn := range said.Turns {
 		if turn.Author == "visitor" {
@@ -479,16 +487,16 @@ func TestATeammateOnTheOtherNodeTalksWithTheVisitor(t *testing.T) {
 	t.Parallel()
 	x := newTalking(t)
 	database, flags, provision := storetest.Postgres(t), x.flags(), x.provision()
-	flags["database-url"], flags["master-key-file"] = []string{database}, []string{masterKey(t)}
-	first := startWith(t, "sqlite", provision, app.Options{}, flags) // the flags name PostgreSQL
-	second := startWith(t, "sqlite", provision, app.Options{}, flags)
+	flags["database-url"], flags["master-key-file"] = []string{database}, []string{storetest.MasterKey(t)}
+	first := start(t, provision, flags)
+	second := start(t, provision, flags)
 	ask, reply := x.say("Is there room for a wheelchair?"), x.say("Yes, there is room on every boat.")
 
-	s := sign(t, first.url, "")
+	s := sign(t, first.BaseURL, "")
 	visitor := talk(t, s.URL)
 	visitor.wait("agent_response", saying("Welcome"))
-	header := http.Header{"Cookie": {signInPanel(t, second.url, "ben@harbour.test", "harbour-horse-battery")}, "Origin": {second.url}}
-	ben := dial(t, strings.Replace(second.url, "http", "ws", 1)+"/panel/v1/conversations/"+s.ConversationID+"/voice", header)
+	header := http.Header{"Cookie": {signInPanel(t, second.BaseURL, "ben@harbour.test", "harbour-horse-battery")}, "Origin": {second.BaseURL}}
+	ben := dial(t, strings.Replace(second.BaseURL, "http", "ws", 1)+"/panel/v1/conversations/"+s.ConversationID+"/voice", header)
 	visitor.wait("external_agent_connected", saying("Ben"))
 
 	for _, c := range []struct {
