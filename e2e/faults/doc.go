@@ -7,6 +7,6 @@
 //	make faults ROUNDS=20
 //	go test ./e2e/faults -run TestFaultsDiskFull -count=1 -faults.rounds=3 -v
 //
-// Each run prints its seed; -faults.seed repeats its choices, though not the machine's timing. A short run of two rounds
-// is part of `go test ./...`. The summary of the last whole run is in ledger.md.
+// A run repeats its choices, though not the machine's timing; -faults.seed makes others. One round of the commonest scenario is part of
+// `make test`. The summary of the last whole run is in ledger.md.
 package faults

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	rounds     = flag.Int("faults.rounds", 0, "rounds of each scenario on each engine; 0: a short run of some")
-	seed       = flag.Uint64("faults.seed", 0, "repeat the choices of an earlier run; 0: new ones")
+	rounds     = flag.Int("faults.rounds", 0, "rounds of each scenario on each engine; 0: a round of some")
+	seed       = flag.Uint64("faults.seed", 1, "the choices of a run")
 	ledgerFile = flag.String("faults.ledger", "", "file to write the summary to")
 )
 
@@ -31,15 +31,6 @@ func TestMain(m *testing.M) {
 	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < least {
 		_ = flag.Set("test.parallel", strconv.Itoa(least))
 	}
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	if *rounds == 0 && flag.Lookup("test.run").Value.String() == "" {
-		// A short run asks for the one scenario that it has time for.
-		if err := flag.Set("test.run", "^TestFaults$|^Test([^F]|F[^a])"); err != nil {
-			panic(err)
-		}
-	}
 	code := m.Run()
 	if text := results.table(); text != "" {
 		fmt.Println(text)
@@ -54,11 +45,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// long asks for the rounds that `make faults` names: a short run has no time for such a scenario.
+// long marks a scenario that takes the rounds that `make faults` names.
 func long(t *testing.T) {
 	t.Helper()
 	if *rounds == 0 {
-		t.Fatal("say -faults.rounds, or run make faults")
+		t.Skip("left to make faults")
 	}
 }
 

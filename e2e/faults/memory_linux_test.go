@@ -23,18 +23,11 @@ import (
 // memoryLimit is what a small machine or container leaves to the program.
 const memoryLimit = 512 << 20
 
-// TestHostileClientsLeaveMemoryAndTime is the short form of TestFaultsHostileClients.
-func TestHostileClientsLeaveMemoryAndTime(t *testing.T) { attackEach(t, 6*time.Second) }
-
 // TestFaultsHostileClients holds bodies, sockets, callbacks and lists against the program for a minute: it stays within its
 // memory, and another company's sends stay quick.
 func TestFaultsHostileClients(t *testing.T) {
 	long(t)
-	attackEach(t, time.Minute)
-}
-
-// attackEach attacks a program on each engine.
-func attackEach(t *testing.T, during time.Duration) {
+	const during = time.Minute
 	t.Run("sqlite", func(t *testing.T) { attack(t, during) })
 	t.Run("postgres", func(t *testing.T) {
 		attack(t, during, "--database-url="+storetest.Postgres(t), "--master-key-file="+storetest.MasterKey(t))

@@ -13,7 +13,7 @@ import (
 // round to round. After each round the ledger must balance.
 type scenario struct {
 	name    string
-	short   bool     // a short run has two rounds of it; else only `make faults` runs it
+	short   bool     // `make test` has a round of it; else only `make faults` runs it
 	engines []string // default: both
 	most    int      // rounds at most; 0: as many as are asked for
 	wide    bool     // its rounds run in parallel, in one
@@ -25,7 +25,7 @@ type scenario struct {
 	check   func(s *site, l *ledger) // more that the ledger must say
 }
 
-const short = 2 // rounds of a scenario as part of `go test ./...`
+const short = 1 // rounds of a scenario as part of `make test`
 
 // run runs the scenario on its engines, in parallel with others.
 func (c scenario) run(t *testing.T) {

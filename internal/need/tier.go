@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// WithoutEnv names the variable with what a tier of the tests leaves to another one: "postgres", "sound", or both with a comma between.
+// WithoutEnv names the variable with what a tier of the tests leaves to another one: "postgres", "sound", "browser", "walk", with commas between.
 // Without it everything runs: so does `go test` of a package.
 const WithoutEnv = "CARILLON_TEST_WITHOUT"
 
@@ -17,6 +17,14 @@ func Sound(t testing.TB) {
 	t.Helper()
 	if Left("sound") {
 		t.Skip("left to make test-sound")
+	}
+}
+
+// Browser marks a test of all pages, which belongs to the tier of `make test-browser`.
+func Browser(t testing.TB) {
+	t.Helper()
+	if Left("browser") {
+		t.Skip("left to make test-browser")
 	}
 }
 
