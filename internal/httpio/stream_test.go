@@ -12,64 +12,47 @@ import (
 	"time"
 )
 
-// streamServer is a server whose write and read time-outs are shorter than its stream.
-func streamServer(t *testing.T, rt *Router) string {
-	t.Helper()
-	srv := httptest.NewUnstartedServer(rt)
-	srv.Config.WriteTimeout, srv.Config.ReadTimeout = 50*time.Millisecond, 50*time.Millisecond
-	srv.Start()
-	t.Cleanup(srv.Close)
-	return srv.URL
-}
-
-func openStream(t *testing.T, url string) *bufio.Scanner {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-store" {
-		t.Fatalf("the headers are %v", resp.Header)
-	}
-	return bufio.NewScanner(resp.Body)
-}
-
 func TestStreamOutlivesTheTimeoutsAndEndsWhenStreamsAreClosed(t *testing.T) {
-	ready, ended := make(chan struct{}, 1), make(chan error, 1)
-	rt := newTestRouter(Route{Pattern: "GET /events", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-		s, err := OpenStream(w, r)
-		if err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		ready, ended := make(chan struct{}, 1), make(chan error, 1)
+		rt := newTestRouter(Route{Pattern: "GET /events", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
+			s, err := OpenStream(w, r)
+			if err != nil {
+				return err
+			}
+			n := 0
+			err = s.Serve(ready, func(context.Context) ([]Event, error) {
+				n++
+				return []Event{{ID: strings.Repeat("1", n), Name: "turn", Data: []byte(`{"a":1}`)}}, nil
+			})
+			ended <- err
 			return err
+		}})
+		client, _ := serveInBubble(t, rt)
+		resp, err := client.Get("http://carillon.test/events")
+		if err != nil {
+			t.Fatal(err)
 		}
-		n := 0
-		err = s.Serve(ready, func(context.Context) ([]Event, error) {
-			n++
-			return []Event{{ID: strings.Repeat("1", n), Name: "turn", Data: []byte(`{"a":1}`)}}, nil
-		})
-		ended <- err
-		return err
-	}})
-	lines := openStream(t, streamServer(t, rt)+"/events")
-	time.AfterFunc(200*time.Millisecond, func() { ready <- struct{}{} }) // past both time-outs
-	var got []string
-	for lines.Scan() {
-		got = append(got, lines.Text())
-		if lines.Text() == "id: 11" {
-			rt.CloseStreams()
-			rt.CloseStreams()
+		defer func() { _ = resp.Body.Close() }()
+		if got := resp.Header.Get("Content-Type"); got != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-store" {
+			t.Fatalf("the headers are %v", resp.Header)
 		}
-	}
-	if want := ": open||id: 1|event: turn|data: {\"a\":1}||id: 11|event: turn|data: {\"a\":1}|"; strings.Join(got, "|") != want {
-		t.Errorf("the stream was %q, want %q", strings.Join(got, "|"), want)
-	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+		time.AfterFunc(time.Second, func() { ready <- struct{}{} }) // past both timeouts
+		var got []string
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			got = append(got, lines.Text())
+			if lines.Text() == "id: 11" {
+				rt.CloseStreams()
+				rt.CloseStreams()
+			}
+		}
+		if want := ": open||id: 1|event: turn|data: {\"a\":1}||id: 11|event: turn|data: {\"a\":1}|"; strings.Join(got, "|") != want {
+			t.Errorf("the stream was %q, want %q", strings.Join(got, "|"), want)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestClientThatLeavesEndsTheStream(t *testing.T) {
@@ -83,7 +66,9 @@ func TestClientThatLeavesEndsTheStream(t *testing.T) {
 		return err
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, streamServer(t, rt)+"/events", nil)
+	server := httptest.NewServer(rt)
+	t.Cleanup(server.Close)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

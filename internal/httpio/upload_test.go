@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -65,22 +66,22 @@ func (s *slowly) Read(p []byte) (int, error) {
 }
 
 func TestAnUploadMayTakeLongerThanOtherRequests(t *testing.T) {
-	server := httptest.NewUnstartedServer(uploads(1 << 20))
-	server.Config.ReadTimeout, server.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
-	server.Start()
-	defer server.Close()
 	contentType, body := uploadBody(t, "file", "a.txt", strings.Repeat("x", 100_000))
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/file", &slowly{[]string{body[:50_000], body[50_000:]}, time.Second})
-	r.Header.Set("Content-Type", contentType)
-	resp, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	got, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != 200 || len(got) != 100_000+len(`"a.txt "`) {
-		t.Errorf("%d, %d bytes, %v", resp.StatusCode, len(got), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := serveInBubble(t, uploads(1<<20))
+		slow := &slowly{[]string{body[:50_000], body[50_000:]}, time.Second}
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://carillon.test/file", slow)
+		r.Header.Set("Content-Type", contentType)
+		resp, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		got, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != 200 || len(got) != 100_000+len(`"a.txt "`) {
+			t.Errorf("%d, %d bytes, %v", resp.StatusCode, len(got), err)
+		}
+	})
 }
 
 func TestUploadsAreBoundedAndNeedAFile(t *testing.T) {

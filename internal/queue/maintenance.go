@@ -79,8 +79,8 @@ func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) boo
 
 // scanRest is how long a shard's due index is left alone after a scan that took so long. While a snapshot is held, what has
 // ended stays in it, and scans take the longer the more there is.
-func (m *maintenance) scanRest(took time.Duration) time.Duration {
-	if m.d.q.members.Alone() {
+func scanRest(alone bool, took time.Duration) time.Duration {
+	if alone {
 		return scanAlone
 	}
 	return min(max(scanLeast, scanShare*took), scanAlone)
@@ -129,7 +129,7 @@ func (e *scanned) apply(d *dispatcher, now time.Time) {
 		return
 	}
 	s.busy = false
-	s.scanAt = now.Add(d.maintenance.scanRest(e.took))
+	s.scanAt = now.Add(scanRest(d.q.members.Alone(), e.took))
 	if e.err != nil {
 		d.q.o.Log.Warn("scan shard", "kind", k.Name, "shard", e.shard, "error", e.err)
 		s.scanAt, s.audit = now.Add(maintenanceRetries), s.audit || e.audit

@@ -51,6 +51,24 @@ func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *test
 	}
 }
 
+// Several nodes find what another one's wake-up did not name within seconds, one node needs no scan to find it.
+func TestSeveralNodesScanMoreOften(t *testing.T) {
+	for _, c := range []struct {
+		alone      bool
+		took, want time.Duration
+	}{
+		{true, 0, 30 * time.Second},
+		{false, 0, 5 * time.Second},
+		{false, 100 * time.Millisecond, 5 * time.Second},
+		{false, 200 * time.Millisecond, 10 * time.Second},
+		{false, time.Minute, 30 * time.Second},
+	} {
+		if got := scanRest(c.alone, c.took); got != c.want {
+			t.Errorf("alone %v, after a scan of %v: %v, want %v", c.alone, c.took, got, c.want)
+		}
+	}
+}
+
 // idle owns shard 1 of an empty database and does nothing by itself.
 func idle(t *testing.T) *lanes {
 	t.Helper()

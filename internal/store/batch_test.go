@@ -154,7 +154,7 @@ func TestADefiniteErrorEndsAReplay(t *testing.T) {
 		}
 		twin := keyed(sender, "c", "h", 1, 0) // with a number that is taken
 		twin.Notification.ID = first.Notification.ID[:24] + second.Notification.ID[24:]
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // a replay that goes on counts as hung
 		defer cancel()
 		if err := st.AcceptAfterLostCommit(ctx, twin); !errors.Is(err, store.ErrIDTaken) {
 			t.Error(err)

