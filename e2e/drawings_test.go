@@ -68,11 +68,16 @@ func TestDrawnTransitionsHappen(t *testing.T) {
 			for suffix := range c.ends {
 				ids[suffix] = x.send(c.path, c.number+suffix, c.body)
 			}
-			soon := `"datetime_sending":"` + time.Now().UTC().Add(4*time.Second).Format("2006-01-02T15:04:05") + `"`
-			skipped := x.send(c.path, c.number+"0102", c.body+","+soon)
+			const late = `,"datetime_sending":"2098-01-01T09:00:00"`
+			soon := func(id string) {
+				x.ask(http.MethodPatch, "notify/"+id, `{"datetime_sending":"`+time.Now().UTC().Add(5*time.Second).Format("2006-01-02T15:04:05")+`"}`)
+			}
+			skipped := x.send(c.path, c.number+"0102", c.body+late)
 			x.ask(http.MethodPost, "suppressions", `{"number":"`+c.number+`0102"}`)
-			due := x.send(c.path, "34600570017", c.body+","+soon) // a callee who hangs up at once
-			canceled := x.send(c.path, c.number+"0101", c.body+`,"datetime_sending":"2098-01-01T09:00:00"`)
+			soon(skipped)
+			due := x.send(c.path, "34600570017", c.body+late) // a callee who hangs up at once
+			soon(due)
+			canceled := x.send(c.path, c.number+"0101", c.body+late)
 			x.ask(http.MethodDelete, "notify/"+canceled, "")
 			x.until(canceled, "canceled")
 			x.until(skipped, "skipped")
