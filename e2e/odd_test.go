@@ -10,11 +10,11 @@ import (
 
 // TestOddIdsAreNoInternalErrors asks every route with bytes that no id has: a database may refuse them where we do not.
 func TestOddIdsAreNoInternalErrors(t *testing.T) {
-	odd := []string{"%00", "a%00b", "%FF", "%C3%28", "%ED%A0%80", "%27%22", strings.Repeat("9", 400), "99999999999999999999", "%F0%9F%94%94", "-1"}
-	params := []string{
-		"campaign", "number", "sender", "type", "state", "channel", "from", "to", "cursor", "limit", "template", "language", "phone_number", "company",
-		"unflatten", "access_key", "grant_type", "hub.verify_token",
-	}
+	odd := []string{"a%00b", "%FF", "%C3%28", "%ED%A0%80", "%27%22", strings.Repeat("9", 400), "99999999999999999999", "%F0%9F%94%94", "-1"}
+	changes := []string{"company", "unflatten", "access_key", "grant_type", "hub.verify_token"} // all that requests that change something have
+	params := append([]string{
+		"campaign", "number", "sender", "type", "state", "channel", "from", "to", "cursor", "limit", "template", "language", "phone_number",
+	}, changes...)
 	for _, engine := range engines() {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -35,7 +35,11 @@ func TestOddIdsAreNoInternalErrors(t *testing.T) {
 					if strings.Contains(pattern, "{") {
 						all = append(all, regexp.MustCompile(`\{[^}]*\}`).ReplaceAllLiteralString(pattern, o))
 					}
-					for _, p := range params {
+					asked := changes
+					if method == "GET" {
+						asked = params
+					}
+					for _, p := range asked {
 						all = append(all, strings.NewReplacer("{id}", alphaID, "{number}", "34600000000", "{sender}", "beta_cloud").Replace(pattern)+"?"+p+"="+o)
 					}
 					for _, target := range all {
