@@ -88,15 +88,13 @@ func (s *bulkSite) until(path, state string) map[string]any {
 }
 
 // Nodes die at any moment while a file is sent: whoever goes on sends to everybody who is left, and to nobody twice.
-func TestAFileIsSentOverKills(t *testing.T) {
+func TestFaultsAFileIsSentOverKills(t *testing.T) {
+	long(t)
 	for engine, nodes := range map[string]int{"sqlite": 1, "postgres": 2} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := &bulkSite{flowSite: newFlowSite(t, engine, nodes)}
-			rows, kills := 3000, 3
-			if *rounds > 0 {
-				rows, kills = 20_000, 10
-			}
+			const rows, kills = 20_000, 10
 			path := s.job(rows)
 			s.ask("POST", path+"/send", jsonType, fmt.Appendf(nil, `{"recipients":%d}`, rows))
 			d := newDice(t, "bulk "+engine)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/need"
 	"carillon/internal/store/storetest"
 )
 
@@ -374,6 +375,7 @@ func (s *lines) cancel(id string) {
 // the exchange, while it rings, at the answer, in the talk, between two attempts, and in calls to lines. Those under way are interrupted, and nothing
 // is dialed that was dialed before.
 func TestCallsAreDialedOnceOverKills(t *testing.T) {
+	need.Sound(t)
 	t.Parallel() // it mostly waits until nodes count as dead
 	for _, c := range []struct {
 		name, engine string

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/need"
 	"carillon/internal/store/storetest"
 )
 
@@ -76,6 +77,7 @@ func TestCallsInProgressEndBeforeAStop(t *testing.T) {
 // TestCallsOfALineStayWithinItsBoundOverAKill places forty calls on a line that carries ten, and kills the node that has them
 // under way. On PostgreSQL another node has joined meanwhile: the line's shard may have moved to it, the calls have not.
 func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
+	need.Sound(t)
 	t.Parallel() // it mostly waits until nodes count as dead
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {

@@ -12,7 +12,6 @@ func TestFaultsWaitsOfAMonth(t *testing.T) {
 	long(t)
 	t.Parallel()
 	s := newStepSite(t, "sqlite", "127.0.0.48")
-	s.patient = true
 	n := s.nodes["0"]
 	n.kill()
 	c := clocked(t, n)

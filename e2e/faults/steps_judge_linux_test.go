@@ -258,18 +258,11 @@ func (s *stepSite) judgeOutside(d *death, run *shownRun) {
 	}
 }
 
-// TestStepsOverKills kills the program at every kind of step: in the transaction that stores it, right after that, and where it does
+// TestFaultsStepsOverKills kills the program at every kind of step: in the transaction that stores it, right after that, and where it does
 // something outside before that is begun, while it is under way, and before and after its outcome is stored. Of two nodes the other one
-// goes on. The leases of nodes that were killed are not waited for.
-func TestStepsOverKills(t *testing.T) { stepsOverKills(t, false) }
-
-// TestFaultsStepsOverKills is the same, and waits for the leases.
+// goes on, when the leases of the killed one have ended.
 func TestFaultsStepsOverKills(t *testing.T) {
 	long(t)
-	stepsOverKills(t, true)
-}
-
-func stepsOverKills(t *testing.T, patient bool) {
 	for name, c := range map[string]struct {
 		engine    string
 		addresses []string
@@ -281,12 +274,11 @@ func stepsOverKills(t *testing.T, patient bool) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStepSite(t, c.engine, c.addresses...)
-			s.patient = patient
 			var all []*death
 			for _, k := range kindsOfSteps {
 				for _, d := range k.deaths() {
-					if len(c.addresses) > 1 && (!d.outside || !patient && !slices.Contains([]string{"http", "place_call"}, k.name)) {
-						continue // a short run has two kinds of effects on two nodes
+					if len(c.addresses) > 1 && !d.outside {
+						continue
 					}
 					s.kill(d)
 					all = append(all, d)

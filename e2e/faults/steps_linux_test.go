@@ -138,7 +138,6 @@ type stepSite struct {
 	graph    *graphtest.Server
 	exchange *exchange
 	wave     int
-	patient  bool          // leases are waited for
 	ahead    time.Duration // the nodes' clocks are, and people write by them
 
 	mu       sync.Mutex
@@ -309,7 +308,6 @@ func (s *stepSite) awaiting(within time.Duration, what string, cond func() bool)
 func (s *stepSite) kill(d *death) {
 	s.t.Helper()
 	s.die(d)
-	s.hurry(d.number)
 	if len(s.nodes) > 1 {
 		s.awaiting(90*time.Second, "the end of the run on the other node: "+d.kind.name+" "+d.name, s.over)
 	}
@@ -370,30 +368,5 @@ func (s *stepSite) nudge() {
 	body := s.graph.InboundBody("Eve", graphtest.Text(number, "wamid."+number, "hello", time.Now().Add(s.ahead)))
 	for _, n := range s.nodes {
 		_, _ = s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body) // the node may die of it
-	}
-}
-
-// hurry has what a node had begun that was killed be due now, for those who do not wait for its leases. A node that is alone takes it up
-// by itself, but for a reply: whether that came may still be reported.
-func (s *stepSite) hurry(number string) {
-	s.t.Helper()
-	if s.patient {
-		return
-	}
-	if s.source == "" {
-		if _, err := s.db.ExecContext(s.t.Context(), "UPDATE reply SET due_at = 1 WHERE state = 'sending' AND number = $1", number); err != nil {
-			s.t.Fatal(err)
-		}
-		return
-	}
-	for _, text := range []string{
-		"UPDATE flow_run SET due_at = 1 WHERE begun AND conversation_id IN (SELECT conversation_id FROM reply_window WHERE number = $1)",
-		"UPDATE reply SET due_at = 1 WHERE state = 'sending' AND number = $1",
-		"UPDATE inbound_message SET due_at = 1 WHERE due_at > 0 AND number = $1",
-		"UPDATE conversation SET reply_at = reply_at - 60000 WHERE reply_seq > 0 AND id IN (SELECT conversation_id FROM reply_window WHERE number = $1)",
-	} {
-		if _, err := s.db.ExecContext(s.t.Context(), text, number); err != nil {
-			s.t.Fatal(text, err)
-		}
 	}
 }
