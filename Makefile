@@ -8,12 +8,12 @@ DATA ?= ./data
 FUZZTIME ?= 60s
 ROUNDS ?= 20
 TOOL := go tool -modfile=tools/go.mod
-GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' '*.html' 'docs/*.md' 2>/dev/null)
+GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' '*.html' 'docs/*.md' '*/zoneinfo.zip' 2>/dev/null)
 WEBFILES := $(shell git ls-files --cached --others --exclude-standard web internal/api/openapi.yaml 2>/dev/null | grep -vE '\.go$$|^web/(dist|e2e)/')
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 CLIENT := $(if $(shell command -v npm),clients/typescript/dist/index.js)
 
-.PHONY: help build web run test test-quick test-browser test-sound test-docs check lighthouse race lint lint-openapi fmt bench faults measure fuzz generate deps release release-check clean
+.PHONY: help build web run test test-quick test-browser test-sound test-docs check lighthouse race lint lint-openapi fmt bench faults measure fuzz generate zones deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
@@ -112,6 +112,10 @@ fuzz: need-go ## fuzz every target for FUZZTIME (60s)
 
 generate: need-go ## rewrite the generated documents
 	go test ./internal/config ./internal/app ./internal/panel ./cmd/... ./e2e/... -run 'Doc|Generated|Page|Stale' -update
+
+zones: need-go ## renew the program's time zones from the newest tzdata of Debian (needs apt-get and dpkg-deb; installs nothing)
+	go run ./internal/schedule/extract
+	go test ./internal/schedule -run TestZoneListIsCurrent -update
 
 deps: ## install what the tests need and is missing (Debian packages, when allowed)
 	@bash .ci/deps

@@ -124,6 +124,7 @@ var layers = map[string]float64{
 	"internal/jsonbody":   9,
 	"internal/cpu":        9,
 	"internal/need":       9,
+	"internal/schedule":   9,
 	"internal/provider":   9,
 
 	".": 10, // the root package
@@ -240,6 +241,21 @@ func TestLayersAreBrokenInEveryWay(t *testing.T) {
 		if diff := cmp.Diff(want, violations([]source{{file: c.file, imports: []string{c.imports}}})); diff != "" {
 			t.Errorf("%s imports %s (-want +got):\n%s", c.file, c.imports, diff)
 		}
+	}
+}
+
+// TestTimeZonesAreThoseOfPackageSchedule finds what would read the zone files of the machine, or another release.
+func TestTimeZonesAreThoseOfPackageSchedule(t *testing.T) {
+	for _, s := range parse(t, 0) {
+		if slices.Contains(s.imports, "time/tzdata") {
+			t.Errorf("%s imports time/tzdata: time zones are those of internal/schedule", s.file)
+		}
+		ast.Inspect(s.parsed, func(n ast.Node) bool {
+			if x, ok := n.(*ast.SelectorExpr); ok && x.Sel.Name == "LoadLocation" {
+				t.Errorf("%s calls LoadLocation: time zones are those of internal/schedule", s.file)
+			}
+			return true
+		})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	_ "time/tzdata" // schedules are in named zones, whatever the machine has installed
 
 	"golang.org/x/term"
 )

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/request"
+	"carillon/internal/schedule"
 )
 
 // BatchRows is how many rows of the file make a batch, which is one request.
@@ -74,7 +75,7 @@ func (s *Settings) due() (time.Time, error) {
 	if s.At == "" {
 		return time.Time{}, nil
 	}
-	return carillon.ParseSchedule(s.At, cmp.Or(s.Timezone, "UTC"))
+	return schedule.Parse(s.At, cmp.Or(s.Timezone, "UTC"))
 }
 
 // fits checks a request to send to the rows, all of which have a number. Errors: those of request.Parse and CheckAgainst.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	_ "time/tzdata"
 
 	"carillon"
 	"carillon/internal/agent"
@@ -18,6 +17,7 @@ import (
 	"carillon/internal/call/dial"
 	"carillon/internal/provider"
 	"carillon/internal/queue"
+	"carillon/internal/schedule"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/storetest"
@@ -476,7 +476,7 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 	if testing.Short() && os.Getenv("CI") == "" { // with CI set it runs
 		t.Skip("a day and a half of ticks takes minutes under the race detector")
 	}
-	madrid, err := time.LoadLocation("Europe/Madrid")
+	madrid, err := schedule.Zone("Europe/Madrid")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/call/dial"
 	"carillon/internal/call/hours"
+	"carillon/internal/schedule"
 	"carillon/internal/store"
 )
 
@@ -145,7 +146,7 @@ func (x *night) run(t *testing.T, dir string) {
 	}
 	defer n.start()()
 	for i, c := range x.calls {
-		due, err := carillon.ParseSchedule(c.at, c.zone)
+		due, err := schedule.Parse(c.at, c.zone)
 		if err != nil {
 			t.Fatal(err)
 		}

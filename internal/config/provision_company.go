@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/schedule"
 )
 
 // Roles returns the roles of members; the first is the default.
@@ -88,7 +89,7 @@ func callingHours(f *form) *carillon.CallingHours {
 }
 
 func validZone(s string) bool {
-	_, err := carillon.ParseZone(s)
+	_, err := schedule.Zone(s)
 	return err == nil
 }
 

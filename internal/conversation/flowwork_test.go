@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/flow"
+	"carillon/internal/schedule"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 )
@@ -56,7 +57,7 @@ func TestTimersOfFlowsAreExactAndDurable(t *testing.T) {
 func TestTimersOfFlowsAreExactOverAMonth(t *testing.T) {
 	const days = 31
 	onBoth(t, func(t *testing.T, r *rig) {
-		madrid, err := time.LoadLocation("Europe/Madrid")
+		madrid, err := schedule.Zone("Europe/Madrid")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/schedule"
 	"carillon/internal/store"
 )
 
@@ -65,7 +66,7 @@ func queryInstant(q url.Values, name string) (time.Time, error) {
 	if t, err := time.Parse(time.DateOnly, v); err == nil {
 		return t, nil
 	}
-	t, err := carillon.ParseSchedule(v, "UTC")
+	t, err := schedule.Parse(v, "UTC")
 	if err != nil {
 		return time.Time{}, carillon.BadFormat(name, v, "ISO 8601 (YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS, UTC unless it has an offset)", "2026-01-31T09:00:00")
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	_ "time/tzdata" // zones of schedules
 
 	"carillon"
 	"carillon/internal/content"

@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/notify"
 	"carillon/internal/provider"
+	"carillon/internal/schedule"
 	"carillon/internal/store"
 )
 
@@ -86,7 +87,7 @@ func TestTheTimelineShowsMovesCancelsAndTheEnd(t *testing.T) {
 		defer stop()
 		const later = `,"datetime_sending":"2099-01-01T00:00:00"`
 		moved := r.accept(body(later, "34600111001"))
-		to, err := carillon.ParseSchedule("2098-01-01T00:00:00", "UTC")
+		to, err := schedule.Parse("2098-01-01T00:00:00", "UTC")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"carillon"
 	"carillon/internal/jsonbody"
+	"carillon/internal/schedule"
 )
 
 const (
@@ -27,10 +28,10 @@ func Schedule(o *jsonbody.Object, now time.Time) (at time.Time, given bool, err 
 		zone = "UTC"
 	}
 	if !given {
-		_, err := carillon.ParseZone(zone)
+		_, err := schedule.Zone(zone)
 		return time.Time{}, false, err
 	}
-	at, err = carillon.ParseSchedule(text, zone)
+	at, err = schedule.Parse(text, zone)
 	if err != nil {
 		return time.Time{}, false, err
 	}

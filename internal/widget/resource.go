@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/convai"
 	"carillon/internal/resource"
+	"carillon/internal/schedule"
 )
 
 // Widget is a chat or voice widget.
@@ -137,7 +138,7 @@ func (w *Widget) validateHours(c *resource.Check) {
 	if h == nil {
 		return
 	}
-	_, err := carillon.ParseZone(h.Timezone)
+	_, err := schedule.Zone(h.Timezone)
 	c.That(err == nil, "hours.timezone", "Must be the name of a time zone such as Europe/Madrid")
 	c.That(clock.MatchString(h.From), "hours.from", "Must be a time of day such as 09:00")
 	c.That(clock.MatchString(h.To) || h.To == "24:00", "hours.to", "Must be a time of day such as 18:00")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/schedule"
 )
 
 // daysAhead bounds the search: where hours are open once a week, a daylight change may skip one of their days.
@@ -21,7 +22,7 @@ func Next(h *carillon.CallingHours, at time.Time) time.Time {
 	if h == nil {
 		return at
 	}
-	zone, err := carillon.ParseZone(h.Timezone)
+	zone, err := schedule.Zone(h.Timezone)
 	if err != nil {
 		return at // the set-up admits only zones that the program knows
 	}
@@ -52,6 +53,6 @@ func instant(date time.Time, clock, zone string) time.Time {
 	if clock == "24:00" {
 		date, clock = date.AddDate(0, 0, 1), "00:00"
 	}
-	t, _ := carillon.ParseSchedule(date.Format(time.DateOnly)+"T"+clock+":00", zone) // both are in the right form
+	t, _ := schedule.Parse(date.Format(time.DateOnly)+"T"+clock+":00", zone) // both are in the right form
 	return t
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata"
 
 	"carillon"
+	"carillon/internal/schedule"
 )
 
 var week = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
@@ -124,7 +124,7 @@ func TestNextThroughAYear(t *testing.T) {
 }
 
 func checkYear(t *testing.T, h *carillon.CallingHours) {
-	zone, err := carillon.ParseZone(h.Timezone)
+	zone, err := schedule.Zone(h.Timezone)
 	if err != nil {
 		t.Fatal(err)
 	}

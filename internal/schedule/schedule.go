@@ -1,24 +1,22 @@
-package carillon
+package schedule
 
 import (
-	"strings"
-	"sync"
 	"time"
+
+	"carillon"
 )
 
-// The texts of format errors.
+// The texts of the error of a time in another form.
 const (
 	scheduleFormat  = "ISO 8601 (YYYY-MM-DDTHH:MM:SS)"
 	scheduleExample = "2030-01-31T09:00:00"
-	zoneFormat      = "IANA time zone name"
-	zoneExample     = "Europe/Madrid"
 )
 
-// ParseSchedule returns the instant, in UTC, of a local date and time `YYYY-MM-DDTHH:MM:SS` in an IANA zone. Milliseconds
+// Parse returns the instant, in UTC, of a local date and time `YYYY-MM-DDTHH:MM:SS` in an IANA zone. Milliseconds
 // may follow, then `Z` or a numeric offset, which overrides the zone. A time that a daylight change skips is the instant
 // of the change; of a time that occurs twice it is the first.
-func ParseSchedule(local, zone string) (time.Time, error) {
-	loc, err := ParseZone(zone)
+func Parse(local, zone string) (time.Time, error) {
+	loc, err := Zone(zone)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -40,8 +38,8 @@ func ParseSchedule(local, zone string) (time.Time, error) {
 	return at, nil
 }
 
-func badSchedule(local string) *Error {
-	return BadFormat("datetime_sending", local, scheduleFormat, scheduleExample)
+func badSchedule(local string) *carillon.Error {
+	return carillon.BadFormat("datetime_sending", local, scheduleFormat, scheduleExample)
 }
 
 // wallTime reads the date and time at the start of s as if it were UTC, and returns what follows it.
@@ -121,49 +119,4 @@ func inZone(wall time.Time, loc *time.Location) time.Time {
 		}
 		t = end
 	}
-}
-
-// zones caches loaded zones: loading one takes longer than everything else a request needs.
-var zones sync.Map //nolint:gochecknoglobals // a cache of immutable values, as many as the tz database has names
-
-// ParseZone returns a zone by its exact IANA name. It refuses the empty name, `Local` and the other spellings that system
-// databases accept. The program embeds its own copy of the database.
-func ParseZone(name string) (*time.Location, error) {
-	if name == "UTC" {
-		return time.UTC, nil
-	}
-	if loc, ok := zones.Load(name); ok {
-		return loc.(*time.Location), nil // nothing else is stored
-	}
-	if zoneName(name) {
-		if loc, err := time.LoadLocation(name); err == nil {
-			zones.Store(name, loc)
-			return loc, nil
-		}
-	}
-	return nil, BadFormat("timezone", name, zoneFormat, zoneExample)
-}
-
-// zoneName reports whether a name can be a zone of the database rather than a path to another file.
-func zoneName(name string) bool {
-	switch name {
-	case "", "Local", "localtime", "posixrules", "Factory":
-		return false
-	}
-	if len(name) > 64 || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") {
-		return false
-	}
-	slash := true
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c == '/' && slash:
-			return false
-		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', c == '_', c == '-', c == '+', c == '/':
-		default:
-			return false
-		}
-		slash = c == '/'
-	}
-	return !slash
 }

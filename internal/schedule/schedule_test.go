@@ -1,25 +1,29 @@
-package carillon
+package schedule
 
 import (
 	"archive/zip"
+	"errors"
 	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon"
 )
 
 var update = flag.Bool("update", false, "rewrite generated test data")
 
-const zoneList = "testdata/zones.txt"
+const (
+	zoneList  = "testdata/zones.txt"
+	zonesFile = "zones/zoneinfo.zip"
+	wallForm  = "2006-01-02T15:04:05"
+)
 
-// zoneNames are all names of the tz database; Factory stands in it and names no zone.
+// zoneNames returns all names of the database. Factory is in it and names no zone.
 func zoneNames(t testing.TB) []string {
 	t.Helper()
 	text, err := os.ReadFile(zoneList)
@@ -29,50 +33,62 @@ func zoneNames(t testing.TB) []string {
 	return strings.Fields(string(text))
 }
 
-// TestZoneListIsCurrent compares testdata/zones.txt with the database of the Go in use; update it with
-// `go test -run TestZoneListIsCurrent . -update`.
-func TestZoneListIsCurrent(t *testing.T) {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib/time/zoneinfo.zip"))
+// released reads the committed zones without package schedule: compiled zones by name.
+func released(t testing.TB) map[string][]byte {
+	t.Helper()
+	r, err := zip.OpenReader(zonesFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	var names []string
+	all := map[string][]byte{}
 	for _, f := range r.File {
-		if !strings.HasSuffix(f.Name, "/") && f.Name != "Factory" {
-			names = append(names, f.Name)
-		}
-	}
-	slices.Sort(names)
-	if *update {
-		if err := os.WriteFile(zoneList, []byte(strings.Join(names, "\n")+"\n"), 0o600); err != nil {
+		if all[f.Name], err = contents(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if d := cmp.Diff(names, zoneNames(t)); d != "" {
-		t.Errorf("update it with -update: %s", d)
+	delete(all, VersionFile)
+	return all
+}
+
+// zoneOf compiles a committed zone without package schedule.
+func zoneOf(t testing.TB, name string, data []byte) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocationFromTZData(name, data)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
 	}
+	return zone
 }
 
 // TestScheduleLandsInEveryZone takes every zone around each of its changes of 2026 and 2027 and compares with a scan,
-// minute by minute, over what the zone's clocks show.
+// minute by minute, over what the zone's clocks show. Names of one zone share the scan.
 func TestScheduleLandsInEveryZone(t *testing.T) {
 	from, to := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
+	type zone struct {
+		landings []landing
+		changes  int
+	}
+	scanned := map[string]zone{} // by data
 	changes := 0
+	zones := released(t)
 	for _, name := range zoneNames(t) {
-		loc, err := ParseZone(name)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
+		data := zones[name]
+		z, ok := scanned[string(data)]
+		if !ok {
+			loc := zoneOf(t, name, data)
+			found := zoneChanges(loc, from, to)
+			z.changes = len(found)
+			for _, at := range append(found, time.Date(2026, 7, 15, 9, 30, 0, 0, time.UTC)) {
+				z.landings = append(z.landings, landingsAround(loc, at)...)
+			}
+			scanned[string(data)] = z
 		}
-		found := zoneChanges(loc, from, to)
-		changes += len(found)
-		for _, at := range append(found, time.Date(2026, 7, 15, 9, 30, 0, 0, time.UTC)) {
-			checkAround(t, name, loc, at)
+		changes += z.changes
+		for _, l := range z.landings {
+			if got, err := Parse(l.local, name); err != nil || !got.Equal(l.want) {
+				t.Errorf("%s in %s: %v, %v, want %v", l.local, name, got, err, l.want)
+			}
 		}
 	}
 	if changes < 500 {
@@ -104,12 +120,15 @@ func zoneChanges(loc *time.Location, from, to time.Time) (changes []time.Time) {
 	return changes
 }
 
-const wallForm = "2006-01-02T15:04:05"
+// landing is a local time and its instant.
+type landing struct {
+	local string
+	want  time.Time
+}
 
-// checkAround asks for local times from three hours before an instant to three hours after it, in steps that hit both
-// ends of a gap or an overlap, and compares each with the scan.
-func checkAround(t *testing.T, name string, loc *time.Location, at time.Time) {
-	t.Helper()
+// landingsAround returns local times from three hours before an instant to three hours after it, in steps that meet both
+// ends of a gap or an overlap, with their instants by the scan.
+func landingsAround(loc *time.Location, at time.Time) []landing {
 	const window = 7 * 60
 	shown := make([]time.Time, 0, 2*window) // what the clocks show, minute by minute, written as UTC
 	first := at.Add(-window * time.Minute)
@@ -124,13 +143,11 @@ func checkAround(t *testing.T, name string, loc *time.Location, at time.Time) {
 	for m := -180; m <= 180; m += 30 {
 		wanted = append(wanted, before.Add(time.Duration(m)*time.Minute))
 	}
+	all := make([]landing, 0, len(wanted))
 	for _, wall := range wanted {
-		want := scan(shown, first, wall)
-		got, err := ParseSchedule(wall.Format(wallForm), name)
-		if err != nil || !got.Equal(want) {
-			t.Errorf("%s in %s: %v, %v, want %v", wall.Format(wallForm), name, got, err, want)
-		}
+		all = append(all, landing{wall.Format(wallForm), scan(shown, first, wall)})
 	}
+	return all
 }
 
 // scan is the first minute whose clocks show the wall time, or that skipped it.
@@ -147,14 +164,18 @@ func scan(shown []time.Time, first, wall time.Time) time.Time {
 	return time.Time{}
 }
 
-func TestParseSchedule(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, c := range []struct{ local, zone, want string }{
 		{"2027-01-15T09:00:00", "UTC", "2027-01-15T09:00:00Z"},
 		{"2027-01-15T09:00:00", "Europe/Madrid", "2027-01-15T08:00:00Z"},
 		{"2027-07-15T09:00:00", "Europe/Madrid", "2027-07-15T07:00:00Z"},
-		{"2027-03-28T02:30:00", "Europe/Madrid", "2027-03-28T01:00:00Z"}, // gap: just after it
-		{"2027-10-31T02:30:00", "Europe/Madrid", "2027-10-31T00:30:00Z"}, // overlap: the first
-		{"2011-12-30T12:00:00", "Pacific/Apia", "2011-12-30T10:00:00Z"},  // a day that was left out
+		{"2027-03-28T02:30:00", "Europe/Madrid", "2027-03-28T01:00:00Z"},     // gap: just after it
+		{"2027-10-31T02:30:00", "Europe/Madrid", "2027-10-31T00:30:00Z"},     // overlap: the first
+		{"2011-12-30T12:00:00", "Pacific/Apia", "2011-12-30T10:00:00Z"},      // a day that was left out
+		{"2027-01-15T09:00:00", "America/Vancouver", "2027-01-15T16:00:00Z"}, // British Columbia stays on -07 from 2026 on
+		{"2098-01-15T09:00:00", "America/Vancouver", "2098-01-15T16:00:00Z"},
+		{"2027-01-15T09:00:00", "America/Winnipeg", "2027-01-15T14:00:00Z"}, // Manitoba on -05
+		{"2027-01-15T09:00:00", "America/Havana", "2027-01-15T13:00:00Z"},   // Cuba on -04
 		{"2027-04-04T01:45:00", "Australia/Lord_Howe", "2027-04-03T14:45:00Z"},
 		{"2027-01-15T09:00:00.250", "UTC", "2027-01-15T09:00:00.25Z"},
 		{"2027-01-15T09:00:00Z", "Europe/Madrid", "2027-01-15T09:00:00Z"},
@@ -167,7 +188,7 @@ func TestParseSchedule(t *testing.T) {
 		{"9999-12-31T23:59:59", "Asia/Tokyo", "9999-12-31T14:59:59Z"},
 		{"0000-01-01T00:00:00", "Asia/Tokyo", "-0001-12-31T14:41:01Z"},
 	} {
-		got, err := ParseSchedule(c.local, c.zone)
+		got, err := Parse(c.local, c.zone)
 		if c.want == "" {
 			if err == nil {
 				t.Errorf("%s: %v", c.local, got)
@@ -180,7 +201,7 @@ func TestParseSchedule(t *testing.T) {
 	}
 }
 
-func TestParseScheduleRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	for _, local := range []string{
 		"", "tomorrow", "2027-01-15", "2027-01-15 09:00:00", "2027-01-15T09:00", "2027-13-01T00:00:00", "2027-02-30T00:00:00",
 		"2027-02-29T00:00:00", "2027-01-32T00:00:00", "2027-01-15T24:00:00", "2027-01-15T23:60:00", "2027-01-15T23:59:60",
@@ -189,38 +210,24 @@ func TestParseScheduleRefuses(t *testing.T) {
 		"2027-01-15T09:00:00+1", "2027-01-15T09:00:00+24:00", "2027-01-15T09:00:00+05:60", "2027-01-15T09:00:00+05:3", "2027-01-15T09:00:00ZZ",
 		"9999-12-31T23:59:59-05:00", "+2027-01-15T09:00:00", "02027-01-15T09:00:00", "٢٠٢٧-01-15T09:00:00", "2027-01-15T09:00:00Europe/Madrid", "2027-01-15T9:00:000",
 	} {
-		_, err := ParseSchedule(local, "UTC")
+		_, err := Parse(local, "UTC")
 		if err == nil {
 			t.Errorf("%q was accepted", local)
 			continue
 		}
-		want := BadFormat("datetime_sending", local, "ISO 8601 (YYYY-MM-DDTHH:MM:SS)", "2030-01-31T09:00:00")
+		want := carillon.BadFormat("datetime_sending", local, "ISO 8601 (YYYY-MM-DDTHH:MM:SS)", "2030-01-31T09:00:00")
 		if d := cmp.Diff(want.Details, asError(t, err).Details); d != "" {
 			t.Error(d)
 		}
 	}
 }
 
-func TestParseZoneTakesIANANamesOnly(t *testing.T) {
-	for _, name := range []string{"UTC", "Etc/UTC", "GMT", "EST5EDT", "Etc/GMT+5", "US/Eastern", "America/Argentina/Buenos_Aires", "America/Port-au-Prince"} {
-		for range 2 { // loaded, then kept
-			if loc, err := ParseZone(name); err != nil || loc.String() != name {
-				t.Errorf("%s: %v, %v", name, loc, err)
-			}
-		}
+// asError returns the *carillon.Error in err, or ends the test.
+func asError(t testing.TB, err error) *carillon.Error {
+	t.Helper()
+	e, ok := errors.AsType[*carillon.Error](err)
+	if !ok {
+		t.Fatalf("%v is no error for a caller", err)
 	}
-	for _, name := range []string{
-		"", "Local", "local", "localtime", "posixrules", "Factory", "posix/Europe/Madrid", "right/Europe/Madrid", "Europe", "Europe/", "/Europe/Madrid",
-		"Europe//Madrid", "Europe/./Madrid", "../zoneinfo/Europe/Madrid", "Europe/Madrid\x00", "+02:00", "CEST", "europe/madrid", "tzdata.zi", "zone.tab",
-		" UTC", "Z", strings.Repeat("A", 65),
-	} {
-		loc, err := ParseZone(name)
-		if err == nil {
-			t.Errorf("%q was taken for %v", name, loc)
-			continue
-		}
-		if f := asError(t, err).Details.Find("field"); f != "timezone" {
-			t.Errorf("%q: field %v", name, f)
-		}
-	}
+	return e
 }
