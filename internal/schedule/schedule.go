@@ -109,6 +109,10 @@ const farthestOffset = 26 * time.Hour
 func inZone(wall time.Time, loc *time.Location) time.Time {
 	for t := wall.Add(-farthestOffset).In(loc); ; {
 		start, end := t.ZoneBounds()
+		if !end.IsZero() && !end.After(t) {
+			// On the last day of a leap year package time may return the beginning of that day (go.dev/issue/81583).
+			end = t.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).In(loc)
+		}
 		_, offset := t.Zone()
 		at := wall.Add(-time.Duration(offset) * time.Second)
 		switch {

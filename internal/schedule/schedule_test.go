@@ -186,6 +186,9 @@ func TestParse(t *testing.T) {
 		{"2028-02-29T00:00:00", "UTC", "2028-02-29T00:00:00Z"},
 		{"2099-07-15T09:00:00", "America/New_York", "2099-07-15T13:00:00Z"},
 		{"9999-12-31T23:59:59", "Asia/Tokyo", "9999-12-31T14:59:59Z"},
+		{"2040-12-31T12:00:00", "Europe/Madrid", "2040-12-31T11:00:00Z"}, // the last day of a leap year
+		{"2040-12-31T23:30:00", "America/New_York", "2041-01-01T04:30:00Z"},
+		{"2040-12-31T00:30:00", "Pacific/Auckland", "2040-12-30T11:30:00Z"},
 		{"0000-01-01T00:00:00", "Asia/Tokyo", "-0001-12-31T14:41:01Z"},
 	} {
 		got, err := Parse(c.local, c.zone)
@@ -197,6 +200,20 @@ func TestParse(t *testing.T) {
 		}
 		if err != nil || got.Format(time.RFC3339Nano) != c.want || got.Location() != time.UTC {
 			t.Errorf("%s in %s: %v, %v, want %s", c.local, c.zone, got, err, c.want)
+		}
+	}
+}
+
+// TestParseEndsAtTheTurnOfEveryYear takes the days for which package time returns an end of the period that is before them.
+func TestParseEndsAtTheTurnOfEveryYear(t *testing.T) {
+	for name, data := range released(t) {
+		zone := zoneOf(t, name, data)
+		for _, year := range []string{"2028", "2040", "2095", "2096", "2400"} {
+			for _, local := range []string{year + "-12-30T23:59:59", year + "-12-31T00:00:00", year + "-12-31T12:00:00", year + "-12-31T23:59:59"} {
+				if at, err := Parse(local, name); err != nil || at.In(zone).Format(wallForm) != local {
+					t.Errorf("%s in %s: %v, %v", local, name, at, err)
+				}
+			}
 		}
 	}
 }
