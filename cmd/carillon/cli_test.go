@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/config"
+	"carillon/internal/schedule"
 )
 
 func (r result) want(t *testing.T, code int, stdout, stderr string) {
@@ -193,4 +194,7 @@ func TestVersionTellsTheBuild(t *testing.T) {
 	s := newStrict(t)
 	s.try(nil, "version").want(t, 0, "carillon ", "")
 	s.try(nil, "version", "--json").want(t, 0, `"go": "go1.`, "")
+	zones := schedule.BuiltIn().Version
+	s.try(nil, "version").want(t, 0, "\ntime zones "+zones+"\n", "")
+	s.try(nil, "version", "--json").want(t, 0, `"time_zones": "`+zones+`"`, "")
 }

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"carillon/internal/app"
+	"carillon/internal/schedule"
 )
 
 type versionCommand struct{ jsonFlag }
@@ -18,10 +19,11 @@ type build struct {
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	Zones    string `json:"time_zones"` // the release of the IANA database that the program contains
 }
 
 func buildOf() build {
-	b := build{Version: app.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: app.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Zones: schedule.BuiltIn().Version}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -54,7 +56,7 @@ func (c *versionCommand) Run(env *environment) error {
 		_, err = fmt.Fprintf(env.Stdout, "revision %s of %s%s\n", b.Revision, b.Time, dirty)
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(env.Stdout, "%s %s\n", b.Go, b.Platform)
+		_, err = fmt.Fprintf(env.Stdout, "%s %s\ntime zones %s\n", b.Go, b.Platform, b.Zones)
 	}
 	return err
 }

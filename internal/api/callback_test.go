@@ -16,6 +16,7 @@ import (
 
 	"carillon"
 	"carillon/internal/provider"
+	"carillon/internal/schedule"
 	"carillon/internal/store"
 	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
@@ -252,7 +253,8 @@ func TestReadinessTellsTheReason(t *testing.T) {
 		}
 		return r.do(req)
 	}
-	if status, text := get("/readyz"); status != 200 || text != `{"status":"ready","checks":{"database":"ok"}}` {
+	want := `{"status":"ready","checks":{"database":"ok"},"time_zones":"` + schedule.Current().Version + `"}`
+	if status, text := get("/readyz"); status != 200 || text != want {
 		t.Error(status, text)
 	}
 	r.ready = &carillon.Error{Code: carillon.ServiceUnavailable, Message: "Not ready", Details: carillon.Details{{Key: "reason", Value: "the clock is wrong"}}}

@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/schedule"
 	"carillon/internal/store"
 )
 
@@ -33,6 +34,7 @@ func (meta) health(w http.ResponseWriter, _ *http.Request) error {
 type readyResponse struct {
 	Status     string           `json:"status"`
 	Checks     carillon.Details `json:"checks"`
+	TimeZones  string           `json:"time_zones"` // the release
 	RestoredAt string           `json:"restored_at,omitempty"`
 }
 
@@ -44,7 +46,7 @@ func (s meta) ready(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 		defer cancel()
-		response := readyResponse{Status: "ready", Checks: checks}
+		response := readyResponse{Status: "ready", Checks: checks, TimeZones: schedule.Current().Version}
 		if at, _, err := s.store.RestoredAt(ctx); err == nil && !at.IsZero() {
 			response.RestoredAt = carillon.FormatTime(at)
 		}

@@ -12,6 +12,7 @@ import (
 	"carillon/internal/hook"
 	"carillon/internal/knowledge"
 	"carillon/internal/resource"
+	"carillon/internal/schedule"
 	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/whatsapp"
@@ -69,7 +70,7 @@ func kinds() []resource.Kind {
 // announce logs that requests are served, and writes the ready file.
 func (a *App) announce(ctx context.Context) error {
 	a.log.InfoContext(ctx, "ready", "address", a.ready.BaseURL, "engine", a.store.Engine(), "version", a.ready.Version,
-		"node", a.queue.ID())
+		"node", a.queue.ID(), "time_zones", schedule.Current().Version)
 	if a.cfg.ReadyFile != "" {
 		if err := a.ready.WriteFile(a.cfg.ReadyFile); err != nil {
 			return err
