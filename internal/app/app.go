@@ -43,6 +43,7 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
 	"carillon/internal/sandbox"
+	"carillon/internal/schedule"
 	"carillon/internal/sip"
 	"carillon/internal/sso"
 	"carillon/internal/store"
@@ -158,6 +159,9 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.cfg.CheckFolder(); err != nil {
 		return err
 	}
+	if err := useZones(a.cfg); err != nil {
+		return err
+	}
 	key, err := a.cfg.MasterKey()
 	if err != nil {
 		return err
@@ -187,6 +191,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	warn(ctx, a.log, a.cfg, a.listener.Addr())
+	warnOfZones(ctx, a.log, schedule.Current(), schedule.BuiltIn(), time.Now())
 	a.run(ctx)
 	select {
 	case <-a.queue.Ready():

@@ -20,6 +20,9 @@ import (
 // Apply applies the set-up files that the settings name; it neither listens nor delivers. On SQLite the program that runs on
 // the data folder applies them, where there is one.
 func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (store.Summary, error) {
+	if err := useZones(cfg); err != nil {
+		return nil, err
+	}
 	// Read the files first, to report mistakes in them without a database.
 	bundle, p, err := config.ReadBundle(cfg.Provision, ProvisionOptions())
 	if err != nil {

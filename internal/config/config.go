@@ -15,6 +15,7 @@ type Config struct {
 	Data              string
 	DatabaseURL       Secret // empty: SQLite in Data
 	MasterKeyFile     string // empty: a key created in Data, on SQLite only
+	ZonesFile         string // empty: the program's own time zones
 	Provision         []string
 	Demo              bool
 	ReadyFile         string

@@ -59,6 +59,11 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(text, func(c *Config) *string { return &c.MasterKeyFile }),
 		},
 		{
+			Name: "zones-file", Unit: "file",
+			Doc: "A zip with a release of the IANA time zones that replaces the program's own, for a change of clocks before the next version. It is read at the start. Empty: the program's own.",
+			set: one(text, func(c *Config) *string { return &c.ZonesFile }),
+		},
+		{
 			Name: "provision", Unit: "file", List: true,
 			Doc: "Declarative set-up file to apply at the start, whole or not at all. May be repeated.",
 			set: many(text, func(c *Config) *[]string { return &c.Provision }),

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"carillon/internal/config"
+	"carillon/internal/schedule"
+)
+
+// useZones replaces the program's time zones with the operator's, where there are any.
+func useZones(cfg config.Config) error {
+	zones, err := cfg.Zones()
+	if err != nil {
+		return err
+	}
+	if zones != nil {
+		schedule.Use(zones)
+	}
+	return nil
+}
+
+const maxZonesAge = 365 * 24 * time.Hour
+
+// warnOfZones logs that time zones are old: governments change their clocks several times a year.
+func warnOfZones(ctx context.Context, log *slog.Logger, used, builtIn *schedule.Release, now time.Time) {
+	if now.Sub(used.Date) > maxZonesAge {
+		log.WarnContext(ctx, "the time zones are over a year old, and clocks may have been changed since: upgrade, or name a newer release with zones-file",
+			"release", used.Version, "date", used.Date.Format(time.DateOnly))
+	}
+	if used.Version < builtIn.Version {
+		log.WarnContext(ctx, "the time zones of zones-file are older than the program's own: name a newer release, or none",
+			"release", used.Version, "own", builtIn.Version)
+	}
+}
