@@ -126,7 +126,16 @@ func TestImageNeedsNothingButItsFiles(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	i.delivered(t, ready, i.send(t, ready, "", ""))
-	i.send(t, ready, time.Now().AddDate(0, 1, 0).Format(time.DateOnly)+"T12:00:00", "Europe/Madrid")
+	// British Columbia stays on -07 from 2026 on. 2098 is in the future for long.
+	id := i.send(t, ready, "2098-01-15T09:00:00", "America/Vancouver")
+	shown, err := i.command(t.Context(), append(here, "TZ=America/Vancouver"), "notifications", "show", id).CombinedOutput()
+	if err != nil || !strings.Contains(string(shown), "2098-01-15 09:00:00 MST") {
+		t.Errorf("%v: %s", err, shown)
+	}
+	shown, err = i.command(t.Context(), here, "notifications", "show", id, "--json").CombinedOutput()
+	if err != nil || !strings.Contains(string(shown), `"scheduled_time": "2098-01-15T16:00:00Z"`) {
+		t.Errorf("%v: %s", err, shown)
+	}
 
 	stop()
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {

@@ -7,19 +7,31 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
+
+	"carillon/internal/schedule"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal stops the program in order; a second one ends it at once.
 	context.AfterFunc(ctx, stop)
+	useLocalZone(os.Getenv("TZ"))
 	os.Exit(run(ctx, os.Args[1:], environment{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv,
 		Terminal: term.IsTerminal(int(os.Stderr.Fd())), Asks: term.IsTerminal(int(os.Stdin.Fd())), Secret: readSecretLine,
 	}))
+}
+
+// useLocalZone has times shown in the zone that TZ names, where the machine has no zone files too. Go reads only those.
+func useLocalZone(name string) {
+	if zone, err := schedule.Zone(strings.TrimPrefix(name, ":")); err == nil {
+		time.Local = zone
+	}
 }
 
 // readSecretLine reads a line from the terminal without showing it. An interrupt gives the terminal back as it was.
