@@ -26,7 +26,7 @@ const maxZonesAge = 365 * 24 * time.Hour
 // warnOfZones logs that time zones are old: governments change their clocks several times a year.
 func warnOfZones(ctx context.Context, log *slog.Logger, used, builtIn *schedule.Release, now time.Time) {
 	if now.Sub(used.Date) > maxZonesAge {
-		log.WarnContext(ctx, "the time zones are over a year old, and clocks may have been changed since: upgrade, or name a newer release with zones-file",
+		log.WarnContext(ctx, "the time zones are over a year old: upgrade, or name a newer release with zones-file",
 			"release", used.Version, "date", used.Date.Format(time.DateOnly))
 	}
 	if used.Version < builtIn.Version {

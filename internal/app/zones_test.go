@@ -87,7 +87,8 @@ func TestOperatorsTimeZonesAreInUseFromTheStart(t *testing.T) {
 	t.Cleanup(func() { schedule.Use(nil) })
 	var log bytes.Buffer
 	cfg := config.Config{
-		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: time.Minute, ZonesFile: oldZones(t),
+		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: time.Minute,
+		ZonesFile: oldZones(t),
 	}
 	a, err := New(cfg, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {

@@ -23,8 +23,14 @@ func TestZonesFileIsReadOrRefused(t *testing.T) {
 	} {
 		c := Config{ZonesFile: name}
 		_, err := c.Zones()
-		if err == nil || !strings.HasPrefix(err.Error(), "--zones-file: ") || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want the name and %s", err, want)
+		if err == nil {
+			t.Errorf("%s is taken", name)
+			continue
+		}
+		for _, part := range []string{"--zones-file: ", name, want} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%v lacks %s", err, part)
+			}
 		}
 	}
 	if r, err := new(Config).Zones(); r != nil || err != nil {

@@ -47,7 +47,7 @@ func ReadRelease(data []byte) (*Release, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%d time zones are missing, such as %s", len(missing), slices.Min(missing))
+		return nil, fmt.Errorf("time zones are missing: %d, such as %s", len(missing), slices.Min(missing))
 	}
 	return r, nil
 }

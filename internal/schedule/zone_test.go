@@ -130,7 +130,9 @@ func TestZoneReadsNoZoneFilesOfTheMachine(t *testing.T) {
 }
 
 func TestZoneTakesIANANamesOnly(t *testing.T) {
-	for _, name := range []string{"UTC", "Etc/UTC", "GMT", "EST5EDT", "Etc/GMT+5", "US/Eastern", "America/Argentina/Buenos_Aires", "America/Port-au-Prince"} {
+	for _, name := range []string{
+		"UTC", "Etc/UTC", "GMT", "EST5EDT", "Etc/GMT+5", "US/Eastern", "America/Argentina/Buenos_Aires", "America/Port-au-Prince",
+	} {
 		for range 2 { // loaded, then kept
 			if loc, err := Zone(name); err != nil || loc.String() != name {
 				t.Errorf("%s: %v, %v", name, loc, err)
@@ -138,8 +140,10 @@ func TestZoneTakesIANANamesOnly(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"", "Local", "local", "localtime", "posixrules", "Factory", "posix/Europe/Madrid", "right/Europe/Madrid", "Europe", "Europe/", "/Europe/Madrid",
-		"Europe//Madrid", "Europe/./Madrid", "../zoneinfo/Europe/Madrid", "Europe/Madrid\x00", "+02:00", "CEST", "europe/madrid", "tzdata.zi", "zone.tab",
+		"", "Local", "local", "localtime", "posixrules", "Factory", "posix/Europe/Madrid", "right/Europe/Madrid",
+		"Europe", "Europe/", "/Europe/Madrid",
+		"Europe//Madrid", "Europe/./Madrid", "../zoneinfo/Europe/Madrid", "Europe/Madrid\x00", "+02:00", "CEST", "europe/madrid",
+		"tzdata.zi", "zone.tab",
 		VersionFile,
 		" UTC", "Z", strings.Repeat("A", 65),
 	} {

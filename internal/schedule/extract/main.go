@@ -36,13 +36,13 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, packages []string, out string) (err error) {
+func run(ctx context.Context, packages []string, out string) error {
 	if len(packages) == 0 {
 		dir, err := os.MkdirTemp("", "carillon-zones-")
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		defer func() { _ = os.RemoveAll(dir) }()
 		if packages, err = download(ctx, dir); err != nil {
 			return err
 		}
@@ -55,7 +55,11 @@ func run(ctx context.Context, packages []string, out string) (err error) {
 			return err
 		}
 		fmt.Fprintf(&sources, "%s sha256:%x\n", filepath.Base(name), sha256.Sum256(data))
-		if err := all.add(ctx, name); err != nil {
+		files, err := fileSystem(ctx, name)
+		if err == nil {
+			err = all.add(files)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -75,7 +79,8 @@ func run(ctx context.Context, packages []string, out string) (err error) {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(os.Stdout, "%s of %s: %d zones, %d bytes\n", all.version, all.date.Format(time.DateOnly), len(all.zones), len(archive))
+	_, err = fmt.Fprintf(os.Stdout, "%s of %s: %d zones, %d bytes\n",
+		all.version, all.date.Format(time.DateOnly), len(all.zones), len(archive))
 	return err
 }
 
@@ -113,7 +118,8 @@ func keepsNames(former string, archive []byte) error {
 	}
 	lost := slices.DeleteFunc(before, func(name string) bool { return slices.Contains(now, name) })
 	if len(lost) > 0 {
-		return fmt.Errorf("%d zones would be lost, such as %s: from Debian 13 on name the packages tzdata and tzdata-legacy", len(lost), lost[0])
+		return fmt.Errorf("%d zones would be lost, such as %s: from Debian 13 on name the packages tzdata and tzdata-legacy",
+			len(lost), lost[0])
 	}
 	return nil
 }

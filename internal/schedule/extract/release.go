@@ -5,7 +5,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -39,12 +38,8 @@ var (
 	newsForm    = regexp.MustCompile(`(?m)^Release (\S+) - (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4})$`)
 )
 
-// add reads a package: its zones and, where it has them, the version and the date.
-func (r *release) add(ctx context.Context, name string) error {
-	data, err := fileSystem(ctx, name)
-	if err != nil {
-		return err
-	}
+// add reads the files of a package: its zones and, where it has them, the version and the date.
+func (r *release) add(data []byte) error {
 	files, links, err := unpack(data)
 	if err != nil {
 		return err
@@ -66,11 +61,19 @@ func (r *release) add(ctx context.Context, name string) error {
 			if links[target] == "" {
 				break
 			}
-			target = path.Join(path.Dir(target), links[target])
+			target = follow(target, links[target])
 		}
 		r.zone(file, files[target])
 	}
 	return nil
+}
+
+// follow returns what a link of a file names, without the leading slash.
+func follow(file, link string) string {
+	if path.IsAbs(link) {
+		return strings.TrimPrefix(path.Clean(link), "/")
+	}
+	return path.Join(path.Dir(file), link)
 }
 
 // zone adds a file if it is a zone.
