@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -173,11 +174,11 @@ func homeOf(pkg string) (home string, helper bool) {
 }
 
 func TestPackagesImportOnlyLayersBelow(t *testing.T) {
-	sources := parse(t, parser.ImportsOnly)
-	if len(sources) < 10 {
-		t.Fatalf("found only %d Go files", len(sources))
+	all := sources(t)
+	if len(all) < 10 {
+		t.Fatalf("found only %d Go files", len(all))
 	}
-	for _, v := range violations(sources) {
+	for _, v := range violations(all) {
 		t.Error(v)
 	}
 }
@@ -246,7 +247,7 @@ func TestLayersAreBrokenInEveryWay(t *testing.T) {
 
 // TestTimeZonesAreThoseOfPackageSchedule finds what would read the zone files of the machine, or another release.
 func TestTimeZonesAreThoseOfPackageSchedule(t *testing.T) {
-	for _, s := range parse(t, 0) {
+	for _, s := range sources(t) {
 		if slices.Contains(s.imports, "time/tzdata") {
 			t.Errorf("%s imports time/tzdata: time zones are those of internal/schedule", s.file)
 		}
@@ -331,11 +332,18 @@ func isModule(imported string) bool {
 	return imported == module || strings.HasPrefix(imported, module+"/")
 }
 
-// parse reads every Go file of the module. It asks no tool: a cached answer goes stale.
-func parse(t *testing.T, mode parser.Mode) []source {
+// sources reads every Go file of the module, once. It asks no tool: a cached answer goes stale.
+func sources(t *testing.T) []source {
 	t.Helper()
-	var sources []source
-	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var parsed = sync.OnceValues(func() (all []source, err error) {
+	err = filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -345,7 +353,7 @@ func parse(t *testing.T, mode parser.Mode) []source {
 		if !strings.HasSuffix(file, ".go") {
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, mode|parser.SkipObjectResolution)
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
@@ -357,14 +365,11 @@ func parse(t *testing.T, mode parser.Mode) []source {
 			}
 			s.imports = append(s.imports, imported)
 		}
-		sources = append(sources, s)
+		all = append(all, s)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sources
-}
+	return all, err
+})
 
 // skip leaves out what the go command leaves out too, the front end's packages, and other modules.
 func skip(dir, name string) error {
