@@ -1,0 +1,69 @@
+package messaging_test
+
+import (
+	"testing"
+
+	"carillon/internal/flow"
+	"carillon/internal/store/chats"
+)
+
+const followUp = `[{"say": "Hola {{first_name}}, ¿recibió su pedido {{order}}?"}, {"ask": "received", "choices": ["sí", "no"]},
+	{"say": "Gracias"}]`
+
+// shipped is a notification with an event that a person may reply to.
+func shipped(id, event string) *chats.Bound {
+	return &chats.Bound{Event: event, NotificationID: id, Language: "es", Values: map[string]string{"first_name": "Ana", "order": "A-7"}}
+}
+
+func TestAFlowAnswersTheReplyToANotificationOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		r.flows.lay("follow-up", flow.Trigger{Event: "order-shipped"}, followUp)
+		r.run()
+		p := r.person("34600120001")
+		r.bind(p.number, shipped("n1", "order-shipped"))
+		p.text("hi")
+		asks := "Hola Ana, ¿recibió su pedido A-7? [sí] [no]"
+		p.got(asks)
+		p.text("Si")
+		p.got(asks, "Gracias")
+		if run := p.newestRun(); run.NotificationID != "n1" || run.Event != "order-shipped" || run.Variables["received"] != "sí" {
+			t.Errorf("the run is %+v", run)
+		}
+		p.text("hi")
+		p.until("it is taken in", func() bool { return p.conversation().State == chats.Missed })
+		p.got(asks, "Gracias")
+	})
+}
+
+// An event that no flow knows is shown where the conversation is; the notification before it is walked.
+func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		r.flows.lay("follow-up", flow.Trigger{Event: "order-shipped"}, followUp)
+		r.sent["wamid.n"] = "Hello A-7."
+		r.run()
+		const asks, shown = "Hola Ana, ¿recibió su pedido A-7? [sí] [no]", "< Hola Ana, ¿recibió su pedido A-7? [sí no]"
+		a := r.person("34600120001")
+		r.bind(a.number, shipped("n2", "no-such-flow <b>"), shipped("n1", "order-shipped"))
+		a.text("hi")
+		a.got(asks)
+		a.shows("* event_unknown no-such-flow <b>", "> hi", "* flow_began follow-up", shown)
+		// Those who answer the one that no flow knows start nothing.
+		b := r.person("34600120002")
+		r.bind(b.number, shipped("n4", "no-such-flow"))
+		b.write("wamid.b1", `{"type":"button","button":{"payload":"p","text":"Details"},"context":{"id":"wamid.n"}}`)
+		b.shows("* event_unknown no-such-flow", "> Details {Hello A-7.}", "* handoff_requested", "* missed")
+		// A reaction is for a notification too, and starts nothing.
+		c := r.person("34600120003")
+		r.bind(c.number, shipped("n5", "order-shipped"))
+		c.write("wamid.c1", `{"type":"reaction","reaction":{"message_id":"wamid.n","emoji":"👍"}}`)
+		c.shows("* reacted 👍 {Hello A-7.}")
+		// Nor does an answer to something that the flow has said.
+		d := r.person("34600120004")
+		r.bind(d.number)
+		d.text("echo")
+		d.got("What?")
+		r.bind(d.number, shipped("n6", "order-shipped"))
+		d.write("wamid.d1", `{"type":"text","text":{"body":"Blue"},"context":{"id":"`+d.last().id+`"}}`)
+		d.got("What?", "Blue")
+	})
+}

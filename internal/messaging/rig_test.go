@@ -1,0 +1,530 @@
+package messaging_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/conversation"
+	"carillon/internal/files"
+	"carillon/internal/flow"
+	"carillon/internal/messaging"
+	"carillon/internal/provider"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+	"carillon/internal/store/runs"
+	"carillon/internal/store/storetest"
+	"carillon/internal/store/suppressions"
+	"carillon/internal/whatsapp"
+)
+
+// rig is Messaging with its conversations on a database of its own, of one company with one sender.
+type rig struct {
+	*messaging.Messaging
+	t       *testing.T
+	db      *store.Store
+	talks   *conversation.Conversations
+	company *carillon.Company
+	sender  *carillon.Sender
+	files   *files.Files
+	channel *channel
+	flows   flows
+	log     log
+	agent   string // of the sender; "": none
+	bubble  bool   // time is faked
+	halt    func() // stops the node
+
+	suppressing func() error // is called before a number is suppressed
+	removed     atomic.Bool  // the sender is unknown
+
+	mu      sync.Mutex
+	ahead   time.Duration // of the clock
+	screens []events.Event
+	bound   map[string][]*chats.Bound // by number: the notifications that it may reply to, the newest first
+	sent    map[string]string         // by provider's id: what a person saw of a notification
+}
+
+// onBoth runs a test on both databases: on SQLite with faked time.
+func onBoth(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) { onSQLite(t, test) })
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, store.Options{DatabaseURL: storetest.Postgres(t)})
+		defer r.stop()
+		test(t, r)
+	})
+}
+
+// onSQLite runs a test on SQLite with faked time.
+func onSQLite(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, store.Options{Dir: dir})
+		r.bubble = true
+		defer r.stop() // in the bubble, which waits for what runs in it
+		test(t, r)
+	})
+}
+
+func newRig(t *testing.T, o store.Options) *rig {
+	t.Helper()
+	s, err := store.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{
+		t: t, db: s, halt: func() {}, suppressing: func() error { return nil },
+		channel: &channel{busy: map[string]bool{}, posts: map[string][]post{}, files: map[string]*file{}},
+		company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}, bound: map[string][]*chats.Bound{}, sent: map[string]string{},
+	}
+	r.sender = r.addSender(r.company, "main")
+	r.flows.lay("echo", flow.Trigger{Keywords: []string{"echo"}}, `[{"say": "What?"}, {"ask": "what"}, {"say": "{{what}}"}]`)
+	r.build()
+	return r
+}
+
+// addSender adds a sender of a company, and the company where it is new.
+func (r *rig) addSender(c *carillon.Company, id string) *carillon.Sender {
+	r.t.Helper()
+	s := &carillon.Sender{
+		CompanyID: c.ID, ID: id, Number: "15555550100", Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",
+		Unknown: carillon.DefaultUnknownPolicy(), Settings: json.RawMessage(`{}`),
+	}
+	err := r.db.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(tx.PutCompany(ctx, c, r.now()), tx.PutSender(ctx, s, r.now()))
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// build builds the node: Messaging and its conversations.
+func (r *rig) build() {
+	logger := slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	never := func(context.Context, string) (bool, error) { return false, nil }
+	r.talks = conversation.New(conversation.Options{
+		Store: r.db.Chats(), Agents: robin{}, Thinker: robin{}, Publisher: r, Log: logger, Flows: &r.flows, Effects: &r.flows, Runs: r.db.Runs(),
+		Spoke: func() { r.Said() }, Now: r.now,
+	})
+	r.files = files.New(r.db.Files(), files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: never})
+	r.Messaging = messaging.New(messaging.Options{
+		Store: r.db.Replies(), Chats: r.db.Chats(), Conversations: r.talks, Agents: robin{},
+		Files:    r.files,
+		Channels: map[string]messaging.Channel{"test": r.channel}, Sender: r.senderBy, AgentOf: func(*carillon.Sender) string { return r.agent },
+		Bound: r.boundOf, Sent: r.sentAs, Begun: r.db.Runs().Begun,
+		Suppress: func(ctx context.Context, companyID, number string) error {
+			if err := r.suppressing(); err != nil {
+				return err
+			}
+			return r.db.Suppress(ctx, companyID, suppressions.All, "asked in a message", r.now(), number)
+		},
+		Lift: func(ctx context.Context, companyID, number string) error {
+			_, err := r.db.Unsuppress(ctx, companyID, number)
+			return err
+		},
+		Suppressed: r.suppressed,
+		FileURL:    func(f *chats.File) string { return "https://files.test/" + f.ID },
+		Publisher:  r, Log: logger, Now: r.now,
+	})
+}
+
+// run starts the node, which runs until stop.
+func (r *rig) run() {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
+	var all sync.WaitGroup
+	all.Go(func() { _ = r.talks.Run(ctx) })
+	all.Go(func() { _ = r.Messaging.Run(ctx) })
+	r.halt = func() {
+		cancel()
+		all.Wait()
+		r.halt = func() {}
+	}
+}
+
+// stop stops the node and closes the database.
+func (r *rig) stop() {
+	r.halt()
+	for _, fault := range r.channel.faults {
+		r.t.Error(fault)
+	}
+	if err := r.db.Close(); err != nil {
+		r.t.Error(err)
+	}
+}
+
+func (r *rig) now() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Now().Add(r.ahead)
+}
+
+// pass puts the clock ahead.
+func (r *rig) pass(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ahead += d
+}
+
+// until waits until a condition holds.
+func (r *rig) until(what string, holds func() bool) {
+	r.t.Helper()
+	every := 5 * time.Millisecond
+	if r.bubble {
+		every = 50 * time.Millisecond
+	}
+	look := time.NewTicker(every)
+	defer look.Stop()
+	hung := time.NewTimer(2 * time.Minute)
+	defer hung.Stop()
+	for !holds() {
+		select {
+		case <-look.C:
+		case <-hung.C:
+			r.t.Fatalf("it hangs: %s; the log:\n%s", what, r.log.String())
+		}
+	}
+}
+
+// settle lets everything happen that would within a few seconds. Without faked time it does nothing: that nothing more happens is
+// proved on SQLite alone.
+func (r *rig) settle() {
+	if r.bubble {
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+	}
+}
+
+// Publish implements conversation.Publisher.
+func (r *rig) Publish(all ...*events.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range all {
+		r.screens = append(r.screens, *e)
+	}
+}
+
+func (r *rig) senderBy(ctx context.Context, uid int64) (*carillon.Sender, error) {
+	if r.removed.Load() {
+		return nil, carillon.Absent("Sender")
+	}
+	return r.db.Sender(ctx, uid)
+}
+
+// boundOf are the notifications that a message to a number may reply to.
+func (r *rig) boundOf(_ context.Context, _ *carillon.Sender, number, _ string) ([]*chats.Bound, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bound[number], nil
+}
+
+// bind has notifications be those that a number may reply to, the newest first.
+func (r *rig) bind(number string, all ...*chats.Bound) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bound[number] = all
+}
+
+func (r *rig) sentAs(_ context.Context, _ *carillon.Sender, _, providerID string) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sent[providerID], nil
+}
+
+func (r *rig) suppressed(ctx context.Context, companyID, number string) (bool, error) {
+	found, err := r.db.Suppressed(ctx, companyID, carillon.Marketing, []string{number})
+	return found[number], err
+}
+
+// log keeps what is logged.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// robin is the only agent there is, who answers for a sender whose settings name it.
+type robin struct{}
+
+// TalkingAgent implements conversation.Agents.
+func (robin) TalkingAgent(_ context.Context, _, id string) (*agent.Agent, string, error) {
+	if id != "robin" {
+		return nil, "", carillon.Absent("Agent")
+	}
+	return &agent.Agent{Name: "Robin", Language: "es"}, "Acme", nil
+}
+
+// Reply implements agent.Thinker.
+func (robin) Reply(_ context.Context, r *agent.Request, emit func(agent.Action) error) error {
+	sources := []agent.Source{{Title: "FAQ", URL: "https://acme.test/faq"}, {Title: "a book"}}
+	return emit(agent.Action{Say: r.Language + ": " + r.Message(), Sources: sources})
+}
+
+// flows are those of every company; their effects succeed.
+type flows struct {
+	mu  sync.Mutex
+	all []*flow.Flow
+}
+
+// lay adds a flow.
+func (f *flows) lay(name string, on flow.Trigger, steps string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x := &flow.Flow{ID: carillon.NewID(time.Now()), Name: name, Trigger: on}
+	if err := json.Unmarshal([]byte(steps), &x.Steps); err != nil {
+		panic(err)
+	}
+	if err := x.Validate(); err != nil {
+		panic(err)
+	}
+	f.all = append(f.all, x)
+}
+
+// Flows implements conversation.Flows.
+func (f *flows) Flows(context.Context, string) ([]*flow.Flow, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.all), nil
+}
+
+// Do implements conversation.Effects.
+func (f *flows) Do(_ context.Context, _ conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
+	return e.Values("200"), "200", false, nil
+}
+
+// person writes to a sender and gets what is sent to them.
+type person struct {
+	*rig
+	number string
+	n      int // texts written
+}
+
+func (r *rig) person(number string) *person { return &person{rig: r, number: number} }
+
+// message is a message as WhatsApp has it: from, id, timestamp, type, and the member of the type.
+type message map[string]any
+
+func (p *person) message(id, text string, at time.Time) message {
+	return message{"from": p.number, "id": id, "timestamp": fmt.Sprint(at.Unix()), "type": "text", "text": map[string]any{"body": text}}
+}
+
+// callback is the body of a callback with messages of a person.
+func callback(t *testing.T, number, name string, messages ...message) []byte {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"object": "whatsapp_business_account", "entry": []any{map[string]any{
+		"id": "2000001", "changes": []any{map[string]any{"field": "messages", "value": map[string]any{
+			"messaging_product": "whatsapp", "metadata": map[string]string{"display_phone_number": "15555550100", "phone_number_id": phoneID},
+			"contacts": []any{map[string]any{"wa_id": number, "profile": map[string]string{"name": name}}}, "messages": messages,
+		}}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+const phoneID = "1000001"
+
+// take has a sender get a callback.
+func (r *rig) take(s *carillon.Sender, body []byte) {
+	r.t.Helper()
+	cb, err := whatsapp.ParseCallback(body, s.UID)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.Receive(r.t.Context(), s, cb.Inbound[phoneID]); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// writes has the channel report messages of the person, each twice, the whole in the reverse order too.
+func (p *person) writes(messages ...message) {
+	p.t.Helper()
+	for range 2 {
+		p.take(p.sender, callback(p.t, p.number, "Ana "+p.number, messages...))
+		slices.Reverse(messages)
+	}
+}
+
+// text has the person write a text now.
+func (p *person) text(text string) {
+	p.t.Helper()
+	p.n++
+	p.writes(p.message(fmt.Sprintf("wamid.%s.%d", p.number, p.n), text, p.now()))
+}
+
+// write has the person write a message of the members in a JSON object.
+func (p *person) write(id, members string) {
+	p.t.Helper()
+	m := message{"from": p.number, "id": id, "timestamp": fmt.Sprint(p.now().Unix())}
+	if err := json.Unmarshal([]byte(members), &m); err != nil {
+		p.t.Fatalf("%s: %v", members, err)
+	}
+	p.writes(m)
+}
+
+// gets are the replies that the channel accepted for the person, in order, each in short.
+func (p *person) gets() (all []string) {
+	for _, x := range p.channel.of(p.number) {
+		if !x.accepted {
+			continue
+		}
+		line := x.Text
+		for _, c := range x.Choices {
+			line += " [" + c + "]"
+		}
+		if x.File != nil {
+			line += fmt.Sprintf(" (%s %s %s)", x.File.Name, x.File.Type, x.File.URL)
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+// got waits until the person has got replies, which are to be exactly these.
+func (p *person) got(want ...string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("%s gets %q, not %q", p.number, p.gets(), want), func() bool { return len(p.gets()) >= len(want) })
+	p.settle()
+	if diff := cmp.Diff(want, p.gets()); diff != "" {
+		p.t.Fatalf("%s gets others (-want +got):\n%s\nand the conversation shows\n%s", p.number, diff, strings.Join(p.lines(), "\n"))
+	}
+}
+
+// last is the newest reply that was posted for the person.
+func (p *person) last() post {
+	p.t.Helper()
+	all := p.channel.of(p.number)
+	if len(all) == 0 {
+		p.t.Fatalf("nothing was posted for %s", p.number)
+	}
+	return all[len(all)-1]
+}
+
+// conversation is the person's; nil: there is none.
+func (p *person) conversation() *chats.Conversation {
+	p.t.Helper()
+	c, err := p.db.Chats().OfNumber(p.t.Context(), p.company.ID, p.number)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// newestRun is the newest run in the person's conversation.
+func (p *person) newestRun() *runs.Run {
+	p.t.Helper()
+	all, err := p.db.Runs().OfConversation(p.t.Context(), p.company.ID, p.conversation().ID, 1)
+	if err != nil || len(all) != 1 {
+		p.t.Fatal(all, err)
+	}
+	return all[0]
+}
+
+// turns are those of the person's conversation.
+func (p *person) turns() []chats.Turn {
+	p.t.Helper()
+	c := p.conversation()
+	if c == nil {
+		return nil
+	}
+	turns, err := p.db.Chats().Turns(p.t.Context(), p.company.ID, c.ID, 0, 1000)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return turns
+}
+
+// lines are the turns of the person's conversation, each in short, with why a reply failed.
+func (p *person) lines() (lines []string) {
+	p.t.Helper()
+	turns := p.turns()
+	if len(turns) == 0 {
+		return nil
+	}
+	states, err := p.Deliveries(p.t.Context(), p.company.ID, p.conversation().ID, turns)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, t := range turns {
+		parts := []string{map[chats.Author]string{chats.Visitor: ">", chats.System: "*", chats.Agent: "<"}[t.Author]}
+		for _, text := range []string{t.Extra.Event, t.Text, t.Extra.Why} {
+			if text != "" {
+				parts = append(parts, text)
+			}
+		}
+		if f := t.Extra.File; f != nil {
+			parts = append(parts, fmt.Sprintf("(%s %s)", f.Name, f.Type))
+		}
+		if len(t.Extra.Choices) > 0 {
+			parts = append(parts, fmt.Sprint(t.Extra.Choices))
+		}
+		if t.Extra.About != "" {
+			parts = append(parts, "{"+t.Extra.About+"}")
+		}
+		if d := states[t.Seq]; d.State == "failed" || d.State == "unknown" {
+			parts = append(parts, "! "+d.Reason)
+		}
+		lines = append(lines, strings.Join(parts, " "))
+	}
+	return lines
+}
+
+// shows waits until the conversation shows something, which is to be exactly this.
+func (p *person) shows(want ...string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("of %s is shown %q", p.number, want), func() bool {
+		got := p.lines()
+		return len(got) > len(want) || slices.Equal(got, want)
+	})
+	p.settle()
+	if diff := cmp.Diff(want, p.lines()); diff != "" {
+		p.t.Fatalf("of %s is shown something else (-want +got):\n%s", p.number, diff)
+	}
+}
+
+// report has the channel report a state of a reply.
+func (r *rig) report(s *carillon.Sender, x post, states ...carillon.State) {
+	r.t.Helper()
+	var all []provider.ReplyReceipt
+	for _, state := range states {
+		receipt := provider.ReplyReceipt{Ref: x.Ref, ProviderID: x.id, State: state}
+		if state == carillon.StateFailed {
+			receipt.Reason = provider.ReasonWindowClosed
+		}
+		all = append(all, receipt)
+	}
+	if err := r.Receipts(r.t.Context(), s, all); err != nil {
+		r.t.Error(err)
+	}
+}

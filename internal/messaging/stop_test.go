@@ -1,0 +1,213 @@
+package messaging_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/flow"
+	"carillon/internal/store/chats"
+)
+
+// stopWords and startWords are what people write to get no more messages, and to get them again, by the language of the confirmation.
+var (
+	stopWords = map[string][]string{
+		"en": {"stop", "stop all", "stopall", "unsubscribe", "quit", "end", "opt out", "optout", "stop promotions"},
+		"es": {"baja", "parar", "alto", "cancelar suscripción", "darme de baja", "dar de baja", "no más mensajes", "detener", "detener promociones"},
+		"pt": {"sair", "pare", "parar mensagens", "cancelar inscrição", "descadastrar", "remover", "interromper", "interromper promoções"},
+	}
+	startWords = map[string][]string{
+		"en": {"start", "unstop", "subscribe", "opt in", "optin", "resume promotions"},
+		"es": {"alta", "darme de alta", "iniciar", "suscribirme", "reanudar promociones"},
+		"pt": {"voltar", "inscrever", "iniciar mensagens", "retomar promoções"},
+	}
+	stopped = map[string]string{
+		"en": "You will get no more messages from us. Write START to get them again.", "es": "No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo.",
+		"pt": "Você não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.",
+	}
+	started = map[string]string{
+		"en": "You will get our messages again. Write STOP to end them.", "es": "Volverá a recibir nuestros mensajes. Escriba BAJA para dejar de recibirlos.",
+		"pt": "Você voltará a receber nossas mensagens. Escreva SAIR para deixar de recebê-las.",
+	}
+)
+
+// spellings are a word as people write it.
+func spellings(word string) []string {
+	plain := strings.NewReplacer("ó", "o", "á", "a", "ç", "c", "ã", "a", "õ", "o").Replace(word)
+	return []string{word, strings.ToUpper(word), plain, "  ¡" + strings.ToUpper(plain[:1]) + plain[1:] + "!!  \n", "«" + strings.ReplaceAll(word, " ", " - ") + "». 🛑"}
+}
+
+// spelled are the words in all spellings, each with its language.
+func spelled(words map[string][]string) (texts, languages []string) {
+	for _, language := range []string{"en", "es", "pt"} {
+		for _, word := range words[language] {
+			for _, text := range spellings(word) {
+				texts, languages = append(texts, text), append(languages, language)
+			}
+		}
+	}
+	return texts, languages
+}
+
+// sentences hold such words, and ask for nothing of the kind.
+var sentences = []string{
+	"please stop sending this", "do not stop", "stop it", "the end", "baja de peso", "no quiero que sea el alto", "alta costura", "¿puede parar mañana?", "quero sair amanhã",
+	"stopp", "st op", "unstoppable", "I want to opt out of the tour", "pare aqui por favor",
+}
+
+// checkSuppressed checks whether a number is suppressed.
+func checkSuppressed(t *testing.T, p *person, why string, want bool) {
+	t.Helper()
+	if got, err := p.rig.suppressed(t.Context(), p.company.ID, p.number); got != want || err != nil {
+		t.Errorf("after %q it is suppressed: %t, %v", why, got, err)
+	}
+}
+
+func TestStopInEveryLanguageEndsMessagesAndStartLiftsThat(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		r.run()
+		stops, languages := spelled(stopWords)
+		starts, startLanguages := spelled(startWords)
+		if !r.bubble { // the words are the same on every database
+			stops, starts = stops[:3], starts[:2]
+		}
+		people := make([]*person, len(stops))
+		for i, text := range stops {
+			people[i] = r.person(fmt.Sprintf("346009%05d", i))
+			people[i].text(text)
+		}
+		others := make([]*person, len(sentences))
+		for i, text := range sentences {
+			others[i] = r.person(fmt.Sprintf("346008%05d", i))
+			others[i].text(text)
+		}
+		for i, p := range people {
+			p.until("it is confirmed", func() bool { return len(p.gets()) > 0 })
+			checkSuppressed(t, p, stops[i], true)
+		}
+		for _, p := range others {
+			p.until("it is taken in", func() bool { return len(p.turns()) > 1 })
+		}
+		r.settle()
+		for i, p := range people {
+			p.got(stopped[languages[i]])
+		}
+		for i, p := range others {
+			checkSuppressed(t, p, sentences[i], false)
+			if got := p.gets(); len(got) > 0 {
+				t.Errorf("%q gets %q", sentences[i], got)
+			}
+		}
+		for i, text := range starts {
+			people[i].text(text)
+		}
+		for i, p := range people[:len(starts)] {
+			p.got(stopped[languages[i]], started[startLanguages[i]])
+			p.until("the suppression is lifted", func() bool { // what confirms it comes before it
+				is, err := r.suppressed(t.Context(), p.company.ID, p.number)
+				return !is && err == nil
+			})
+		}
+		for i, p := range people[len(starts):] {
+			checkSuppressed(t, p, stops[i], true)
+		}
+		if strings.Contains(r.log.String(), "take in") {
+			t.Error(r.log.String())
+		}
+	})
+}
+
+func TestStopEndsAFlowThatAsks(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		r.run()
+		p := r.person("34600990001")
+		p.text("echo")
+		p.got("What?")
+		p.text("Stop")
+		p.got("What?", stopped["en"])
+		p.text("x")
+		p.shows("> echo", "* flow_began echo", "< What?", "> Stop", "* stopped", "< "+stopped["en"], "> x", "* handoff_requested", "* missed")
+		p.got("What?", stopped["en"])
+		if run := p.newestRun(); run.State != string(flow.Stopped) {
+			t.Errorf("the run is %s", run.State)
+		}
+	})
+}
+
+// The language of the confirmation is that of the word, or of the notification that it answers: STOP is said in every language.
+func TestStopIsConfirmedInThePersonsLanguage(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		r.run()
+		p := r.person("34600990003")
+		r.bind(p.number, &chats.Bound{Event: "order-shipped", NotificationID: "n1", Language: "pt-BR"})
+		p.text("STOP")
+		p.got(stopped["pt"])
+		p.text("alta")
+		p.got(stopped["pt"], started["es"])
+	})
+}
+
+// To those who get messages START is a word like any other.
+func TestStartIsAWordLikeAnyOtherToWhomeverGetsMessages(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		r.flows.lay("started", flow.Trigger{Keywords: []string{"start", "alta"}}, `[{"say": "A flow began"}]`)
+		r.run()
+		p := r.person("34600990002")
+		p.text("START")
+		p.got("A flow began")
+	})
+}
+
+// A caption that is one of the words is none.
+func TestTheCaptionOfAFileStopsNothing(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		r.putFiles()
+		r.run()
+		p := r.person("34600990004")
+		p.write("wamid.1", `{"type":"image","image":{"id":"png","mime_type":"image/png","caption":"STOP"}}`)
+		p.shows("> STOP (image.png image/png)", "* handoff_requested", "* missed")
+		checkSuppressed(t, p, "a caption", false)
+	})
+}
+
+// A node that stops in the middle of a STOP, or whose database is away, obeys it later: the confirmation comes once.
+func TestAStopThatFailedIsObeyedLater(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		failures := 3
+		r.suppressing = func() error {
+			if failures--; failures >= 0 {
+				return errors.New("the database is away")
+			}
+			return nil
+		}
+		r.run()
+		p := r.person("34600990005")
+		p.text("STOP")
+		p.got(stopped["en"])
+		checkSuppressed(t, p, "STOP", true)
+		p.shows("> STOP", "* stopped", "< "+stopped["en"])
+	})
+}
+
+// Two companies know the same number: STOP to one is none to the other.
+func TestStopIsForOneCompany(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		beta := &carillon.Company{ID: carillon.NewID(time.Now().Add(time.Millisecond)), Name: "Beta"}
+		s := r.addSender(beta, "main")
+		r.run()
+		p := r.person("34600990006")
+		p.text("Hello")
+		p.take(s, callback(t, p.number, "Ana", p.message("wamid.stop", "STOP", r.now())))
+		p.got(stopped["en"])
+		for company, want := range map[string]bool{r.company.ID: false, beta.ID: true} {
+			if got, err := r.suppressed(context.WithoutCancel(t.Context()), company, p.number); got != want || err != nil {
+				t.Errorf("%s suppresses it: %t, %v", company, got, err)
+			}
+		}
+		p.shows("> Hello", "* handoff_requested", "* missed")
+	})
+}
