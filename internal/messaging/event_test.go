@@ -62,8 +62,10 @@ func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
 		r.bind(d.number)
 		d.text("echo")
 		d.got("What?")
-		r.bind(d.number, shipped("n6", "order-shipped"))
-		d.write("wamid.d1", `{"type":"text","text":{"body":"Blue"},"context":{"id":"`+d.last().id+`"}}`)
+		d.text("Blue")
 		d.got("What?", "Blue")
+		r.bind(d.number, shipped("n6", "order-shipped"))
+		d.write("wamid.d1", `{"type":"text","text":{"body":"Really?"},"context":{"id":"`+d.last().id+`"}}`)
+		d.shows("> echo", "* flow_began echo", "< What?", "> Blue", "< Blue", "> Really? {Blue}", "* handoff_requested", "* missed")
 	})
 }
