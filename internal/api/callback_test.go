@@ -6,13 +6,18 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"carillon"
 	"carillon/internal/provider"
@@ -27,10 +32,13 @@ import (
 // deliver posts a body to our sender's callback address with the signature of the channel.
 func (r *channelRig) deliver(body []byte, want int) {
 	r.t.Helper()
-	r.post(body, r.graph.Sign(body), "main", want)
+	if got := r.post(body, r.graph.Sign(body), "main"); got != want {
+		r.t.Errorf("the callback is answered %d, not %d", got, want)
+	}
 }
 
-func (r *channelRig) post(body []byte, signature, sender string, want int) {
+// post returns the status of the response to a callback.
+func (r *channelRig) post(body []byte, signature, sender string) int {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/callbacks/whatsapp/"+sender, bytes.NewReader(body))
 	if err != nil {
@@ -40,9 +48,8 @@ func (r *channelRig) post(body []byte, signature, sender string, want int) {
 	if signature != "" {
 		req.Header.Set("X-Hub-Signature-256", signature)
 	}
-	if status, text := r.do(req); status != want {
-		r.t.Errorf("callback: %d %s", status, text)
-	}
+	status, _ := r.do(req)
+	return status
 }
 
 func TestTheHandshakeNeedsTheToken(t *testing.T) {
@@ -68,17 +75,156 @@ func TestTheHandshakeNeedsTheToken(t *testing.T) {
 	}
 }
 
+// written is what people wrote, and what was reported of replies.
+type written struct {
+	mu    sync.Mutex
+	texts map[string][]string // by company
+}
+
+func (w *written) add(companyID, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.texts == nil {
+		w.texts = map[string][]string{}
+	}
+	w.texts[companyID] = append(w.texts[companyID], text)
+}
+
+// all are the texts by company.
+func (w *written) all() map[string][]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.texts)
+}
+
+// Receive implements Messaging.
+func (w *written) Receive(_ context.Context, s *carillon.Sender, all []provider.Inbound) error {
+	for _, m := range all {
+		w.add(s.CompanyID, m.Text)
+	}
+	return nil
+}
+
+// Receipts implements Messaging.
+func (w *written) Receipts(_ context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error {
+	for _, x := range all {
+		w.add(s.CompanyID, string(x.State))
+	}
+	return nil
+}
+
 func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
-	body := []byte(`{"object":"whatsapp_business_account","entry":[]}`)
-	r.post(body, r.graph.Sign(body), "main", 200)
-	r.post(body, "", "main", 401)
-	r.post(append(body, ' '), r.graph.Sign(body), "main", 401)
-	r.post(body, r.graph.Sign(body), "nobody", 404)
+	body := r.graph.InboundBody("Eve", graphtest.Text("34600111222", "wamid.eve", "Hello", time.Now()))
+	foreign, err := graphtest.New(graphtest.Options{AppSecret: "another-secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = foreign.Close() })
+	sign := r.graph.Sign
 	huge := bytes.Repeat([]byte(" "), maxCallback+1)
-	r.post(huge, r.graph.Sign(huge), "main", 413)
-	broken := []byte("{")
-	r.post(broken, r.graph.Sign(broken), "main", 400)
+	deep := []byte(strings.Repeat(`{"entry":[`, 20_000))
+	other := []byte(`{"object":"page","entry":[]}`)
+	for _, c := range []struct {
+		name, sender, signature string
+		body                    []byte
+		want                    int
+	}{
+		{"no signature", "main", "", body, 401},
+		{"a signature of another form", "main", "sha1=" + sign(body)[7:], body, 401},
+		{"half a signature", "main", sign(body)[:40], body, 401},
+		{"a signature of no digits", "main", "sha256=" + strings.Repeat("z", 64), body, 401},
+		{"another application's signature", "main", foreign.Sign(body), body, 401},
+		{"the signature of another body", "main", sign(append([]byte(" "), body...)), body, 401},
+		{"a body with a byte more", "main", sign(body), append(body[:len(body):len(body)], ' '), 401},
+		{"a sender that does not exist", "nobody", sign(body), body, 404},
+		{"a sender's id with a null byte", "main%00", sign(body), body, 404},
+		{"another channel", "../sandbox/main", sign(body), body, 404},
+		{"too large", "main", sign(huge), huge, 413},
+		{"no JSON", "main", sign([]byte("hello")), []byte("hello"), 400},
+		{"half of JSON", "main", sign([]byte("{")), []byte("{"), 400},
+		{"nothing", "main", sign(nil), nil, 400},
+		{"too deep", "main", sign(deep), deep, 400},
+		{"another object", "main", sign(other), other, 200}, // nothing in it is ours
+	} {
+		if got := r.post(c.body, c.signature, c.sender); got != c.want {
+			t.Errorf("%s: %d, not %d", c.name, got, c.want)
+		}
+	}
+	if got := r.written.all(); len(got) > 0 {
+		t.Errorf("what is not signed, or is none of ours, is taken in: %v", got)
+	}
+	r.deliver(body, 200)
+	if diff := cmp.Diff(map[string][]string{"ours": {"Hello"}}, r.written.all()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Companies whose senders have the same id, and the same number as far as the channel goes: each gets what is written to it.
+func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, r *channelRig) {
+		// Another company claims our number with our application's secret; still another has another number of our application. We have a
+		// second number, of another application.
+		for _, x := range []struct{ company, id, phone, secret string }{
+			{"claims", "main", "1000001", "provider-app-secret"}, {"beside", "main", "1000004", "provider-app-secret"}, {"ours", "second", "1000005", "second-secret"},
+		} {
+			s := *r.main
+			s.UID, s.CompanyID, s.ID, s.Number, s.Default = 0, x.company, x.id, "1555555"+x.phone[3:], x.id == "main"
+			s.Settings = json.RawMessage(strings.NewReplacer("1000001", x.phone, "provider-app-secret", x.secret).Replace(string(r.graph.Settings())))
+			err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				return errors.Join(tx.PutCompany(ctx, &carillon.Company{ID: x.company, Name: x.company}, time.Now()), tx.PutSender(ctx, &s, time.Now()))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for text, o := range map[string]graphtest.Options{
+			"to ours": {}, "to theirs": {AppSecret: "their-secret"}, "beside": {PhoneNumberID: "1000004"}, "to nobody": {PhoneNumberID: "1000009"},
+			"to our second": {PhoneNumberID: "1000005", AppSecret: "second-secret"}, "in its name": {PhoneNumberID: "1000005"},
+		} {
+			g, err := graphtest.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = g.Close() })
+			body := g.InboundBody("Ana", graphtest.Text("34600111222", "wamid."+strings.ReplaceAll(text, " ", "."), text, time.Now()))
+			sender := "main"
+			if o.AppSecret == "second-secret" {
+				sender = "second"
+			}
+			if got := r.post(body, g.Sign(body), sender); got != http.StatusOK {
+				t.Errorf("%s: %d", text, got)
+			}
+		}
+		got := r.written.all()
+		for _, texts := range got {
+			slices.Sort(texts)
+		}
+		if diff := cmp.Diff(map[string][]string{"ours": {"to our second", "to ours"}, "theirs": {"to theirs"}, "beside": {"beside"}}, got); diff != "" {
+			t.Error(diff)
+		}
+		if !strings.Contains(r.log.String(), "another company has too") {
+			t.Error("nothing says that two companies claim a number")
+		}
+	})
+}
+
+// logged is a log.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func TestTheBodyOfAnUnsignedCallbackIsNotRead(t *testing.T) {
@@ -177,7 +323,9 @@ func TestACallbackOfAnotherCompanysSenderTouchesNothing(t *testing.T) {
 	body := r.graph.StatusBody(graphtest.Status{Ref: ours.String(), To: "34600111222", ID: "wamid.A", State: "failed", At: time.Now(), Code: 131050})
 	mac := hmac.New(sha256.New, []byte("their-secret"))
 	mac.Write(body)
-	r.post(body, "sha256="+hex.EncodeToString(mac.Sum(nil)), "main", 200) // their sender has the same id
+	if got := r.post(body, "sha256="+hex.EncodeToString(mac.Sum(nil)), "main"); got != http.StatusOK { // their sender has the same id
+		t.Errorf("it is answered %d", got)
+	}
 	for _, key := range []string{"ck_ours", "ck_theirs"} {
 		r.want("GET", "/suppressions", key, "", 200, `{"data":[],"next_cursor":null}`)
 	}
@@ -291,7 +439,9 @@ func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
 			r.do(req)
 		}
 		get("wrong")
-		r.post([]byte("{}"), "sha256="+strings.Repeat("0", 64), "main", 401)
+		if got := r.post([]byte("{}"), "sha256="+strings.Repeat("0", 64), "main"); got != http.StatusUnauthorized {
+			t.Errorf("it is answered %d", got)
+		}
 		if x := report(); !x.HandshakeAt.IsZero() || !x.CallbackAt.IsZero() {
 			t.Errorf("what is refused counts: %+v", x)
 		}

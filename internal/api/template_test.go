@@ -45,6 +45,8 @@ type channelRig struct {
 	template   *carillon.Template
 	ready      error
 	calls      *lateCalls
+	written    written
+	log        logged
 }
 
 func onEachEngine(t *testing.T, test func(t *testing.T, r *channelRig)) {
@@ -67,7 +69,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	t.Cleanup(func() { _ = st.Close() })
 	r := &channelRig{t: t, store: st, graph: graph, closeGraph: closeGraph, calls: &lateCalls{store: st}}
 	r.setUp()
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.NewTextHandler(&r.log, nil))
 	channel := whatsapp.New(whatsapp.Options{})
 	t.Cleanup(channel.CloseIdleConnections)
 	limits := limit.New(st.Rates(), log)
@@ -78,7 +80,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 		Ready: func(context.Context) (carillon.Details, error) {
 			return carillon.Details{{Key: "database", Value: "ok"}}, r.ready
 		},
-		Callbacks: map[string]Callback{"whatsapp": graphCallback()},
+		Callbacks: map[string]Callback{"whatsapp": graphCallback()}, Messaging: &r.written,
 	})
 	server := httptest.NewServer(httpio.NewRouter(log, nil, routes...))
 	t.Cleanup(server.Close)
@@ -99,7 +101,10 @@ func graphCallback() Callback {
 		},
 		Parse: func(body []byte, s *carillon.Sender) (CallbackEvents, error) {
 			c, err := whatsapp.ParseCallback(body, s.UID)
-			return CallbackEvents{Receipts: c.Receipts, Templates: c.Templates, Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored}, err
+			return CallbackEvents{
+				Receipts: c.Receipts, Templates: c.Templates, Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
+				Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)], Replies: c.Replies,
+			}, err
 		},
 	}
 }

@@ -180,7 +180,7 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 
 func TestParseCallbackIgnoresWhatItDoesNotKnow(t *testing.T) {
 	for _, body := range []string{
-		`{"object":"page","entry":[]}`, `{}`, `{"object":7}`, string(changeBody("smb_message_echoes", `{"a":1}`)),
+		`{"object":"page","entry":[]}`, `{}`, `[]`, `{"object":7}`, string(changeBody("smb_message_echoes", `{"a":1}`)),
 		string(changeBody("account_update", `{"ban_info":{"waba_ban_state":"DISABLE"}}`)), string(changeBody("phone_number_quality_update", `{"event":"FLAGGED"}`)),
 		string(changeBody("message_template_status_update", `{"event":"APPROVED"}`)), string(changeBody("template_category_update", `{}`)),
 	} {
