@@ -65,8 +65,8 @@ func TestARunEndsWhoseWordsTheChannelRefusesAsLate(t *testing.T) {
 			return nil
 		})
 		r.run()
-		refused, later, again := r.person(refusedNumber), r.person("34600810003"), r.person("34600810004")
-		for _, p := range []*person{refused, later, again} {
+		refused, later, again, read := r.person(refusedNumber), r.person("34600810003"), r.person("34600810004"), r.person("34600810005")
+		for _, p := range []*person{refused, later, again, read} {
 			p.text("echo")
 		}
 		ended := append([]string{"> echo", "* flow_began echo", "< What? ! window_closed"}, closed...)
@@ -84,6 +84,11 @@ func TestARunEndsWhoseWordsTheChannelRefusesAsLate(t *testing.T) {
 		r.report(r.sender, old, carillon.StateFailed)
 		again.text("y")
 		again.got("What?", "x", "What?", "y")
+		// Nor does one on what the person has read.
+		read.got("What?")
+		r.report(r.sender, read.last(), carillon.StateRead, carillon.StateFailed)
+		read.text("z")
+		read.got("What?", "z")
 		for _, p := range []*person{refused, later} {
 			checkClosed(t, p)
 		}
