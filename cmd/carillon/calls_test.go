@@ -7,6 +7,7 @@ import (
 )
 
 func TestCallsAreShownAndTheirRecordingsKept(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	const call = `200 {"call_id":"c-1","attempts":1,"answered_at":"2026-01-31T08:00:00Z","duration_s":12.5,"ended_by":"callee","answered_by":"human",` +
 		`"result":{"confirmed":true,"people":3},"has_recording":true,"notification_id":"c-1","recipient_id":"line","number":"34600111222","agent_id":"a-1","state":"completed",` +

@@ -21,6 +21,7 @@ func (r result) want(t *testing.T, code int, stdout, stderr string) {
 }
 
 func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	for _, c := range []struct {
 		args []string
@@ -52,6 +53,7 @@ func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
 }
 
 func TestErrorsShowCodeDetailsAndRequestID(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	r := s.try(map[string]string{"CARILLON_ACCESS_KEY": "ck_other_secret"}, "templates", "list", "--from", "15550100100")
 	r.want(t, exitFailed, "", "carillon: unauthorized: The access key is invalid\n  reason: invalid\n  request_id: req_401\n")
@@ -66,6 +68,7 @@ func TestErrorsShowCodeDetailsAndRequestID(t *testing.T) {
 }
 
 func TestUnreachableProgramIsToldWithoutTheKey(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	r := s.try(map[string]string{"CARILLON_URL": "http://127.0.0.1:1"}, "templates", "list", "--from", "15550100100")
 	r.want(t, exitFailed, "", "carillon: no response from http://127.0.0.1:1: ")
@@ -75,6 +78,7 @@ func TestUnreachableProgramIsToldWithoutTheKey(t *testing.T) {
 }
 
 func TestCommandsAskAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	s.try(nil, "templates", "list", "--from", "15550100100").want(t, 0, "1   hello  en        UTILITY   APPROVED  Hi {{1}}", "")
 	s.try(nil, "templates", "create", "--name", "hello", "--lang", "en", "--category", "UTILITY", "--content", "Hi {{who}}", "--submit").
@@ -89,6 +93,7 @@ func TestCommandsAskAsTheContractSays(t *testing.T) {
 }
 
 func TestListsAreReadToTheirEnd(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	s.answer("/panel/v1/keys",
 		`200 {"data":[{"id":"k-1","label":"a","prefix":"ck_1","scopes":["*"],"is_active":true}],"next_cursor":"k-1"}`,
@@ -101,6 +106,7 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 }
 
 func TestReadyFileGivesAddressAndKeyToItsOwnProgramAlone(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	name := filepath.Join(t.TempDir(), "ready.json")
 	ready := config.Ready{BaseURL: s.url, DemoFacts: &config.DemoFacts{AccessKey: testKey, Sender: "15550100100"}}
@@ -118,6 +124,7 @@ func TestReadyFileGivesAddressAndKeyToItsOwnProgramAlone(t *testing.T) {
 }
 
 func TestKeyComesFromAFile(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	name := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(name, []byte(testKey+"\n"), 0o600); err != nil {
@@ -131,6 +138,7 @@ func TestKeyComesFromAFile(t *testing.T) {
 }
 
 func TestFlagsOfServeAreThoseOfTheTable(t *testing.T) {
+	t.Parallel()
 	var env environment
 	cli := newCommands()
 	parser, err := newParser(cli, &env, func(int) {})
@@ -161,6 +169,7 @@ func TestFlagsOfServeAreThoseOfTheTable(t *testing.T) {
 }
 
 func TestApplyTellsWhatChanged(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.yaml")
@@ -178,6 +187,7 @@ func TestApplyTellsWhatChanged(t *testing.T) {
 }
 
 func TestApplySaysThatTheFolderIsInUse(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.yaml")
@@ -191,6 +201,7 @@ func TestApplySaysThatTheFolderIsInUse(t *testing.T) {
 }
 
 func TestVersionTellsTheBuild(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	s.try(nil, "version").want(t, 0, "carillon ", "")
 	s.try(nil, "version", "--json").want(t, 0, `"go": "go1.`, "")

@@ -6,10 +6,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestMoreCommandsAskAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	s.answer("/functions/v1/usage", `200 {"date":"2026-01-31","quota":0,"used":7,"reset_time":"2026-02-01T00:00:00Z","limits":{"sends_per_minute":6000,"templates_per_day":0}}`)
 	s.try(nil, "usage").want(t, 0, "recipients         7 of no limit\n", "")
@@ -36,6 +36,7 @@ func TestMoreCommandsAskAsTheContractSays(t *testing.T) {
 }
 
 func TestWhatATerminalWouldObeyIsShown(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	const hostile = `200 {"notification_id":"n-1","channel":"messaging","state":"completed","name_template":"hello","language_template":"en","recipient_id":"main",` +
 		`"notification_type":"utility","campaign_name":"\u001b[2J\u001b]0;x\u0007\u009b31m\u202egnp\nnext\r","created_at":"2026-01-31T00:00:00Z","counts":{"sent":1},` +
@@ -54,6 +55,7 @@ func TestWhatATerminalWouldObeyIsShown(t *testing.T) {
 }
 
 func TestANewPasswordIsAskedTwiceAndNotShown(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		typed []string
 		code  int
@@ -86,6 +88,7 @@ func TestANewPasswordIsAskedTwiceAndNotShown(t *testing.T) {
 }
 
 func TestSendReadsOtherSeparatorsColumnsAndBadRows(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	file := csvFile(t, "Teléfono;Nombre\n34600111222;Ana, María\n34600111223\n34600111\"4;x\n34600111225;Eva\n")
 	args := []string{"send", "--template", "hello", "--from", "main", "--csv", file, "--var", "body_text_0={{name}}"}
@@ -101,31 +104,37 @@ func TestSendReadsOtherSeparatorsColumnsAndBadRows(t *testing.T) {
 }
 
 func TestWatchSaysWhatItWaitsForAndStopsCleanly(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	const waiting = `200 {"notification_id":"n-1","channel":"messaging","state":"scheduled","recipient_id":"main","notification_type":"utility","campaign_name":"c",` +
 		`"created_at":"2026-01-31T00:00:00Z","scheduled_time":"2999-01-31T00:00:00Z","counts":{"scheduled":1},"recipients":[{"message_id":"m","number":"34600111222","state":"scheduled","attempts":0,"times":{}}]}`
 	s.answer("/functions/v1/notify/n-1", waiting, waiting, waiting, waiting)
 	ctx, cancel := context.WithCancel(t.Context())
-	var out, errs bytes.Buffer
-	time.AfterFunc(300*time.Millisecond, cancel)
+	said := &announced{text: "scheduled for 2999", done: make(chan struct{})}
+	go func() {
+		<-said.done
+		cancel()
+	}()
+	var out bytes.Buffer
 	code := run(ctx, []string{"notifications", "watch", "n-1"}, environment{
-		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: said,
 		Lookup: func(name string) (string, bool) {
 			v, set := map[string]string{"CARILLON_URL": s.url, "CARILLON_ACCESS_KEY": testKey}[name]
 			return v, set
 		},
 	})
 	for _, want := range []string{"until every recipient has ended or is read", "scheduled for 2999-01-31 ", "stopped watching; the notification goes on\n"} {
-		if !strings.Contains(errs.String(), want) {
-			t.Errorf("code %d, no %q in\n%s", code, want, &errs)
+		if !strings.Contains(said.all.String(), want) {
+			t.Errorf("code %d, no %q in\n%s", code, want, &said.all)
 		}
 	}
-	if code != exitFailed || strings.Contains(errs.String(), "context canceled") {
-		t.Errorf("code %d\n%s", code, &errs)
+	if code != exitFailed || strings.Contains(said.all.String(), "context canceled") {
+		t.Errorf("code %d\n%s", code, &said.all)
 	}
 }
 
 func TestShellsCompleteCommandsFlagsAndValues(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	for words, want := range map[string]string{
 		"no":                            "notifications\n",

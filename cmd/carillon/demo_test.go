@@ -31,7 +31,7 @@ func demoPrinting(t *testing.T, flags ...string) (file, command string) {
 	go func() {
 		code <- run(ctx, append([]string{
 			"serve", "--demo", "--addr", "127.0.0.1:0", "--data", dir, "--ready-file", file, "--password-memory", "8", "--password-passes", "1",
-		}, flags...), environment{Stdout: in, Stderr: &log, Lookup: func(string) (string, bool) { return "", false }})
+		}, flags...), environment{Stdout: in, Stderr: &log, Lookup: sameThreads})
 		_ = in.Close()
 	}()
 	lines := bufio.NewScanner(out)
@@ -48,7 +48,11 @@ func demoPrinting(t *testing.T, flags ...string) (file, command string) {
 	return file, command
 }
 
+// sameThreads is the environment of a program that shares its threads with others, and adds none.
+func sameThreads(name string) (value string, set bool) { return "as they are", name == "GOMAXPROCS" }
+
 func TestDemoFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	file := demo(t)
 	try := func(code int, args ...string) string {
 		t.Helper()
@@ -63,7 +67,7 @@ func TestDemoFromTheCommandLine(t *testing.T) {
 	}
 	send := []string{"send", "--template", "hello", "--to", "34600111222", "--var", "body_text_0=Ana"}
 	id := strings.TrimSpace(try(exitOK, send...))
-	watched := try(exitOK, "notifications", "watch", id, "--timeout", "1m")
+	watched := try(exitOK, "notifications", "watch", id, "--timeout", "2m")
 	for _, state := range []string{"queued", "sent", "delivered", "read"} {
 		before, after, found := strings.Cut(watched, "34600111222  "+state+"\n")
 		if !found {
@@ -96,6 +100,7 @@ func TestDemoFromTheCommandLine(t *testing.T) {
 }
 
 func TestReadyFileOfTheDemoIsComplete(t *testing.T) {
+	t.Parallel()
 	r, err := config.ReadReady(demo(t))
 	if err != nil {
 		t.Fatal(err)

@@ -90,6 +90,7 @@ func flagOf(f *kong.Flag) string {
 }
 
 func TestCommandsDocIsFresh(t *testing.T) {
+	t.Parallel()
 	const name = "../../docs/cli.md"
 	want := commandsDoc(t)
 	if *update {

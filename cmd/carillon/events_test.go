@@ -83,6 +83,7 @@ func (s *announced) Write(b []byte) (int, error) {
 }
 
 func TestEventsReachALocalProgramSignedAndAgain(t *testing.T) {
+	t.Parallel()
 	file := demo(t)
 	secret := newSigningSecret()
 	local := listen(t, secret)
@@ -129,6 +130,7 @@ func TestEventsReachALocalProgramSignedAndAgain(t *testing.T) {
 }
 
 func TestTriggersAreTheTypesThatAreNamed(t *testing.T) {
+	t.Parallel()
 	named := strings.Split(triggered, ", ")
 	for _, kind := range named {
 		if triggers()[kind] == "" {
@@ -141,6 +143,7 @@ func TestTriggersAreTheTypesThatAreNamed(t *testing.T) {
 }
 
 func TestWebhooksAreListedAndTested(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	const endpoint = `{"id":"w-1","url":"https://hooks.acme.test/in","events":["*"]}`
 	s.answer("/functions/v1/webhooks", `200 {"data":[`+endpoint+`],"next_cursor":null}`)
@@ -170,6 +173,7 @@ func snippet(t *testing.T, language string) string {
 
 // TestTheGuidesReceiversVerifyEvents runs the guide's program in Node with what "events listen" sends, and builds the one in Go.
 func TestTheGuidesReceiversVerifyEvents(t *testing.T) {
+	t.Parallel()
 	node, err := exec.LookPath("node")
 	need.That(t, err == nil, "the guide's program runs in Node, which is not installed")
 	dir := t.TempDir()

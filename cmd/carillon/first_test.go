@@ -25,6 +25,7 @@ func words(command string) []string {
 // TestFirstStepsAreWhatTheProgramPrints begins with an empty installation and runs what serve, and then each command, names as
 // the next one, until the sandbox has delivered a message. The program is never restarted.
 func TestFirstStepsAreWhatTheProgramPrints(t *testing.T) {
+	t.Parallel()
 	p := serveEmpty(t)
 	p.typed = "correct-horse-battery"
 	found := firstCommand.FindStringSubmatch(p.printed)

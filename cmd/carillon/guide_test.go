@@ -14,6 +14,7 @@ import (
 
 // TestDevelopersGuideRuns runs every command of the guide against the demo, in the order of the page.
 func TestDevelopersGuideRuns(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"curl", "jq"} {
 		need.Program(t, tool, tool)
 	}
@@ -56,6 +57,7 @@ func TestDevelopersGuideRuns(t *testing.T) {
 
 // TestWhatTheDemoPrintsWorksWhereverItIs runs the command that the demo prints, on a port and a folder of its own.
 func TestWhatTheDemoPrintsWorksWhereverItIs(t *testing.T) {
+	t.Parallel()
 	file, command := demoPrinting(t)
 	s := newStrict(t)
 	env := map[string]string{"CARILLON_URL": "", "CARILLON_ACCESS_KEY": ""}

@@ -7,6 +7,7 @@ import (
 )
 
 func TestHealthAsksOnceAndTellsByItsExitCode(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	s.answer("/healthz", `200 {"status":"ok"}`, `200 {"status":"ok"}`)
 	s.answer("/readyz", `503 {"error":"service_unavailable","message":"Not ready","retry_after":1,"details":{"reason":"the clock is wrong"}}`)
@@ -21,6 +22,7 @@ func TestHealthAsksOnceAndTellsByItsExitCode(t *testing.T) {
 }
 
 func TestHealthDoesNotWaitForAProgramThatHangs(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer hangs.Close()

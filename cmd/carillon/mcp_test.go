@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"flag"
 	"io"
 	"maps"
 	"net"
@@ -16,7 +17,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,6 +31,10 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("CARILLON_TEST_AS_PROGRAM") != "" {
 		main()
+	}
+	// Most of what the tests do is wait for programs. -parallel says something else.
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -127,6 +131,7 @@ var allTools = []string{
 }
 
 func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) {
+	t.Parallel()
 	file := demo(t)
 	ready, err := config.ReadReady(file)
 	if err != nil {
@@ -153,12 +158,10 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 		t.Errorf("sent %v, and again %v", sent, again)
 	}
 	shown := []any{}
-	for end := time.Now().Add(20 * time.Second); len(shown) == 0; time.Sleep(50 * time.Millisecond) {
+	eventually(t, "it arrives", func() bool {
 		shown = a.good("read_sandbox_phone", map[string]any{"sender": "demo", "number": "34600111222"})["messages"].([]any)
-		if time.Now().After(end) {
-			t.Fatalf("it does not arrive: %v", a.good("get_notification", map[string]any{"notification_id": sent["notification_id"]}))
-		}
-	}
+		return len(shown) > 0
+	})
 	if text := shown[0].(map[string]any)["text"]; text != "Hello Ana, this is Carillon." {
 		t.Errorf("the phone shows %v", shown)
 	}
@@ -251,13 +254,13 @@ func draftsTemplates(t *testing.T, a *assistant) {
 	made := a.good("create_template", whole)
 	a.good("submit_template", map[string]any{"id": made["id"]})
 	sends := with(hello, map[string]any{"send_id": "moved", "template": "moved", "values": map[string]any{"header_text": "HT-1042", "body_text_0": "Ana", "body_text_1": "Monday", "button_url_0": "HT-1042"}})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if _, failed := a.call("send_message", sends); failed == "" {
-			break
-		} else if !strings.HasPrefix(failed, "template_not_approved") || time.Now().After(end) {
+	eventually(t, "the template is approved", func() bool {
+		_, failed := a.call("send_message", sends)
+		if failed != "" && !strings.HasPrefix(failed, "template_not_approved") {
 			t.Fatalf("it cannot be sent: %s", failed)
 		}
-	}
+		return failed == ""
+	})
 	want := []any{
 		map[string]any{"type": "HEADER", "format": "TEXT", "text": "Booking {{1}}", "example": map[string]any{"header_text": []any{"HT-1042"}}},
 		map[string]any{"type": "BODY", "text": draft["body"], "example": map[string]any{"body_text": []any{[]any{"Ana", "Monday"}}}},
@@ -335,15 +338,10 @@ func hangsUp(t *testing.T, a *assistant) {
 	id := a.good("place_call", call)["notification_id"]
 	state := func(want string) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			got, failed := a.call("get_call", map[string]any{"call_id": id})
-			if got["state"] == want {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("the call is %v, not %s: %s", got, want, failed)
-			}
-		}
+		eventually(t, "the call is "+want, func() bool {
+			got, _ := a.call("get_call", map[string]any{"call_id": id})
+			return got["state"] == want
+		})
 	}
 	state("in_progress")
 	if _, failed := a.call("cancel_notification", map[string]any{"notification_id": id}); !strings.HasPrefix(failed, "conflict") || !strings.Contains(failed, "hang_up") {
@@ -364,6 +362,7 @@ func hangsUp(t *testing.T, a *assistant) {
 }
 
 func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
+	t.Parallel()
 	file := demo(t)
 	ready, err := config.ReadReady(file)
 	if err != nil {
@@ -453,19 +452,19 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	}
 
 	stop()
-	select {
-	case c := <-code:
-		if c != exitOK {
-			t.Errorf("it ended with %d", c)
-		}
-	case <-time.After(25 * time.Second):
-		t.Error("it does not stop")
+	if c := <-code; c != exitOK {
+		t.Errorf("it ended with %d", c)
 	}
 }
 
 // TestAnAssistantUploadsFilesForMessages has it upload on standard input, where it may name files of its machine, and over HTTP, where it may not.
 func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the program reports its public address alone
+	t.Parallel()
+	// The program reports its public address alone. On this address no other test listens, and from it no connection goes out.
+	l, err := net.Listen("tcp", "127.0.0.41:0")
+	if err != nil { // loopback is no network here
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -556,6 +555,7 @@ func (key bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestAUsersSessionGivesAnAssistantNoRightsBeyondItsKey(t *testing.T) {
+	t.Parallel()
 	for scopes, want := range map[string][]string{
 		"notify:read": {"list_sandbox_phones", "read_sandbox_phone"}, "notify:send": {"write_from_sandbox_phone"}, "usage:read": nil,
 	} {
@@ -583,6 +583,7 @@ func TestAUsersSessionGivesAnAssistantNoRightsBeyondItsKey(t *testing.T) {
 }
 
 func TestMistakesInHowAssistantsAreServedAreUsage(t *testing.T) {
+	t.Parallel()
 	for want, args := range map[string][]string{
 		"name what clients address by --host": {"--http", ":8090"}, "must be an address like": {"--http", "8090"}, "--host goes with --http": {"--host", "x.test"},
 		"leave --key, --key-file and --token out": {"--http", "127.0.0.1:0", "--key", "ck_x"},

@@ -19,6 +19,7 @@ func signedIn(t *testing.T) *running {
 }
 
 func TestAgentsAreSetFromAFileAndRemoved(t *testing.T) {
+	t.Parallel()
 	p := signedIn(t)
 	file := p.file("ann.yaml", "name: Ann\nlanguage: es\ngreeting: Hola\ntools: [search]\n")
 	p.try("agents", "set", "-f", file).want(t, 0, ") added\n", "")
@@ -36,6 +37,7 @@ func TestAgentsAreSetFromAFileAndRemoved(t *testing.T) {
 }
 
 func TestSendersAreAddedShownAndRemoved(t *testing.T) {
+	t.Parallel()
 	p := signedIn(t)
 	add := []string{"senders", "add", "--provider", "whatsapp", "--number", "15555550100", "--id", "main", "--setting", "phone_number_id=1", "--setting", "waba_id=2"}
 	p.try(add...).want(t, exitFailed, "", "  field: settings.access_token\n")
@@ -57,6 +59,7 @@ func TestSendersAreAddedShownAndRemoved(t *testing.T) {
 }
 
 func TestUsersChangePasswordsAndAreRemoved(t *testing.T) {
+	t.Parallel()
 	p := signedIn(t)
 	p.try("users", "add", "--email", "ana@acme.test", "--role", "admin", "--password", "first-horse-battery").want(t, 0, "ana@acme.test is admin", "")
 	p.try("users", "list").want(t, 0, "ana@acme.test    ana", "")

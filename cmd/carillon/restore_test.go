@@ -52,7 +52,7 @@ func serveFolder(t *testing.T, dir, setup string, more ...string) served {
 		"--password-memory", "8", "--password-passes", "1", "--shutdown-timeout", "60s",
 	}, more...)
 	go func() {
-		code <- run(ctx, args, environment{Stdout: &bytes.Buffer{}, Stderr: &log, Lookup: nothing})
+		code <- run(ctx, args, environment{Stdout: &bytes.Buffer{}, Stderr: &log, Lookup: sameThreads})
 	}()
 	stop := sync.OnceFunc(func() {
 		cancel()
@@ -155,6 +155,7 @@ func posts(g *graphtest.Server, id string) map[string]int {
 }
 
 func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
+	t.Parallel()
 	graph, err := graphtest.New(graphtest.Options{Loose: true})
 	if err != nil {
 		t.Fatal(err)
@@ -253,6 +254,7 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 }
 
 func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testing.T) {
+	t.Parallel()
 	dirs := t.TempDir()
 	setup := filepath.Join(dirs, "setup.yaml")
 	if err := os.WriteFile(setup, []byte("companies: [{name: Acme, retention_days: 7}]\n"), 0o600); err != nil {

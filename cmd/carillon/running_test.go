@@ -32,7 +32,7 @@ func serveEmpty(t *testing.T) *running {
 		code <- run(ctx, []string{
 			"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(p.dir, "data"), "--ready-file", filepath.Join(p.dir, "ready.json"),
 			"--password-memory", "8", "--password-passes", "1",
-		}, environment{Stdout: in, Stderr: &p.log, Lookup: func(string) (string, bool) { return "", false }})
+		}, environment{Stdout: in, Stderr: &p.log, Lookup: sameThreads})
 		_ = in.Close()
 	}()
 	t.Cleanup(func() {
@@ -97,7 +97,7 @@ func TestApplyOfARunningProgram(t *testing.T) {
 	}
 	id := strings.TrimSpace(p.try("send", "--template", "hello", "--from", "15555550100", "--to", "34600111222", "--var", "body_text_0=Ana",
 		"--ready-file", ready, "--key", "ck_handed_over").stdout)
-	p.try("notifications", "watch", id, "--until", "delivered", "--timeout", "1m", "--ready-file", ready, "--key", "ck_handed_over").want(t, 0, "delivered", "")
+	p.try("notifications", "watch", id, "--until", "delivered", "--timeout", "2m", "--ready-file", ready, "--key", "ck_handed_over").want(t, 0, "delivered", "")
 	p.try(append(apply, "--json")...).want(t, 0, `"changed": false`, "")
 
 	t.Setenv("OWNER_PASSWORD", "another-horse-battery")

@@ -44,6 +44,7 @@ func csvFile(t *testing.T, text string) string {
 }
 
 func TestSendPutsEveryFlagIntoTheRequest(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	r := s.try(nil, "send", "--template", "hello", "--lang", "es_ES", "--from", "main", "--to", "34600111222", "--to", "34600111223",
 		"--var", "body_text_0=Ana, a=b", "--at", "2030-01-31T09:00:00", "--tz", "Europe/Madrid", "--type", "marketing", "--campaign", "c", "--event", "e")
@@ -58,6 +59,7 @@ func TestSendPutsEveryFlagIntoTheRequest(t *testing.T) {
 }
 
 func TestSendReadsAFileInBatches(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	var text strings.Builder
 	text.WriteString("\xef\xbb\xbfnumber, name ,city\r\n")
@@ -89,6 +91,7 @@ func TestSendReadsAFileInBatches(t *testing.T) {
 }
 
 func TestSendTellsALineForEachFailureAndSendsTheRest(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	file := csvFile(t, "number,name\n34600111222,Ana\n+34600,Bob\n34600111224,\n34600111225,Refuse\n34600111226,Eva\n")
 	args := []string{"send", "--template", "hello", "--from", "main", "--csv", file, "--var", "body_text_0={{name}}"}
@@ -111,6 +114,7 @@ func TestSendTellsALineForEachFailureAndSendsTheRest(t *testing.T) {
 }
 
 func TestSendTriesAgainByTheContractsRules(t *testing.T) {
+	t.Parallel()
 	const notify = "/functions/v1/notify"
 	const limited = `429 {"error":"rate_limit_exceeded","message":"Too many requests","retry_after":1,"request_id":"r"}`
 	const broken = `500 {"error":"internal_error","message":"An unexpected error occurred","request_id":"r"}`
@@ -140,6 +144,7 @@ func TestSendTriesAgainByTheContractsRules(t *testing.T) {
 }
 
 func TestUnsafeRequestsAreNotRepeated(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	s.answer("/panel/v1/keys", `500 {"error":"internal_error","message":"x","request_id":"r"}`)
 	s.try(nil, "keys", "create", "--label", "ci").want(t, exitFailed, "", "internal_error")
@@ -149,6 +154,7 @@ func TestUnsafeRequestsAreNotRepeated(t *testing.T) {
 }
 
 func TestSendSaysWhichSenderSends(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	args := []string{"send", "--template", "hello", "--to", "34600111222", "--from"}
 	r := s.try(nil, append(args, "main")...)
@@ -167,6 +173,7 @@ func TestSendSaysWhichSenderSends(t *testing.T) {
 }
 
 func TestSendReadsTheSenderOnceAndGoesOnWithoutIt(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	var text strings.Builder
 	text.WriteString("number\n")
@@ -185,6 +192,7 @@ func TestSendReadsTheSenderOnceAndGoesOnWithoutIt(t *testing.T) {
 }
 
 func TestShowPrintsTheSenderAndTheTimeline(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	s.try(nil, "send", "--template", "hello", "--from", "mian", "--to", "34600111222")
 	r := s.try(nil, "notifications", "show", "n-1")
@@ -199,6 +207,7 @@ func TestShowPrintsTheSenderAndTheTimeline(t *testing.T) {
 }
 
 func TestHopelessRunStopsAtItsFirstBatch(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	var text strings.Builder
 	text.WriteString("number\n")
@@ -215,6 +224,7 @@ func TestHopelessRunStopsAtItsFirstBatch(t *testing.T) {
 }
 
 func TestBadFilesAreUsage(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	for text, want := range map[string]string{
 		"":                     "must name the columns",
@@ -228,6 +238,7 @@ func TestBadFilesAreUsage(t *testing.T) {
 }
 
 func TestProgressIsABarOnATerminalAndLinesElsewhere(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	p := progress{out: &out, terminal: true, total: 4}
 	p.at(2, 0)
@@ -247,6 +258,7 @@ func TestProgressIsABarOnATerminalAndLinesElsewhere(t *testing.T) {
 }
 
 func TestWatchFollowsUntilEveryRecipientEnded(t *testing.T) {
+	t.Parallel()
 	const path = "/functions/v1/notify/n-1"
 	at := func(state, counts, recipients string) string {
 		return `200 {"notification_id":"n-1","channel":"messaging","state":"` + state + `","counts":{` + counts + `},"recipients":[` + recipients + `]}`

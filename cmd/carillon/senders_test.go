@@ -3,6 +3,7 @@ package main
 import "testing"
 
 func TestSendersAreListedWithTheirBreakers(t *testing.T) {
+	t.Parallel()
 	s := newStrict(t)
 	const answer = `200 {"data":[{"id":"main","number":"15555550100","channel":"messaging","provider":"whatsapp","default":true,` +
 		`"breaker":{"state":"open","class":"account","detail":"190 access token expired","since":"2026-01-01T00:00:00Z","until":"2026-01-01T00:05:00Z"}},` +

@@ -22,6 +22,7 @@ func TestSQLiteGetsAThreadMoreUnlessTheOperatorSaysHowMany(t *testing.T) {
 }
 
 func TestServeSaysWhatToDoAboutATakenPort(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +30,7 @@ func TestServeSaysWhatToDoAboutATakenPort(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"serve", "--demo", "--data", t.TempDir(), "--addr", l.Addr().String()}, environment{
-		Stdout: &out, Stderr: &errs, Lookup: func(string) (string, bool) { return "", false },
+		Stdout: &out, Stderr: &errs, Lookup: sameThreads,
 	})
 	if code != exitFailed || !strings.Contains(errs.String(), "another program listens on "+l.Addr().String()+" already: choose another address with --addr") {
 		t.Errorf("code %d\n%s", code, &errs)
@@ -37,10 +38,11 @@ func TestServeSaysWhatToDoAboutATakenPort(t *testing.T) {
 }
 
 func TestServeSaysWhatToDoAboutAFolderThatIsNotWritable(t *testing.T) {
+	t.Parallel()
 	const folder = "/sys/carillon" // not even root can make it
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"serve", "--data", folder, "--addr", "127.0.0.1:0"}, environment{
-		Stdout: &out, Stderr: &errs, Lookup: func(string) (string, bool) { return "", false },
+		Stdout: &out, Stderr: &errs, Lookup: sameThreads,
 	})
 	if code != exitFailed || !strings.Contains(errs.String(), " cannot write in the data folder /sys/carillon: name another folder with --data") {
 		t.Errorf("code %d\n%s", code, &errs)

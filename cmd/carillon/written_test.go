@@ -11,6 +11,7 @@ import (
 
 // TestCommandsOfTheDocumentationExist reads every command of the documentation that stands on a line of its own as the command line does.
 func TestCommandsOfTheDocumentationExist(t *testing.T) {
+	t.Parallel()
 	const root = "../.."
 	pages := []string{"README.md"}
 	if err := fs.WalkDir(os.DirFS(root), "docs", func(name string, _ fs.DirEntry, err error) error {
