@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"carillon/internal/config"
 	"carillon/internal/store"
@@ -16,7 +15,8 @@ import (
 
 // Whatever a call brings of secrets, wherever it stands, is not stored; and what came before a stop is stored.
 func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
-	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 10 * time.Second}
+	t.Parallel()
+	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: Hung}
 	a := started(t, cfg)
 	key, company := a.ready.AccessKey, ""
 	ask := func(method, path, body string, header ...string) (int, string) {

@@ -39,6 +39,7 @@ func source(turn map[string]any) string {
 }
 
 func TestTheDemosAgentAnswersFromItsKnowledge(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	k := talk{t, a}
 	const unknown = "?"
@@ -107,6 +108,7 @@ func TestTheDemosAgentAnswersFromItsKnowledge(t *testing.T) {
 }
 
 func TestTheAgentMakesSmallTalkAndGetsAPerson(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	k := talk{t, a}
 	n := 0
@@ -156,6 +158,7 @@ func engine(t *testing.T, authorization, answer string) (url string, asked func(
 }
 
 func TestAnAgentOfAnotherEngineAnswersTheChat(t *testing.T) {
+	t.Parallel()
 	url, asked := engine(t, "Bearer sk-demo", "From far away.")
 	other, askedOther := engine(t, "", "Without a key.")
 	a, _ := demo(t, func(c *config.Config) { c.MediaAllowPrivate = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })

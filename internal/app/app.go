@@ -117,6 +117,8 @@ type App struct {
 	ops      *http.Server
 	ready    config.Ready
 
+	requestsFirst time.Duration // how long a stop waits for requests before it drains the queue
+
 	outage    *outage
 	stopping  chan struct{} // closed when /readyz begins to fail
 	ending    chan struct{} // closed when requests are no longer accepted
@@ -142,7 +144,10 @@ func New(cfg config.Config, o Options) (*App, error) {
 	if cfg.ShutdownTimeout <= 0 {
 		cfg.ShutdownTimeout = 25 * time.Second
 	}
-	return &App{cfg: cfg, o: o, log: log, outage: outage, stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8)}, nil
+	return &App{
+		cfg: cfg, o: o, log: log, outage: outage, requestsFirst: cfg.ShutdownTimeout / 5,
+		stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8),
+	}, nil
 }
 
 // Start opens the store, applies the set-up, listens and begins to deliver. On an error it closes what it opened.
@@ -467,7 +472,7 @@ func (a *App) finishRequests(ctx context.Context) <-chan error {
 		a.router.AwaitStreams(ctx)
 		ended <- err
 	}()
-	t := time.NewTimer(a.cfg.ShutdownTimeout - a.drainTime())
+	t := time.NewTimer(a.requestsFirst)
 	defer t.Stop()
 	select {
 	case <-soon:

@@ -72,8 +72,10 @@ func decode(t *testing.T, resp *http.Response, status int) map[string]any {
 }
 
 func TestPrintedCurlLineDeliversAMessage(t *testing.T) {
+	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			a, out := demo(t, func(c *config.Config) {
 				if engine == "postgres" {
 					c.DatabaseURL = config.Secret(storetest.Postgres(t))
@@ -86,8 +88,7 @@ func TestPrintedCurlLineDeliversAMessage(t *testing.T) {
 			_, key, _ := strings.Cut(line, "access_key=")
 			key, _, _ = strings.Cut(key, "'")
 			var states []string
-			deadline := time.Now().Add(90 * time.Second)
-			for time.Now().Before(deadline) {
+			app.Within(t, "it is read", func() bool {
 				resp, err := http.Get(a.BaseURL() + "/functions/v1/notify/" + id + "?access_key=" + key)
 				if err != nil {
 					t.Fatal(err)
@@ -97,10 +98,8 @@ func TestPrintedCurlLineDeliversAMessage(t *testing.T) {
 				if len(states) == 0 || states[len(states)-1] != state {
 					states = append(states, state)
 				}
-				if state == "read" {
-					break
-				}
-			}
+				return state == "read"
+			})
 			// A busy machine may not look at every moment: what it saw must be in order, and end well.
 			order := []string{"queued", "sending", "sent", "delivered", "read"}
 			ranks := make([]int, len(states))
@@ -115,6 +114,7 @@ func TestPrintedCurlLineDeliversAMessage(t *testing.T) {
 }
 
 func TestStoppedProgramStartsAgainOnItsData(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for range 3 {
 		cfg := config.Config{Addr: "127.0.0.1:0", Data: dir, Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
@@ -139,6 +139,7 @@ func TestStoppedProgramStartsAgainOnItsData(t *testing.T) {
 }
 
 func TestASignalWhileStartingIsAStop(t *testing.T) {
+	t.Parallel()
 	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
 	ctx, signal := context.WithCancel(t.Context())
 	a, err := app.New(cfg, app.Options{Stdout: writerFunc(func() { signal() })}) // it has begun to say that it is ready
@@ -170,8 +171,9 @@ func (h atReady) Handle(_ context.Context, r slog.Record) error {
 }
 
 func TestTheReadyLineNamesTheNodeAsTheOthersDo(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
-	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: time.Minute}
+	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
 	a, err := app.New(cfg, app.Options{Logger: slog.New(slog.NewJSONHandler(&out, nil))})
 	if err != nil {
 		t.Fatal(err)
@@ -199,6 +201,7 @@ func TestTheReadyLineNamesTheNodeAsTheOthersDo(t *testing.T) {
 
 // A database that fails when requests are served already must not end the program: its start asks nothing more of it.
 func TestNothingIsAskedOfTheDatabaseOnceRequestsAreServed(t *testing.T) {
+	t.Parallel()
 	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
 	ctx, cut := context.WithCancel(t.Context())
 	var out bytes.Buffer
@@ -218,6 +221,7 @@ func TestNothingIsAskedOfTheDatabaseOnceRequestsAreServed(t *testing.T) {
 }
 
 func TestASignalIsToldToABalancerBeforeConnectionsAreRefused(t *testing.T) {
+	t.Parallel()
 	cfg := config.Config{
 		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
 		ShutdownDelay: time.Hour, ReadyFile: filepath.Join(t.TempDir(), "ready.json"),
@@ -230,7 +234,7 @@ func TestASignalIsToldToABalancerBeforeConnectionsAreRefused(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	var ready *config.Ready
-	within(t, "it is ready", func() bool {
+	app.Within(t, "it is ready", func() bool {
 		ready, err = config.ReadReady(cfg.ReadyFile)
 		return err == nil
 	})
@@ -243,9 +247,9 @@ func TestASignalIsToldToABalancerBeforeConnectionsAreRefused(t *testing.T) {
 		_ = resp.Body.Close()
 		return resp.StatusCode
 	}
-	within(t, "requests are wanted", func() bool { return status("/readyz") == http.StatusOK })
+	app.Within(t, "requests are wanted", func() bool { return status("/readyz") == http.StatusOK })
 	signal()
-	within(t, "they are not any more", func() bool { return status("/readyz") == http.StatusServiceUnavailable })
+	app.Within(t, "they are not any more", func() bool { return status("/readyz") == http.StatusServiceUnavailable })
 	if got := status("/functions/v1/notify?access_key=" + ready.AccessKey); got != http.StatusOK {
 		t.Errorf("a request that came all the same was answered %d", got)
 	}
@@ -260,21 +264,6 @@ func TestASignalIsToldToABalancerBeforeConnectionsAreRefused(t *testing.T) {
 	}
 }
 
-// within waits until the condition holds.
-func within(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	deadline := time.After(2 * time.Minute)
-	for !cond() {
-		select {
-		case <-look.C:
-		case <-deadline:
-			t.Fatalf("not in time: %s", what)
-		}
-	}
-}
-
 // writerFunc is called at each write.
 type writerFunc func()
 
@@ -284,20 +273,15 @@ func (f writerFunc) Write(b []byte) (int, error) {
 }
 
 func TestStopEndsTheOperatorsAddressToo(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, func(c *config.Config) { c.OpsAddr = "127.0.0.1:0" })
-	done := make(chan error, 1)
-	go func() { done <- a.Stop(context.Background()) }()
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(2 * time.Minute):
-		t.Fatal("the program does not stop")
+	if err := a.Stop(context.Background()); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestSlowClientsDoNotHoldTheServer(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, func(c *config.Config) { c.MaxConnections = 300 })
 	host := strings.TrimPrefix(a.BaseURL(), "http://")
 	for range 200 {
@@ -310,7 +294,7 @@ func TestSlowClientsDoNotHoldTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	resp, err := (&http.Client{Timeout: time.Minute}).Get(a.BaseURL() + "/healthz")
+	resp, err := (&http.Client{Timeout: app.Hung}).Get(a.BaseURL() + "/healthz")
 	if err != nil {
 		t.Fatalf("with 200 slow clients: %v", err)
 	}

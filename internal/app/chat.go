@@ -9,7 +9,6 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/api"
 	"carillon/internal/conversation"
-	"carillon/internal/egress"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/store"
@@ -48,7 +47,7 @@ const (
 // newConversations builds what holds conversations.
 func newConversations(a *App) *conversation.Conversations {
 	s, log := a.store, a.log
-	a.flowServers = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: flowTimeout, MaxBody: maxFlowResponse, Redirects: -1})
+	a.flowServers = newFlowServers(a.cfg.MediaAllowPrivate)
 	return conversation.New(conversation.Options{
 		Store: s.Chats(), Agents: talking{s}, Thinker: a.thinker, Publisher: a.hub, Observer: a.metrics.chat, Log: log, Alone: s.SQLite(),
 		Flows: laidOut{s}, Effects: flowEffects{s, a.notify, a.flowServers}, Runs: s.Runs(), Suspended: suspended(s), Spoke: func() { a.messaging.Said() },

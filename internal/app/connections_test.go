@@ -3,12 +3,10 @@ package app_test
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -30,7 +28,7 @@ func dialFrom(t *testing.T, a *app.App, from string) net.Conn {
 		t.Skip("loopback is no network here:", err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second)) // within the idle time of connections
+	_ = c.SetDeadline(time.Now().Add(app.Hung))
 	return c
 }
 
@@ -50,71 +48,8 @@ func respond(c net.Conn, request string) (*http.Response, []byte, error) {
 
 const healthy = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
-func healthyFrom(t *testing.T, a *app.App, from string) {
-	t.Helper()
-	if resp, _, err := respond(dialFrom(t, a, from), healthy); err != nil || resp.StatusCode != http.StatusOK {
-		t.Errorf("a client at %s: %v", from, err)
-	}
-}
-
-func TestIdleConnectionsGiveWayToNewOnes(t *testing.T) {
-	a, _ := demo(t, func(c *config.Config) { c.MaxConnections, c.ConnectionsEach = 20, 20 })
-	var idle []net.Conn
-	for i := range 20 {
-		c := dialFrom(t, a, "127.0.0.2")
-		if i%2 == 0 { // some never send a request
-			if _, _, err := respond(c, healthy); err != nil {
-				t.Fatal(err)
-			}
-		}
-		idle = append(idle, c)
-	}
-	for range 3 {
-		healthyFrom(t, a, "127.0.0.1")
-	}
-	if _, err := idle[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("the longest idle connection: %v", err)
-	}
-	if _, _, err := respond(idle[18], healthy); err != nil {
-		t.Errorf("a connection that was idle for less: %v", err)
-	}
-}
-
-// slow opens connections from an address, each with the beginning of a request, and returns how many the server keeps.
-func slow(t *testing.T, a *app.App, from, begin string, n int) (kept int) {
-	t.Helper()
-	all := make([]net.Conn, n)
-	for i := range all {
-		all[i] = dialFrom(t, a, from)
-		_, _ = io.WriteString(all[i], begin)
-	}
-	for _, c := range all {
-		_ = c.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
-		if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
-			kept++
-		}
-		defer func() { _ = c.Close() }()
-	}
-	return kept
-}
-
-func TestOneAddressHoldsAShareOfTheConnections(t *testing.T) {
-	a, _ := demo(t, func(c *config.Config) {
-		c.MaxConnections, c.TrustedProxies = 20, []netip.Prefix{netip.MustParsePrefix("127.0.0.4/32")}
-	})
-	const header, body = "GET /healthz HTTP/1.1\r\n", "POST /functions/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
-	for from, begin := range map[string]string{"127.0.0.2": header, "127.0.0.3": body} {
-		if kept := slow(t, a, from, begin, 9); kept != 5 {
-			t.Errorf("%d connections of %s are open, want a quarter of 20", kept, from)
-		}
-		healthyFrom(t, a, "127.0.0.1")
-	}
-	if kept := slow(t, a, "127.0.0.4", body, 9); kept != 9 {
-		t.Errorf("%d of 9 connections of a trusted proxy are open", kept)
-	}
-}
-
 func TestUnreadableRequestsGetTheErrorBody(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	for request, want := range map[string]struct {
 		status int
@@ -157,6 +92,7 @@ func TestUnreadableRequestsGetTheErrorBody(t *testing.T) {
 
 // A body that looks like net/http's own error is the handler's.
 func TestResponsesOfHandlersAreUnchanged(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	c := dialFrom(t, a, "127.0.0.1")
 	for range 2 {
@@ -173,6 +109,7 @@ func TestResponsesOfHandlersAreUnchanged(t *testing.T) {
 
 // The limits of connections must not reset one whose client writes its whole request before it reads.
 func TestAClientOfTheProgramThatWritesFirstSeesThe413(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, func(c *config.Config) { c.MaxConnections = 100 })
 	for _, path := range []string{"auth?grant_type=password", "auth/refresh"} {
 		const size = 7 << 20

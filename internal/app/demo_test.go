@@ -11,13 +11,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"carillon/internal/app"
 	"carillon/internal/config"
 )
 
 func TestTheDemosPageHasItsChatOnIt(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "ready.json")
 	a, out := demo(t, func(c *config.Config) { c.ReadyFile = name })
 	var ready config.Ready
@@ -62,6 +62,7 @@ func TestTheDemosPageHasItsChatOnIt(t *testing.T) {
 
 // TestWhatTheDemosPageSuggestsIsAnswered asks what the page proposes to ask: the agent knows it, and the last gets a person.
 func TestWhatTheDemosPageSuggestsIsAnswered(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	_, facts, err := config.Demo(app.ProvisionOptions())
 	if err != nil {
@@ -91,10 +92,11 @@ func TestWhatTheDemosPageSuggestsIsAnswered(t *testing.T) {
 			text, _ := json.Marshal(html.UnescapeString(ask[1]))
 			post("turns", token, `{"client_id":"1","text":`+string(text)+`}`)
 			var shown string
-			for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && !strings.Contains(shown, `"sources"`) && !strings.Contains(shown, `"missed"`); {
+			app.Within(t, "an answer to "+ask[1], func() bool {
 				all, _ := json.Marshal(post("session", "", session))
 				shown = string(all)
-			}
+				return strings.Contains(shown, `"sources"`) || strings.Contains(shown, `"missed"`)
+			})
 			if last := j == len(asks)-1; last != strings.Contains(shown, `"handoff_requested"`) || last == strings.Contains(shown, `"sources"`) {
 				t.Errorf("%s: %s: %s", lang, text, shown)
 			}
@@ -117,6 +119,7 @@ func getText(t *testing.T, address string) string {
 }
 
 func TestTheDemosPageIsTheDemosAlone(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, func(c *config.Config) { c.Demo = false })
 	resp, err := http.Get(a.BaseURL() + "/demo")
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"carillon/internal/app"
 	"carillon/internal/config"
@@ -24,7 +23,7 @@ func panelStream(t *testing.T, a *app.App, printed, topic string) <-chan string 
 		t.Fatal(err)
 	}
 	token, _ := decode(t, resp, http.StatusOK)["access_token"].(string)
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), app.Hung)
 	t.Cleanup(cancel)
 	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, a.BaseURL()+"/panel/v1/events?topic="+topic, nil)
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -46,8 +45,10 @@ func panelStream(t *testing.T, a *app.App, printed, topic string) <-chan string 
 }
 
 func TestAStreamShowsAMessageLive(t *testing.T) {
+	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			a, out := demo(t, func(c *config.Config) {
 				if engine == "postgres" {
 					c.DatabaseURL = config.Secret(storetest.Postgres(t))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,11 @@ const (
 	maxFlowResponse = 256 << 10 // bytes of a response to a flow's request
 	flowTimeout     = 20 * time.Second
 )
+
+// newFlowServers builds the client of flows' requests, which follows no redirects.
+func newFlowServers(allowed []netip.Prefix) *egress.Client {
+	return egress.New(egress.Options{AllowPrivate: allowed, Timeout: flowTimeout, MaxBody: maxFlowResponse, Redirects: -1})
+}
 
 // laidOut finds the flows of companies.
 type laidOut struct{ store *store.Store }

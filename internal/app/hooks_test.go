@@ -13,6 +13,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"carillon/internal/app"
 	"carillon/internal/config"
 	"carillon/internal/store/storetest"
 )
@@ -27,8 +28,10 @@ type sent struct {
 }
 
 func TestAnEndpointLearnsWhatBecomesOfAMessage(t *testing.T) {
+	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			received := make(chan sent, 100)
 			secret := make(chan string, 1)
 			verifier := sync.OnceValue(func() string { return <-secret })
@@ -96,7 +99,7 @@ func TestAnEndpointLearnsWhatBecomesOfAMessage(t *testing.T) {
 					if delete(want, e.Type); e.Type == "message.read" {
 						last = e
 					}
-				case <-time.After(time.Minute):
+				case <-time.After(app.Hung):
 					t.Fatal("missing", want)
 				}
 			}
@@ -104,7 +107,7 @@ func TestAnEndpointLearnsWhatBecomesOfAMessage(t *testing.T) {
 			if status["state"] != "active" || status["failures"] != 0.0 {
 				t.Error(status)
 			}
-			within(t, "the deliveries", func() bool {
+			app.Within(t, "the deliveries", func() bool {
 				list, _ := get("webhooks/" + one + "/deliveries?")["data"].([]any)
 				return len(list) == 4
 			})

@@ -18,6 +18,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"carillon/internal/app"
 	"carillon/internal/config"
 	"carillon/internal/hook"
 	"carillon/internal/need"
@@ -62,6 +63,7 @@ func (d delivery) at(t *testing.T, name string, at time.Time) delivery {
 
 // TestTheStandardsLibrariesVerifyDeliveries has the program deliver, and the libraries of Standard Webhooks for Go and Node judge.
 func TestTheStandardsLibrariesVerifyDeliveries(t *testing.T) {
+	t.Parallel()
 	came := make(chan delivery, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
@@ -94,7 +96,7 @@ func TestTheStandardsLibrariesVerifyDeliveries(t *testing.T) {
 		case d := <-came:
 			d.Name, d.Secret = name, secret
 			return d
-		case <-time.After(time.Minute):
+		case <-time.After(app.Hung):
 			t.Fatal("no delivery:", name)
 			return delivery{}
 		}

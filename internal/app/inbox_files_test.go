@@ -34,6 +34,7 @@ func (k talk) load(address, token string) (int, string) {
 }
 
 func TestFilesGoBothWaysBetweenVisitorAndTeammate(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	k := talk{t, a}
 	visitor, id := k.visit(1)

@@ -115,7 +115,7 @@ func (k talk) follow(path, token, last string) (events <-chan sse, end func()) {
 // await returns the next event that is meant.
 func await(t *testing.T, events <-chan sse, what string, meant func(e sse) bool) sse {
 	t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(app.Hung)
 	for {
 		select {
 		case e, open := <-events:
@@ -126,7 +126,7 @@ func await(t *testing.T, events <-chan sse, what string, meant func(e sse) bool)
 				return e
 			}
 		case <-late:
-			t.Fatalf("nothing of %s", what)
+			t.Fatalf("it hangs: nothing of %s", what)
 		}
 	}
 }
@@ -152,6 +152,7 @@ func texts(turns any) (all []string) {
 }
 
 func TestATeammateAnswersFromTheInbox(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	k := talk{t, a}
 	ana, owner := k.signIn("agent@demo.test"), k.signIn("owner@demo.test")
@@ -264,6 +265,7 @@ func TestATeammateAnswersFromTheInbox(t *testing.T) {
 }
 
 func TestTheInboxRefusesBadInput(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	k := talk{t, a}
 	ana := k.signIn("agent@demo.test")
@@ -314,6 +316,7 @@ func TestTheInboxRefusesBadInput(t *testing.T) {
 }
 
 func TestCannedRepliesAreKept(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	k := talk{t, a}
 	ana := k.signIn("agent@demo.test")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -47,18 +46,13 @@ func sendFile(t *testing.T, address, token, name, content string) (int, map[stri
 }
 
 func TestMediaAreKeptUnderAPublicAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
-	demo(t, func(c *config.Config) { c.Addr, c.BaseURL = addr, "https://carillon.example.org" })
+	t.Parallel()
+	a, _ := demo(t, func(c *config.Config) { c.BaseURL = "https://carillon.example.org" })
 	_, facts, err := config.Demo(app.ProvisionOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	here := "http://" + addr
+	here := "http://" + a.Listening()
 	film := "\x00\x00\x00\x18ftypisom" + strings.Repeat("\x00", 1000)
 	status, v := sendFile(t, here+"/functions/v1/media?access_key="+facts.AccessKey, "", "../tour film.mov", film)
 	link, _ := v["url"].(string)
@@ -84,6 +78,7 @@ func TestMediaAreKeptUnderAPublicAddress(t *testing.T) {
 }
 
 func TestWithoutAPublicAddressNoMediaAreKept(t *testing.T) {
+	t.Parallel()
 	a, _ := demo(t, nil)
 	_, facts, err := config.Demo(app.ProvisionOptions())
 	if err != nil {

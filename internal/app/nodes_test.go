@@ -25,6 +25,7 @@ func with(t *testing.T, address, name, value string) string {
 }
 
 func TestNodeWhoseClockIsWrongIsNotReady(t *testing.T) {
+	t.Parallel()
 	address := storetest.Postgres(t)
 	for _, statement := range []string{ // the database's clock is an hour ahead of this node's
 		"CREATE SCHEMA skewed",

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"carillon/internal/app"
 	"carillon/internal/config"
 	"carillon/internal/store/storetest"
 )
@@ -49,14 +49,13 @@ func (h *handset) shows() (lines []string, ids map[string]string) {
 // until waits for a message on the phone, and returns the channel's id of it.
 func (h *handset) until(line string) string {
 	h.t.Helper()
-	for late := time.Now().Add(30 * time.Second); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
-		if _, ids := h.shows(); ids[line] != "" {
-			return ids[line]
-		}
-	}
-	lines, _ := h.shows()
-	h.t.Fatalf("the phone does not show %q but\n%s", line, strings.Join(lines, "\n"))
-	return ""
+	id := ""
+	app.Within(h.t, fmt.Sprintf("the phone shows %q", line), func() bool {
+		_, ids := h.shows()
+		id = ids[line]
+		return id != ""
+	})
+	return id
 }
 
 func (h *handset) write(what string) {
@@ -71,6 +70,7 @@ func (h *handset) reach(yes bool) {
 }
 
 func TestAPhoneOfTheSandboxWalksAFlow(t *testing.T) {
+	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -117,27 +117,25 @@ func TestATeammateSeesWhereATemplateStands(t *testing.T) {
 	h.token = h.signIn("owner@demo.test")
 	h.write(`"kind":"text","text":"Hello?"`)
 	conversation := ""
-	for late := time.Now().Add(30 * time.Second); time.Now().Before(late) && conversation == ""; time.Sleep(20 * time.Millisecond) {
-		if all := h.ask("GET", "/panel/v1/conversations?folder=all", h.token, "", http.StatusOK)["data"].([]any); len(all) > 0 {
+	app.Within(t, "a conversation", func() bool {
+		all := h.ask("GET", "/panel/v1/conversations?folder=all", h.token, "", http.StatusOK)["data"].([]any)
+		if len(all) > 0 {
 			conversation = all[0].(map[string]any)["id"].(string)
 		}
-	}
+		return conversation != ""
+	})
 	path := "/panel/v1/conversations/" + conversation
 	sent := h.ask("POST", path+"/templates", h.token, `{"client_id":"t","name":"hello","language":"en","variables":{"body_text_0":"Ana"}}`, http.StatusOK)
 	seq := sent["turn"].(map[string]any)["seq"]
-	var states []string
-	for late := time.Now().Add(30 * time.Second); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+	app.Within(t, "the template is read", func() bool {
 		deliveries, _ := h.ask("GET", path, h.token, "", http.StatusOK)["deliveries"].([]any)
 		for _, d := range deliveries {
 			if d := d.(map[string]any); d["seq"] == seq {
-				states = append(states, d["state"].(string))
+				return d["state"] == "read"
 			}
 		}
-		if len(states) > 0 && states[len(states)-1] == "read" {
-			return
-		}
-	}
-	t.Errorf("the template is %q", states)
+		return false
+	})
 }
 
 // The page of a phone and the node that sends to it need not be the same.
@@ -179,23 +177,27 @@ func TestAFlowSaysWhatItLacks(t *testing.T) {
 	h := &handset{talk: talk{t: t, a: a}}
 	h.token = h.signIn("owner@demo.test")
 	const agent = "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11" // the demo's
-	for i, c := range []struct{ step, want string }{
+	lacks := []struct{ step, want string }{
 		{`{"send_template":{"name":"hello","language":"en","sender":"999","variables":{"body_text_0":"x"}}}`, "The company has no messaging sender 999"},
 		{`{"send_template":{"name":"hello","language":"en","sender":"demo-line","variables":{"body_text_0":"x"}}}`, "The company has no messaging sender demo-line"},
 		{`{"place_call":{"agent":"` + agent + `","line":"other"}}`, "The company has no voice sender other"},
 		{`{"send_template":{"name":"nope","language":"en"}}`, "The template nope (en): Template not found"},
-	} {
+	}
+	for i, c := range lacks {
 		h.number = fmt.Sprintf("3460070126%d", i)
 		h.ask("POST", "/panel/v1/flows", h.token, fmt.Sprintf(`{"name":"lacks %d","trigger":{"keywords":["lacks %d"]},"steps":[%s,{"say":"done"}]}`, i, i, c.step), http.StatusCreated)
 		h.write(fmt.Sprintf(`"kind":"text","text":"lacks %d"`, i))
-		got := ""
-		for late := time.Now().Add(30 * time.Second); got != c.want && time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
-			for _, x := range h.ask("GET", "/panel/v1/flow-runs?state=failed&limit=1", h.token, "", http.StatusOK)["data"].([]any) {
-				got = strings.TrimPrefix(fmt.Sprint(x.(map[string]any)["error"]), "steps.0: ")
-			}
+	}
+	failed := map[string]bool{}
+	app.Within(t, "all runs have failed", func() bool {
+		for _, x := range h.ask("GET", "/panel/v1/flow-runs?state=failed&limit=100", h.token, "", http.StatusOK)["data"].([]any) {
+			failed[strings.TrimPrefix(fmt.Sprint(x.(map[string]any)["error"]), "steps.0: ")] = true
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, not %q", c.step, got, c.want)
+		return len(failed) >= len(lacks)
+	})
+	for _, c := range lacks {
+		if !failed[c.want] {
+			t.Errorf("%s: not %q, but %v", c.step, c.want, failed)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ import (
 )
 
 func TestReadinessChecksRunOnceASecond(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
 		r := newReadiness(slog.New(slog.DiscardHandler), func(context.Context) []check {
@@ -47,6 +49,7 @@ func TestReadinessChecksRunOnceASecond(t *testing.T) {
 }
 
 func TestReadinessNeverHangsAndReportsFailedChecks(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stuck := make(chan struct{})
 		r := newReadiness(slog.New(slog.DiscardHandler), func(context.Context) []check {
@@ -73,6 +76,7 @@ func TestReadinessNeverHangsAndReportsFailedChecks(t *testing.T) {
 }
 
 func TestReadinessWarnsAndServesAllTheSame(t *testing.T) {
+	t.Parallel()
 	r := newReadiness(slog.New(slog.DiscardHandler), func(context.Context) []check {
 		return []check{{name: "database"}, {name: "failover", warning: "Replication is asynchronous"}}
 	})
@@ -87,6 +91,7 @@ func TestReadinessWarnsAndServesAllTheSame(t *testing.T) {
 }
 
 func TestChangesOfReadinessAreLoggedOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		var full atomic.Bool
@@ -110,24 +115,19 @@ func TestChangesOfReadinessAreLoggedOnce(t *testing.T) {
 }
 
 func TestReadinessSeesADeletedDataFolderAndAFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: dir, Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: time.Minute})
+	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: dir, Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: Hung})
 	awaitStatus := func(want int) {
 		t.Helper()
-		look := time.NewTicker(100 * time.Millisecond)
-		defer look.Stop()
-		for range 200 {
+		Within(t, fmt.Sprint("/readyz comes to ", want), func() bool {
 			resp, err := http.Get(a.BaseURL() + "/readyz")
 			if err != nil {
 				t.Fatal(err)
 			}
 			_ = resp.Body.Close()
-			if resp.StatusCode == want {
-				return
-			}
-			<-look.C
-		}
-		t.Fatalf("/readyz does not come to %d", want)
+			return resp.StatusCode == want
+		})
 	}
 	awaitStatus(http.StatusOK)
 	if err := os.Mkdir(filepath.Join(dir, "carillon.probe"), 0o700); err != nil { // nothing can be written there

@@ -16,9 +16,11 @@ import (
 // A client that holds a request must not use up the time that sends in flight have to land: the supervisor kills soon
 // after both.
 func TestStopDrainsBesideARequestThatIsHeld(t *testing.T) {
+	t.Parallel()
 	a := started(t, config.Config{
-		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 10 * time.Second,
+		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: Hung,
 	})
+	a.requestsFirst = time.Millisecond
 	c, err := net.Dial("tcp", strings.TrimPrefix(a.BaseURL(), "http://"))
 	if err != nil {
 		t.Fatal(err)

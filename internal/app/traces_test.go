@@ -5,11 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"carillon/internal/app"
 	"carillon/internal/config"
 )
 
@@ -60,33 +61,26 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // await waits for a span that a test looks for.
 func (c *collector) await(t *testing.T, what string, is func(s collected) bool) collected {
 	t.Helper()
-	deadline := time.After(90 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	var found collected
+	app.Within(t, "a span of "+what, func() bool {
 		c.mu.Lock()
-		for _, s := range c.spans {
-			if is(s) {
-				c.mu.Unlock()
-				return s
-			}
+		defer c.mu.Unlock()
+		i := slices.IndexFunc(c.spans, is)
+		if i >= 0 {
+			found = c.spans[i]
 		}
-		c.mu.Unlock()
-		select {
-		case <-deadline:
-			t.Fatalf("no span of %s came", what)
-		case <-tick.C:
-		}
-	}
+		return i >= 0
+	})
+	return found
 }
 
 // TestTraceOfANotificationReachesTheCollectorWhole sends one message through the whole program with a caller's trace and
 // one without, and finds every step of both.
 func TestTraceOfANotificationReachesTheCollectorWhole(t *testing.T) {
+	t.Parallel()
 	var c collector
 	s := httptest.NewServer(&c)
 	defer s.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")
 	a, out := demo(t, func(cfg *config.Config) { cfg.TracesURL = s.URL })
 	_, line, _ := strings.Cut(out.String(), "curl -s ")
 	line, _, _ = strings.Cut(line, "\n")
