@@ -162,7 +162,7 @@ func TestScreensShowAReplyRise(t *testing.T) {
 		r.report(r.sender, x, carillon.StateSent, carillon.StateDelivered, carillon.StateRead, carillon.StateDelivered)
 		p.text("x")
 		p.got("What?", "x")
-		p.settle()
+		p.comeToRest()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		shown := map[string][]string{}
@@ -240,7 +240,7 @@ func TestThePersonSeesThatATeammateReadsAndWrites(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		p.settle()
+		p.comeToRest()
 		before := len(r.channel.marked())
 		last := fmt.Sprintf("wamid.%s.1", p.number)
 		read(r.company.ID, false)

@@ -205,9 +205,9 @@ func (r *rig) until(what string, holds func() bool) {
 	}
 }
 
-// settle lets everything happen that would within a few seconds. Without faked time it does nothing: that nothing more happens is
+// comeToRest lets everything happen that would within a few seconds. Without faked time it does nothing: that nothing more happens is
 // proved on SQLite alone.
-func (r *rig) settle() {
+func (r *rig) comeToRest() {
 	if r.bubble {
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
@@ -415,7 +415,7 @@ func (p *person) gets() (all []string) {
 func (p *person) got(want ...string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("%s gets %q, not %q", p.number, p.gets(), want), func() bool { return len(p.gets()) >= len(want) })
-	p.settle()
+	p.comeToRest()
 	if diff := cmp.Diff(want, p.gets()); diff != "" {
 		p.t.Fatalf("%s gets others (-want +got):\n%s\nand the conversation shows\n%s", p.number, diff, strings.Join(p.lines(), "\n"))
 	}
@@ -507,7 +507,7 @@ func (p *person) shows(want ...string) {
 		got := p.lines()
 		return len(got) > len(want) || slices.Equal(got, want)
 	})
-	p.settle()
+	p.comeToRest()
 	if diff := cmp.Diff(want, p.lines()); diff != "" {
 		p.t.Fatalf("of %s is shown something else (-want +got):\n%s", p.number, diff)
 	}

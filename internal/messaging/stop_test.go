@@ -92,7 +92,7 @@ func TestStopInEveryLanguageEndsMessagesAndStartLiftsThat(t *testing.T) {
 		for _, p := range others {
 			p.until("it is taken in", func() bool { return len(p.turns()) > 1 })
 		}
-		r.settle()
+		r.comeToRest()
 		for i, p := range people {
 			p.got(stopped[languages[i]])
 		}
