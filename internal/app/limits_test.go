@@ -90,6 +90,9 @@ func TestIdleConnectionsGiveWayToNewOnes(t *testing.T) {
 			t.Errorf("connection %d of the longest idle ones: %v", i, err)
 		}
 	}
+	if _, evicted := l.counts(); evicted["idle"] != 3 || evicted["address"]+evicted["refused"] != 0 {
+		t.Errorf("closed and refused are %v", evicted)
+	}
 	if !answers(idle[18]) {
 		t.Error("a connection that was idle for less has no response")
 	}

@@ -261,6 +261,19 @@ func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 			p.shows("> Details {Hello A-7.}", "* flow_began order-follow-up", "< "+asks, "> qué?", "< I did not understand that.\n"+asks, "> Si",
 				"< Gracias 200", "< Hasta luego", "> menu", "* flow_began menu", "< What? [one two three four]", "> 3", "< done",
 				"* joined", "<< Welcome", "* template_sent Hello Ana 34600111222.", "> (b.pdf application/pdf)")
+			// The panel shows what the runs did, the newest first.
+			var runs []string
+			for _, x := range p.office("GET", "/flow-runs?limit=100", "", http.StatusOK)["data"].([]any) {
+				run := x.(map[string]any)
+				runs = append(runs, fmt.Sprint(run["flow"], " ", run["number"], " ", run["state"]))
+				one := p.office("GET", "/flow-runs/"+fmt.Sprint(run["id"]), "", http.StatusOK)
+				if entries, _ := one["entries"].([]any); len(entries) == 0 {
+					t.Errorf("the run shows %v", one)
+				}
+			}
+			if want := []string{"menu " + p.number + " completed", "order-follow-up " + p.number + " completed"}; !slices.Equal(runs, want) {
+				t.Errorf("the runs are %v", runs)
+			}
 			if n := p.templates(); n != 3 {
 				t.Errorf("%d templates were sent", n)
 			}
