@@ -79,7 +79,7 @@ func newSignInWorld(t *testing.T) *signInWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checker, err := apitest.New(OpenAPI())
+	checker, err := description()
 	if err != nil {
 		t.Fatal(err)
 	}

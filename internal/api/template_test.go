@@ -49,6 +49,9 @@ type channelRig struct {
 	log        logged
 }
 
+// description is the interface's description, read once.
+var description = sync.OnceValues(func() (*apitest.Checker, error) { return apitest.New(OpenAPI()) })
+
 func onEachEngine(t *testing.T, test func(t *testing.T, r *channelRig)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newChannelRig(t, store.Options{Dir: storetest.Folder(t)})) })
 	t.Run("postgres", func(t *testing.T) { test(t, newChannelRig(t, store.Options{DatabaseURL: storetest.Postgres(t)})) })
@@ -84,7 +87,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	})
 	server := httptest.NewServer(httpio.NewRouter(log, nil, routes...))
 	t.Cleanup(server.Close)
-	checker, err := apitest.New(OpenAPI())
+	checker, err := description()
 	if err != nil {
 		t.Fatal(err)
 	}
