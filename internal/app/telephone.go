@@ -23,7 +23,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.phone, err = sandbox.OpenPhone(ctx, sandbox.Delays{}, files, a.log); err != nil {
+	if a.phone, err = sandbox.OpenPhone(ctx, sandbox.Delays{}, sip.Options{TLSFiles: files, Log: a.log}); err != nil {
 		return nil, err
 	}
 	var opened atomic.Pointer[telephone.Telephone]

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"crypto/tls"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -37,12 +36,14 @@ const (
 	loudness = 200.0
 )
 
-// OpenPhone starts a phone on a free port of this machine.
-func OpenPhone(ctx context.Context, d Delays, files *tls.Config, log *slog.Logger) (*Phone, error) {
-	p := &Phone{d: d.filled(), log: log}
+// OpenPhone starts a phone on a free port of this machine. Of the options of its user agent Log is required, and Address and OnCall are the
+// phone's own.
+func OpenPhone(ctx context.Context, d Delays, o sip.Options) (*Phone, error) {
+	p := &Phone{d: d.filled(), log: o.Log}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
-	p.engine, err = sip.New(ctx, sip.Options{Address: "127.0.0.1:0", TLSFiles: files, Log: log, OnCall: p.take})
+	o.Address, o.OnCall = "127.0.0.1:0", p.take
+	p.engine, err = sip.New(ctx, o)
 	if err != nil {
 		p.cancel()
 		return nil, err

@@ -75,7 +75,7 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	if err := e.health.ready(ctx, d.Trunk); err != nil {
 		return nil, err
 	}
-	x, err := e.newDialing(d)
+	x, err := e.newDialing(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -120,13 +120,13 @@ type dialing struct {
 	others   []*sip.Response // that came before answered was set
 }
 
-func (e *Engine) newDialing(d Dial) (*dialing, error) {
+func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 	if d.Ring <= 0 {
 		d.Ring = defaultRing
 	}
 	d.Ring = min(d.Ring, maxRingTimeout)
 	host := e.hostFor(d.Trunk.Host)
-	conn, err := e.ports.open(host)
+	conn, err := e.ports.open(ctx, host)
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,9 @@ type Options struct {
 	AllowPrivate []netip.Prefix
 	Log          *slog.Logger
 
+	// Network opens the sockets of SIP over UDP and TCP and of the sound; nil: the system's. Tests have one in memory.
+	Network Network
+
 	OnCall func(in *Incoming) // takes calls to us, on a goroutine of its own; nil: they are refused
 	// Silent is how long nothing may come of the sound of a call that is not held; default 20 s.
 	Silent time.Duration
@@ -44,6 +47,12 @@ type Options struct {
 	KeepAlive time.Duration
 	// Second is how long a second of a session timer lasts; default a second. Tests have it shorter.
 	Second time.Duration
+}
+
+// Network opens sockets; *net.ListenConfig does.
+type Network interface {
+	Listen(ctx context.Context, network, address string) (net.Listener, error)
+	ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error)
 }
 
 // Engine is the SIP user agent of this node. Close ends it.
@@ -80,8 +89,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.KeepAlive == 0 {
 		o.KeepAlive = keepAlive
 	}
+	if o.Network == nil {
+		o.Network = &net.ListenConfig{}
+	}
 	e := &Engine{
-		o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{lowest: o.Ports[0], highest: o.Ports[1]},
+		o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{network: o.Network, lowest: o.Ports[0], highest: o.Ports[1]},
 		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter,
 	}
 	e.health.e = e
@@ -126,15 +138,14 @@ func (e *Engine) open(ctx context.Context) error {
 
 // listen takes UDP and TCP on one port, and TLS on its own.
 func (e *Engine) listen(ctx context.Context) error {
-	var lc net.ListenConfig
 	var udp net.PacketConn
 	var tcp net.Listener
 	var err error
 	for range 10 { // a free port of UDP may be taken for TCP
-		if udp, err = lc.ListenPacket(ctx, "udp", e.o.Address); err != nil {
+		if udp, err = e.o.Network.ListenPacket(ctx, "udp", e.o.Address); err != nil {
 			return fmt.Errorf("listen for calls: %w", err)
 		}
-		if tcp, err = lc.Listen(ctx, "tcp", udp.LocalAddr().String()); err == nil {
+		if tcp, err = e.o.Network.Listen(ctx, "tcp", udp.LocalAddr().String()); err == nil {
 			break
 		}
 		_ = udp.Close()
@@ -268,8 +279,8 @@ func (e *Engine) hostFor(far string) netip.Addr {
 
 // ports are where sound is received.
 type ports struct {
+	network         Network
 	lowest, highest uint16
-	wrap            func(net.PacketConn) net.PacketConn // by tests; nil: not
 
 	mu   sync.Mutex
 	next uint16
@@ -278,20 +289,15 @@ type ports struct {
 var errPorts = errors.New("no port for sound is free")
 
 // open takes a free even port.
-func (p *ports) open(ip netip.Addr) (net.PacketConn, error) {
-	c, err := p.listen(ip)
-	if err == nil && p.wrap != nil {
-		c = p.wrap(c)
-	}
-	return c, err
-}
-
-func (p *ports) listen(ip netip.Addr) (net.PacketConn, error) {
+func (p *ports) open(ctx context.Context, ip netip.Addr) (net.PacketConn, error) {
 	if ip.Is4() {
 		ip = netip.IPv4Unspecified()
 	}
+	listen := func(port uint16) (net.PacketConn, error) {
+		return p.network.ListenPacket(ctx, "udp", netip.AddrPortFrom(ip, port).String())
+	}
 	if p.lowest == 0 {
-		return net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, 0)))
+		return listen(0)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -301,7 +307,7 @@ func (p *ports) listen(ip netip.Addr) (net.PacketConn, error) {
 		}
 		port := p.next
 		p.next += 2
-		if c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, port))); err == nil {
+		if c, err := listen(port); err == nil {
 			return c, nil
 		}
 	}

@@ -125,8 +125,11 @@ func FuzzResponse(f *testing.F) {
 			return
 		}
 		res.SetSource("127.0.0.1:5060")
-		e := &Engine{o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"), calls: map[string]*Call{}}
-		x, err := e.newDialing(Dial{To: "1", From: "2", Trunk: Trunk{Host: "127.0.0.1", Transport: "udp", Username: "robin", Password: "secret"}})
+		e := &Engine{
+			o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"), calls: map[string]*Call{},
+			ports: ports{network: &net.ListenConfig{}},
+		}
+		x, err := e.newDialing(t.Context(), Dial{To: "1", From: "2", Trunk: Trunk{Host: "127.0.0.1", Transport: "udp", Username: "robin", Password: "secret"}})
 		if err != nil {
 			t.Skip(err)
 		}

@@ -151,7 +151,7 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 		Dialogue: conversation.NewAloud(conversations), Topics: hub, Speakers: map[string]voice.Speaker{"espeak": r, "openai": stalled{}}, Fallback: "espeak",
 		Transcribers: map[string]voice.Transcriber{"vosk": r}, Detector: r.detector, Log: log, Most: 1, // does not count calls
 	})
-	if r.phone, err = sandbox.OpenPhone(t.Context(), sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}, nil, log); err != nil {
+	if r.phone, err = sandbox.OpenPhone(t.Context(), sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}, sip.Options{Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	r.incoming = call.NewIncoming(s, r, log)
