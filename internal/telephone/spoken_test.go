@@ -91,77 +91,56 @@ func TestWhatCallersSayIsDone(t *testing.T) {
 		"please do not call me": "agent", "por favor no me llamen": "agent", "por favor parem de me ligar": "agent", "goodbye": "agent", "talk to a person": "",
 	} {
 		t.Run(text, func(t *testing.T) {
-			t.Parallel()
-			r := listening(t, &ears{known: []string{text, "something else"}})
-			c, _, err := r.ring(caller(t), lineNumber, number)
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(2500 * time.Millisecond) // for the greeting
-			done, stop := context.WithCancel(t.Context())
-			defer stop()
-			go func() { // again, as people do: a busy machine loses sound
-				for range 3 {
-					_ = c.Write(noise(text))
-					select {
-					case <-done.Done():
-						return
-					case <-c.Done():
-						return
-					case <-time.After(6 * time.Second):
-					}
+			inFakeTime(t, func(t *testing.T) {
+				r := listening(t, &ears{known: []string{text, "something else"}})
+				c, _, err := r.ring(r.caller(), lineNumber, number)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}()
-			if by == "" {
-				until(t, func() bool {
-					all, _, err := r.store.Chats().List(t.Context(), chats.Filter{CompanyID: r.company, Folder: "all", Limit: 10})
-					return err == nil && len(all) == 1 && (all[0].State == chats.Queued || all[0].State == chats.Missed)
-				})
-				c.HangUp(t.Context())
-				return
-			}
-			select {
-			case <-c.Done():
-			case <-time.After(20 * time.Second):
-				t.Fatal("the call goes on")
-			}
-			rec := r.ended()
-			if rec.EndedBy != by {
-				t.Errorf("%+v", rec)
-			}
-			turns := r.turns(&diary{conversation: rec.ConversationID})
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if stopped := slices.Equal(r.suppressed, []string{r.company + "/" + number}); stopped == (text == "goodbye") || !slices.Contains(turns, "visitor  "+text) {
-				t.Errorf("suppressed %q, turns %q", r.suppressed, turns)
-			}
+				time.Sleep(greeted)
+				_ = c.Write(noise(text))
+				if by == "" {
+					r.until("a teammate is waited for", func() bool {
+						all, _, err := r.store.Chats().List(t.Context(), chats.Filter{CompanyID: r.company, Folder: "all", Limit: 10})
+						return err == nil && len(all) == 1 && (all[0].State == chats.Queued || all[0].State == chats.Missed)
+					})
+					c.HangUp(t.Context())
+					return
+				}
+				r.over(c)
+				rec := r.ended()
+				if rec.EndedBy != by {
+					t.Errorf("%+v", rec)
+				}
+				turns := r.turns(&diary{conversation: rec.ConversationID})
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				if stopped := slices.Equal(r.suppressed, []string{r.company + "/" + number}); stopped == (text == "goodbye") || !slices.Contains(turns, "visitor  "+text) {
+					t.Errorf("suppressed %q, turns %q", r.suppressed, turns)
+				}
+			})
 		})
 	}
 }
 
-func until(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not in time")
-		}
-	}
-}
+// greeted is when a short greeting is over.
+const greeted = 2500 * time.Millisecond
 
 func TestATranscriberThatStallsLeavesTheCallerInNoSilence(t *testing.T) {
-	t.Parallel()
-	r := listening(t, &ears{stalls: true})
-	c, heard, err := r.ring(caller(t), lineNumber, "34600110077")
-	if err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(2500 * time.Millisecond)
-	_ = c.Write(noise("what do you sell"))
-	time.Sleep(12 * time.Second)
-	c.HangUp(t.Context())
-	pcm := heard()
-	after := min(len(pcm), int(3500*time.Millisecond*8000/time.Second)) // the caller has spoken by then
-	if longest := longestSilence(pcm[after:]); longest > 3*time.Second || audio.Duration(len(pcm), 8000) < 10*time.Second {
-		t.Errorf("%v of silence in %v", longest, audio.Duration(len(pcm), 8000))
-	}
+	inFakeTime(t, func(t *testing.T) {
+		r := listening(t, &ears{stalls: true})
+		c, heard, err := r.ring(r.caller(), lineNumber, "34600110077")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(greeted)
+		_ = c.Write(noise("what do you sell"))
+		time.Sleep(12 * time.Second)
+		c.HangUp(t.Context())
+		pcm := heard()
+		after := min(len(pcm), audio.Count(3500*time.Millisecond, 8000)) // the caller has spoken by then
+		if longest := longestSilence(pcm[after:]); longest > 3*time.Second || audio.Duration(len(pcm), 8000) < 10*time.Second {
+			t.Errorf("%v of silence in %v", longest, audio.Duration(len(pcm), 8000))
+		}
+	})
 }

@@ -31,21 +31,22 @@ func (r *rig) trunked(host, agent string) {
 
 // A member of another company who sets up a line with this number, before or after, does not get its calls.
 func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, robin())
-	r.trunked("127.0.0.1", "99999999-9999-4999-8999-999999999999")
-	r.trunked("127.0.0.1", theAgent)
-	r.lines[0].CompanyID, r.lines[0].Settings = "another", []byte(strings.Replace(string(r.lines[0].Settings), `{`, `{"public":"true",`, 1))
-	c, _, err := r.ring(caller(t), lineNumber, "34600110077")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.HangUp(t.Context())
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.asked != r.company {
-		t.Errorf("the agent of %q was asked for", r.asked)
-	}
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		r.trunked("127.0.0.1", "99999999-9999-4999-8999-999999999999")
+		r.trunked("127.0.0.1", theAgent)
+		r.lines[0].CompanyID, r.lines[0].Settings = "another", []byte(strings.Replace(string(r.lines[0].Settings), `{`, `{"public":"true",`, 1))
+		c, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.HangUp(t.Context())
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.asked != r.company {
+			t.Errorf("the agent of %q was asked for", r.asked)
+		}
+	})
 }
 
 // occupy has calls of another node take places on the line.
@@ -60,15 +61,13 @@ func (r *rig) occupy(n int) {
 
 // ended waits for the end of the only call to the line, and returns its record.
 func (r *rig) ended() *calls.IncomingCall {
+	r.t.Helper()
 	var id string
-	for range 150 {
+	r.until("the call's end", func() bool {
 		var open bool
 		err := r.store.Row(r.t.Context(), []any{&id, &open}, "SELECT id, under_way FROM incoming_call")
-		if err == nil && !open {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return err == nil && !open
+	})
 	c, err := r.store.Incoming().Find(r.t.Context(), r.company, id)
 	if err != nil || c == nil || c.UnderWay {
 		r.t.Fatal(c, err)
@@ -76,16 +75,45 @@ func (r *rig) ended() *calls.IncomingCall {
 	return c
 }
 
-// caller is somebody who calls the rig.
-func caller(t *testing.T) *sip.Engine {
-	t.Helper()
-	e, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
+// hung is how long a test waits for what does not come.
+const hung = 2 * time.Minute
+
+// until waits for a state.
+func (r *rig) until(what string, is func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(hung); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatal("does not come: ", what)
+		}
 	}
-	t.Cleanup(func() {
+}
+
+// over waits for the end of a call.
+func (r *rig) over(c *sip.Call) {
+	r.t.Helper()
+	select {
+	case <-c.Done():
+	case <-time.After(hung):
+		r.t.Fatal("the call goes on")
+	}
+}
+
+// caller is somebody who calls the rig.
+func (r *rig) caller() *sip.Engine {
+	r.t.Helper()
+	return r.engineThat(nil)
+}
+
+// engineThat is another telephone in the rig's network, which does with a call what is said.
+func (r *rig) engineThat(take func(in *sip.Incoming)) *sip.Engine {
+	r.t.Helper()
+	e, err := sip.New(r.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Network: r.network, OnCall: take})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
 		if err := e.Close(); err != nil {
-			t.Error(err)
+			r.t.Error(err)
 		}
 	})
 	return e
@@ -93,11 +121,16 @@ func caller(t *testing.T) *sip.Engine {
 
 // ring calls a number of the rig; heard is the sound that comes back.
 func (r *rig) ring(from *sip.Engine, to, number string) (c *sip.Call, heard func() []int16, err error) {
+	return r.ringFor(hung, from, to, number)
+}
+
+// ringFor is ring of somebody who waits that long for an answer.
+func (r *rig) ringFor(wait time.Duration, from *sip.Engine, to, number string) (c *sip.Call, heard func() []int16, err error) {
 	var mu sync.Mutex
 	var all []int16
 	r.opened.Store(r.Telephone)
 	c, err = from.Dial(r.t.Context(), sip.Dial{
-		Trunk: sip.Trunk{Host: r.engine.Address().String(), Transport: "udp"}, To: to, From: number,
+		Trunk: sip.Trunk{Host: r.engine.Address().String(), Transport: "udp"}, To: to, From: number, Ring: wait,
 		OnFrame: func(in, _ []int16) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -112,133 +145,123 @@ func (r *rig) ring(from *sip.Engine, to, number string) (c *sip.Call, heard func
 }
 
 func TestACallToALineIsAnsweredByItsAgent(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, robin())
-	r.trunked("127.0.0.1:1", theAgent)
-	c, heard, err := r.ring(caller(t), "+"+lineNumber, "+34600110077")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.incoming.UnderWay() != 1 {
-		t.Errorf("%d calls", r.incoming.UnderWay())
-	}
-	const opening = "This is the automated assistant of Acme. This call is recorded. Hello, this is Robin."
-	time.Sleep(time.Duration(len(opening))*40*time.Millisecond + 600*time.Millisecond)
-	c.HangUp(t.Context())
-	rec := r.ended()
-	all, _, err := r.store.Chats().List(t.Context(), chats.Filter{CompanyID: r.company, Folder: "all", Closed: true, Limit: 10})
-	if err != nil || len(all) != 1 || r.incoming.UnderWay() != 0 {
-		t.Fatalf("%+v, %v, %d calls", all, err, r.incoming.UnderWay())
-	}
-	turns := r.turns(&diary{conversation: all[0].ID})
-	if len(turns) == 0 || turns[0] != "agent  "+opening || all[0].Channel != "phone" || all[0].State != chats.Resolved {
-		t.Errorf("%q in %+v", turns, all[0])
-	}
-	if rec.State != carillon.StateCompleted || rec.EndedBy != "caller" || rec.Cause != "BYE" || rec.Number != "34600110077" || rec.AgentID != theAgent ||
-		rec.ConversationID != all[0].ID || rec.AnsweredAt.Before(rec.RingingAt) || rec.EndedAt.Before(rec.AnsweredAt) || rec.Recording == "" {
-		t.Errorf("%+v", rec)
-	}
-	if d := audio.Duration(len(r.recording(&diary{recorded: rec.Recording})), 8000); d < 2*time.Second {
-		t.Errorf("a recording of %v", d)
-	}
-	sound(t, "the greeting is heard", 0.5, func() float64 {
-		if heard == nil { // it was not: the caller calls again
-			if c, heard, err = r.ring(caller(t), "+"+lineNumber, "+34600110077"); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(len(opening))*40*time.Millisecond + 600*time.Millisecond)
-			c.HangUp(t.Context())
-			r.ended()
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		r.trunked("127.0.0.1:1", theAgent)
+		c, heard, err := r.ring(r.caller(), "+"+lineNumber, "+34600110077")
+		if err != nil {
+			t.Fatal(err)
 		}
-		pcm := heard()
-		heard = nil
-		return within(pcm, noise("Hello, this is Robin."))
+		if r.incoming.UnderWay() != 1 {
+			t.Errorf("%d calls", r.incoming.UnderWay())
+		}
+		const opening = "This is the automated assistant of Acme. This call is recorded. Hello, this is Robin."
+		time.Sleep(time.Duration(len(opening))*40*time.Millisecond + 600*time.Millisecond)
+		c.HangUp(t.Context())
+		rec := r.ended()
+		all, _, err := r.store.Chats().List(t.Context(), chats.Filter{CompanyID: r.company, Folder: "all", Closed: true, Limit: 10})
+		if err != nil || len(all) != 1 || r.incoming.UnderWay() != 0 {
+			t.Fatalf("%+v, %v, %d calls", all, err, r.incoming.UnderWay())
+		}
+		turns := r.turns(&diary{conversation: all[0].ID})
+		if len(turns) == 0 || turns[0] != "agent  "+opening || all[0].Channel != "phone" || all[0].State != chats.Resolved {
+			t.Errorf("%q in %+v", turns, all[0])
+		}
+		if rec.State != carillon.StateCompleted || rec.EndedBy != "caller" || rec.Cause != "BYE" || rec.Number != "34600110077" || rec.AgentID != theAgent ||
+			rec.ConversationID != all[0].ID || rec.AnsweredAt.Before(rec.RingingAt) || rec.EndedAt.Before(rec.AnsweredAt) || rec.Recording == "" {
+			t.Errorf("%+v", rec)
+		}
+		if d := audio.Duration(len(r.recording(&diary{recorded: rec.Recording})), 8000); d < 2*time.Second {
+			t.Errorf("a recording of %v", d)
+		}
+		if ncc := within(heard(), noise("Hello, this is Robin.")); ncc < clear {
+			t.Errorf("the greeting is heard by %.3f", ncc)
+		}
 	})
 }
 
 func TestCallsAreNotTurnedAwayForTheTalksInBrowsers(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, robin())
-	r.trunked("127.0.0.1", theAgent)
-	from := caller(t)
-	for _, number := range []string{"34600110077", "34600110078"} {
-		c, heard, err := r.ring(from, lineNumber, number)
-		if err != nil {
-			t.Fatal(err)
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		r.trunked("127.0.0.1", theAgent)
+		from := r.caller()
+		for _, number := range []string{"34600110077", "34600110078"} {
+			c, heard, err := r.ring(from, lineNumber, number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.HangUp(t.Context())
+			time.Sleep(700 * time.Millisecond)
+			if audio.RMS(heard()) < 50 || r.incoming.UnderWay() == 0 {
+				t.Errorf("%s is not talked with, %d calls", number, r.incoming.UnderWay())
+			}
 		}
-		defer c.HangUp(t.Context())
-		time.Sleep(700 * time.Millisecond)
-		if audio.RMS(heard()) < 50 || r.incoming.UnderWay() == 0 {
-			t.Errorf("%s is not talked with, %d calls", number, r.incoming.UnderWay())
+		if r.incoming.UnderWay() != 2 {
+			t.Errorf("%d calls at once", r.incoming.UnderWay())
 		}
-	}
-	if r.incoming.UnderWay() != 2 {
-		t.Errorf("%d calls at once", r.incoming.UnderWay())
-	}
+	})
 }
 
 func TestACallerIsAskedWhereTheAgentIsTo(t *testing.T) {
 	t.Parallel()
 	for name, asks := range map[string]bool{"asked": true, "not asked": false} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := robin()
-			a.Record, a.AskCallers, a.Greeting = false, asks, "Hi."
-			r := newRig(t, a)
-			r.trunked("127.0.0.1", theAgent)
-			c, _, err := r.ring(caller(t), lineNumber, "34600110077")
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(4500 * time.Millisecond) // for the opening and the question
-			c.SendDigits("1")
-			time.Sleep(1500 * time.Millisecond)
-			c.HangUp(t.Context())
-			rec := r.ended()
-			turns, err := r.store.Chats().Turns(t.Context(), r.company, rec.ConversationID, 0, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
-			set := 0
-			for _, x := range turns {
-				set += len(x.Extra.Set)
-			}
-			if set == 1 != asks || rec.Recording != "" {
-				t.Errorf("%d values, %+v", set, rec)
-			}
+			inFakeTime(t, func(t *testing.T) {
+				a := robin()
+				a.Record, a.AskCallers, a.Greeting = false, asks, "Hi."
+				r := newRig(t, a)
+				r.trunked("127.0.0.1", theAgent)
+				c, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(4500 * time.Millisecond) // for the opening and the question
+				c.SendDigits("1")
+				time.Sleep(1500 * time.Millisecond)
+				c.HangUp(t.Context())
+				rec := r.ended()
+				turns, err := r.store.Chats().Turns(t.Context(), r.company, rec.ConversationID, 0, 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				set := 0
+				for _, x := range turns {
+					set += len(x.Extra.Set)
+				}
+				if set == 1 != asks || rec.Recording != "" {
+					t.Errorf("%d values, %+v", set, rec)
+				}
+			})
 		})
 	}
 }
 
 func TestACallToALineIsHungUpByTheCompany(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, robin())
-	r.trunked("127.0.0.1", theAgent)
-	c, _, err := r.ring(caller(t), lineNumber, "34600110077")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var id string
-	if err := r.store.Row(t.Context(), []any{&id}, "SELECT id FROM incoming_call"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.incoming.HangUp(t.Context(), "another", id); !carillon.IsCode(err, carillon.NotFound) {
-		t.Error(err)
-	}
-	if state, err := r.incoming.HangUp(t.Context(), r.company, id); err != nil || state == "" {
-		t.Error(state, err)
-	}
-	select {
-	case <-c.Done():
-	case <-time.After(3 * time.Second):
-		t.Error("the call goes on")
-	}
-	if rec := r.ended(); rec.State != carillon.StateCompleted || rec.EndedBy != "system" {
-		t.Errorf("%+v", rec)
-	}
-	if state, err := r.incoming.HangUp(t.Context(), r.company, id); err != nil || state != "" {
-		t.Error(state, err)
-	}
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		r.trunked("127.0.0.1", theAgent)
+		c, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var id string
+		if err := r.store.Row(t.Context(), []any{&id}, "SELECT id FROM incoming_call"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.incoming.HangUp(t.Context(), "another", id); !carillon.IsCode(err, carillon.NotFound) {
+			t.Error(err)
+		}
+		if state, err := r.incoming.HangUp(t.Context(), r.company, id); err != nil || state == "" {
+			t.Error(state, err)
+		}
+		r.over(c)
+		if rec := r.ended(); rec.State != carillon.StateCompleted || rec.EndedBy != "system" {
+			t.Errorf("%+v", rec)
+		}
+		if state, err := r.incoming.HangUp(t.Context(), r.company, id); err != nil || state != "" {
+			t.Error(state, err)
+		}
+	})
 }
 
 func TestCallsThatNoLineTakes(t *testing.T) {
@@ -256,39 +279,71 @@ func TestCallsThatNoLineTakes(t *testing.T) {
 		"all lines busy":    {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.occupy(2) }, 486},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, robin())
-			x.set(r)
-			_, _, err := r.ring(caller(t), lineNumber, "34600110077")
-			var refused *sip.Refused
-			if !errors.As(err, &refused) || refused.Code != x.code || r.incoming.UnderWay() != 0 {
-				t.Errorf("%v, %d calls", err, r.incoming.UnderWay())
-			}
+			inFakeTime(t, func(t *testing.T) {
+				r := newRig(t, robin())
+				x.set(r)
+				_, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+				var refused *sip.Refused
+				if !errors.As(err, &refused) || refused.Code != x.code || r.incoming.UnderWay() != 0 {
+					t.Errorf("%v, %d calls", err, r.incoming.UnderWay())
+				}
+			})
 		})
 	}
 }
 
 func TestCallsThatWereTakenEndWithTheProgram(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		r.trunked("127.0.0.1", theAgent)
+		from := r.caller()
+		c, _, err := r.ring(from, lineNumber, "anonymous")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		begin := time.Now()
+		if err := r.Run(ctx); err != nil || r.incoming.UnderWay() != 0 {
+			t.Errorf("%v, %d calls", err, r.incoming.UnderWay())
+		}
+		if took := time.Since(begin); took < drain || took > drain+time.Second {
+			t.Errorf("calls under way were given %v", took)
+		}
+		r.over(c)
+		if _, _, err := r.ring(from, lineNumber, "34600110077"); err == nil || !strings.Contains(err.Error(), "503") {
+			t.Errorf("another call: %v", err)
+		}
+	})
+}
+
+// A caller hears within seconds whether somebody answers, and one who hangs up before is left alone.
+func TestACallThatItTakesLongToFindTheAgentOf(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, robin())
-	r.trunked("127.0.0.1", theAgent)
-	from := caller(t)
-	c, _, err := r.ring(from, lineNumber, "anonymous")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	begin := time.Now()
-	if err := r.Run(ctx); err != nil || r.incoming.UnderWay() != 0 || time.Since(begin) < 200*time.Millisecond {
-		t.Errorf("%v after %v, %d calls", err, time.Since(begin), r.incoming.UnderWay())
-	}
-	select {
-	case <-c.Done():
-	case <-time.After(3 * time.Second):
-		t.Error("the call was not hung up")
-	}
-	if _, _, err := r.ring(from, lineNumber, "34600110077"); err == nil || !strings.Contains(err.Error(), "503") {
-		t.Errorf("another call: %v", err)
-	}
+	t.Run("the caller gives up", func(t *testing.T) {
+		inFakeTime(t, func(t *testing.T) {
+			r := newRig(t, robin())
+			r.trunked("127.0.0.1", theAgent)
+			r.finding = 2 * time.Second
+			if _, _, err := r.ringFor(time.Second, r.caller(), lineNumber, "34600110077"); !errors.Is(err, sip.ErrUnanswered) {
+				t.Error(err)
+			}
+			if rec := r.ended(); rec.State != carillon.StateCanceled || rec.EndedBy != "caller" || !rec.AnsweredAt.IsZero() || r.incoming.UnderWay() != 0 {
+				t.Errorf("%+v, %d calls", rec, r.incoming.UnderWay())
+			}
+		})
+	})
+	t.Run("the database stalls", func(t *testing.T) {
+		inFakeTime(t, func(t *testing.T) {
+			r := newRig(t, robin())
+			r.trunked("127.0.0.1", theAgent)
+			r.finding = time.Hour
+			begin := time.Now()
+			_, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+			var refused *sip.Refused
+			if took := time.Since(begin); !errors.As(err, &refused) || refused.Code != 503 || took > 6*time.Second {
+				t.Errorf("%v after %v", err, took)
+			}
+		})
+	})
 }

@@ -2,7 +2,6 @@ package telephone_test
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -10,6 +9,8 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/audio"
+	"carillon/internal/rtp/rtptest"
 	"carillon/internal/sip"
 	"carillon/internal/store/calls"
 )
@@ -18,10 +19,9 @@ const desk = "34600999888"
 
 // colleague is a telephone that calls are transferred to.
 type colleague struct {
-	engine *sip.Engine
-	calls  chan *sip.Call
-	mu     sync.Mutex
-	heard  []int16
+	calls chan *sip.Call
+	mu    sync.Mutex
+	heard []int16
 }
 
 // answering has a colleague who answers, or does with a call what is said.
@@ -42,14 +42,20 @@ func (r *rig) answering(take func(in *sip.Incoming)) *colleague {
 			}
 		}
 	}
-	var err error
-	x.engine, err = sip.New(r.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) { go take(in) }})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(func() { _ = x.engine.Close() })
-	r.trunk = &sip.Trunk{Host: x.engine.Address().String(), Transport: "udp"}
+	r.peered(func(in *sip.Incoming) { go take(in) })
 	return x
+}
+
+// answered waits for the call that the colleague answers.
+func (x *colleague) answered(t *testing.T) *sip.Call {
+	t.Helper()
+	select {
+	case c := <-x.calls:
+		return c
+	case <-time.After(hung):
+		t.Fatal("nobody was called")
+		return nil
+	}
 }
 
 func (x *colleague) sound() []int16 {
@@ -61,7 +67,12 @@ func (x *colleague) sound() []int16 {
 // transfers is a rig whose agent transfers who says yes.
 func transfers(t *testing.T) *rig {
 	t.Helper()
-	r := newRig(t, &agent.Agent{
+	return transfersIn(t, &rtptest.Network{})
+}
+
+func transfersIn(t *testing.T, network sip.Network) *rig {
+	t.Helper()
+	r := newRigIn(t, network, &agent.Agent{
 		Name: "Robin", Greeting: "Hi.", Record: true, AskCallers: true, Result: []agent.Result{{Name: "desk", Type: "boolean", Question: "Desk?"}},
 		Transfer: &agent.Transfer{Number: desk, Phrases: []string{"yes"}, Message: "Wait."},
 	})
@@ -83,67 +94,59 @@ func TestACallIsTransferredToANumber(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"caller", "agent"} {
 		t.Run(by+" hangs up", func(t *testing.T) {
-			t.Parallel()
-			r := transfers(t)
-			there := r.answering(nil)
-			c, heard, err := r.ring(caller(t), lineNumber, "34600110077")
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Second)
-			c.SendDigits("1")
-			var far *sip.Call
-			select {
-			case far = <-there.calls:
-			case <-time.After(10 * time.Second):
-				t.Fatal("nobody was called")
-			}
-			if n, err := r.store.Calls().UnderWay(t.Context(), 1); n != 2 || err != nil {
-				t.Errorf("%d calls count for the line, %v", n, err)
-			}
-			const mine, theirs = "This is what the caller has to say.", "And this is what the desk responds."
-			sound(t, "both sides hear each other", 0.8, func() float64 {
+			inFakeTime(t, func(t *testing.T) {
+				r := transfers(t)
+				there := r.answering(nil)
+				c, heard, err := r.ring(r.caller(), lineNumber, "34600110077")
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				c.SendDigits("1")
+				far := there.answered(t)
+				if n, err := r.store.Calls().UnderWay(t.Context(), 1); n != 2 || err != nil {
+					t.Errorf("%d calls count for the line, %v", n, err)
+				}
+				const mine, theirs = "This is what the caller has to say.", "And this is what the desk responds."
 				_, _ = c.Write(noise(mine)), far.Write(noise(theirs))
 				time.Sleep(2300 * time.Millisecond)
-				return min(within(there.sound(), noise(mine)), within(heard(), noise(theirs)))
-			})
-			c.SendDigits("5")
-			select {
-			case d := <-far.Digits():
-				if d != '5' {
-					t.Errorf("the key %c", d)
+				if mine, theirs := within(there.sound(), noise(mine)), within(heard(), noise(theirs)); mine < clear || theirs < clear {
+					t.Errorf("the desk hears the caller by %.3f, and is heard by %.3f", mine, theirs)
 				}
-			case <-time.After(2 * time.Second):
-				t.Error("no key came")
-			}
-			one, other := c, far
-			if by == "agent" {
-				one, other = far, c
-			}
-			one.HangUp(t.Context())
-			select {
-			case <-other.Done():
-			case <-time.After(3 * time.Second):
-				t.Error("the other side was not hung up")
-			}
-			rec := r.ended()
-			if rec.State != carillon.StateCompleted || rec.EndedBy != by {
-				t.Errorf("%+v", rec)
-			}
-			legs := r.legs(rec.ConversationID)
-			if len(legs) != 1 || legs[0].Number != desk || legs[0].State != carillon.StateCompleted || legs[0].AnsweredAt.IsZero() || legs[0].EndedAt.IsZero() {
-				t.Errorf("%+v", legs)
-			}
-			turns := r.turns(&diary{conversation: rec.ConversationID})
-			if len(turns) < 3 || turns[1] != "visitor 1 Yes" || turns[2] != "agent  Wait." {
-				t.Errorf("%q", turns)
-			}
-			if pcm := r.recording(&diary{recorded: rec.Recording}); within(pcm, noise(theirs)) < 0.5 {
-				t.Error("the recording ends with the transfer")
-			}
-			if n, err := r.store.Calls().UnderWay(t.Context(), 1); n != 0 || err != nil {
-				t.Errorf("%d calls count for the line, %v", n, err)
-			}
+				c.SendDigits("5")
+				select {
+				case d := <-far.Digits():
+					if d != '5' {
+						t.Errorf("the key %c", d)
+					}
+				case <-time.After(hung):
+					t.Error("no key came")
+				}
+				one, other := c, far
+				if by == "agent" {
+					one, other = far, c
+				}
+				one.HangUp(t.Context())
+				r.over(other)
+				rec := r.ended()
+				if rec.State != carillon.StateCompleted || rec.EndedBy != by {
+					t.Errorf("%+v", rec)
+				}
+				legs := r.legs(rec.ConversationID)
+				if len(legs) != 1 || legs[0].Number != desk || legs[0].State != carillon.StateCompleted || legs[0].AnsweredAt.IsZero() || legs[0].EndedAt.IsZero() {
+					t.Errorf("%+v", legs)
+				}
+				turns := r.turns(&diary{conversation: rec.ConversationID})
+				if len(turns) < 3 || turns[1] != "visitor 1 Yes" || turns[2] != "agent  Wait." {
+					t.Errorf("%q", turns)
+				}
+				if pcm := r.recording(&diary{recorded: rec.Recording}); within(pcm, noise(theirs)) < 0.5 {
+					t.Error("the recording ends with the transfer")
+				}
+				if n, err := r.store.Calls().UnderWay(t.Context(), 1); n != 0 || err != nil {
+					t.Errorf("%d calls count for the line, %v", n, err)
+				}
+			})
 		})
 	}
 }
@@ -162,32 +165,64 @@ func TestATransferThatNobodyAnswersReturnsToTheAgent(t *testing.T) {
 		"own line":   {nil, func(r *rig) { r.agent.Transfer.Number = lineNumber }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := transfers(t)
-			r.answering(x.take)
-			x.set(r)
-			c, _, err := r.ring(caller(t), lineNumber, "34600110077")
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Second)
-			c.SendDigits("1")
-			const sorry = "agent  I am sorry, nobody can take your call there now. What else can I do for you?"
-			var id string
-			if err := r.store.Row(t.Context(), []any{&id}, "SELECT conversation_id FROM incoming_call"); err != nil {
-				t.Fatal(err)
-			}
-			for end := time.Now().Add(20 * time.Second); !slices.Contains(r.turns(&diary{conversation: id}), sorry); time.Sleep(50 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("nothing was said of it")
+			inFakeTime(t, func(t *testing.T) {
+				r := transfers(t)
+				r.answering(x.take)
+				x.set(r)
+				c, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			c.HangUp(t.Context())
-			rec := r.ended()
-			legs := r.legs(rec.ConversationID)
-			if x.want == "" && len(legs) != 0 || x.want != "" && (len(legs) != 1 || legs[0].State != x.want || legs[0].EndedAt.IsZero()) || rec.EndedBy != "caller" {
-				t.Errorf("%+v, %+v", legs, rec)
-			}
+				time.Sleep(time.Second)
+				c.SendDigits("1")
+				const sorry = "agent  I am sorry, nobody can take your call there now. What else can I do for you?"
+				var id string
+				if err := r.store.Row(t.Context(), []any{&id}, "SELECT conversation_id FROM incoming_call"); err != nil {
+					t.Fatal(err)
+				}
+				r.until("that is said", func() bool { return slices.Contains(r.turns(&diary{conversation: id}), sorry) })
+				c.HangUp(t.Context())
+				rec := r.ended()
+				legs := r.legs(rec.ConversationID)
+				if x.want == "" && len(legs) != 0 || x.want != "" && (len(legs) != 1 || legs[0].State != x.want || legs[0].EndedAt.IsZero()) || rec.EndedBy != "caller" {
+					t.Errorf("%+v, %+v", legs, rec)
+				}
+			})
 		})
 	}
+}
+
+func TestWhoHangsUpWhileADeskRingsCallsNobodyAnyMore(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		r := transfers(t)
+		ringing, gone := make(chan struct{}), make(chan struct{})
+		r.answering(func(in *sip.Incoming) {
+			_ = in.Progress(180, "Ringing")
+			close(ringing)
+			<-in.Gone()
+			close(gone)
+		})
+		c, heard, err := r.ring(r.caller(), lineNumber, "34600110077")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		c.SendDigits("1")
+		<-ringing
+		before := len(heard())
+		time.Sleep(500 * time.Millisecond)
+		if loud := audio.RMS(heard()[before:]); loud < 500 {
+			t.Errorf("the caller hears no ringing, but %.0f", loud)
+		}
+		begin := time.Now()
+		c.HangUp(t.Context())
+		<-gone
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("the desk rings for %v more", took)
+		}
+		rec := r.ended()
+		if legs := r.legs(rec.ConversationID); rec.EndedBy != "caller" || rec.State != carillon.StateCompleted || len(legs) != 1 || legs[0].EndedAt.IsZero() {
+			t.Errorf("%+v, %+v", rec, legs)
+		}
+	})
 }

@@ -3,7 +3,7 @@ package telephone_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
+	"math"
 	"net"
 	"slices"
 	"strconv"
@@ -34,22 +34,47 @@ func (r *rig) try(ctx context.Context, number string) (e telephone.TrialEnd, ste
 }
 
 func TestATrialSaysASentenceAndShowsWhatHappened(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, robin())
-	e, steps := r.try(t.Context(), "34600111234")
-	if e.Problem != telephone.TrialWell || !e.Answered || e.Packets == 0 || e.Talked < time.Second {
-		t.Fatalf("%+v", e)
-	}
-	if len(steps) != 5 || !strings.HasPrefix(steps[0], ">INVITE ") || !slices.Equal(steps[1:], []string{"<180 Ringing", "<200 OK", ">ACK", ">BYE"}) {
-		t.Errorf("%q", steps)
-	}
-	heard := r.phone.Heard("34600111234")
-	if len(heard) != 1 {
-		t.Fatal("it was not heard")
-	}
-	if ncc := within(heard[0].Sound(), noise(trialText)); ncc < 0.5 { // a busy machine loses some of it
-		t.Errorf("the sentence is heard by %.3f", ncc)
-	}
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		e, steps := r.try(t.Context(), "34600111234")
+		if e.Problem != telephone.TrialWell || !e.Answered || e.Packets == 0 || e.Talked < time.Second {
+			t.Fatalf("%+v", e)
+		}
+		if len(steps) != 5 || !strings.HasPrefix(steps[0], ">INVITE ") || !slices.Equal(steps[1:], []string{"<180 Ringing", "<200 OK", ">ACK", ">BYE"}) {
+			t.Errorf("%q", steps)
+		}
+		heard := r.phone.Heard("34600111234")
+		if len(heard) != 1 {
+			t.Fatal("it was not heard")
+		}
+		if ncc := within(heard[0].Sound(), noise(trialText)); ncc < clear {
+			t.Errorf("the sentence is heard by %.3f", ncc)
+		}
+	})
+}
+
+func TestATrialWithoutAVoiceSoundsTwoTones(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		x := telephone.Trial{Number: "34600111234", Language: "de", Company: "Acme", Show: func(telephone.TrialStep) {}}
+		if e := r.Try(t.Context(), r.line(), x); e.Problem != telephone.TrialWell {
+			t.Errorf("%+v", e)
+		}
+		heard := r.phone.Heard("34600111234")
+		if len(heard) != 1 {
+			t.Fatal("it was not heard")
+		}
+		pcm := heard[0].Sound()
+		for _, hertz := range []float64{880, 660} {
+			tone := make([]int16, 3200)
+			for i := range tone {
+				tone[i] = int16(6000 * math.Sin(2*math.Pi*hertz*float64(i)/8000))
+			}
+			if ncc := within(pcm, tone); ncc < clear {
+				t.Errorf("a tone of %v Hz is heard by %.3f", hertz, ncc)
+			}
+		}
+	})
 }
 
 func TestATrialSaysWhatIsWrong(t *testing.T) {
@@ -59,90 +84,90 @@ func TestATrialSaysWhatIsWrong(t *testing.T) {
 		"0013": telephone.TrialDeclined, "0015": telephone.TrialSound, "0017": telephone.TrialCut,
 	} {
 		t.Run(suffix, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, robin())
-			if e, steps := r.try(t.Context(), "3460011"+suffix); e.Problem != want || len(steps) < 2 {
-				t.Errorf("%+v, %q", e, steps)
-			}
+			inFakeTime(t, func(t *testing.T) {
+				r := newRig(t, robin())
+				if e, steps := r.try(t.Context(), "3460011"+suffix); e.Problem != want || len(steps) < 2 {
+					t.Errorf("%+v, %q", e, steps)
+				}
+			})
 		})
 	}
 }
 
-// peer is a telephone company that answers as a test wants.
-func peer(t *testing.T, take func(in *sip.Incoming)) sip.Trunk {
-	t.Helper()
-	e, err := sip.New(t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: take})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	return sip.Trunk{Host: e.Address().String(), Transport: "udp"}
+// peered has calls go to a telephone company that does with them what is said.
+func (r *rig) peered(take func(in *sip.Incoming)) {
+	r.t.Helper()
+	r.trunk = &sip.Trunk{Host: r.engineThat(take).Address().String(), Transport: "udp"}
 }
 
 func TestATrialOfATrunkThatIsSetUpWrong(t *testing.T) {
 	t.Parallel()
-	nobody, err := net.ListenPacket("udp4", "127.0.0.1:0") // takes everything and says nothing
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nobody.Close()
-	refuse := func(code int) func(in *sip.Incoming) {
-		return func(in *sip.Incoming) { in.Refuse(code, "Because") }
+	refuses := func(code int) func(r *rig) {
+		return func(r *rig) { r.peered(func(in *sip.Incoming) { in.Refuse(code, "Because") }) }
 	}
 	for name, x := range map[string]struct {
-		trunk sip.Trunk
-		want  string
+		set  func(r *rig)
+		want string
 	}{
-		"password":    {peer(t, refuse(401)), telephone.TrialPassword},
-		"proxy":       {peer(t, refuse(407)), telephone.TrialPassword},
-		"forbidden":   {peer(t, refuse(403)), telephone.TrialForbidden},
-		"odd":         {peer(t, refuse(402)), telephone.TrialRefused},
-		"unreachable": {sip.Trunk{Host: nobody.LocalAddr().String(), Transport: "udp"}, telephone.TrialUnreachable},
-		"closed":      {sip.Trunk{Host: "127.0.0.1:1", Transport: "tcp"}, telephone.TrialUnreachable},
-		"denied":      {sip.Trunk{Host: "127.0.0.1:1", Transport: "udp", Public: true}, telephone.TrialDenied},
+		"password":    {refuses(401), telephone.TrialPassword},
+		"proxy":       {refuses(407), telephone.TrialPassword},
+		"forbidden":   {refuses(403), telephone.TrialForbidden},
+		"odd":         {refuses(402), telephone.TrialRefused},
+		"unreachable": {func(r *rig) { r.trunk = &sip.Trunk{Host: r.socket().LocalAddr().String(), Transport: "udp"} }, telephone.TrialUnreachable},
+		"closed":      {func(r *rig) { r.trunk = &sip.Trunk{Host: "127.0.0.1:1", Transport: "tcp"} }, telephone.TrialUnreachable},
+		"denied":      {func(r *rig) { r.trunk = &sip.Trunk{Host: "127.0.0.1:1", Transport: "udp", Public: true} }, telephone.TrialDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, robin())
-			r.trunk = &x.trunk
-			if e, steps := r.try(t.Context(), "34600111234"); e.Problem != x.want {
-				t.Errorf("%+v, %q", e, steps)
-			}
+			inFakeTime(t, func(t *testing.T) {
+				r := newRig(t, robin())
+				x.set(r)
+				if e, steps := r.try(t.Context(), "34600111234"); e.Problem != x.want {
+					t.Errorf("%+v, %q", e, steps)
+				}
+			})
 		})
 	}
 }
 
-func TestATrialIsGivenUp(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, robin())
-	ctx, cancel := context.WithCancel(t.Context())
-	gone := make(chan struct{})
-	trunk := peer(t, func(in *sip.Incoming) {
-		_ = in.Progress(180, "Ringing")
-		time.AfterFunc(50*time.Millisecond, cancel)
-		<-in.Gone()
-		close(gone)
-	})
-	r.trunk = &trunk
-	if e, steps := r.try(ctx, "34600111234"); e.Problem != telephone.TrialCanceled || !slices.Contains(steps, ">CANCEL") {
-		t.Errorf("%+v, %q", e, steps)
+// socket takes everything and says nothing.
+func (r *rig) socket() net.PacketConn {
+	r.t.Helper()
+	c, err := r.network.ListenPacket(r.t.Context(), "udp", "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
 	}
-	<-gone
+	r.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestATrialIsGivenUp(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan struct{})
+		r.peered(func(in *sip.Incoming) {
+			_ = in.Progress(180, "Ringing")
+			time.AfterFunc(50*time.Millisecond, cancel)
+			<-in.Gone()
+			close(gone)
+		})
+		if e, steps := r.try(ctx, "34600111234"); e.Problem != telephone.TrialCanceled || !slices.Contains(steps, ">CANCEL") {
+			t.Errorf("%+v, %q", e, steps)
+		}
+		<-gone
+	})
 }
 
 func TestATrialThatHearsNothing(t *testing.T) {
-	t.Parallel()
-	mute, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer mute.Close()
-	r := newRig(t, robin())
-	r.trunk = &sip.Trunk{Host: mute.LocalAddr().String(), Transport: "udp"}
-	go answerMutely(mute)
-	if e, steps := r.try(t.Context(), "34600111234"); e.Problem != telephone.TrialSilent || !e.Answered {
-		t.Errorf("%+v, %q", e, steps)
-	}
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		mute := r.socket()
+		r.trunk = &sip.Trunk{Host: mute.LocalAddr().String(), Transport: "udp"}
+		go answerMutely(mute)
+		if e, steps := r.try(t.Context(), "34600111234"); e.Problem != telephone.TrialSilent || !e.Answered {
+			t.Errorf("%+v, %q", e, steps)
+		}
+	})
 }
 
 // answerMutely is a telephone company whose sound does not arrive.
@@ -180,25 +205,29 @@ func answerMutely(conn net.PacketConn) {
 
 // A call that tries a line is the company's own in the sandbox, and has no id.
 func TestCallsToThePhoneAreOfTheirCompanyAlone(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, robin())
-	if e, _ := r.place("0011"); e.State != carillon.StateBusy {
-		t.Fatalf("%+v", e)
-	}
-	if e, _ := r.try(t.Context(), "34600110013"); e.Problem != telephone.TrialDeclined {
-		t.Fatalf("%+v", e)
-	}
-	all := r.phone.Calls(r.company)
-	if len(all) != 2 || all[1].Call != "call" || all[1].Suffix != "0011" || all[0].Call != "" || all[0].State().Code != 603 || all[1].State().Code != 486 {
-		t.Errorf("%d calls: %+v", len(all), all)
-	}
-	if n := len(r.phone.Calls("another")) + len(r.phone.Calls("")); n != 0 {
-		t.Errorf("others see %d calls", n)
-	}
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		if e, _ := r.place("0011"); e.State != carillon.StateBusy {
+			t.Fatalf("%+v", e)
+		}
+		if e, _ := r.try(t.Context(), "34600110013"); e.Problem != telephone.TrialDeclined {
+			t.Fatalf("%+v", e)
+		}
+		all := r.phone.Calls(r.company)
+		if len(all) != 2 || all[1].Call != "call" || all[1].Suffix != "0011" || all[0].Call != "" || all[0].State().Code != 603 || all[1].State().Code != 486 {
+			t.Errorf("%d calls: %+v", len(all), all)
+		}
+		if n := len(r.phone.Calls("another")) + len(r.phone.Calls("")); n != 0 {
+			t.Errorf("others see %d calls", n)
+		}
+	})
 }
 
 // trunkOf is where the rig's calls go, and what headers they have.
 func (r *rig) trunkOf(line *carillon.Sender, c *dial.Call) (sip.Trunk, map[string]string, error) {
+	if r.unknown != nil {
+		return sip.Trunk{}, nil, r.unknown
+	}
 	if r.trunk != nil {
 		return *r.trunk, nil, nil
 	}
