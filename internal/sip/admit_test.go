@@ -23,7 +23,7 @@ func TestATrunkOfAMemberIsAtPublicAddressesAlone(t *testing.T) {
 			if _, err := dial(t, closed, Dial{Trunk: trunk}); !errors.Is(err, ErrDenied) {
 				t.Errorf("%s over %s is called: %v", host, transport, err)
 			}
-			if h := closed.Ask(t.Context(), trunk, time.Second); !errors.Is(h.Err, ErrDenied) {
+			if h := closed.Ask(t.Context(), trunk, hung); !errors.Is(h.Err, ErrDenied) {
 				t.Errorf("%s over %s is asked: %v", host, transport, h.Err)
 			}
 		}
@@ -40,7 +40,7 @@ func TestATrunkOfAMemberIsAtPublicAddressesAlone(t *testing.T) {
 		if _, err := dial(t, open, Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Code != 486 {
 			t.Errorf("%s: %v", transport, err)
 		}
-		if h := open.Ask(t.Context(), trunk, time.Second); h.Err != nil || h.Code == 0 {
+		if h := open.Ask(t.Context(), trunk, hung); h.Err != nil || h.Code == 0 {
 			t.Errorf("%s: %+v", transport, h)
 		}
 		if h := open.Health(trunk); h.Code == 0 || h.At.IsZero() {
@@ -51,46 +51,48 @@ func TestATrunkOfAMemberIsAtPublicAddressesAlone(t *testing.T) {
 
 // A telephone company that redirects the call of such a line does not get it to another address.
 func TestARedirectedCallStaysWithItsTrunk(t *testing.T) {
-	t.Parallel()
-	other := engine(t, Options{OnCall: func(in *Incoming) {
-		t.Error("the other one is called")
-		in.Refuse(486, "Busy Here")
-	}})
-	s := callee(t, nil, recv("INVITE"), reply("302 Moved", false, "Contact: <sip:inside@"+other.Address().String()+">"), recv("ACK"), recv("INVITE"), reply("486 Busy Here", false), recv("ACK"))
-	e := engine(t, Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	trunk := s.trunk()
-	trunk.Public = true
-	var refused *Refused
-	if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Code != 486 {
-		t.Error(err)
-	}
-	s.done()
+	withPeers(t, func(t *testing.T, n Network) {
+		other := engine(t, Options{Network: n, OnCall: func(in *Incoming) {
+			t.Error("the other one is called")
+			in.Refuse(486, "Busy Here")
+		}})
+		s := callee(t, n, nil, recv("INVITE"), reply("302 Moved", false, "Contact: <sip:inside@"+other.Address().String()+">"), recv("ACK"), recv("INVITE"), reply("486 Busy Here", false), recv("ACK"))
+		e := engine(t, Options{Network: n, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+		trunk := s.trunk()
+		trunk.Public = true
+		var refused *Refused
+		if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Code != 486 {
+			t.Error(err)
+		}
+		s.done()
+	})
 }
 
 // Neither does a proxy that such a trunk names get what is said within a call.
 func TestACallOfAMemberStaysWithItsTrunk(t *testing.T) {
-	t.Parallel()
-	inside, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inside.Close()
-	s := callee(t, nil, recv("INVITE"), reply("200 OK", true, "Record-Route: <sip:"+inside.LocalAddr().String()+";lr>"), recv("ACK"), recv("BYE"), reply("200 OK", false))
-	e := engine(t, Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	trunk := s.trunk()
-	trunk.Public = true
-	c, err := dial(t, e, Dial{Trunk: trunk})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.HangUp(t.Context())
-	s.done()
-	if err := inside.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
-	if n, _, err := inside.ReadFrom(make([]byte, 1500)); err == nil {
-		t.Errorf("%d bytes arrived elsewhere", n)
-	}
+	withPeers(t, func(t *testing.T, n Network) {
+		inside, err := net.ListenPacket("udp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer inside.Close()
+		s := callee(t, n, nil, recv("INVITE"), reply("200 OK", true, "Record-Route: <sip:"+inside.LocalAddr().String()+";lr>"), recv("ACK"), recv("BYE"), reply("200 OK", false))
+		e := engine(t, Options{Network: n, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+		trunk := s.trunk()
+		trunk.Public = true
+		c, err := dial(t, e, Dial{Trunk: trunk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.HangUp(t.Context())
+		s.done()
+		if err := inside.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if n, _, err := inside.ReadFrom(make([]byte, 1500)); err == nil {
+			t.Errorf("%d bytes arrived elsewhere", n)
+		}
+	})
 }
 
 func TestSoundOfAMembersCallStaysOutside(t *testing.T) {

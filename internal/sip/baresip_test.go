@@ -43,8 +43,9 @@ func (b *baresip) Write(p []byte) (int, error) {
 	return b.shown.Write(p)
 }
 
-func (b *baresip) shows(what string, within time.Duration) bool {
-	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
+// shows waits until baresip shows something.
+func (b *baresip) shows(what string) bool {
+	for end := time.Now().Add(hung); ; time.Sleep(5 * time.Millisecond) {
 		b.mu.Lock()
 		found := strings.Contains(b.shown.String(), what)
 		b.mu.Unlock()
@@ -100,7 +101,7 @@ func answering(t *testing.T, say []int16, account string) *baresip {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, path, "-4", "-f", b.dir, "-t", "20")
+	c := exec.CommandContext(ctx, path, "-4", "-f", b.dir, "-t", fmt.Sprint(hung.Seconds()))
 	c.Dir, c.Stdout, c.Stderr = b.dir, b, b
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -117,7 +118,7 @@ func answering(t *testing.T, say []int16, account string) *baresip {
 			t.Logf("baresip showed:\n%s", b.shown.String())
 		}
 	})
-	if !b.shows("baresip is ready", 10*time.Second) {
+	if !b.shows("baresip is ready") {
 		t.Fatal("baresip does not start")
 	}
 	if b.keys, err = net.Dial("udp4", fmt.Sprintf("127.0.0.1:%d", console)); err != nil {
@@ -125,14 +126,6 @@ func answering(t *testing.T, say []int16, account string) *baresip {
 	}
 	t.Cleanup(func() { _ = b.keys.Close() })
 	return b
-}
-
-// press presses keys of baresip.
-func (b *baresip) press(keys string) {
-	for _, k := range keys {
-		_, _ = b.keys.Write([]byte(string(k)))
-		time.Sleep(150 * time.Millisecond)
-	}
 }
 
 // heard is what baresip heard.
@@ -154,12 +147,20 @@ func (b *baresip) heard() []int16 {
 	return pcm
 }
 
-// heardIn is how much of what was said is where a recording has it.
+// heardIn is the share of what was said, in pieces of a fifth of a second, that a recording has. A busy machine loses some; what follows
+// is found all the same.
 func heardIn(recording, said []int16) float64 {
-	_, shift := audio.Correlate(said, recording)
-	shift = max(0, shift)
-	ncc, _ := audio.Correlate(said, recording[min(shift, len(recording)):min(shift+len(said), len(recording))])
-	return ncc
+	const piece = 1600
+	found, all := 0.0, 0.0
+	for ; len(said) >= piece; said = said[piece:] {
+		_, shift := audio.Correlate(said[:piece], recording)
+		from := min(max(0, shift), len(recording))
+		if ncc, _ := audio.Correlate(said[:piece], recording[from:min(from+piece, len(recording))]); ncc >= 0.8 {
+			found++
+		}
+		all++
+	}
+	return found / all
 }
 
 func certificate(t *testing.T, path string) *tls.Config {
@@ -304,28 +305,23 @@ func (i *ill) was() (lost, exchanged float64) {
 type bareCase struct {
 	name, transport, account string
 	encrypt, lossy           bool
-	least                    float64
 }
 
 func TestBaresipTalks(t *testing.T) {
+	need.Sound(t)
 	t.Parallel()
 	for _, c := range []bareCase{
-		{"udp", "udp", "", false, false, 0.95},
-		{"tcp, A-law", "tcp", ";audio_codecs=PCMA", false, false, 0.95},
-		{"encrypted", "udp", ";mediaenc=srtp-mand", true, false, 0.95},
-		{"tls, encrypted", "tls", ";mediaenc=srtp-mand", true, false, 0.95},
-		{"in a bad network", "udp", "", false, true, 0.9},
+		{"udp", "udp", "", false, false},
+		{"tcp, A-law", "tcp", ";audio_codecs=PCMA", false, false},
+		{"encrypted", "udp", ";mediaenc=srtp-mand", true, false},
+		{"tls, encrypted", "tls", ";mediaenc=srtp-mand", true, false},
+		{"in a bad network", "udp", "", false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for again := range 3 { // a busy machine loses sound too
-				heard, said := c.talk(t)
-				if heard >= c.least && said >= c.least {
-					break
-				}
-				if t.Logf("its sound correlates by %.3f, ours by %.3f", heard, said); again == 2 {
-					t.Error("the sound is bad")
-				}
+			heard, said := c.talk(t)
+			if heard < 0.5 || said < 0.5 {
+				t.Errorf("%.2f of its sound is heard, %.2f of ours", heard, said)
 			}
 		})
 	}
@@ -358,24 +354,30 @@ func (c bareCase) talk(t *testing.T) (heard, said float64) {
 		t.Fatal(err)
 	}
 	_ = call.Write(ours)
-	time.Sleep(1300 * time.Millisecond)
+	for end := time.Now().Add(hung); ; time.Sleep(20 * time.Millisecond) { // until it is sent: a frame goes with each that comes
+		mu.Lock()
+		n := len(got)
+		mu.Unlock()
+		if n >= len(ours)+1600 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal("no sound comes")
+		}
+	}
 	call.SendDigits("42#")
-	b.press("7*")
-	digits := ""
-	for end := time.After(time.Second); len(digits) < 2; {
+	for _, key := range "7*" {
+		_, _ = b.keys.Write([]byte(string(key)))
 		select {
 		case d := <-call.Digits():
-			digits += string(d)
-			continue
-		case <-end:
+			if d != key {
+				t.Errorf("the key %c, not %c", d, key)
+			}
+		case <-time.After(hung):
+			t.Errorf("the key %c does not come", key)
 		}
-		break
-	}
-	if digits != "7*" && !c.lossy {
-		t.Errorf("digits %q", digits)
 	}
 	for _, digit := range []string{"4", "2", "#"} {
-		if !b.shows("received event: '"+digit+"' (end=1)", time.Second) {
+		if !b.shows("received event: '" + digit + "' (end=1)") {
 			t.Errorf("the digit %s was not heard", digit)
 		}
 	}

@@ -7,10 +7,13 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"carillon/internal/audio"
+	"carillon/internal/rtp/rtptest"
 )
 
 func engine(t *testing.T, o Options) *Engine {
@@ -45,43 +48,78 @@ func tone(d time.Duration, step int) []int16 {
 	return pcm
 }
 
-func TestACallIsAnsweredTalkedAndHungUp(t *testing.T) {
-	for _, transport := range []string{"udp", "tcp"} {
-		t.Run(transport, func(t *testing.T) {
-			t.Parallel()
-			answered := make(chan *Call, 1)
-			callee := engine(t, Options{OnCall: func(in *Incoming) {
-				go func() {
-					_ = in.Progress(180, "Ringing")
-					time.Sleep(20 * time.Millisecond)
-					c, err := in.Answer(context.Background(), nil)
-					if err != nil {
-						t.Error(err)
-					}
-					answered <- c
-				}()
-			}})
-			caller := engine(t, Options{})
-			rang := 0
-			c, err := caller.Dial(t.Context(), Dial{
-				Trunk: Trunk{Host: callee.Address().String(), Transport: transport, Encrypt: transport == "tcp"}, To: "15555550100", From: "15555550101",
-				OnRinging: func(int, string) { rang++ },
-			})
+// hung is how long a test waits for what does not come.
+const hung = 2 * time.Minute
+
+// await waits for what a channel brings, or for its end.
+func await[T any](t *testing.T, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(hung):
+		t.Fatal("nothing comes")
+	}
+	return v
+}
+
+// inFakeTime runs a test that takes as long as its calls, on a clock that waits for nobody, in a network in memory.
+func inFakeTime(t *testing.T, test func(t *testing.T, n *rtptest.Network)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { test(t, &rtptest.Network{}) })
+}
+
+// answerer answers all calls, after it has rung.
+func answerer(t *testing.T, o Options) (e *Engine, answered chan *Call) {
+	t.Helper()
+	answered = make(chan *Call, 1)
+	o.OnCall = func(in *Incoming) {
+		go func() {
+			_ = in.Progress(180, "Ringing")
+			time.Sleep(20 * time.Millisecond)
+			c, err := in.Answer(context.Background(), nil)
 			if err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
-			far := <-answered
-			if rang != 1 || c.Encrypted() != (transport == "tcp") {
-				t.Errorf("rang %d times, encrypted %v", rang, c.Encrypted())
-			}
-			there, back := tone(time.Second, 1), tone(time.Second, 7)
-			_, _ = c.Write(there), far.Write(back)
-			c.SendDigits("42#")
-			got := make(chan []int16, 2)
-			for _, s := range []*Call{far, c} {
-				go func() {
+			answered <- c
+		}()
+	}
+	return engine(t, o), answered
+}
+
+// pressed reads three keys.
+func pressed(t *testing.T, c *Call) (digits string) {
+	t.Helper()
+	for range 3 {
+		digits += string(await(t, c.Digits()))
+	}
+	return digits
+}
+
+func TestACallIsAnsweredTalkedAndHungUp(t *testing.T) {
+	t.Parallel()
+	for _, by := range []By{Us, Them} {
+		t.Run(string(by), func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+				callee, answered := answerer(t, Options{Network: n})
+				caller := engine(t, Options{Network: n})
+				rang := 0
+				c, err := caller.Dial(t.Context(), Dial{
+					Trunk: Trunk{Host: callee.Address().String(), Transport: "udp", Encrypt: by == Them}, To: "15555550100", From: "15555550101",
+					OnRinging: func(int, string) { rang++ },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				far := await(t, answered)
+				if rang != 1 || c.Encrypted() != (by == Them) {
+					t.Errorf("rang %d times, encrypted %v", rang, c.Encrypted())
+				}
+				there, back := tone(time.Second, 1), tone(time.Second, 7)
+				_, _ = c.Write(there), far.Write(back)
+				hears := func(s *Call, want []int16, least float64) {
 					var all []int16
-					ctx, cancel := context.WithTimeout(context.Background(), 2500*time.Millisecond)
+					ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 					defer cancel()
 					for {
 						pcm, err := s.Read(ctx)
@@ -90,40 +128,52 @@ func TestACallIsAnsweredTalkedAndHungUp(t *testing.T) {
 						}
 						all = append(all, pcm...)
 					}
-					ncc1, _ := audio.Correlate(all, there)
-					ncc2, _ := audio.Correlate(all, back)
-					if max(ncc1, ncc2) < 0.5 { // the digits interrupt one of them
-						t.Errorf("%.2f %.2f", ncc1, ncc2)
+					if ncc, _ := audio.Correlate(all, want); ncc < least {
+						t.Errorf("the sound correlates by %.2f", ncc)
 					}
-					got <- all
-				}()
-			}
-			digits := ""
-			for range 3 {
-				select {
-				case d := <-far.Digits():
-					digits += string(d)
-				case <-time.After(2 * time.Second):
 				}
+				var both sync.WaitGroup
+				both.Go(func() { hears(far, there, 0.99) })
+				both.Go(func() { hears(c, back, 0.99) })
+				both.Wait()
+				c.SendDigits("42#")
+				if digits := pressed(t, far); digits != "42#" {
+					t.Errorf("digits %q", digits)
+				}
+				if by == Us {
+					c.HangUp(t.Context())
+				} else {
+					far.HangUp(t.Context())
+				}
+				if a, b := ended(t, c).By, ended(t, far).By; a != by || b == by {
+					t.Errorf("ended by %s and %s", a, b)
+				}
+			})
+		})
+	}
+}
+
+func TestACallIsAnsweredAndHungUpOverSockets(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []string{"udp", "tcp"} {
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			callee, answered := answerer(t, Options{})
+			c, err := dial(t, engine(t, Options{}), Dial{Trunk: Trunk{Host: callee.Address().String(), Transport: transport, Encrypt: transport == "tcp"}})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if digits != "42#" {
+			far := await(t, answered)
+			c.SendDigits("42#")
+			if digits := pressed(t, far); digits != "42#" {
 				t.Errorf("digits %q", digits)
 			}
-			<-got
-			<-got
 			if transport == "udp" {
 				c.HangUp(t.Context())
 			} else {
 				far.HangUp(t.Context())
 			}
-			for _, s := range []*Call{far, c} {
-				select {
-				case <-s.Done():
-				case <-time.After(2 * time.Second):
-					t.Error("a side goes on")
-				}
-			}
-			if a, b := c.Cause().By, far.Cause().By; (a != Us || b != Them) == (transport == "udp") {
+			if a, b := ended(t, c).By, ended(t, far).By; (a != Us || b != Them) == (transport == "udp") {
 				t.Errorf("ended by %s and %s", a, b)
 			}
 		})
@@ -131,61 +181,66 @@ func TestACallIsAnsweredTalkedAndHungUp(t *testing.T) {
 }
 
 func TestWhatIsRefusedHasItsCode(t *testing.T) {
-	t.Parallel()
-	callee := engine(t, Options{OnCall: func(in *Incoming) {
-		go func() {
-			for range 12 {
-				_ = in.Progress(183, "Session Progress")
-				time.Sleep(5 * time.Millisecond)
-			}
-			in.Refuse(486, "Busy Here")
-		}()
-	}})
-	caller := engine(t, Options{})
-	rang := 0
-	_, err := caller.Dial(t.Context(), Dial{Trunk: Trunk{Host: callee.Address().String(), Transport: "udp"}, To: "1", From: "2", OnRinging: func(int, string) { rang++ }})
-	var refused *Refused
-	if !errors.As(err, &refused) || refused.Code != 486 || rang != 12 {
-		t.Errorf("%v after %d", err, rang)
-	}
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		callee := engine(t, Options{Network: n, OnCall: func(in *Incoming) {
+			go func() {
+				for range 12 {
+					_ = in.Progress(183, "Session Progress")
+					time.Sleep(5 * time.Millisecond)
+				}
+				in.Refuse(486, "Busy Here")
+			}()
+		}})
+		rang := 0
+		_, err := dial(t, engine(t, Options{Network: n}), Dial{
+			Trunk: Trunk{Host: callee.Address().String(), Transport: "udp"}, OnRinging: func(int, string) { rang++ },
+		})
+		var refused *Refused
+		if !errors.As(err, &refused) || refused.Code != 486 || rang != 12 {
+			t.Errorf("%v after %d", err, rang)
+		}
+	})
 }
 
 func TestNobodyAnswersOrExists(t *testing.T) {
-	t.Parallel()
-	gone := make(chan struct{})
-	callee := engine(t, Options{OnCall: func(in *Incoming) {
-		_ = in.Progress(180, "Ringing")
-		go func() {
-			<-in.Gone()
-			close(gone)
-		}()
-	}})
-	caller := engine(t, Options{})
-	begin := time.Now()
-	_, err := caller.Dial(t.Context(), Dial{Trunk: Trunk{Host: callee.Address().String(), Transport: "udp"}, To: "1", From: "2", Ring: 300 * time.Millisecond})
-	if !errors.Is(err, ErrUnanswered) || time.Since(begin) > 3*time.Second {
-		t.Errorf("%v after %v", err, time.Since(begin))
-	}
-	select {
-	case <-gone:
-	case <-time.After(time.Second):
-		t.Error("the telephone goes on ringing")
-	}
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		gone := make(chan struct{})
+		callee := engine(t, Options{Network: n, OnCall: func(in *Incoming) {
+			_ = in.Progress(180, "Ringing")
+			go func() {
+				<-in.Gone()
+				close(gone)
+			}()
+		}})
+		begin := time.Now()
+		_, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: Trunk{Host: callee.Address().String(), Transport: "udp"}, Ring: 3 * time.Second})
+		if took := time.Since(begin); !errors.Is(err, ErrUnanswered) || took < 3*time.Second || took > 4*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+		await(t, gone)
+	})
 }
 
-// A host that is not there, and one that takes connections and says nothing, are given up in time.
+// A host that is not there, and one that takes connections and says nothing, are given up.
 func TestDeadTrunksAreGivenUp(t *testing.T) {
 	t.Parallel()
-	if unreachableAfter > 8*time.Second {
-		t.Error("a dead host is given up late")
-	}
+	t.Run("udp", func(t *testing.T) {
+		inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+			e := engine(t, Options{Network: n})
+			begin := time.Now()
+			_, err := dial(t, e, Dial{Trunk: Trunk{Host: "127.0.0.1:9", Transport: "udp"}})
+			if took := time.Since(begin); !errors.Is(err, ErrUnreachable) || took > 8*time.Second {
+				t.Errorf("%v after %v", err, took)
+			}
+		})
+	})
 	silent, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	t.Cleanup(func() { _ = silent.Close() })
 	for _, c := range []struct{ name, host, transport string }{
-		{"udp", "127.0.0.1:9", "udp"},
+		{"udp, over sockets", "127.0.0.1:9", "udp"},
 		{"tcp", silent.Addr().String(), "tcp"},
 		{"tls", silent.Addr().String(), "tls"},
 		{"refused", "127.0.0.1:9", "tcp"},
@@ -195,11 +250,36 @@ func TestDeadTrunksAreGivenUp(t *testing.T) {
 			t.Parallel()
 			e := engine(t, Options{TLSFiles: &tls.Config{MinVersion: tls.VersionTLS12}})
 			e.patience = 400 * time.Millisecond
-			begin := time.Now()
-			_, err := e.Dial(t.Context(), Dial{Trunk: Trunk{Host: c.host, Transport: c.transport}, To: "1", From: "2"})
-			if !errors.Is(err, ErrUnreachable) || time.Since(begin) > 3*time.Second {
-				t.Errorf("%v after %v", err, time.Since(begin))
+			if _, err := dial(t, e, Dial{Trunk: Trunk{Host: c.host, Transport: c.transport}}); !errors.Is(err, ErrUnreachable) {
+				t.Error(err)
 			}
 		})
 	}
+}
+
+// A call whose far side has gone without a word is ended.
+func TestACallWithoutSoundIsEnded(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		callee, answered := answerer(t, Options{Network: n, Silent: time.Hour})
+		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: Trunk{Host: callee.Address().String(), Transport: "udp"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		far := await(t, answered)
+		time.Sleep(time.Minute)
+		select {
+		case <-c.Done():
+			t.Fatalf("a call with sound is ended: %+v", c.Cause())
+		default:
+		}
+		_ = far.Session.Close()
+		begin := time.Now()
+		cause := ended(t, c)
+		if took := time.Since(begin); cause != (Cause{System, "no sound came for 20s"}) || took < 19*time.Second || took > 22*time.Second {
+			t.Errorf("%+v after %v", cause, took)
+		}
+		if far := ended(t, far); far.By != Them { // it gets a BYE all the same
+			t.Errorf("%+v", far)
+		}
+	})
 }

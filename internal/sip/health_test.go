@@ -2,62 +2,69 @@ package sip
 
 import (
 	"errors"
-	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"carillon/internal/rtp/rtptest"
 )
 
 func TestATrunkThatHasGoneIsAskedFirst(t *testing.T) {
-	t.Parallel()
-	refuse := func(in *Incoming) { in.Refuse(486, "Busy Here") }
-	far := engine(t, Options{OnCall: refuse})
-	trunk := Trunk{Host: far.Address().String(), Transport: "udp"}
-	e := engine(t, Options{KeepAlive: 100 * time.Millisecond})
-	var refused *Refused
-	if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) {
-		t.Fatal(err)
-	}
-	state := func(lost bool) {
-		t.Helper()
-		for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		refuse := func(in *Incoming) { in.Refuse(486, "Busy Here") }
+		far := engine(t, Options{Network: n, OnCall: refuse})
+		trunk := Trunk{Host: far.Address().String(), Transport: "udp"}
+		e := engine(t, Options{Network: n})
+		var refused *Refused
+		if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) {
+			t.Fatal(err)
+		}
+		// What is known of it after it was asked once more.
+		state := func(lost bool) {
+			t.Helper()
+			time.Sleep(keepAlive + checkMost)
 			e.health.mu.Lock()
-			k := *e.health.trunks[trunk.key()]
-			e.health.mu.Unlock()
-			if k.responds && k.lost == lost {
-				return
-			}
-			if time.Now().After(end) {
+			defer e.health.mu.Unlock()
+			if k := *e.health.trunks[trunk.key()]; !k.responds || k.lost != lost {
 				t.Fatalf("%+v", k)
 			}
 		}
-	}
-	state(false)
-	_ = far.Close()
-	state(true)
-	dead, err := net.ListenPacket("udp4", trunk.Host)
-	if err != nil {
-		t.Fatal("the port was taken meanwhile: ", err)
-	}
-	begin := time.Now()
-	if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.Is(err, ErrUnreachable) || time.Since(begin) > 2*checkMost {
-		t.Errorf("%v after %v", err, time.Since(begin))
-	}
-	_ = dead.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-	for b := make([]byte, 4096); ; {
-		n, _, err := dead.ReadFrom(b)
+		state(false)
+		_ = far.Close()
+		state(true)
+		dead, err := n.ListenPacket(t.Context(), "udp", trunk.Host)
 		if err != nil {
-			break
+			t.Fatal(err)
 		}
-		if strings.HasPrefix(string(b[:n]), "INVITE") {
-			t.Error("it was called")
+		var heard []string
+		listened := make(chan struct{})
+		go func() {
+			defer close(listened)
+			for b := make([]byte, 4096); ; {
+				n, _, err := dead.ReadFrom(b)
+				if err != nil {
+					return
+				}
+				method, _, _ := strings.Cut(string(b[:n]), " ")
+				heard = append(heard, method)
+			}
+		}()
+		begin := time.Now()
+		_, err = dial(t, e, Dial{Trunk: trunk})
+		if took := time.Since(begin); !errors.Is(err, ErrUnreachable) || took > checkMost {
+			t.Errorf("%v after %v", err, took)
 		}
-	}
-	_ = dead.Close()
-	engine(t, Options{Address: trunk.Host, OnCall: refuse})
-	if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) {
-		t.Error(err)
-	}
+		_ = dead.Close()
+		<-listened
+		if len(heard) == 0 || slices.ContainsFunc(heard, func(m string) bool { return m != "OPTIONS" }) {
+			t.Errorf("it gets %q", heard)
+		}
+		engine(t, Options{Network: n, Address: trunk.Host, OnCall: refuse})
+		if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) {
+			t.Error(err)
+		}
+	})
 }
 
 func TestARefusalLeavesTheTrunkToOthers(t *testing.T) {

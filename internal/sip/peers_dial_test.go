@@ -14,31 +14,33 @@ import (
 func ofInvite(step string) string { return strings.Replace(step, "[last_CSeq:]", "CSeq: 1 INVITE", 1) }
 
 func TestPeersRingWithoutAnAnswer(t *testing.T) {
-	t.Parallel()
-	s := callee(t, nil, recv("INVITE"), reply("100 Trying", false), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false),
-		ofInvite(reply("487 Request Terminated", false)), recv("ACK"))
-	e := engine(t, Options{})
-	begin := time.Now()
-	_, err := dial(t, e, Dial{Trunk: s.trunk(), Ring: 200 * time.Millisecond})
-	if took := time.Since(begin); !errors.Is(err, ErrUnanswered) || took > 2*time.Second {
-		t.Errorf("%v after %v", err, took)
-	}
-	s.done()
+	withPeers(t, func(t *testing.T, n Network) {
+		s := callee(t, n, nil, recv("INVITE"), reply("100 Trying", false), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false),
+			ofInvite(reply("487 Request Terminated", false)), recv("ACK"))
+		e := engine(t, Options{Network: n})
+		const ring = 5 * time.Second
+		begin := time.Now()
+		_, err := dial(t, e, Dial{Trunk: s.trunk(), Ring: ring})
+		if took := time.Since(begin); !errors.Is(err, ErrUnanswered) || n != nil && (took < ring || took > ring+time.Second) {
+			t.Errorf("%v after %v", err, took)
+		}
+		s.done()
+	})
 }
 
 // The far side answers in the moment in which the call is canceled.
 func TestPeersAnswerACallThatIsCanceled(t *testing.T) {
-	t.Parallel()
-	s := callee(t, nil, recv("INVITE"), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false), ofInvite(reply("200 OK", true)),
-		recv("ACK"), recv("BYE"), within("200 OK", false))
-	e := engine(t, Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(200*time.Millisecond, cancel)
-	c, err := e.Dial(ctx, Dial{Trunk: s.trunk(), To: "1", From: "2"})
-	if c != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, %v", c, err)
-	}
-	s.done()
+	withPeers(t, func(t *testing.T, n Network) {
+		s := callee(t, n, nil, recv("INVITE"), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false), ofInvite(reply("200 OK", true)),
+			recv("ACK"), recv("BYE"), within("200 OK", false))
+		e := engine(t, Options{Network: n})
+		ctx, cancel := context.WithCancel(t.Context())
+		c, err := e.Dial(ctx, Dial{Trunk: s.trunk(), To: "1", From: "2", OnRinging: func(int, string) { cancel() }})
+		if c != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, %v", c, err)
+		}
+		s.done()
+	})
 }
 
 func TestPeersAnswerTwice(t *testing.T) {
@@ -49,23 +51,28 @@ func TestPeersAnswerTwice(t *testing.T) {
 		byes      int
 	}{{"the same", "", 1}, {"two telephones", "other", 2}} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			steps := []string{invited, reply("200 OK", true), recv("ACK"), answerAgain(c.tag), recv("ACK")}
-			for range c.byes {
-				steps = append(steps, bye...)
-			}
-			s := callee(t, nil, steps...)
-			call, err := dial(t, engine(t, Options{}), Dial{Trunk: s.trunk()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(300 * time.Millisecond)
-			call.HangUp(t.Context())
-			s.done()
-			_, x, _ := strings.Cut(s.exchanged(), "\nBYE ")
-			if first, second, _ := strings.Cut(x, "\nBYE "); c.byes == 2 && (!strings.Contains(first, "x1other") || strings.Contains(second, "x1other")) {
-				t.Errorf("the first BYE is not of the other telephone:\n%s", x)
-			}
+			withPeers(t, func(t *testing.T, n Network) {
+				steps := []string{invited, reply("200 OK", true), recv("ACK"), answerAgain(c.tag), recv("ACK")}
+				for range c.byes {
+					steps = append(steps, bye...)
+				}
+				s := callee(t, n, nil, steps...)
+				call, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: s.trunk()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for end := time.Now().Add(hung); strings.Count(s.exchanged(), "ACK sip:") < 2; time.Sleep(10 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatal("the second answer is not acknowledged")
+					}
+				}
+				call.HangUp(t.Context())
+				s.done()
+				_, x, _ := strings.Cut(s.exchanged(), "\nBYE ")
+				if first, second, _ := strings.Cut(x, "\nBYE "); c.byes == 2 && (!strings.Contains(first, "x1other") || strings.Contains(second, "x1other")) {
+					t.Errorf("the first BYE is not of the other telephone:\n%s", x)
+				}
+			})
 		})
 	}
 }
@@ -85,27 +92,28 @@ func TestPeersWantAPassword(t *testing.T) {
 		{"407 refused", proxy, `Proxy-Authenticate: ` + realm, "Proxy-Authorization", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			steps := []string{recv("INVITE"), reply(c.status, false, c.challenge), recv("ACK"), recv("INVITE")}
-			if c.good { // it asks for the password of the BYE too
-				steps = append(steps, reply("200 OK", true), recv("ACK"), recv("BYE"), within(c.status, false, c.challenge), recv("BYE"), within("200 OK", false))
-			} else {
-				steps = append(steps, reply(c.status, false, c.challenge), recv("ACK"))
-			}
-			s := callee(t, nil, steps...)
-			trunk := s.trunk()
-			trunk.Username, trunk.Password = "robin", "secret"
-			call, err := dial(t, engine(t, Options{}), Dial{Trunk: trunk})
-			var refused *Refused
-			switch {
-			case c.good && err == nil:
-				call.HangUp(t.Context())
-			case !c.good && errors.As(err, &refused) && strings.HasPrefix(c.status, fmt.Sprint(refused.Code)):
-			default:
-				t.Errorf("%v", err)
-			}
-			s.done()
-			checkDigests(t, s.exchanged(), c.header, c.good)
+			withPeers(t, func(t *testing.T, n Network) {
+				steps := []string{recv("INVITE"), reply(c.status, false, c.challenge), recv("ACK"), recv("INVITE")}
+				if c.good { // it asks for the password of the BYE too
+					steps = append(steps, reply("200 OK", true), recv("ACK"), recv("BYE"), within(c.status, false, c.challenge), recv("BYE"), within("200 OK", false))
+				} else {
+					steps = append(steps, reply(c.status, false, c.challenge), recv("ACK"))
+				}
+				s := callee(t, n, nil, steps...)
+				trunk := s.trunk()
+				trunk.Username, trunk.Password = "robin", "secret"
+				call, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: trunk})
+				var refused *Refused
+				switch {
+				case c.good && err == nil:
+					call.HangUp(t.Context())
+				case !c.good && errors.As(err, &refused) && strings.HasPrefix(c.status, fmt.Sprint(refused.Code)):
+				default:
+					t.Errorf("%v", err)
+				}
+				s.done()
+				checkDigests(t, s.exchanged(), c.header, c.good)
+			})
 		})
 	}
 }
@@ -148,33 +156,35 @@ func checkDigests(t *testing.T, exchanged, header string, good bool) {
 }
 
 func TestPeersSendElsewhere(t *testing.T) {
-	t.Parallel()
-	s := callee(t, nil, recv("INVITE"), reply("302 Moved Temporarily", false), recv("ACK"), recv("INVITE"), reply("200 OK", true), recv("ACK"), recv("BYE"),
-		within("200 OK", false))
-	c, err := dial(t, engine(t, Options{}), Dial{Trunk: s.trunk()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.HangUp(t.Context())
-	s.done()
-	if !strings.Contains(s.exchanged(), "INVITE sip:peer@") {
-		t.Error(s.exchanged())
-	}
+	withPeers(t, func(t *testing.T, n Network) {
+		s := callee(t, n, nil, recv("INVITE"), reply("302 Moved Temporarily", false), recv("ACK"), recv("INVITE"), reply("200 OK", true), recv("ACK"), recv("BYE"),
+			within("200 OK", false))
+		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: s.trunk()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.HangUp(t.Context())
+		s.done()
+		if !strings.Contains(s.exchanged(), "INVITE sip:peer@") {
+			t.Error(s.exchanged())
+		}
+	})
 }
 
 func TestPeersWantALongerSession(t *testing.T) {
-	t.Parallel()
-	s := callee(t, nil, recv("INVITE"), reply("422 Session Interval Too Small", false, "Min-SE: 3600"), recv("ACK"), recv("INVITE"), reply("200 OK", true),
-		recv("ACK"), recv("BYE"), within("200 OK", false))
-	c, err := dial(t, engine(t, Options{}), Dial{Trunk: s.trunk()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.HangUp(t.Context())
-	s.done()
-	if x := s.exchanged(); !strings.Contains(x, "Session-Expires: 3600") || strings.Count(x, "Min-SE: 3600") < 2 {
-		t.Error(x)
-	}
+	withPeers(t, func(t *testing.T, n Network) {
+		s := callee(t, n, nil, recv("INVITE"), reply("422 Session Interval Too Small", false, "Min-SE: 3600"), recv("ACK"), recv("INVITE"), reply("200 OK", true),
+			recv("ACK"), recv("BYE"), within("200 OK", false))
+		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: s.trunk()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.HangUp(t.Context())
+		s.done()
+		if x := s.exchanged(); !strings.Contains(x, "Session-Expires: 3600") || strings.Count(x, "Min-SE: 3600") < 2 {
+			t.Error(x)
+		}
+	})
 }
 
 // The first response comes after the call was given up: nobody is left on the line.
@@ -185,14 +195,15 @@ func TestPeersRespondTooLate(t *testing.T) {
 		"rings":    {reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false), ofInvite(reply("487 Request Terminated", false)), recv("ACK")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := callee(t, nil, append([]string{recv("INVITE"), pause(400 * time.Millisecond)}, steps...)...)
-			e := engine(t, Options{})
-			e.patience = 100 * time.Millisecond
-			if _, err := dial(t, e, Dial{Trunk: s.trunk()}); !errors.Is(err, ErrUnreachable) {
-				t.Error(err)
-			}
-			s.done()
+			withPeers(t, func(t *testing.T, n Network) {
+				s := callee(t, n, nil, append([]string{recv("INVITE"), pause(1500 * time.Millisecond)}, steps...)...)
+				e := engine(t, Options{Network: n})
+				e.patience = 100 * time.Millisecond
+				if _, err := dial(t, e, Dial{Trunk: s.trunk()}); !errors.Is(err, ErrUnreachable) {
+					t.Error(err)
+				}
+				s.done()
+			})
 		})
 	}
 }

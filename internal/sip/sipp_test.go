@@ -6,15 +6,18 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"carillon/internal/need"
+	"carillon/internal/rtp/rtptest"
 )
 
 // reserve finds four free ports that follow one another, for UDP and TCP, and returns the first: sipp takes the third for video. Programs
@@ -48,31 +51,74 @@ func reserve(t *testing.T) int {
 
 var reserved sync.Map // of all tests, which run at once
 
-// listens waits until a program has a port.
+// listens waits until a program has a port. To try the port would take it from the program at the moment that it wants it, and a connection
+// would count as a call.
 func listens(t *testing.T, network string, port int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		if network == "udp" {
-			// To try the port would take it from the program at the moment that it wants it.
-			sockets, err := os.ReadFile("/proc/net/udp")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(string(sockets), fmt.Sprintf(":%04X ", port)) {
+	for end := time.Now().Add(hung); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		sockets, err := os.ReadFile("/proc/net/" + network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(sockets)) {
+			const listen = "0A" // or it is a connection
+			f := strings.Fields(line)
+			if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) && (network == "udp" || f[3] == listen) {
 				return
 			}
-			continue
-		}
-		if c, err := net.Dial("tcp4", address); err == nil {
-			_ = c.Close()
-			return
 		}
 	}
 	t.Fatalf("nobody listens on port %d", port)
 }
 
-// sipp is a run of sipp, which plays a scenario and fails when it meets something else.
+// peer is another make of telephone, which plays a scenario and fails when it meets something else: sipp, or an actor in a network in memory.
+type peer interface {
+	trunk() Trunk
+	// done waits until the scenario was played to its end.
+	done()
+	// exchanged is what the peer sent and received.
+	exchanged() string
+}
+
+// withPeers runs a test with an actor, in fake time, and with sipp, whose network is nil.
+func withPeers(t *testing.T, test func(t *testing.T, n Network)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("in memory", func(t *testing.T) {
+		inFakeTime(t, func(t *testing.T, n *rtptest.Network) { test(t, n) })
+	})
+	t.Run("sipp", func(t *testing.T) {
+		need.Sound(t)
+		t.Parallel()
+		test(t, nil)
+	})
+}
+
+// callee starts a peer that is called. Each call of it follows the steps.
+func callee(t *testing.T, n Network, args []string, steps ...string) peer {
+	t.Helper()
+	if n != nil {
+		return act(t, n, slices.Contains(args, "-rtp_echo"), netip.AddrPort{}, steps)
+	}
+	s := runSipp(t, args, steps)
+	if slices.Contains(args, "t1") {
+		listens(t, "tcp", s.port)
+	} else {
+		listens(t, "udp", s.port)
+	}
+	return s
+}
+
+// caller starts a peer that calls an engine.
+func caller(t *testing.T, n Network, e *Engine, steps ...string) peer {
+	t.Helper()
+	if n != nil {
+		return act(t, n, false, e.Address(), steps)
+	}
+	return runSipp(t, []string{"-s", "15555550100", e.Address().String()}, steps)
+}
+
+// sipp is a run of sipp.
 type sipp struct {
 	t      *testing.T
 	port   int
@@ -82,38 +128,24 @@ type sipp struct {
 	trace  string
 }
 
-// callee starts a sipp that is called. Each call of it follows the steps.
-func callee(t *testing.T, args []string, steps ...string) *sipp {
-	t.Helper()
-	s := runSipp(t, args, steps...)
-	network := "udp"
-	for i, a := range args {
-		if a == "-t" && args[i+1] == "t1" {
-			network = "tcp"
-		}
-	}
-	if network == "udp" { // a connection would count as a call
-		listens(t, network, s.port)
-	} else {
-		time.Sleep(300 * time.Millisecond)
-	}
-	return s
+// scenarioOf joins the steps of a scenario.
+func scenarioOf(steps []string) string {
+	return `<?xml version="1.0" encoding="ISO-8859-1" ?><!DOCTYPE scenario SYSTEM "sipp.dtd"><scenario name="carillon">` + strings.Join(steps, "\n") + `</scenario>`
 }
 
-func runSipp(t *testing.T, args []string, steps ...string) *sipp {
+func runSipp(t *testing.T, args, steps []string) *sipp {
 	t.Helper()
 	path := need.Program(t, "sipp", "sip-tester")
 	dir := t.TempDir()
 	scenario := filepath.Join(dir, "scenario.xml")
-	text := `<?xml version="1.0" encoding="ISO-8859-1" ?><!DOCTYPE scenario SYSTEM "sipp.dtd"><scenario name="carillon">` + strings.Join(steps, "\n") + `</scenario>`
-	if err := os.WriteFile(scenario, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(scenario, []byte(scenarioOf(steps)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := &sipp{t: t, port: reserve(t), ended: make(chan error, 1), trace: filepath.Join(dir, "trace")}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	all := []string{
-		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(reserve(t)), "-nostdin", "-timeout", "20s", "-timeout_error",
+		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(reserve(t)), "-nostdin", "-timeout", fmt.Sprint(hung.Seconds()), "-timeout_error",
 		"-trace_msg", "-message_file", s.trace, "-m", "1",
 	}
 	c := exec.CommandContext(ctx, path, append(all, args...)...)
@@ -137,7 +169,6 @@ func (s *sipp) trunk() Trunk {
 	return Trunk{Host: fmt.Sprintf("127.0.0.1:%d", s.port), Transport: "udp"}
 }
 
-// done waits until the scenario was played to its end.
 func (s *sipp) done() {
 	s.t.Helper()
 	select {
@@ -146,13 +177,12 @@ func (s *sipp) done() {
 			out := s.out.String()
 			s.t.Errorf("sipp met something else: %v\n%s", err, out[max(0, len(out)-1500):])
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(hung):
 		s.t.Error("sipp does not end")
 		s.cancel()
 	}
 }
 
-// exchanged is what sipp sent and received.
 func (s *sipp) exchanged() string {
 	b, _ := os.ReadFile(s.trace)
 	return string(b)

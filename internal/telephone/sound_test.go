@@ -3,7 +3,6 @@ package telephone_test
 import (
 	"net"
 	"testing"
-	"time"
 
 	"carillon"
 	"carillon/internal/need"
@@ -62,13 +61,8 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 	_, _ = c.Write(mine), far.Write(theirs)
 	r.until("the end of both", func() bool { return len(there.sound()) >= before+len(mine)+8000 })
 	c.SendDigits("5")
-	select {
-	case d := <-far.Digits():
-		if d != '5' {
-			t.Errorf("the key %c", d)
-		}
-	case <-time.After(hung):
-		t.Error("no key came")
+	if d := await(t, far.Digits()); d != '5' {
+		t.Errorf("the key %c", d)
 	}
 	far.HangUp(t.Context())
 	r.over(c)

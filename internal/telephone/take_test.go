@@ -78,6 +78,17 @@ func (r *rig) ended() *calls.IncomingCall {
 // hung is how long a test waits for what does not come.
 const hung = 2 * time.Minute
 
+// await waits for what a channel brings, or for its end.
+func await[T any](t *testing.T, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(hung):
+		t.Fatal("nothing comes")
+	}
+	return v
+}
+
 // until waits for a state.
 func (r *rig) until(what string, is func() bool) {
 	r.t.Helper()
@@ -91,11 +102,7 @@ func (r *rig) until(what string, is func() bool) {
 // over waits for the end of a call.
 func (r *rig) over(c *sip.Call) {
 	r.t.Helper()
-	select {
-	case <-c.Done():
-	case <-time.After(hung):
-		r.t.Fatal("the call goes on")
-	}
+	await(r.t, c.Done())
 }
 
 // caller is somebody who calls the rig.

@@ -49,13 +49,7 @@ func (r *rig) answering(take func(in *sip.Incoming)) *colleague {
 // answered waits for the call that the colleague answers.
 func (x *colleague) answered(t *testing.T) *sip.Call {
 	t.Helper()
-	select {
-	case c := <-x.calls:
-		return c
-	case <-time.After(hung):
-		t.Fatal("nobody was called")
-		return nil
-	}
+	return await(t, x.calls)
 }
 
 func (x *colleague) sound() []int16 {
@@ -114,13 +108,8 @@ func TestACallIsTransferredToANumber(t *testing.T) {
 					t.Errorf("the desk hears the caller by %.3f, and is heard by %.3f", mine, theirs)
 				}
 				c.SendDigits("5")
-				select {
-				case d := <-far.Digits():
-					if d != '5' {
-						t.Errorf("the key %c", d)
-					}
-				case <-time.After(hung):
-					t.Error("no key came")
+				if d := await(t, far.Digits()); d != '5' {
+					t.Errorf("the key %c", d)
 				}
 				one, other := c, far
 				if by == "agent" {
@@ -208,7 +197,7 @@ func TestWhoHangsUpWhileADeskRingsCallsNobodyAnyMore(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		c.SendDigits("1")
-		<-ringing
+		await(t, ringing)
 		before := len(heard())
 		time.Sleep(500 * time.Millisecond)
 		if loud := audio.RMS(heard()[before:]); loud < 500 {
@@ -216,7 +205,7 @@ func TestWhoHangsUpWhileADeskRingsCallsNobodyAnyMore(t *testing.T) {
 		}
 		begin := time.Now()
 		c.HangUp(t.Context())
-		<-gone
+		await(t, gone)
 		if took := time.Since(begin); took > time.Second {
 			t.Errorf("the desk rings for %v more", took)
 		}

@@ -154,7 +154,7 @@ func TestATrialIsGivenUp(t *testing.T) {
 		if e, steps := r.try(ctx, "34600111234"); e.Problem != telephone.TrialCanceled || !slices.Contains(steps, ">CANCEL") {
 			t.Errorf("%+v, %q", e, steps)
 		}
-		<-gone
+		await(t, gone)
 	})
 }
 
