@@ -71,6 +71,8 @@ type Calls struct {
 	running map[carillon.MessageKey]context.CancelCauseFunc
 	known   map[carillon.MessageKey]bool // from the start until the result is stored
 	gone    map[string]time.Time         // dead nodes and when this node noticed
+
+	lapseGrace time.Duration // lapseGrace; tests of several nodes have it shorter
 }
 
 // New builds a Calls, which places the calls that the queue starts.
@@ -86,7 +88,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	}
 	c := &Calls{
 		store: s, calls: s.Calls(), queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{},
-		known: map[carillon.MessageKey]bool{}, gone: map[string]time.Time{},
+		known: map[carillon.MessageKey]bool{}, gone: map[string]time.Time{}, lapseGrace: lapseGrace,
 	}
 	q.Handle(queue.Kind{
 		Name: queue.Calls, Source: c.calls, Worker: &worker{c}, Lasting: true, LaneCap: lineCap, Cap: o.Most, Drain: o.Drain,
@@ -116,7 +118,7 @@ const (
 func (c *Calls) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	defer loops.Wait()
-	loops.Go(func() { c.watchLease(ctx) })
+	loops.Go(func() { c.watchLease(ctx, c.queue.Holds) })
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for strays := time.Now(); ; {
@@ -139,8 +141,8 @@ func (c *Calls) Run(ctx context.Context) error {
 	}
 }
 
-// watchLease hangs up everything once the lease has been over for long; it asks no database.
-func (c *Calls) watchLease(ctx context.Context) {
+// watchLease hangs up everything once this node has not held its lease for long; it asks no database.
+func (c *Calls) watchLease(ctx context.Context, holds func() bool) {
 	held := time.Now()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -150,9 +152,9 @@ func (c *Calls) watchLease(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if now := time.Now(); c.queue.Holds() {
+		if now := time.Now(); holds() {
 			held = now
-		} else if now.Sub(held) > lapseGrace {
+		} else if now.Sub(held) > c.lapseGrace {
 			c.hangUpAll(errLapsed)
 		}
 	}
