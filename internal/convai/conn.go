@@ -23,16 +23,12 @@ import (
 // Protocol is the WebSocket subprotocol.
 const Protocol = "convai"
 
-// times are how long things may take.
-type times struct {
-	ping  time.Duration // from one ping to the next
-	pong  time.Duration // until a client that answers none is gone
-	write time.Duration // one message to a client
-	start time.Duration // the initiation
-}
-
 const (
-	drainIn = 2 * time.Second // what waits for the client, before the connection is closed
+	pingEvery = 10 * time.Second
+	goneAfter = 30 * time.Second // a client that answers no ping
+	writeIn   = 10 * time.Second // one message to a client
+	startIn   = 10 * time.Second // the initiation
+	drainIn   = 2 * time.Second  // what waits for the client, before the connection is closed
 	// endIn is how long what runs has to end by itself after the person hung up or left.
 	endIn = 10 * time.Second
 	// maxSession is how long a connection lasts at most.
@@ -50,12 +46,7 @@ type Options struct {
 	Allowed []string
 	// Longest is how long the connection lasts at most; default an hour.
 	Longest time.Duration
-
-	times times // zero: those of usual
 }
-
-//nolint:gochecknoglobals // read only
-var usual = times{ping: 10 * time.Second, pong: 30 * time.Second, write: 10 * time.Second, start: 10 * time.Second}
 
 // Conn is the socket of one person: a visitor, or a teammate. Line and Show may be used from its start until the end of Serve;
 // what is sent after the client has left goes nowhere.
@@ -123,9 +114,6 @@ func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
 	if o.Longest == 0 {
 		o.Longest = maxSession
 	}
-	if o.times == (times{}) {
-		o.times = usual
-	}
 	c := &Conn{
 		o: o, ws: ws, out: newOutbox(), done: make(chan struct{}), closing: httpio.Closing(r.Context()), written: make(chan struct{}), opened: time.Now(),
 		pings: newPings(), pace: newPace(),
@@ -142,7 +130,7 @@ func (c *Conn) Line() voice.Line { return c.line }
 
 // Initiation waits for what the client asks for. An error has ended the connection.
 func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
-	late := time.AfterFunc(c.o.times.start, func() { c.shut(websocket.StatusPolicyViolation, "The initiation did not come in time") })
+	late := time.AfterFunc(startIn, func() { c.shut(websocket.StatusPolicyViolation, "The initiation did not come in time") })
 	defer late.Stop()
 	for {
 		_, text, err := c.ws.Read(ctx)
@@ -356,7 +344,7 @@ func (c *Conn) write() {
 		if !ok {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), c.o.times.write)
+		ctx, cancel := context.WithTimeout(context.Background(), writeIn)
 		err := c.ws.Write(ctx, websocket.MessageText, text)
 		cancel()
 		if err != nil {

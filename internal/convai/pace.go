@@ -50,10 +50,10 @@ func newPings() pings { return pings{seen: time.Now()} }
 
 // ping asks the client regularly whether it is there, and ends the connection of one that is not.
 func (c *Conn) ping() {
-	tick := time.NewTicker(c.o.times.ping)
+	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	for {
-		m, alive := c.pings.next(c.o.times.pong)
+		m, alive := c.pings.next(goneAfter)
 		if !alive {
 			c.shut(websocket.StatusPolicyViolation, "No pong came in time")
 			return

@@ -1,6 +1,7 @@
 package convai
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -19,99 +22,157 @@ import (
 	"carillon/internal/httpio"
 )
 
-// soon are times that a test can wait for.
-var soon = times{ping: 20 * time.Millisecond, pong: time.Second, write: 300 * time.Millisecond, start: 300 * time.Millisecond}
-
-// brief serves a socket whose times are short; run runs on it.
-func brief(t *testing.T, run func(ctx context.Context, c *Conn) error) (address string, served chan error) {
-	t.Helper()
-	served = make(chan error, 1)
-	router := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{Pattern: "GET /socket", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-		c, err := Accept(w, r, Options{times: soon})
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		if _, err = c.Initiation(r.Context()); err == nil {
-			c.Begin("c")
-			err = c.Serve(r.Context(), func(ctx context.Context) error { return run(ctx, c) }, Client{})
-		}
-		served <- err
-		return err
-	}})
-	server := httptest.NewServer(router)
-	t.Cleanup(func() { router.CloseStreams(); server.Close() })
-	return "ws" + strings.TrimPrefix(server.URL, "http") + "/socket", served
+// pipes is a listener whose connections are in memory: whoever waits for one blocks durably, as fake time wants.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
 }
 
-func ended(t *testing.T, served chan error) error {
-	t.Helper()
+// dial connects with the listener.
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
 	select {
-	case err := <-served:
-		return err
-	case <-time.After(10 * time.Second):
-		t.Fatal("the server goes on")
-		return nil
+	case p.conns <- far:
+		return near, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
+
+// Accept implements net.Listener.
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (*pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+// served is a socket in memory and fake time, of a server that gives requests little time.
+type served struct {
+	t      *testing.T
+	pipes  *pipes
+	result chan error
+}
+
+// inFakeTime serves a socket; run runs on it.
+func inFakeTime(t *testing.T, run func(ctx context.Context, c *Conn) error, test func(t *testing.T, s *served)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &served{t, &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}, make(chan error, 1)}
+		route := httpio.Route{Pattern: "GET /socket", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
+			c, err := Accept(w, r, Options{})
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			if _, err = c.Initiation(r.Context()); err == nil {
+				c.Begin("c")
+				err = c.Serve(r.Context(), func(ctx context.Context) error { return run(ctx, c) }, Client{})
+			}
+			s.result <- err
+			return err
+		}}
+		router := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, route)
+		server := httptest.NewUnstartedServer(router)
+		_ = server.Listener.Close() // of the system
+		server.Listener = s.pipes
+		server.Config.ReadTimeout, server.Config.WriteTimeout = 200*time.Millisecond, 200*time.Millisecond
+		server.Start()
+		t.Cleanup(func() { router.CloseStreams(); server.Close() })
+		test(t, s)
+	})
+}
+
+func (s *served) dial() *websocket.Conn {
+	s.t.Helper()
+	transport := &http.Transport{DialContext: s.pipes.dial}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	ws, _, err := websocket.Dial(s.t.Context(), "ws://carillon.test/socket", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = ws.CloseNow() })
+	return ws
+}
+
+const initiation = `{"type":"conversation_initiation_client_data"}`
 
 func TestAnInitiationThatDoesNotComeEndsTheConnection(t *testing.T) {
-	address, served := brief(t, nil)
-	ws, _, err := websocket.Dial(t.Context(), address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = ws.CloseNow() }()
-	if _, _, err := ws.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
-		t.Error(err)
-	}
-	if ended(t, served) == nil {
-		t.Error("it was held all the same")
-	}
+	inFakeTime(t, nil, func(t *testing.T, s *served) {
+		begin := time.Now()
+		if _, _, err := s.dial().Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took < startIn || took > startIn+time.Second {
+			t.Errorf("it ends after %v", took)
+		}
+		if <-s.result == nil {
+			t.Error("it was held all the same")
+		}
+	})
 }
 
 func TestAClientWithoutPongsIsGone(t *testing.T) {
-	until := func(ctx context.Context, _ *Conn) error { <-ctx.Done(); return nil }
+	t.Parallel()
 	for _, answers := range []bool{true, false} {
-		address, served := brief(t, until)
-		ws, _, err := websocket.Dial(t.Context(), address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"conversation_initiation_client_data"}`))
-		begin, pings := time.Now(), 0
-		for time.Since(begin) < 3*soon.pong {
-			_, text, rerr := ws.Read(t.Context())
-			if err = rerr; err != nil {
-				break
-			}
-			var m struct {
-				Ping *struct {
-					ID int64 `json:"event_id"`
-				} `json:"ping_event"`
-			}
-			if json.Unmarshal(text, &m) == nil && m.Ping != nil {
-				pings++
-				if answers {
-					_ = ws.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":"pong","event_id":%d}`, m.Ping.ID))
+		t.Run(fmt.Sprintf("answers %v", answers), func(t *testing.T) {
+			run := func(ctx context.Context, _ *Conn) error { <-ctx.Done(); return nil }
+			inFakeTime(t, run, func(t *testing.T, s *served) {
+				ws := s.dial()
+				_ = ws.Write(t.Context(), websocket.MessageText, []byte(initiation))
+				begin, pings := time.Now(), 0
+				var err error
+				for err == nil && time.Since(begin) < 3*goneAfter {
+					var text []byte
+					if _, text, err = ws.Read(t.Context()); err != nil {
+						break
+					}
+					var m struct {
+						Ping *struct {
+							ID int64 `json:"event_id"`
+						} `json:"ping_event"`
+					}
+					if json.Unmarshal(text, &m) != nil || m.Ping == nil {
+						continue
+					}
+					if pings++; answers {
+						time.Sleep(50 * time.Millisecond) // the way
+						_ = ws.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":"pong","event_id":%d}`, m.Ping.ID))
+					}
+					if answers && pings == 3 && !strings.Contains(string(text), `"ping_ms":50`) {
+						t.Errorf("no time of the way: %s", text)
+					}
 				}
-				if answers && pings == 3 && !strings.Contains(string(text), `"ping_ms"`) {
-					t.Errorf("no time of the way: %s", text)
+				took := time.Since(begin)
+				if gone := websocket.CloseStatus(err) == websocket.StatusPolicyViolation; gone == answers || gone && (took < goneAfter || took > goneAfter+pingEvery+time.Second) {
+					t.Errorf("closed with %v after %v and %d pings", err, took, pings)
 				}
-			}
-		}
-		if gone := websocket.CloseStatus(err) == websocket.StatusPolicyViolation; gone == answers {
-			t.Errorf("answers: %v, closed with %v after %d pings", answers, err, pings)
-		}
-		_ = ws.CloseNow()
-		if err := ended(t, served); err != nil {
-			t.Error(err)
-		}
+				_ = ws.CloseNow()
+				if err := <-s.result; err != nil {
+					t.Error(err)
+				}
+			})
+		})
 	}
 }
 
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
-	address, served := brief(t, func(ctx context.Context, c *Conn) error {
+	run := func(ctx context.Context, c *Conn) error {
 		pcm := make([]int16, Rate)
 		for ctx.Err() == nil {
 			if err := c.Line().Write(pcm); errors.Is(err, errLeft) {
@@ -120,18 +181,26 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		return nil
+	}
+	inFakeTime(t, run, func(t *testing.T, s *served) {
+		conn, err := s.pipes.dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		// A handshake by hand, the masked initiation, and then nothing is read.
+		_, _ = io.WriteString(conn, "GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+			"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+		if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || res.StatusCode != http.StatusSwitchingProtocols {
+			t.Fatal(res, err)
+		}
+		begin := time.Now()
+		_, _ = conn.Write(append([]byte{0x81, 0x80 | byte(len(initiation)), 0, 0, 0, 0}, initiation...))
+		if err := <-s.result; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > writeIn+time.Second {
+			t.Errorf("it is cut off after %v", took)
+		}
 	})
-	u := strings.TrimPrefix(strings.TrimSuffix(address, "/socket"), "ws://")
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	// A handshake by hand, the masked initiation, and then nothing is read.
-	_, _ = io.WriteString(conn, "GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
-	text := `{"type":"conversation_initiation_client_data"}`
-	_, _ = conn.Write(append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...))
-	if err := ended(t, served); err != nil {
-		t.Error(err)
-	}
 }
