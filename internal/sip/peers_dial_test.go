@@ -61,9 +61,12 @@ func TestPeersAnswerTwice(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for end := time.Now().Add(hung); strings.Count(s.exchanged(), "ACK sip:") < 2; time.Sleep(10 * time.Millisecond) {
+				answered := func(x string) bool {
+					return strings.Count(x, "ACK sip:") == 2 && strings.Count(x, "BYE sip:") == c.byes-1
+				}
+				for end := time.Now().Add(hung); !answered(s.exchanged()); time.Sleep(10 * time.Millisecond) {
 					if time.Now().After(end) {
-						t.Fatal("the second answer is not acknowledged")
+						t.Fatal("the second answer is not acknowledged, or not ended")
 					}
 				}
 				call.HangUp(t.Context())

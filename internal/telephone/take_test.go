@@ -324,7 +324,7 @@ func TestCallsThatWereTakenEndWithTheProgram(t *testing.T) {
 	})
 }
 
-// A caller hears within seconds whether somebody answers, and one who hangs up before is left alone.
+// A caller knows within seconds whether somebody answers, and one who hangs up before is left alone.
 func TestACallThatItTakesLongToFindTheAgentOf(t *testing.T) {
 	t.Parallel()
 	t.Run("the caller gives up", func(t *testing.T) {
