@@ -213,7 +213,7 @@ func await(t *testing.T, what string, cond func() bool) {
 func inFakeTime(t *testing.T, test func(t *testing.T, o store.Options)) {
 	t.Helper()
 	t.Parallel()
-	dir := t.TempDir()
+	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) { test(t, store.Options{Dir: dir}) })
 }
 

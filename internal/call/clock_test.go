@@ -113,7 +113,7 @@ func (x *night) run(t *testing.T, o store.Options) {
 	var begin, end time.Time // of what is looked at
 	dues := make([]time.Time, len(x.calls))
 	for i, c := range x.calls {
-		due, err := carillon.ParseSchedule(c.at, c.zone)
+		due, err := schedule.Parse(c.at, c.zone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,7 @@ import (
 	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/storetest"
 	"carillon/internal/telephone"
 	"carillon/internal/voice"
 )
@@ -148,7 +149,7 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
