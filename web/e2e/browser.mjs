@@ -23,7 +23,7 @@ export async function launch(...more) {
 /** context is a browser of its own, in which a request to a host that is not on this machine fails the test. */
 export async function context(browser, options = {}) {
   const c = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  c.setDefaultTimeout(30_000);
+  c.setDefaultTimeout(120_000); // what takes longer hangs
   const foreign = [];
   c.on("request", (request) => {
     const { hostname, protocol } = new URL(request.url());
@@ -90,6 +90,26 @@ export async function visit(page, path) {
 export async function dye(page, colorScheme) {
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.waitForFunction((scheme) => document.documentElement.dataset.theme === scheme && document.documentElement.dataset.mantineColorScheme === scheme, colorScheme);
+}
+
+/**
+ * looks has axe look at a state of a page in a light room, and on a phone in a dark one, and leaves the page as it was. pages/panel.mjs has a
+ * table for the pages themselves.
+ */
+export async function looks(page, name) {
+  const was = page.viewportSize();
+  await shot(page, name);
+  await accessible(page, name);
+  for (const [look, width, height, scheme] of [["phone", 390, 844, "light"], ["dark", was.width, was.height, "dark"], ["phone-dark", 390, 844, "dark"]]) {
+    if (!process.env.SHOTS && look !== "phone-dark") continue;
+    await page.setViewportSize({ width, height });
+    await dye(page, scheme);
+    await shot(page, `${name}-${look}`);
+  }
+  await fits(page, name);
+  await accessible(page, name + " on a phone in a dark room");
+  await page.setViewportSize(was);
+  await dye(page, "light");
 }
 
 /** shot keeps a screenshot in the folder SHOTS, where one is named. */

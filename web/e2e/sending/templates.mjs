@@ -1,61 +1,24 @@
 // Templates, from a draft to what the channel decides, as an administrator and a marketer work with them.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, dye, context, launch, ready, shot, visit } from "./browser.mjs";
-import { call, signIn } from "./voice.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, fits, looks, shot, visit } from "../browser.mjs";
+import { call, member, newCompany, open } from "../world.mjs";
 
-let browser;
+let company;
 let token;
-let rejected; // submitted before it is looked for: the sandbox takes its time to decide
-before(async () => {
-  browser = await launch();
-  token = await signIn();
-  rejected = await make("offer_reject");
-  await call("POST", `/panel/v1/templates/${rejected.id}/submit`, token);
-});
-after(() => browser.close());
 
-/** opened is a page of the panel for who is signed in. */
-async function opened(t, path, options = {}, who = [ready.email, ready.password]) {
-  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, ...options });
-  t.after(() => c.close());
-  const p = await c.newPage();
-  await p.goto(ready.panel_url + path);
-  await p.locator('input[type="email"]').fill(who[0]);
-  await p.locator('input[name="password"]').fill(who[1]);
-  await p.locator('button[type="submit"]').click();
-  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
-  return { c, p };
-}
-
-const base = new URL(ready.panel_url).pathname;
+const base = "/panel";
 const names = (p) => p.locator(".templates-table tbody tr").evaluateAll((rows) => rows.map((r) => r.querySelector(".row-title").textContent));
 const make = (name, more = {}) => call("POST", "/panel/v1/templates", token, { name, language: "en", category: "UTILITY", content: "Hello {{1}}, your tour leaves soon.", samples: { 1: "Ana" }, ...more });
 
-/** pictures are those of a page in every look; axe sees it wide in a light room, and on a phone in a dark one. */
-async function pictures(p, name) {
-  await shot(p, name);
-  await accessible(p, name);
-  for (const [look, width, height, colorScheme] of [["phone", 390, 844, "light"], ["dark", 1440, 900, "dark"], ["phone-dark", 390, 844, "dark"]]) {
-    if (!process.env.SHOTS && look !== "phone-dark") continue;
-    await p.setViewportSize({ width, height });
-    await dye(p, colorScheme);
-    await p.waitForFunction((dark) => (document.documentElement.dataset.theme === "dark") === dark, colorScheme === "dark");
-    await shot(p, `${name}-${look}`);
-  }
-  assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name + " scrolls sideways");
-  await accessible(p, name + " on a phone in a dark room");
-  await p.setViewportSize({ width: 1440, height: 900 });
-  await dye(p, "light");
-}
-
 describe("templates", () => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; });
   it("are listed with filters in the address, languages of one name together", async (t) => {
-    const { c, p } = await opened(t, "/templates");
+    const p = await open(t, company, "/templates");
     const table = p.getByRole("table");
     await table.getByRole("link", { name: "booking_confirmed" }).first().waitFor();
     assert.equal(await p.getByText("2 languages").count(), 1);
-    await pictures(p, "panel-templates");
+    await looks(p, "panel-templates");
     await p.getByRole("combobox", { name: "Language" }).click();
     await p.getByRole("option", { name: "European Spanish" }).click();
     await p.waitForFunction(() => new URLSearchParams(location.search).get("language") === "es_ES");
@@ -72,7 +35,7 @@ describe("templates", () => {
     await table.getByRole("link", { name: "hello" }).waitFor();
     assert.equal(new URL(p.url()).search.replace(/company=[^&]*&?/, ""), "");
 
-    await c.route("**/panel/v1/templates/sync*", (route) => (route.request().method() === "GET" ? route.fallback() : route.fulfill({ json: { data: [
+    await p.context().route("**/panel/v1/templates/sync*", (route) => (route.request().method() === "GET" ? route.fallback() : route.fulfill({ json: { data: [
       { sender: "demo", number: "15550100100", at: new Date().toISOString(), found: 12, changed: 2, missing: 3 }, { sender: "second", number: "15550100102", at: new Date().toISOString(), found: 0, changed: 0, missing: 0, error: "The messaging channel is not available" },
     ], next_cursor: null } })));
     await p.getByRole("button", { name: "Sync now" }).click();
@@ -81,21 +44,20 @@ describe("templates", () => {
     await p.getByText(/the channel has 3 templates that are not here/).waitFor();
     await accessible(p, "a sync that failed in part");
     await shot(p, "panel-templates-sync-failed");
-    await c.unroute("**/panel/v1/templates/sync*");
+    await p.context().unroute("**/panel/v1/templates/sync*");
     await p.getByRole("button", { name: "Sync now" }).click();
     await p.getByText("Everything is as the channel has it").waitFor();
     await p.reload();
     await p.getByText("Compared with the channel").waitFor();
-    await c.route("**/panel/v1/templates?*", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
-    await c.route("**/panel/v1/templates", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
+    await p.context().route("**/panel/v1/templates?*", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
+    await p.context().route("**/panel/v1/templates", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
     await p.reload();
     await p.getByRole("heading", { name: "No templates yet" }).waitFor();
     await shot(p, "panel-templates-empty");
-    c.check();
   });
 
   it("are written with the rules at the fields, kept when the tab is closed, submitted, and approved before one's eyes", async (t) => {
-    const { c, p } = await opened(t, "/templates");
+    const p = await open(t, company, "/templates");
     await p.getByRole("link", { name: "New template" }).click();
     await p.getByRole("button", { name: "Submit for approval" }).click();
     await p.getByText("2 fields need a correction").waitFor();
@@ -155,7 +117,7 @@ describe("templates", () => {
     await p.getByText("Quick replies stand together: move them next to each other").waitFor();
     await p.getByRole("button", { name: "Move Map down" }).click();
     await p.getByText("Not saved yet: kept in this browser").waitFor();
-    await pictures(p, "panel-template-editor");
+    await looks(p, "panel-template-editor");
 
     await p.reload(); // closed by mistake
     await p.getByText(/You were writing this, and it was not saved/).waitFor();
@@ -217,16 +179,17 @@ describe("templates", () => {
     await body.fill("Hello.");
     await p.getByRole("button", { name: "Save draft" }).click();
     await p.getByText("The sender has a template of this name and language").first().waitFor();
-    c.check();
   });
 
   it("are decided on: a rejection with its reason and the next step, a review in the sandbox, what an edit changes", async (t) => {
+    const rejected = await make("offer_reject");
+    await call("POST", `/panel/v1/templates/${rejected.id}/submit`, token);
     const slow = await make("reminder_slow");
-    const { c, p } = await opened(t, "/templates/" + rejected.id);
+    const p = await open(t, company, "/templates/" + rejected.id);
     await p.getByText("The channel rejected it").waitFor();
     await p.getByText("Edit it and submit it again.").waitFor();
     await p.getByText("The sandbox rejects templates whose name ends in _reject").first().waitFor();
-    await pictures(p, "panel-template-rejected");
+    await looks(p, "panel-template-rejected");
 
     await visit(p, base + "/templates/" + slow.id);
     await p.getByRole("button", { name: "Submit for approval" }).click();
@@ -265,12 +228,10 @@ describe("templates", () => {
     assert.ok(!(await names(p)).includes("reminder_slow"));
     await visit(p, base + "/templates/" + slow.id);
     await p.getByRole("heading", { name: "There is no such template" }).waitFor();
-    c.check();
   });
 
   it("are read and not changed by who may only read, in Spanish", async (t) => {
-    await call("POST", "/panel/v1/users", token, { email: "reader@templates.test", name: "Rita", password: "a-long-enough-password", role: "viewer" });
-    const { c, p } = await opened(t, "/templates", { locale: "es-ES" }, ["reader@templates.test", "a-long-enough-password"]);
+    const p = await open(t, company, "/templates", { locale: "es-ES" }, await member(company, "Rita", "viewer"));
     await p.getByRole("link", { name: "booking_confirmed" }).first().waitFor();
     assert.equal(await p.getByRole("link", { name: "Nueva plantilla" }).count(), 0);
     await shot(p, "panel-templates-es");
@@ -281,6 +242,5 @@ describe("templates", () => {
     await shot(p, "panel-template-es");
     await visit(p, base + "/templates/new");
     await p.getByRole("heading", { name: "No puede abrir esta página" }).waitFor();
-    c.check();
   });
 });

@@ -1,35 +1,30 @@
 // What was sent: the list as it changes, one notification and its messages, and what can be done about them.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, fits, launch, ready, shot } from "./browser.mjs";
-import { find, open as opened, request, row, send, withKey } from "./sent.mjs";
-import { signIn, until } from "./voice.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { accessible, fits, shot } from "../browser.mjs";
+import { call, member, newCompany, open, until } from "../world.mjs";
+import { find, request, row, send, withKey } from "../sent.mjs";
 
-let browser;
-let owner;
-before(async () => {
-  browser = await launch();
-  owner = (await request("POST", "/functions/v1/auth?grant_type=password", { email: ready.email, password: ready.password })).access_token;
-});
-after(() => browser.close());
+let company;
 
-const open = (...how) => opened(browser, ...how);
+const several = ["34600200001", "34600200005", "34600200006", "34600200099", "34600200098", "34600200098"];
+const became = { read: 2, delivered: 1, skipped: 1, failed: 2 };
 
 describe("what was sent", () => {
-  let mixed; // some got it, some could not
-
-  it("begins with nothing, appears as it is accepted, and changes in its place", { timeout: 180_000 }, async (t) => {
+  beforeEach(async () => { company = await newCompany(); });
+  it("begins with nothing, appears as it is accepted, and changes in its place", async (t) => {
     const p = await open(t, "/notifications");
     await p.getByText("Nothing has been sent yet").waitFor();
     await accessible(p, "nothing sent");
     await shot(p, "notifications-empty");
-    const slow = await send(["34600110009"]);
+    const slow = await send(company, ["34600110009"]);
     await row(p, slow).getByText("In progress").waitFor();
-    mixed = await send(["34600200001", "34600200005", "34600200006", "34600200099", "34600200098", "34600200098"], { name_event: "after-sale" });
+    const mixed = await send(company, several, { name_event: "after-sale" });
     await row(p, mixed).waitFor();
     const at = await row(p, slow).boundingBox();
     await row(p, slow).hover();
-    const more = await send(["34600300001"]);
+    const more = await send(company, ["34600300001"]);
     await p.getByRole("button", { name: "1 new notification" }).waitFor();
     await row(p, slow).locator(".sent-words", { hasText: /Delivered|Read/ }).waitFor();
     assert.deepEqual(await row(p, slow).boundingBox(), at, "the row moved");
@@ -42,7 +37,18 @@ describe("what was sent", () => {
     await shot(p, "notifications-list");
   });
 
-  it("is narrowed by the address, found by any id, and walked through by keys", { timeout: 180_000 }, async (t) => {
+});
+
+describe("what was sent to several", () => {
+  let mixed; // some got it, some could not
+  beforeEach(async () => {
+    company = await newCompany();
+    mixed = await send(company, several, { name_event: "after-sale" });
+    await until(async () => isDeepStrictEqual((await find(company, mixed)).counts, became), "all is known");
+    await send(company, ["34600300001"]);
+  });
+
+  it("is narrowed by the address, found by any id, and walked through by keys", async (t) => {
     const p = await open(t, "/notifications?campaign=nothing");
     await p.getByText("No notification fits these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
@@ -80,8 +86,8 @@ describe("what was sent", () => {
     await p.goBack();
     await row(p, mixed).waitFor();
 
-    const all = await find(mixed);
-    const failed = all.recipients.find((r) => r.number === "34600200005");
+    const all = await find(company, mixed);
+    const failed = all.recipients.find(company, (r) => r.number === "34600200005");
     assert.ok(failed.provider_id);
     await p.keyboard.press("/");
     await p.keyboard.type(failed.provider_id);
@@ -105,7 +111,7 @@ describe("what was sent", () => {
     await p.getByText("Nothing sent has this id").waitFor();
   });
 
-  it("has a page that explains every failure, with what the phone showed", { timeout: 180_000 }, async (t) => {
+  it("has a page that explains every failure, with what the phone showed", async (t) => {
     const p = await open(t, "/notifications/" + mixed);
     await p.getByRole("heading", { name: /Message to Ana 0/ }).waitFor();
     await p.getByText("The number cannot be reached on this channel").last().waitFor();
@@ -130,13 +136,13 @@ describe("what was sent", () => {
     await p.getByText("Set CARILLON_ACCESS_KEY to an access key first").waitFor();
     const command = await p.evaluate(() => navigator.clipboard.readText());
     assert.match(command, /access_key=\$CARILLON_ACCESS_KEY"/);
-    assert.ok(!command.includes(ready.access_key));
+    assert.ok(!command.includes(company.access_key));
     const body = JSON.parse(/-d '([^]+)'$/.exec(command)[1]);
     assert.equal(body.contacts.length, 6);
   });
 
-  it("is sent again to those who failed, once, and says to whom it cannot be", { timeout: 180_000 }, async (t) => {
-    await request("POST", withKey("/functions/v1/suppressions"), { number: "34600200005" });
+  it("is sent again to those who failed, once, and says to whom it cannot be", async (t) => {
+    await call("POST", withKey(company, "/functions/v1/suppressions"), "", { number: "34600200005" });
     const p = await open(t, "/notifications/" + mixed);
     await p.getByRole("button", { name: "Send to the failed again" }).click();
     const form = p.getByRole("dialog");
@@ -149,8 +155,8 @@ describe("what was sent", () => {
     await p.getByText("It was sent again to the failed recipients of").waitFor();
     const again = new URL(p.url()).pathname.split("/").pop();
     assert.notEqual(again, mixed);
-    assert.deepEqual((await find(again)).recipients.map((r) => r.number), ["34600200001"]);
-    await until(async () => (await find(again)).recipients[0].state === "failed", "it fails again");
+    assert.deepEqual((await find(company, again)).recipients.map((r) => r.number), ["34600200001"]);
+    await until(async () => (await find(company, again)).recipients[0].state === "failed", "it fails again");
     await p.getByRole("link", { name: "another notification" }).click();
     await p.getByText("Sent again to failed recipients as").waitFor();
     await p.getByRole("button", { name: "Send to the failed again" }).click();
@@ -158,11 +164,11 @@ describe("what was sent", () => {
     await p.getByRole("dialog").getByText("The number is suppressed").waitFor();
   });
 
-  it("is moved and canceled while it waits, by who may", { timeout: 180_000 }, async (t) => {
-    const later = await send(["34600400099", "34600400098"], { datetime_sending: "2098-01-01T10:00:00", timezone: "UTC" });
+  it("is moved and canceled while it waits, by who may", async (t) => {
+    const later = await send(company, ["34600400099", "34600400098"], { datetime_sending: "2098-01-01T10:00:00", timezone: "UTC" });
     const email = `viewer${Date.now()}@sent.test`;
     await request("POST", "/panel/v1/users", { email, name: "Vic", password: "a-long-enough-password", role: "viewer" }, owner);
-    const other = await open(t, "/notifications/" + later, {}, { email, password: "a-long-enough-password" });
+    const other = await open(t, "/notifications/" + later, {}, await member(company, "Vic", "viewer"));
     await other.getByText(/^Waits until/).waitFor();
     assert.equal(await other.getByRole("button", { name: "Move" }).count() + await other.getByRole("button", { name: "Cancel" }).count(), 0, "a viewer is offered to change it");
 
@@ -180,33 +186,32 @@ describe("what was sent", () => {
     await shot(p, "notification-move");
     await p.getByRole("dialog").getByRole("button", { name: "Move" }).click();
     await p.getByText(/^Moved to/).first().waitFor();
-    assert.equal((await find(later)).scheduled_time, "2098-02-01T14:30:00Z");
+    assert.equal((await find(company, later)).scheduled_time, "2098-02-01T14:30:00Z");
     await p.getByRole("button", { name: "Cancel" }).click();
     await p.getByRole("dialog").getByText("2 of 2 recipients wait and will get nothing.").waitFor();
     await p.getByRole("dialog").getByRole("button", { name: "Cancel it" }).click();
     await p.getByText("Canceled for 2; 0 were already sent to").waitFor();
     await p.locator(".sent-head").getByText("Canceled").waitFor();
     await other.locator(".sent-head").getByText("Canceled").waitFor();
-    assert.equal((await find(later)).state, "canceled");
+    assert.equal((await find(company, later)).state, "canceled");
 
-    const { notification_id: call } = await request("POST", withKey("/functions/v1/notify/voice"), {
-      contact: { number: "34600300099", first_name: "Rui" }, recipient_id: "demo-line", agent_id: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11", notification_type: "transactional", campaign_name: "calls", datetime_sending: "2098-01-01T10:00:00",
+    const { notification_id: phoned } = await call("POST", withKey(company, "/functions/v1/notify/voice"), "", {
+      contact: { number: "34600300099", first_name: "Rui" }, recipient_id: "demo-line", agent_id: company.agent_id, notification_type: "transactional", campaign_name: "calls", datetime_sending: "2098-01-01T10:00:00",
     });
-    await p.goto(ready.panel_url + "/notifications?channel=voice");
-    await row(p, call).getByRole("link", { name: "Reception" }).click();
+    await p.goto(company.panel_url + "/notifications?channel=voice");
+    await row(p, phoned).getByRole("link", { name: "Reception" }).click();
     await p.getByRole("link", { name: "Open the call" }).waitFor();
     await p.getByRole("button", { name: "Cancel" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Cancel it" }).click();
     await p.locator(".sent-head").getByText("Canceled").waitFor();
   });
 
-  it("is summed up by campaign, with why some were not reached, and as a file", { timeout: 240_000 }, async (t) => {
+  it("is summed up by campaign, with why some were not reached, and as a file", async (t) => {
     const name = "spring / 50% & more";
-    await send(["34600500001", "34600500002", "34600500099", "34600500098", "34600500006"], { campaign_name: name });
+    await send(company, ["34600500001", "34600500002", "34600500099", "34600500098", "34600500006"], { campaign_name: name });
     const p = await open(t, "/campaigns", { clock: true });
     const line = p.locator(`tr[data-name="${name}"]`);
-    const token = await signIn();
-    await until(async () => (await request("GET", "/panel/v1/campaigns", undefined, token)).data.some((x) => x.name === name && x.failed === 1), "it is counted in the background", 120_000);
+    await until(async () => (await call("GET", "/panel/v1/campaigns", company.token)).data.some((x) => x.name === name && x.failed === 1), "it is counted in the background");
     await p.clock.fastForward(10_000); // after which the page asks by itself
     await line.getByText(/1 failed/).waitFor();
     await accessible(p, "campaigns");
@@ -231,7 +236,7 @@ describe("what was sent", () => {
     assert.equal(download.suggestedFilename(), "campaign.csv");
     await p.locator(".campaigns-reached").getByRole("link", { name: "+34600500001" }).click();
     await p.getByRole("heading", { name: /^Message to/ }).waitFor();
-    await p.goto(ready.panel_url + "/campaigns/nothing");
+    await p.goto(company.panel_url + "/campaigns/nothing");
     await p.getByText("There is no such campaign").waitFor();
   });
 
@@ -243,32 +248,7 @@ describe("what was sent", () => {
     await p.getByRole("alert").getByText("Something went wrong inside Carillon").waitFor();
     broken = false; // and it comes by itself, or by the button
     await row(p, mixed).waitFor();
-    await p.goto(ready.panel_url + "/notifications/01a211ff-5250-7000-817f-c48c2d9a05b6");
+    await p.goto(company.panel_url + "/notifications/01a211ff-5250-7000-817f-c48c2d9a05b6");
     await p.getByText("There is no such notification").waitFor();
   });
-
-  for (const [name, options] of [["dark", { colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 844 } }], ["phone-dark-es", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark" }]]) {
-    it(`is shown ${name}`, { timeout: 180_000 }, async (t) => {
-      const p = await open(t, "/notifications", options);
-      await row(p, mixed).waitFor();
-      await accessible(p, "the list, " + name);
-      await fits(p, "the list");
-      await shot(p, "notifications-" + name);
-      await row(p, mixed).getByRole("link").click();
-      await p.locator(".preview").waitFor();
-      await accessible(p, "a notification, " + name);
-      await fits(p, "the page");
-      await shot(p, "notification-" + name);
-      await p.goto(ready.panel_url + "/campaigns");
-      await p.locator("tbody tr").first().getByRole("link").waitFor();
-      await accessible(p, "campaigns, " + name);
-      await fits(p, "the campaigns");
-      await shot(p, "campaigns-" + name);
-      await p.locator("tbody tr").first().getByRole("link").click();
-      await p.locator(".campaigns-reached").waitFor();
-      await accessible(p, "a campaign, " + name);
-      await fits(p, "a campaign");
-      await shot(p, "campaign-" + name);
-    });
-  }
 });

@@ -2,18 +2,16 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, dye, fits, launch, ready, shot, visit } from "./browser.mjs";
-import { call, signIn } from "./voice.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, fits, looks, shot, visit } from "../browser.mjs";
+import { call, direct, newCompany, open, until } from "../world.mjs";
 
-let browser;
+let company;
 let token;
-before(async () => { browser = await launch(); token = await signIn(); });
-after(() => browser.close());
 
 /** receiver is a program that gets events: what arrived, signed by which of its secrets, and what it responds. */
 async function receiver(t) {
-  const r = { got: [], secrets: {}, status: 204, waiting: [] };
+  const r = { got: [], secrets: {}, status: 204 };
   const server = createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
@@ -23,74 +21,38 @@ async function receiver(t) {
       const want = createHmac("sha256", Buffer.from(r.secrets[name].replace("whsec_", ""), "base64")).update(`${id}.${at}.${body}`).digest("base64");
       return signatures.split(" ").includes("v1," + want);
     });
-    assert.ok(Math.abs(Date.now() / 1000 - Number(at)) < 60, "the time of the attempt");
+    assert.ok(Math.abs(Date.now() / 1000 - Number(at)) < 300, "the time of the attempt");
     const event = JSON.parse(body);
     assert.equal(event.id, id);
     const status = r.status;
     response.writeHead(status).end(status < 300 ? "" : JSON.stringify({ error: "no such order" }));
     r.got.push({ event, signedBy, authorization, status });
-    r.waiting.splice(0).forEach((f) => f());
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); }));
   r.host = "127.0.0.1:" + server.address().port;
   /** first returns the first request that fits, which may be still to come. */
-  r.first = async (fits) => {
-    const until = Date.now() + 60_000;
-    for (;;) {
-      const found = r.got.find(fits);
-      if (found) return found;
-      assert.ok(Date.now() < until, "no such request among " + JSON.stringify(r.got.map((g) => [g.event.type, g.signedBy, g.status])));
-      await new Promise((resolve) => { r.waiting.push(resolve); setTimeout(resolve, 1000); });
-    }
-  };
+  r.first = (fits) => until(() => r.got.find(fits), "a request");
   return r;
 }
 
 /** sent sends a message through the sandbox. */
 async function sent(number) {
-  const r = await fetch(`${ready.base_url.replace("panel.localhost", "127.0.0.1")}/functions/v1/notify?access_key=${ready.access_key}`, {
+  const r = await fetch(`${direct()}/functions/v1/notify?access_key=${company.access_key}`, {
     method: "POST", headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ contact: { number, name: "Ana" }, name_template: "hello", language_template: "en", recipient_id: ready.sender, notification_type: "transactional", campaign_name: "webhooks", components_push: { body_text_0: "{{name}}" } }),
+    body: JSON.stringify({ contact: { number, name: "Ana" }, name_template: "hello", language_template: "en", recipient_id: company.sender, notification_type: "transactional", campaign_name: "webhooks", components_push: { body_text_0: "{{name}}" } }),
   });
   assert.ok(r.ok, await r.clone().text());
   return (await r.json()).notification_id;
 }
 
-async function opened(t, path) {
-  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
-  t.after(async () => { c.check(); await c.close(); });
-  const p = await c.newPage();
-  await p.goto(ready.panel_url + path);
-  await p.locator('input[type="email"]').fill(ready.email);
-  await p.locator('input[name="password"]').fill(ready.password);
-  await p.locator('button[type="submit"]').click();
-  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
-  return p;
-}
-
-/** looks are a page as axe sees it wide in a light room and on a phone in a dark one. */
-async function looks(p, name) {
-  await p.mouse.move(2, 2); // no button has its tooltip
-  await p.getByRole("tooltip").waitFor({ state: "detached" });
-  await shot(p, name);
-  await accessible(p, name);
-  await p.setViewportSize({ width: 390, height: 844 });
-  if (process.env.SHOTS) await shot(p, name + "-phone");
-  await dye(p, "dark");
-  await fits(p, name);
-  await shot(p, name + "-phone-dark");
-  await accessible(p, name + " on a phone in a dark room");
-  await p.setViewportSize({ width: 1440, height: 900 });
-  await dye(p, "light");
-}
-
 const copied = (p) => p.evaluate(() => navigator.clipboard.readText());
 
 describe("a webhook", { timeout: 300_000 }, () => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; });
   it("is added, tested, fails, recovers, changes its secret and is deleted", async (t) => {
     const r = await receiver(t);
-    const p = await opened(t, "/webhooks");
+    const p = await open(t, company, "/webhooks");
     await p.getByRole("heading", { name: "No webhooks yet" }).waitFor();
     await p.getByRole("button", { name: "Copy the code" }).click();
     assert.match(await copied(p), /webhook\.verify\(req\.body, req\.headers\)/);

@@ -1,19 +1,17 @@
 // Sending a template to one person, and to everybody of a file.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, fits, launch, ready, shot } from "./browser.mjs";
-import { choose, drop, modes, open as opened, people, sentTo } from "./sending.mjs";
-import { call, signIn, until } from "./voice.mjs";
+import { readFile } from "node:fs/promises";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, fits, looks, shot } from "../browser.mjs";
+import { call, member, newCompany, open, signIn, until } from "../world.mjs";
+import { choose, drop, people, sentTo } from "../sending.mjs";
 
-let browser;
+let company;
 let token;
-before(async () => { browser = await launch(); token = await signIn(); });
-after(() => browser.close());
-
-const open = (...how) => opened(browser, ...how);
 
 describe("sending to one person", () => {
-  it("shows the message as the phone does, and sends it once", { timeout: 180_000 }, async (t) => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  it("shows the message as the phone does, and sends it once", async (t) => {
     const p = await open(t, "/send");
     await accessible(p, "nothing chosen");
     await shot(p, "send-empty");
@@ -32,11 +30,11 @@ describe("sending to one person", () => {
     await p.getByRole("textbox", { name: "Campaign" }).fill("spring");
     await accessible(p, "one person");
     await shot(p, "send-one");
-    await modes(p, "send-one");
+    await looks(p, "send-one");
     await p.getByRole("button", { name: "Copy as curl" }).click();
     const command = await p.evaluate(() => navigator.clipboard.readText());
     assert.match(command, /access_key=\$CARILLON_ACCESS_KEY/);
-    assert.ok(!command.includes(ready.access_key) && command.includes("{{ first_name }}"));
+    assert.ok(!command.includes(company.access_key) && command.includes("{{ first_name }}"));
     await p.getByRole("button", { name: "Send", exact: true }).dblclick();
     await p.getByRole("heading", { name: "Sent" }).waitFor();
     await accessible(p, "what was sent");
@@ -44,11 +42,11 @@ describe("sending to one person", () => {
     await p.getByRole("link", { name: "See what becomes of it" }).click();
     await p.waitForURL(/\/notifications\//);
     const [id] = /[0-9a-f-]{36}/.exec(p.url());
-    const sent = await sentTo("34600701234");
+    const sent = await sentTo(company, "34600701234");
     assert.deepEqual(sent.map((n) => [n.notification_id, n.campaign_name]), [[id, "spring"]]);
   });
 
-  it("is sent once where the answer is lost, and refused with the reason at the field", { timeout: 180_000 }, async (t) => {
+  it("is sent once where the answer is lost, and refused with the reason at the field", async (t) => {
     const p = await open(t, "/send");
     await choose(p, "hello", /hello \(en\)/);
     await p.getByLabel("Phone number").fill("+34 600 70-22 22");
@@ -64,7 +62,7 @@ describe("sending to one person", () => {
     await p.getByLabel("Phone number").fill("34600702222");
     await p.route("**/panel/v1/templates*", (r) => r.fulfill({ status: 400, json: { error: "conflict", message: "no", request_id: "req_x" } }));
     const stale = p.getByText("Some of this page could not be refreshed");
-    await until(async () => { await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); return stale.isVisible(); }, "the failure is shown", 60_000);
+    await until(async () => { await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); return stale.isVisible(); }, "the failure is shown");
     assert.equal(await p.getByLabel("Phone number").inputValue(), "34600702222", "what was typed is gone");
     await accessible(p, "what could not be refreshed");
     await shot(p, "send-stale");
@@ -84,10 +82,10 @@ describe("sending to one person", () => {
     await p.getByText("Try again: nothing is sent twice").waitFor();
     await p.getByRole("button", { name: "Send", exact: true }).click();
     await p.getByRole("heading", { name: "Sent" }).waitFor();
-    assert.equal((await sentTo("34600702222")).length, 1);
+    assert.equal((await sentTo(company, "34600702222")).length, 1);
   });
 
-  it("is scheduled on the clocks of a zone, in Spanish, on a phone", { timeout: 180_000 }, async (t) => {
+  it("is scheduled on the clocks of a zone, in Spanish, on a phone", async (t) => {
     const p = await open(t, "/send", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark", timezoneId: "America/Lima" });
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
@@ -104,14 +102,15 @@ describe("sending to one person", () => {
     await shot(p, "send-one-phone-es-dark");
     await p.getByRole("button", { name: "Programar" }).click();
     await p.getByRole("heading", { name: /Sale el/ }).waitFor();
-    const [n] = await sentTo("34600703333");
+    const [n] = await sentTo(company, "34600703333");
     assert.deepEqual([n.scheduled_time, n.state], ["2030-07-01T07:00:00Z", "scheduled"]);
   });
 });
 
 describe("sending to everybody of a file", () => {
-  it("maps, checks, shows and sends, and goes on without the page", { timeout: 360_000 }, async (t) => {
-    await call("POST", `/functions/v1/suppressions?access_key=${ready.access_key}`, "", { number: "34600399999" });
+  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  it("maps, checks, shows and sends, and goes on without the page", async (t) => {
+    await call("POST", `/functions/v1/suppressions?access_key=${company.access_key}`, "", { number: "34600399999" });
     const bad = { 5: ["+34 600 399 001;Eva;Monday", ";Eva;Monday", "12;Eva;Monday", "34600399002;Eva;", "34600399003;Eva;" + "x".repeat(1100)], 200: ["0034600399001;Eva;Monday", "34600399999;Eva;Monday", "=1+1;Eva;Monday"] };
     const p = await open(t, "/send?tab=files");
     await p.getByText("No files yet").waitFor();
@@ -138,7 +137,7 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("complementary", { name: "Preview" }).getByText("Hello Ana 0, because of the wind we leave at Monday.").waitFor();
     await accessible(p, "a file that is mapped");
     await shot(p, "send-mapping");
-    await modes(p, "send-mapping");
+    await looks(p, "send-mapping");
     await p.getByRole("button", { name: "Check the rows" }).click();
     await p.getByRole("region", { name: "Dry run" }).waitFor();
     await p.getByRole("region", { name: "7 of 308 rows are not sent" }).waitFor();
@@ -147,19 +146,18 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("button", { name: /^Duplicate/ }).click();
     await p.getByText("Same number as line 7").waitFor();
     const [file] = await Promise.all([p.waitForEvent("download"), p.getByRole("link", { name: "Download these rows" }).click()]);
-    const { readFile } = await import("node:fs/promises");
     const rows = (await readFile(await file.path(), "utf8")).trim().split("\n");
     assert.ok(rows.length === 8 && rows[7].startsWith("'=1+1") && rows[1].includes(",8,number_missing"), rows.join("\n"));
     await p.getByRole("button", { name: "Next message" }).click();
     await p.getByText("Hello Ana 1, because of the wind").waitFor();
     await accessible(p, "a dry run");
     await shot(p, "send-dry-run");
-    await modes(p, "send-dry-run");
+    await looks(p, "send-dry-run");
     await p.getByRole("button", { name: "Send to 301 people" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Send" }).click();
     await p.locator('[data-state="sending"], [data-state="done"]').first().waitFor();
     const address = p.url().replace(/^.*\/panel/, "");
-    await p.context().close(); // the tab is closed, and somebody else looks
+    await p.close(); // the tab is closed, and somebody else looks
 
     const other = await open(t, address, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
     await other.getByText("301 of 301 accepted").waitFor();
@@ -168,7 +166,7 @@ describe("sending to everybody of a file", () => {
     await accessible(other, "a job that is done");
     await shot(other, "send-done-phone-dark");
     for (let cursor = "", seen = 0; ; ) {
-      const page = await call("GET", `/functions/v1/notify?campaign=storm&limit=100&cursor=${cursor}&access_key=${ready.access_key}`);
+      const page = await call("GET", `/functions/v1/notify?campaign=storm&limit=100&cursor=${cursor}&access_key=${company.access_key}`);
       seen += page.data.reduce((n, x) => n + Object.values(x.counts).reduce((a, b) => a + b, 0), 0);
       if (!(cursor = page.next_cursor)) { assert.equal(seen, 301); break; }
     }
@@ -177,7 +175,7 @@ describe("sending to everybody of a file", () => {
     await shot(other, "send-files-phone-dark");
   });
 
-  it("asks for the number before many are sent, and is paused, gone on with and canceled", { timeout: 360_000 }, async (t) => {
+  it("asks for the number before many are sent, and is paused, gone on with and canceled", async (t) => {
     const p = await open(t, "/send?tab=files", { locale: "es-ES" });
     await drop(p, "muchos.csv", people(3000));
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
@@ -202,15 +200,11 @@ describe("sending to everybody of a file", () => {
     await accessible(p, "a job that was canceled");
   });
 
-  it("is nothing for who may not send", { timeout: 180_000 }, async (t) => {
-    const who = { email: "mate@demo.test", password: "correct-horse-battery" };
-    await call("POST", "/panel/v1/users", token, { ...who, name: "Mate", role: "teammate" });
+  it("is nothing for who may not send", async (t) => {
+    const who = await member(company, "Mate", "teammate");
     const p = await open(t, "/send", {}, who);
     await p.getByText("You cannot open this page").waitFor();
     assert.equal(await p.getByRole("navigation").getByRole("link", { name: "Send", exact: true }).count(), 0);
-    const mate = (await call("POST", "/functions/v1/auth?grant_type=password", "", who)).access_token;
-    const { base_url } = ready;
-    const r = await fetch(base_url.replace("panel.localhost", "127.0.0.1") + "/panel/v1/send/jobs", { headers: { Authorization: "Bearer " + mate } });
-    assert.equal(r.status, 403);
+    await assert.rejects(call("GET", "/panel/v1/send/jobs", await signIn(who)), /403/);
   });
 });

@@ -1,58 +1,27 @@
-// Messaging senders and the company's settings, as an administrator sets them up. CARILLON_GRAPH is a stand-in for the Cloud API, which has
-// the number 15555550100 with the id 1000001 in the account 2000001.
+// Messaging senders and the company's settings, as an administrator sets them up. The stand-in for the Cloud API
+// has the number 15555550100 with the id 1000001 in the account 2000001.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { after, before, describe, it } from "node:test";
-import { accessible, dye, context, launch, ready, shot, visit } from "./browser.mjs";
-import { call, signIn, until } from "./voice.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, looks, shot, visit } from "../browser.mjs";
+import { ask, call, direct, newCompany, open, until } from "../world.mjs";
 
-const graph = process.env.CARILLON_GRAPH;
-let browser;
+let company;
 let token;
-before(async () => { browser = await launch(); token = await signIn(); });
-after(() => browser.close());
-
-/** opened is a page of the panel for who is signed in. */
-async function opened(t, path, options = {}) {
-  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
-  t.after(async () => { c.check(); await c.close(); });
-  const p = await c.newPage();
-  await p.goto(ready.panel_url + path);
-  await p.locator('input[type="email"]').fill(ready.email);
-  await p.locator('input[name="password"]').fill(ready.password);
-  await p.locator('button[type="submit"]').click();
-  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
-  return p;
-}
-
-/** looks are a page as it is in every look: axe sees it wide in a light room and on a phone in a dark one. */
-async function looks(p, name) {
-  await shot(p, name);
-  await accessible(p, name);
-  for (const [look, width, height, scheme] of [["phone", 390, 844, "light"], ["dark", 1440, 900, "dark"], ["phone-dark", 390, 844, "dark"]]) {
-    if (!process.env.SHOTS && look !== "phone-dark") continue;
-    await p.setViewportSize({ width, height });
-    await dye(p, scheme);
-    await shot(p, `${name}-${look}`);
-  }
-  await p.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth);
-  await accessible(p, name + " on a phone in a dark room");
-  await p.setViewportSize({ width: 1440, height: 900 });
-  await dye(p, "light");
-}
 
 /** answers is what a callback of the number's channel is answered with, signed with its app's secret. */
 async function callback(sender, body, secret) {
   const text = JSON.stringify(body);
-  const r = await fetch(`${ready.base_url.replace("panel.localhost", "127.0.0.1")}/callbacks/whatsapp/${sender}`, {
+  const r = await fetch(`${direct()}/callbacks/whatsapp/${sender}`, {
     method: "POST", body: text, headers: { "Content-Type": "application/json", "X-Hub-Signature-256": "sha256=" + createHmac("sha256", secret).update(text).digest("hex") },
   });
   return r.status;
 }
 
 describe("a number at Meta", () => {
-  it("is connected step by step, checked, mended, and sends", { timeout: 300_000 }, async (t) => {
-    const p = await opened(t, "/senders");
+  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  it("is connected step by step, checked, mended, and sends", async (t) => {
+    const p = await open(t, company, "/senders");
     await p.clock.install(); // a sender's page asks every five seconds how it is
     await p.getByRole("row", { name: /demo/ }).getByText("Ready").waitFor();
     await accessible(p, "the senders");
@@ -78,7 +47,7 @@ describe("a number at Meta", () => {
     await p.getByLabel("Address of the API").fill("https://10.0.0.1");
     await p.getByRole("button", { name: "Check first" }).click();
     await p.getByText(/public internet/).first().waitFor();
-    await p.getByLabel("Address of the API").fill(graph);
+    await p.getByLabel("Address of the API").fill(await ask("graph"));
     await p.getByRole("button", { name: "Check first" }).click();
     const list = p.getByRole("list", { name: "Check" });
     await list.getByText("Meta does not take it.").waitFor();
@@ -93,12 +62,12 @@ describe("a number at Meta", () => {
     await p.getByText(/Meta cannot reach this address/).waitFor();
     await p.getByRole("button", { name: "Copy the callback URL" }).click();
     const url = await p.evaluate(() => navigator.clipboard.readText());
-    assert.equal(url, ready.base_url + "/callbacks/whatsapp/clinic");
+    assert.equal(url, company.base_url + "/callbacks/whatsapp/clinic");
     await p.getByRole("button", { name: "Copy the verify token" }).click();
     const verify = await p.evaluate(() => navigator.clipboard.readText());
     await accessible(p, "the callbacks");
     await shot(p, "senders-callbacks");
-    const proof = await fetch(url.replace("panel.localhost", "127.0.0.1") + "?hub.mode=subscribe&hub.challenge=4711&hub.verify_token=" + verify);
+    const proof = await fetch(direct(url) + "?hub.mode=subscribe&hub.challenge=4711&hub.verify_token=" + verify);
     assert.equal(await proof.text(), "4711");
     await p.getByText(/Meta made sure of the address/).waitFor();
 
@@ -124,10 +93,10 @@ describe("a number at Meta", () => {
     // A message goes out over it, and what the channel reports by itself is shown.
     const made = await call("POST", "/panel/v1/templates?sender=clinic", token, { sender: "clinic", name: "clinic_hello", language: "en", category: "UTILITY", content: "Hello {{1}}, we look forward to it.", samples: { 1: "Ana" } });
     await call("POST", `/panel/v1/templates/${made.id}/submit`, token);
-    await call("POST", `/functions/v1/notify?access_key=${ready.access_key}`, "", {
+    await call("POST", `/functions/v1/notify?access_key=${company.access_key}`, "", {
       contact: { number: "34600111222", name: "Ana" }, recipient_id: "clinic", name_template: "clinic_hello", language_template: "en", notification_type: "transactional", campaign_name: "clinic", components_push: { body_text_0: "Ana" },
     });
-    await until(async () => (await call("GET", "/panel/v1/senders/clinic/state", token)).hour.sent === 1, "it is counted", 30_000);
+    await until(async () => (await call("GET", "/panel/v1/senders/clinic/state", token)).hour.sent === 1, "it is counted");
     await p.clock.fastForward(5_000);
     await now.getByText("1 sent, 0 failed").waitFor();
     await now.getByText("1 of 1 approved").waitFor();
@@ -155,11 +124,10 @@ describe("a number at Meta", () => {
 });
 
 describe("the company's settings", () => {
-  it("are changed, honoured, and not lost to somebody else's change", { timeout: 240_000 }, async (t) => {
-    const first = await call("GET", "/panel/v1/company", token);
-    const { id, limits_writable: _, version: __, ...kept } = first;
-    t.after(async () => call("PUT", "/panel/v1/company", token, { ...kept, version: (await call("GET", "/panel/v1/company", token)).version }));
-    const p = await opened(t, "/settings");
+  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  it("are changed, honoured, and not lost to somebody else's change", async (t) => {
+    const { id } = await call("GET", "/panel/v1/company", token);
+    const p = await open(t, company, "/settings");
     await p.getByText(id).waitFor();
     await p.getByLabel("Name", { exact: true }).fill("Harbour Clinic");
     await p.getByText(/It would make another company otherwise/).waitFor();
@@ -181,7 +149,7 @@ describe("the company's settings", () => {
 
     // It is honoured at once: a sender that is not known is refused, where it was the default one before.
     const message = { contact: { number: "34600111222", name: "Ana" }, recipient_id: "nobody-known", name_template: "hello", language_template: "en", notification_type: "transactional", campaign_name: "x", components_push: { body_text_0: "Ana" } };
-    await assert.rejects(call("POST", `/functions/v1/notify?access_key=${ready.access_key}`, "", message), /recipient_id|404|400/);
+    await assert.rejects(call("POST", `/functions/v1/notify?access_key=${company.access_key}`, "", message), /recipient_id|404|400/);
     const stored = await call("GET", "/panel/v1/company", token);
     assert.deepEqual([stored.name, stored.calling_hours.from, stored.calling_hours.to, stored.redial.attempts, stored.redial.outcomes.includes("voicemail")], ["Harbour Clinic", "18:00", "02:00", 4, true]);
 
@@ -193,7 +161,7 @@ describe("the company's settings", () => {
     await accessible(p, "settings that somebody else changed");
     await p.getByRole("button", { name: "Load again" }).click();
     await p.waitForFunction(() => [...document.querySelectorAll("input")].some((i) => i.value === "Harbour Clinic North"));
-    await visit(p, new URL(ready.panel_url).pathname + "/senders");
+    await visit(p, new URL(company.panel_url).pathname + "/senders");
     await p.getByRole("heading", { name: "Senders" }).waitFor();
   });
 });

@@ -1,34 +1,17 @@
 // What happened: calls of the interface that were refused, and who changed what.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, dye, launch, ready, shot } from "./browser.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, dye, looks, shot } from "../browser.mjs";
+import { call, direct, newCompany, open } from "../world.mjs";
 
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser.close());
+let company;
 
-/** looks are a page as it is in every look: axe sees it wide in a light room and on a phone in a dark one. */
-async function looks(p, name) {
-  await shot(p, name);
-  await accessible(p, name);
-  for (const [look, width, height, scheme] of [["phone", 390, 844, "light"], ["dark", 1440, 900, "dark"], ["phone-dark", 390, 844, "dark"]]) {
-    if (!process.env.SHOTS && look !== "phone-dark") continue;
-    await p.setViewportSize({ width, height });
-    await dye(p, scheme);
-    await shot(p, `${name}-${look}`);
-  }
-  await p.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth);
-  await accessible(p, name + " on a phone in a dark room");
-  await p.setViewportSize({ width: 1440, height: 900 });
-  await dye(p, "light");
-}
-
-const base = () => ready.base_url.replace("panel.localhost", "127.0.0.1");
-const send = (query, body) => fetch(`${base()}/functions/v1/notify?access_key=${ready.access_key}${query}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: typeof body === "string" ? body : JSON.stringify(body) });
+const send = (query, body) => fetch(`${direct()}/functions/v1/notify?access_key=${company.access_key}${query}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: typeof body === "string" ? body : JSON.stringify(body) });
 const message = { contact: { number: "34600000001" }, recipient_id: "demo", name_template: "hello", language_template: "en", notification_type: "utility", campaign_name: "activity", components_push: { body_text_0: "Ana" } };
 
 describe("the activity of a company", () => {
-  it("shows refused calls without secrets, accepted ones, and changes", { timeout: 240_000 }, async (t) => {
+  beforeEach(async () => { company = await newCompany(); });
+  it("shows refused calls without secrets, accepted ones, and changes", async (t) => {
     assert.equal((await send("", { ...message, name_template: "activity_nowhere" })).status, 404);
     assert.equal((await send("&unflatten=maybe", { ...message, password: "quiet-and-secret" })).status, 400);
     assert.equal((await send("", '{"contact": {"number": "34')).status, 400);
@@ -36,13 +19,7 @@ describe("the activity of a company", () => {
     assert.equal(accepted.status, 200);
     const id = (await accepted.json()).notification_id;
 
-    const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
-    t.after(async () => { c.check(); await c.close(); });
-    const p = await c.newPage();
-    await p.goto(ready.panel_url + "/activity?code=template_not_found");
-    await p.locator('input[type="email"]').fill(ready.email);
-    await p.locator('input[name="password"]').fill(ready.password);
-    await p.locator('button[type="submit"]').click();
+    const p = await open(t, company, "/activity?code=template_not_found");
 
     // A call, by keyboard: why it was refused, what was asked and responded, and the command that asks again.
     const row = p.getByRole("button", { name: /POST.*\/notify/ }).first();
@@ -58,7 +35,7 @@ describe("the activity of a company", () => {
     const command = await p.evaluate(() => navigator.clipboard.readText());
     assert.match(command, /access_key=\$CARILLON_ACCESS_KEY"/);
     assert.match(command, /activity_nowhere/);
-    assert.ok(!command.includes(ready.access_key));
+    assert.ok(!command.includes(company.access_key));
     const address = new URL(p.url());
     assert.match(address.searchParams.get("id"), /^[0-9a-f-]{36}$/);
     await p.keyboard.press("Escape");
@@ -82,12 +59,12 @@ describe("the activity of a company", () => {
     await p.getByRole("row").filter({ hasText: "Invalid parameter format" }).first().getByRole("button").click();
     await drawer.getByText("unflatten=maybe").waitFor();
     assert.ok(!(await drawer.innerText()).includes("quiet-and-secret"));
-    assert.ok(!(await drawer.innerText()).includes(ready.access_key));
+    assert.ok(!(await drawer.innerText()).includes(company.access_key));
     await p.keyboard.press("Escape");
     await drawer.waitFor({ state: "detached" });
 
     // What was accepted leads to its notification.
-    await p.goto(ready.panel_url + "/activity?status=accepted");
+    await p.goto(company.panel_url + "/activity?status=accepted");
     await p.getByRole("link", { name: new RegExp(id.slice(-8)) }).waitFor();
     await looks(p, "activity-accepted");
 

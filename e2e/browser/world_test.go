@@ -1,0 +1,200 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/e2e/instance"
+	"carillon/internal/app"
+	"carillon/internal/config"
+	"carillon/internal/sip"
+	"carillon/internal/sso/ssotest"
+	"carillon/internal/voice/voicetest"
+	"carillon/internal/whatsapp/graphtest"
+)
+
+// world is what the tests of an entry run in: a program with the demo, and a server that makes what a test asks for. The goroutine of the
+// entry's test makes it, so that a failure to do so fails that test.
+type world struct {
+	t     *testing.T
+	demo  *instance.Instance
+	url   string
+	asked chan func()
+	last  int // the number of the last company
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, asked: make(chan func())}
+	w.demo = start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "sip-allow-private": {"127.0.0.1/32"}})
+	awaitControl(t, w.demo)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /company", w.serve(w.company))
+	mux.HandleFunc("POST /empty", w.serve(w.empty))
+	mux.HandleFunc("POST /several", w.serve(w.several))
+	mux.HandleFunc("POST /speech", w.serve(w.speech))
+	mux.HandleFunc("POST /trunk", w.serve(w.trunk))
+	mux.HandleFunc("POST /graph", w.serve(w.graph))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	return w
+}
+
+// serve responds with what the test's goroutine makes, as JSON.
+func (w *world) serve(do func(r *http.Request) any) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		done := make(chan any, 1)
+		select {
+		case w.asked <- func() { done <- do(r) }:
+		case <-r.Context().Done():
+			return
+		}
+		select {
+		case value := <-done:
+			_ = json.NewEncoder(rw).Encode(value) // the tests may have ended
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// What of the demo's set-up no two companies may have in common.
+var (
+	demoID    = regexp.MustCompile(`\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8})[0-9a-f]{4}\b`)
+	demoKey   = regexp.MustCompile(`\b(ck_demo_\w{20})\w{4}\b`)
+	demoEmail = regexp.MustCompile(`@demo\.test\b`)
+)
+
+// company makes a company with all that the demo's has, in the same program, and returns its ready file. ?bare leaves it without anything
+// but an owner.
+func (w *world) company(r *http.Request) any {
+	w.last++
+	n := fmt.Sprintf("%04x", w.last)
+	own := func(text string) string {
+		text = demoID.ReplaceAllString(text, "${1}"+n)
+		text = demoKey.ReplaceAllString(text, "${1}"+n)
+		return demoEmail.ReplaceAllString(text, "@demo-"+n+".test")
+	}
+	text, err := os.ReadFile("../../internal/config/demo.yaml")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	setUp := strings.Replace(own(string(text)), "name: Harbour Tours\n", "name: Harbour Tours "+n+"\n", 1)
+	if r.URL.Query().Has("bare") {
+		setUp = setUp[:strings.Index(setUp, "    keys:\n")]
+	}
+	name := filepath.Join(w.t.TempDir(), "company.yaml")
+	if err := os.WriteFile(name, []byte(setUp), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	applied := config.Config{Data: filepath.Dir(w.demo.File), Provision: []string{name}}
+	if _, err := app.Apply(w.t.Context(), applied, slog.New(slog.DiscardHandler)); err != nil {
+		w.t.Fatal(err)
+	}
+	facts, err := json.Marshal(w.demo.Ready)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return json.RawMessage(own(string(facts)))
+}
+
+// awaitControl waits until the program applies set-ups while it runs.
+func awaitControl(t *testing.T, i *instance.Instance) {
+	t.Helper()
+	name := filepath.Join(filepath.Dir(i.File), "carillon.sock")
+	for {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "unix", name)
+		if err == nil {
+			_ = c.Close()
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// empty runs a program that nobody can sign in to, and returns its ready file with the token for the first owner.
+func (w *world) empty(*http.Request) any {
+	i := start(w.t, nil)
+	return struct {
+		*config.Ready
+		Token string `json:"token"`
+	}{i.Ready, regexp.MustCompile(`first_[\w-]+`).FindString(i.Printed)}
+}
+
+// several runs a program with several companies, and a server by which people sign in.
+func (w *world) several(*http.Request) any {
+	issuer := ssotest.Start(w.t)
+	i := start(w.t, map[string][]string{
+		"provision": {"testdata/several.yaml"}, "oidc-issuer": {issuer}, "oidc-client-id": {issuer}, "oidc-client-secret": {"a-secret"}, "oidc-name": {"Acme ID"},
+	})
+	ssotest.Allow(issuer, "a-secret", i.BaseURL+"/panel/v1/sso/callback")
+	return i.Ready
+}
+
+// speech runs services that transcribe for agents, and returns their address.
+func (w *world) speech(*http.Request) any {
+	services := httptest.NewServer(voicetest.NewServer(nil))
+	w.t.Cleanup(services.Close)
+	return services.URL
+}
+
+// trunk is a telephone company until the test ends, and returns its address: the last three digits of a number are what it refuses the
+// call with, or it answers.
+func (w *world) trunk(*http.Request) any {
+	e, err := sip.New(w.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) {
+		_ = in.Progress(180, "Ringing")
+		if code, err := strconv.Atoi(in.To[max(0, len(in.To)-3):]); err == nil && code >= 400 && code < 700 {
+			in.Refuse(code, "Because")
+			return
+		}
+		if _, err := in.Answer(context.Background(), nil); err != nil {
+			w.t.Errorf("answer: %v", err)
+		}
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return e.Address().String()
+}
+
+// graph is a stand-in for the Cloud API until the test ends, and returns its address. It approves templates at once, and sends no callbacks
+// to anybody before somebody subscribes.
+func (w *world) graph(*http.Request) any {
+	g, err := graphtest.New(graphtest.Options{AutoApprove: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = g.Close() })
+	return g.URL()
+}
+
+// start runs the program with these settings until the test ends. The widgets' pages are on a site of their own.
+func start(t *testing.T, settings map[string][]string) *instance.Instance {
+	t.Helper()
+	addr := instance.FreeAddress(t)
+	_, port, _ := strings.Cut(addr, ":")
+	return instance.Start(t, app.Options{}, map[string][]string{
+		"addr": {addr}, "base-url": {"http://panel.localhost:" + port}, "widget-url": {"http://widget.localhost:" + port},
+	}, settings)
+}

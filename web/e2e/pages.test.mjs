@@ -1,0 +1,3 @@
+import { tryParts } from "./world.mjs";
+
+await tryParts("pages");
