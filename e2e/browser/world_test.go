@@ -33,11 +33,13 @@ type world struct {
 	url   string
 	asked chan func()
 	last  int // the number of the last company
+
+	answers chan struct{} // each has the trunk answer a call
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, asked: make(chan func())}
+	w := &world{t: t, asked: make(chan func()), answers: make(chan struct{}, 1)}
 	w.demo = start(t, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}, "sip-allow-private": {"127.0.0.1/32"}})
 	awaitControl(t, w.demo)
 	mux := http.NewServeMux()
@@ -46,6 +48,7 @@ func newWorld(t *testing.T) *world {
 	mux.HandleFunc("POST /several", w.serve(w.several))
 	mux.HandleFunc("POST /speech", w.serve(w.speech))
 	mux.HandleFunc("POST /trunk", w.serve(w.trunk))
+	mux.HandleFunc("POST /answer", w.serve(w.answer))
 	mux.HandleFunc("POST /graph", w.serve(w.graph))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -155,12 +158,17 @@ func (w *world) speech(*http.Request) any {
 }
 
 // trunk is a telephone company until the test ends, and returns its address: the last three digits of a number are what it refuses the
-// call with, or it answers.
+// call with, or it rings until it is asked to answer.
 func (w *world) trunk(*http.Request) any {
 	e, err := sip.New(w.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) {
 		_ = in.Progress(180, "Ringing")
 		if code, err := strconv.Atoi(in.To[max(0, len(in.To)-3):]); err == nil && code >= 400 && code < 700 {
 			in.Refuse(code, "Because")
+			return
+		}
+		select {
+		case <-w.answers:
+		case <-w.t.Context().Done():
 			return
 		}
 		if _, err := in.Answer(context.Background(), nil); err != nil {
@@ -176,6 +184,12 @@ func (w *world) trunk(*http.Request) any {
 		}
 	})
 	return e.Address().String()
+}
+
+// answer has the trunk answer the call that rings.
+func (w *world) answer(*http.Request) any {
+	w.answers <- struct{}{}
+	return nil
 }
 
 // graph is a stand-in for the Cloud API until the test ends, and returns its address. It approves templates at once, and sends no callbacks

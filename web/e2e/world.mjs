@@ -1,6 +1,6 @@
 // What an entry runs in: the program with the demo, companies of its own in it, one browser. e2e/browser makes what is asked for.
 import assert from "node:assert/strict";
-import { after, before } from "node:test";
+import { after, before, it } from "node:test";
 import { readdir } from "node:fs/promises";
 import { context, launch, ready } from "./browser.mjs";
 
@@ -12,7 +12,10 @@ export async function tryParts(entry) {
   withBrowser();
   const parts = (await readdir(new URL(entry + "/", import.meta.url))).filter((name) => name.endsWith(".mjs")).map((name) => name.slice(0, -4));
   const only = process.env.PAGES;
-  for (const part of parts.sort()) if (!parts.includes(only) || part === only) await import(`./${entry}/${part}.mjs`);
+  for (const part of parts.sort()) {
+    if (parts.includes(only) && part !== only) continue;
+    await import(`./${entry}/${part}.mjs`).catch((error) => it(`${part} is loaded`, () => { throw error; }));
+  }
 }
 
 /** withBrowser has the tests of a file share a browser. */
@@ -53,7 +56,7 @@ const password = "a-long-enough-password";
 
 /** member adds somebody to a company. */
 export async function member(company, name, role) {
-  const who = { email: `${name.toLowerCase()}-${company.email.split("-").at(-1)}`, password };
+  const who = { email: `${name.toLowerCase()}@${company.email.split("@")[1]}`, password };
   await call("POST", "/panel/v1/users", company.token, { ...who, name, role });
   return { ...who, name };
 }
@@ -70,6 +73,20 @@ async function signedIn({ email, password }) {
     sessions.set(email, { cookies: [{ name: "carillon_session", value, domain: "panel.localhost", path: "/panel", expires: -1, httpOnly: true, secure: false, sameSite: "Strict" }], origins: [] });
   }
   return sessions.get(email);
+}
+
+/** stranger is a browser in which nobody has signed in, with an empty page. */
+export async function stranger(t, options = {}) {
+  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", permissions: ["clipboard-read", "clipboard-write"], ...options });
+  t.after(async () => { c.check(); await c.close(); });
+  return { c, p: await c.newPage() };
+}
+
+/** fillIn signs somebody in by the form that a page shows. */
+export async function fillIn(p, { email, password }) {
+  await p.locator('input[name="email"]').fill(email);
+  await p.locator('input[name="password"]').fill(password);
+  await p.keyboard.press("Enter");
 }
 
 /** open is a page of the panel for somebody of a company, who is signed in: its owner, if nobody is named. clock: the test says what time it is. */

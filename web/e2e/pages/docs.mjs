@@ -1,11 +1,10 @@
 // The documentation: the reference with the viewer's own key, trying an operation, the guides, the search.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, shot } from "../browser.mjs";
+import { newCompany, stranger } from "../world.mjs";
 
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser.close());
+let company;
 
 async function dark(page, yes) {
   await page.emulateMedia({ colorScheme: yes ? "dark" : "light", reducedMotion: "reduce" });
@@ -16,14 +15,13 @@ const pages = ["/docs", "/docs/api", "/docs/api/account", "/docs/guides/install"
 const whole = ["/docs", "/docs/api/account", "/docs/guides/install"]; // the others are made of the same
 
 describe("the documentation", () => {
-  it("is read on any screen, light and dark, by keyboard", { timeout: 240_000 }, async (t) => {
-    const c = await context(browser, { reducedMotion: "reduce" });
-    t.after(() => c.close());
-    const p = await c.newPage();
+  beforeEach(async () => { company = await newCompany(); });
+  it("is read on any screen, light and dark, by keyboard", async (t) => {
+    const { p } = await stranger(t);
     const refused = [];
     p.on("console", (m) => { if (/Content.Security.Policy|Trusted/i.test(m.text())) refused.push(m.text()); });
     for (const path of pages) {
-      await p.goto(ready.base_url + path);
+      await p.goto(company.base_url + path);
       for (const width of [1440, 390]) {
         await p.setViewportSize({ width, height: 900 });
         for (const yes of whole.includes(path) ? [false, true] : [width === 390]) {
@@ -35,11 +33,11 @@ describe("the documentation", () => {
       }
     }
     for (const path of ["/docs/api/notifications", "/docs/api/widgets", "/docs/reference/roles", "/docs/settings"]) {
-      await p.goto(ready.base_url + path);
+      await p.goto(company.base_url + path);
       assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} is wider than the screen`);
     }
     // On a small screen the pages are behind a button, and Escape closes them.
-    await p.goto(ready.base_url + "/docs/guides/install");
+    await p.goto(company.base_url + "/docs/guides/install");
     assert.equal(await p.locator("#pages").isVisible(), false);
     await p.locator("#menu").click();
     await p.getByRole("link", { name: "The sandbox" }).waitFor();
@@ -59,16 +57,13 @@ describe("the documentation", () => {
     await p.locator("#theme").click();
     assert.equal(await p.evaluate(() => localStorage.getItem("carillon.theme")), "light");
     assert.deepEqual(refused, []);
-    c.check();
   });
 
-  it("shows examples with the viewer's key, and sends them, without keeping it", { timeout: 120_000 }, async (t) => {
-    const c = await context(browser, { permissions: ["clipboard-read", "clipboard-write"] });
-    t.after(() => c.close());
-    const p = await c.newPage();
+  it("shows examples with the viewer's key, and sends them, without keeping it", async (t) => {
+    const { p } = await stranger(t);
     const asked = [];
     p.on("request", (r) => asked.push(r.url()));
-    await p.goto(ready.base_url + "/docs/api/notifications");
+    await p.goto(company.base_url + "/docs/api/notifications");
     const send = p.locator("#sendNotification");
     assert.match(await send.locator("[data-code=curl]").textContent(), /access_key=\$ACCESS_KEY/);
     await send.getByRole("button", { name: "Go", exact: true }).click();
@@ -89,12 +84,12 @@ describe("the documentation", () => {
     await form.getByText("Choose another key").waitFor();
     await p.locator("#key").click();
     await p.getByText("Sign in to the panel in this browser").waitFor();
-    await p.getByLabel("Key", { exact: true }).fill(ready.access_key);
+    await p.getByLabel("Key", { exact: true }).fill(company.access_key);
     await p.getByRole("button", { name: "Use it" }).click();
-    assert.ok((await send.locator("[data-code=go]").textContent()).includes(`access_key=${ready.access_key}`));
+    assert.ok((await send.locator("[data-code=go]").textContent()).includes(`access_key=${company.access_key}`));
     await send.locator(".copyable", { has: p.locator("[data-code=go]") }).getByRole("button", { name: /Cop/ }).click();
     await send.getByRole("button", { name: "Copied" }).waitFor();
-    assert.ok((await p.evaluate(() => navigator.clipboard.readText())).includes(ready.access_key));
+    assert.ok((await p.evaluate(() => navigator.clipboard.readText())).includes(company.access_key));
     await form.getByRole("button", { name: "Send" }).click();
     await form.locator(".status.ok", { hasText: "200" }).waitFor();
     const id = JSON.parse(await form.locator(".result code").textContent()).notification_id;
@@ -111,24 +106,21 @@ describe("the documentation", () => {
     await form.locator(".result", { hasText: "validation_failed" }).waitFor();
     await accessible(p, "a refused request");
     // The key is in no address, and nowhere after a reload.
-    assert.deepEqual(asked.filter((url) => url.includes(ready.access_key)), []);
-    assert.equal(await p.evaluate((k) => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state]).includes(k), ready.access_key), false);
+    assert.deepEqual(asked.filter((url) => url.includes(company.access_key)), []);
+    assert.equal(await p.evaluate((k) => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state]).includes(k), company.access_key), false);
     await p.reload();
     assert.match(await send.locator("[data-code=curl]").textContent(), /\$ACCESS_KEY/);
-    assert.equal(await p.evaluate((k) => document.documentElement.outerHTML.includes(k), ready.access_key), false);
-    c.check();
+    assert.equal(await p.evaluate((k) => document.documentElement.outerHTML.includes(k), company.access_key), false);
   });
 
   it("lists the company's keys to who may see them, and creates one for an hour", async (t) => {
-    const c = await context(browser);
-    t.after(() => c.close());
-    const p = await c.newPage();
-    await p.goto(ready.panel_url + "/sign-in");
-    await p.getByLabel("E-mail").fill(ready.email);
-    await p.getByLabel("Password", { exact: true }).fill(ready.password);
+    const { p } = await stranger(t);
+    await p.goto(company.panel_url + "/sign-in");
+    await p.getByLabel("E-mail").fill(company.email);
+    await p.getByLabel("Password", { exact: true }).fill(company.password);
     await p.keyboard.press("Enter");
     await p.waitForURL((url) => !url.pathname.endsWith("/sign-in"));
-    await p.goto(ready.base_url + "/docs/api/account");
+    await p.goto(company.base_url + "/docs/api/account");
     await p.locator("#key").click();
     await p.getByRole("button", { name: "demo · ck_demo_…" }).click();
     await p.getByText("Paste the one that begins with ck_demo_").waitFor();
@@ -140,6 +132,5 @@ describe("the documentation", () => {
     await usage.locator("summary").click();
     await usage.getByRole("button", { name: "Send" }).click();
     await usage.locator(".result", { hasText: "reset_time" }).waitFor();
-    c.check();
   });
 });

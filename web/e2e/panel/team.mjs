@@ -1,37 +1,13 @@
 // Who works in a company: invitations, forgotten passwords, the second factor, single sign-on. No mail server is set, so links are shown.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, fits, launch, ready, shot, visit } from "./browser.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, fits, shot, visit } from "../browser.mjs";
+import { ask, direct, fillIn, member, newCompany, open, stranger } from "../world.mjs";
 
-const several = JSON.parse(await readFile(process.env.CARILLON_SEVERAL, "utf8"));
+let company;
+
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser.close());
-
-async function page(t, options = {}) {
-  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", permissions: ["clipboard-read", "clipboard-write"], ...options });
-  t.after(() => c.close());
-  return { c, p: await c.newPage() };
-}
-
-async function fillIn(p, email, password) {
-  await p.locator('input[name="email"]').fill(email);
-  await p.locator('input[name="password"]').fill(password);
-  await p.keyboard.press("Enter");
-}
-
-/** opened is a page of the panel for who is signed in. */
-async function opened(t, path, options, who = [ready.email, ready.password]) {
-  const { c, p } = await page(t, options);
-  await p.goto(ready.panel_url + path);
-  await fillIn(p, ...who);
-  await p.locator(".page h1").waitFor();
-  return { c, p };
-}
-
 
 /** code is what an authenticator shows (RFC 6238). */
 function code(secret, at = Date.now()) {
@@ -44,8 +20,9 @@ function code(secret, at = Date.now()) {
 }
 
 describe("the people of a company", () => {
+  beforeEach(async () => { company = await newCompany(); });
   it("are invited, join with a password of their own, and get a link when they forget it", async (t) => {
-    const { c, p } = await opened(t, "/users");
+    const p = await open(t, company, "/users");
     await p.getByRole("button", { name: "Invite", exact: true }).click();
     const dialog = p.getByRole("dialog", { name: "Invite somebody" });
     await dialog.getByLabel("E-mail").fill("vera");
@@ -53,18 +30,18 @@ describe("the people of a company", () => {
     await dialog.getByText("Check the e-mail address").waitFor();
     await accessible(p, "inviting");
     await shot(p, "team-invite");
-    await dialog.getByLabel("E-mail").fill("vera@team.test");
+    await dialog.getByLabel("E-mail").fill("vera@new.test");
     await dialog.getByRole("button", { name: "Invite" }).click();
     const link = await dialog.locator(".snippet code").innerText();
     assert.match(link, /\/panel\/invitation#[\w-]{43}$/);
     await accessible(p, "the link of an invitation");
     await dialog.getByRole("button", { name: "Done" }).click();
     const open = p.getByRole("region", { name: "Invitations" });
-    await open.getByText("vera@team.test").waitFor();
+    await open.getByText("vera@new.test").waitFor();
     await accessible(p, "users with an invitation");
     await shot(p, "team-users");
 
-    const theirs = await page(t, { locale: "es-ES", ...phone });
+    const theirs = await stranger(t, { locale: "es-ES", ...phone });
     await theirs.p.goto(link);
     await theirs.p.getByRole("heading", { name: /^Unirse a/ }).waitFor();
     assert.equal(new URL(theirs.p.url()).hash, "", "the secret stays in the address");
@@ -78,7 +55,7 @@ describe("the people of a company", () => {
     await theirs.p.getByLabel("Una contraseña propia").fill("a-long-enough-password");
     await theirs.p.getByRole("button", { name: "Crear la cuenta y unirse" }).click();
     await theirs.p.locator(".page h1").waitFor();
-    const again = await page(t);
+    const again = await stranger(t);
     await again.p.goto(link);
     await again.p.getByText("This invitation is not valid any more").waitFor();
     await accessible(again.p, "an invitation that was used");
@@ -86,7 +63,7 @@ describe("the people of a company", () => {
 
     await p.goto(link); // a link that is no good ends nobody's session
     await p.getByText("This invitation is not valid any more").waitFor();
-    await p.goto(ready.panel_url + "/users");
+    await p.goto(company.panel_url + "/users");
     await p.getByRole("button", { name: "Actions for Vera Ruiz" }).click();
     await p.getByRole("menuitem", { name: "Send a link for a new password" }).click();
     const reset = await p.getByRole("dialog", { name: "A link for a new password" }).locator(".snippet code").innerText();
@@ -98,26 +75,22 @@ describe("the people of a company", () => {
     await again.p.keyboard.press("Enter");
     await again.p.getByRole("heading", { name: "The new password is set" }).waitFor();
     await again.p.getByRole("link", { name: "Sign in" }).click();
-    await fillIn(again.p, "vera@team.test", "a-long-enough-password");
+    await fillIn(again.p, { email: "vera@new.test", password: "a-long-enough-password" });
     await again.p.getByText("E-mail or password is wrong").waitFor();
-    await fillIn(again.p, "vera@team.test", "another-long-password");
+    await fillIn(again.p, { email: "vera@new.test", password: "another-long-password" });
     await again.p.locator(".page h1").waitFor();
-    for (const x of [c, theirs.c, again.c]) x.check();
   });
 
   it("protect their sign-in with a second factor, and get in with a recovery code", async (t) => {
-    const who = ["two@team.test", "a-long-enough-password"];
-    const setUp = await opened(t, "/users");
-    const added = await setUp.p.evaluate(async ([email, password]) => (await fetch("/panel/v1/users", { method: "POST", headers: { "X-Carillon-Panel": "1", "Content-Type": "application/json" }, body: JSON.stringify({ email, name: "Two", password, role: "viewer" }) })).status, who);
-    assert.equal(added, 201);
-    const { c, p } = await opened(t, "/account", {}, who);
+    const who = await member(company, "Two", "viewer");
+    const p = await open(t, company, "/account", {}, who);
     const card = p.getByRole("region", { name: "Second factor" });
     await card.getByRole("button", { name: "Turn it on" }).click();
     const dialog = p.getByRole("dialog");
     await dialog.getByLabel("Present password").fill("wrong-password");
     await p.keyboard.press("Enter");
     await dialog.getByText("Is not the present password").waitFor();
-    await dialog.getByLabel("Present password").fill(who[1]);
+    await dialog.getByLabel("Present password").fill(who.password);
     await p.keyboard.press("Enter");
     await dialog.getByRole("img", { name: "QR code for your authenticator" }).waitFor();
     const secret = await dialog.locator("code").innerText();
@@ -138,9 +111,9 @@ describe("the people of a company", () => {
     await accessible(p, "the account with a second factor");
     await shot(p, "team-account");
 
-    const other = await page(t, { colorScheme: "dark", ...phone });
-    await other.p.goto(ready.panel_url + "/account");
-    await fillIn(other.p, ...who);
+    const other = await stranger(t, { colorScheme: "dark", ...phone });
+    await other.p.goto(company.panel_url + "/account");
+    await fillIn(other.p, who);
     await other.p.getByRole("textbox", { name: "Code" }).waitFor();
     await accessible(other.p, "the question for a code");
     await shot(other.p, "team-code-dark");
@@ -155,15 +128,15 @@ describe("the people of a company", () => {
     await shot(other.p, "team-account-phone-dark");
 
     await card.getByRole("button", { name: "Turn it off" }).click();
-    await dialog.getByLabel("Present password").fill(who[1]);
+    await dialog.getByLabel("Present password").fill(who.password);
     await dialog.getByRole("textbox", { name: "Code" }).fill(codes[1]);
     await dialog.getByRole("button", { name: "Turn it off" }).click();
     await card.getByText("Off", { exact: true }).waitFor();
-    for (const x of [c, other.c]) x.check();
   });
 
   it("sign in by the server of their company", async (t) => {
-    const { c, p } = await page(t);
+    const several = await ask("several");
+    const { p } = await stranger(t);
     await p.goto(several.panel_url + "/sign-in?next=%2Faccount");
     await p.getByRole("link", { name: "Sign in with Acme ID" }).waitFor();
     await accessible(p, "the sign-in with single sign-on");
@@ -178,10 +151,12 @@ describe("the people of a company", () => {
     await p.getByText("Nobody with this e-mail works here yet").waitFor();
     await accessible(p, "a stranger");
 
-    const token = (await (await fetch(several.base_url.replace("panel.localhost", "127.0.0.1") + "/functions/v1/auth?grant_type=password", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ email: "both@several.test", password: "several-horse-battery" }) })).json()).access_token;
-    const me = await (await fetch(several.base_url.replace("panel.localhost", "127.0.0.1") + "/panel/v1/session", { headers: { Authorization: "Bearer " + token } })).json();
+    const at = (path) => direct(several.base_url) + path;
+    const json = { "Content-Type": "application/json" };
+    const { access_token: token } = await (await fetch(at("/functions/v1/auth?grant_type=password"), { method: "POST", headers: json, body: JSON.stringify({ email: "both@several.test", password: "several-horse-battery" }) })).json();
+    const me = await (await fetch(at("/panel/v1/session"), { headers: { Authorization: "Bearer " + token } })).json();
     const owned = me.companies.find((x) => x.role === "owner");
-    const invited = await fetch(several.base_url.replace("panel.localhost", "127.0.0.1") + "/panel/v1/invitations?company=" + owned.id, { method: "POST", headers: { Authorization: "Bearer " + token, "Content-Type": "application/json" }, body: JSON.stringify({ email: "test-user2@zitadel.ch", role: "viewer" }) });
+    const invited = await fetch(at("/panel/v1/invitations?company=" + owned.id), { method: "POST", headers: { ...json, Authorization: "Bearer " + token }, body: JSON.stringify({ email: "test-user2@zitadel.ch", role: "viewer" }) });
     assert.equal(invited.status, 201);
     await p.goto(several.panel_url + "/sign-in?next=%2Faccount");
     await through();
@@ -189,6 +164,5 @@ describe("the people of a company", () => {
     await p.getByText("Test User2 · test-user2@zitadel.ch").waitFor();
     await visit(p, "/panel/users");
     await p.getByRole("heading", { level: 1 }).waitFor();
-    c.check();
   });
 });

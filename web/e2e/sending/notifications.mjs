@@ -14,7 +14,7 @@ const became = { read: 2, delivered: 1, skipped: 1, failed: 2 };
 describe("what was sent", () => {
   beforeEach(async () => { company = await newCompany(); });
   it("begins with nothing, appears as it is accepted, and changes in its place", async (t) => {
-    const p = await open(t, "/notifications");
+    const p = await open(t, company, "/notifications");
     await p.getByText("Nothing has been sent yet").waitFor();
     await accessible(p, "nothing sent");
     await shot(p, "notifications-empty");
@@ -49,7 +49,7 @@ describe("what was sent to several", () => {
   });
 
   it("is narrowed by the address, found by any id, and walked through by keys", async (t) => {
-    const p = await open(t, "/notifications?campaign=nothing");
+    const p = await open(t, company, "/notifications?campaign=nothing");
     await p.getByText("No notification fits these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await row(p, mixed).waitFor();
@@ -112,7 +112,7 @@ describe("what was sent to several", () => {
   });
 
   it("has a page that explains every failure, with what the phone showed", async (t) => {
-    const p = await open(t, "/notifications/" + mixed);
+    const p = await open(t, company, "/notifications/" + mixed);
     await p.getByRole("heading", { name: /Message to Ana 0/ }).waitFor();
     await p.getByText("The number cannot be reached on this channel").last().waitFor();
     await p.getByText("Check the number.").waitFor();
@@ -143,7 +143,7 @@ describe("what was sent to several", () => {
 
   it("is sent again to those who failed, once, and says to whom it cannot be", async (t) => {
     await call("POST", withKey(company, "/functions/v1/suppressions"), "", { number: "34600200005" });
-    const p = await open(t, "/notifications/" + mixed);
+    const p = await open(t, company, "/notifications/" + mixed);
     await p.getByRole("button", { name: "Send to the failed again" }).click();
     const form = p.getByRole("dialog");
     await form.getByText("The number is suppressed").waitFor();
@@ -166,13 +166,11 @@ describe("what was sent to several", () => {
 
   it("is moved and canceled while it waits, by who may", async (t) => {
     const later = await send(company, ["34600400099", "34600400098"], { datetime_sending: "2098-01-01T10:00:00", timezone: "UTC" });
-    const email = `viewer${Date.now()}@sent.test`;
-    await request("POST", "/panel/v1/users", { email, name: "Vic", password: "a-long-enough-password", role: "viewer" }, owner);
-    const other = await open(t, "/notifications/" + later, {}, await member(company, "Vic", "viewer"));
+    const other = await open(t, company, "/notifications/" + later, {}, await member(company, "Vic", "viewer"));
     await other.getByText(/^Waits until/).waitFor();
     assert.equal(await other.getByRole("button", { name: "Move" }).count() + await other.getByRole("button", { name: "Cancel" }).count(), 0, "a viewer is offered to change it");
 
-    const p = await open(t, "/notifications?state=scheduled", { timezoneId: "Europe/Madrid" });
+    const p = await open(t, company, "/notifications?state=scheduled", { timezoneId: "Europe/Madrid" });
     await row(p, later).locator("td").last().getByText(/^due /).waitFor();
     await row(p, later).getByRole("link").click();
     await p.getByRole("button", { name: "Move" }).click();
@@ -209,7 +207,7 @@ describe("what was sent to several", () => {
   it("is summed up by campaign, with why some were not reached, and as a file", async (t) => {
     const name = "spring / 50% & more";
     await send(company, ["34600500001", "34600500002", "34600500099", "34600500098", "34600500006"], { campaign_name: name });
-    const p = await open(t, "/campaigns", { clock: true });
+    const p = await open(t, company, "/campaigns", { clock: true });
     const line = p.locator(`tr[data-name="${name}"]`);
     await until(async () => (await call("GET", "/panel/v1/campaigns", company.token)).data.some((x) => x.name === name && x.failed === 1), "it is counted in the background");
     await p.clock.fastForward(10_000); // after which the page asks by itself
@@ -241,7 +239,7 @@ describe("what was sent to several", () => {
   });
 
   it("says so when it cannot be loaded", async (t) => {
-    const p = await open(t, "/notifications");
+    const p = await open(t, company, "/notifications");
     let broken = true;
     await p.route("**/panel/v1/notifications?*", (r) => (broken ? r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } }) : r.fallback()));
     await p.reload();

@@ -12,7 +12,7 @@ let token;
 describe("sending to one person", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
   it("shows the message as the phone does, and sends it once", async (t) => {
-    const p = await open(t, "/send");
+    const p = await open(t, company, "/send");
     await accessible(p, "nothing chosen");
     await shot(p, "send-empty");
     await p.getByRole("button", { name: "Send", exact: true }).click();
@@ -47,7 +47,7 @@ describe("sending to one person", () => {
   });
 
   it("is sent once where the answer is lost, and refused with the reason at the field", async (t) => {
-    const p = await open(t, "/send");
+    const p = await open(t, company, "/send");
     await choose(p, "hello", /hello \(en\)/);
     await p.getByLabel("Phone number").fill("+34 600 70-22 22");
     await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("{{ city }}");
@@ -86,7 +86,7 @@ describe("sending to one person", () => {
   });
 
   it("is scheduled on the clocks of a zone, in Spanish, on a phone", async (t) => {
-    const p = await open(t, "/send", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark", timezoneId: "America/Lima" });
+    const p = await open(t, company, "/send", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark", timezoneId: "America/Lima" });
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
     await p.getByLabel("Número de teléfono").fill("34600703333");
@@ -112,7 +112,7 @@ describe("sending to everybody of a file", () => {
   it("maps, checks, shows and sends, and goes on without the page", async (t) => {
     await call("POST", `/functions/v1/suppressions?access_key=${company.access_key}`, "", { number: "34600399999" });
     const bad = { 5: ["+34 600 399 001;Eva;Monday", ";Eva;Monday", "12;Eva;Monday", "34600399002;Eva;", "34600399003;Eva;" + "x".repeat(1100)], 200: ["0034600399001;Eva;Monday", "34600399999;Eva;Monday", "=1+1;Eva;Monday"] };
-    const p = await open(t, "/send?tab=files");
+    const p = await open(t, company, "/send?tab=files");
     await p.getByText("No files yet").waitFor();
     await accessible(p, "no files");
     await shot(p, "send-files-empty");
@@ -159,7 +159,7 @@ describe("sending to everybody of a file", () => {
     const address = p.url().replace(/^.*\/panel/, "");
     await p.close(); // the tab is closed, and somebody else looks
 
-    const other = await open(t, address, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
+    const other = await open(t, company, address, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
     await other.getByText("301 of 301 accepted").waitFor();
     await other.getByText("All 301 are accepted").waitFor();
     await fits(other, "a job on a phone");
@@ -176,7 +176,7 @@ describe("sending to everybody of a file", () => {
   });
 
   it("asks for the number before many are sent, and is paused, gone on with and canceled", async (t) => {
-    const p = await open(t, "/send?tab=files", { locale: "es-ES" });
+    const p = await open(t, company, "/send?tab=files", { locale: "es-ES" });
     await drop(p, "muchos.csv", people(3000));
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
@@ -202,7 +202,7 @@ describe("sending to everybody of a file", () => {
 
   it("is nothing for who may not send", async (t) => {
     const who = await member(company, "Mate", "teammate");
-    const p = await open(t, "/send", {}, who);
+    const p = await open(t, company, "/send", {}, who);
     await p.getByText("You cannot open this page").waitFor();
     assert.equal(await p.getByRole("navigation").getByRole("link", { name: "Send", exact: true }).count(), 0);
     await assert.rejects(call("GET", "/panel/v1/send/jobs", await signIn(who)), /403/);

@@ -62,7 +62,7 @@ describe("the calls of a company", () => {
   let told; // a call in which keys were pressed
 
   it("appear as they are placed, and show what was said, found out and recorded", { timeout: 120_000 }, async (t) => {
-    const p = await open(t, "/calls");
+    const p = await open(t, company, "/calls");
     await p.getByRole("heading", { name: "Calls" }).waitFor();
     told = await place("34600300018", "Ana");
     await row(p, told).waitFor();
@@ -102,7 +102,7 @@ describe("the calls of a company", () => {
   });
 
   it("are played: the time moves, a turn is found by a click, the one that is heard is marked, keys work", { timeout: 60_000 }, async (t) => {
-    const p = await open(t, "/calls/" + told);
+    const p = await open(t, company, "/calls/" + told);
     await p.getByRole("button", { name: "Play" }).click();
     await until(async () => (await time(p)) > 0.4, "the recording plays");
     await p.locator(".calls-turn[data-now]", { hasText: "This is an automated call" }).waitFor();
@@ -140,7 +140,7 @@ describe("the calls of a company", () => {
   });
 
   it("lead to the conversation in the inbox", async (t) => {
-    const p = await open(t, "/calls/" + told);
+    const p = await open(t, company, "/calls/" + told);
     await p.getByRole("link", { name: "Open the conversation" }).click();
     await p.getByRole("heading", { name: "Inbox" }).waitFor();
     await p.locator(".inbox-bubble", { hasText: "How many of you will come?" }).waitFor();
@@ -150,13 +150,13 @@ describe("the calls of a company", () => {
     const id = await place("34600300020", "Sam");
     const email = `viewer${Date.now()}@calls.test`;
     await request("POST", "/panel/v1/users", { email, name: "Vic", password, role: "viewer" }, owner);
-    const other = await open(t, "/calls/" + id, {}, { email, password });
+    const other = await open(t, company, "/calls/" + id, {}, { email, password });
     await other.getByText("The call is under way").waitFor();
     assert.equal(await other.getByRole("button", { name: "Hang up" }).count(), 0, "a viewer is offered to hang up");
     const refused = await other.evaluate(async (path) => (await fetch(path, { method: "POST", headers: { "X-Carillon-Panel": "1" } })).status, `/panel/v1/calls/${id}/hangup`);
     assert.equal(refused, 403);
 
-    const p = await open(t, "/calls/" + id);
+    const p = await open(t, company, "/calls/" + id);
     await p.getByRole("button", { name: "Hang up" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Hang up" }).click();
     await p.getByText("The call was hung up").waitFor();
@@ -167,7 +167,7 @@ describe("the calls of a company", () => {
 
   it("are told in plain words: busy, and when the next attempt is; a call that waits is canceled", { timeout: 60_000 }, async (t) => {
     const id = await place("34600300011", "Jorge");
-    const p = await open(t, "/calls/" + id);
+    const p = await open(t, company, "/calls/" + id);
     await p.getByText("Busy: 486 Busy Here").waitFor();
     await p.getByText(/^Next attempt at /).waitFor();
     await p.getByRole("button", { name: "Cancel the call" }).click();
@@ -180,7 +180,7 @@ describe("the calls of a company", () => {
   });
 
   it("are narrowed by the address, and new ones do not move what is being read", { timeout: 60_000 }, async (t) => {
-    const p = await open(t, "/calls?state=busy&campaign=nothing");
+    const p = await open(t, company, "/calls?state=busy&campaign=nothing");
     await p.getByText("No call fits these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await row(p, told).waitFor();
@@ -205,7 +205,7 @@ describe("the calls of a company", () => {
   });
 
   it("begin with a command that works, where there are none", { timeout: 60_000 }, async (t) => {
-    const p = await open(t, "/calls");
+    const p = await open(t, company, "/calls");
     await p.route("**/panel/v1/events?*", (r) => r.abort()); // once it is there, the list is loaded again by itself
     await p.route("**/panel/v1/calls?*", (r) => r.fulfill({ json: { data: [], next_cursor: null } }));
     await p.reload();
@@ -220,7 +220,7 @@ describe("the calls of a company", () => {
   });
 
   it("to a line have a tab of their own", { timeout: 60_000 }, async (t) => {
-    const p = await open(t, "/calls?state=busy");
+    const p = await open(t, company, "/calls?state=busy");
     await p.getByRole("tab", { name: "Incoming" }).click();
     await p.getByText("Nobody has called yet").waitFor();
     await accessible(p, "no incoming calls");
@@ -241,7 +241,7 @@ describe("the calls of a company", () => {
   });
 
   it("say so when they cannot be loaded", async (t) => {
-    const p = await open(t, "/calls");
+    const p = await open(t, company, "/calls");
     await p.route("**/panel/v1/events?*", (r) => r.abort()); // once it is there, the list is loaded again by itself
     await p.route("**/panel/v1/calls?*", (r) => r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } }));
     await p.reload();
@@ -255,7 +255,7 @@ describe("the calls of a company", () => {
 
   for (const [name, options] of [["dark", { colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 844 } }], ["spanish", { locale: "es-ES" }], ["portuguese", { locale: "pt-PT", viewport: { width: 390, height: 844 }, colorScheme: "dark" }]]) {
     it(`are shown ${name}`, { timeout: 60_000 }, async (t) => {
-      const p = await open(t, "/calls", options);
+      const p = await open(t, company, "/calls", options);
       await row(p, told).waitFor();
       await accessible(p, "the list, " + name);
       assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the list scrolls sideways");

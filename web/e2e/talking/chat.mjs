@@ -1,34 +1,19 @@
 // The chat on a customer's page, as a visitor uses it.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot, site } from "./browser.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, context, shot, site } from "../browser.mjs";
+import { browser, newCompany, stranger, until } from "../world.mjs";
+import { chatOf, page, say, tag, visitor } from "../widgets.mjs";
 
-const tag = (more = "") => `<script async src="${ready.widget_url}/embed/chat.js" widget="${ready.chat_widget_id}" customer="${ready.access_key}" ${more}></script>`;
-const page = (body, lang = "en") => `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1"></head><body><h1>Shop</h1>${body}</body></html>`;
-
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser.close());
-
-/** chatOf opens the chat of a page that embeds it, and returns its frame. */
-async function chatOf(p) {
-  await p.waitForFunction(() => globalThis.carillon?.on);
-  const loaded = p.waitForEvent("framenavigated", (f) => f !== p.mainFrame() && f.url().includes("cw_id="));
-  await p.waitForFunction(() => { globalThis.carillon("open"); return document.activeElement && document.activeElement !== document.body; });
-  const frame = await loaded;
-  await frame.getByRole("log").waitFor();
-  await frame.locator("footer textarea").waitFor();
-  return frame;
-}
-
-const say = async (frame, text) => { const box = frame.locator("footer textarea"); await box.fill(text); await box.press("Enter"); };
+let company;
 
 describe("the chat on a page of another site", () => {
+  beforeEach(async () => { company = await newCompany(); });
   it("welcomes in the page's language, keeps the thread over a reload, and offers a person", async (t) => {
-    const host = await site("shop", page(tag(), "es"));
+    const host = await site("shop", page(tag(company), "es"));
     t.after(() => host.close());
-    const c = await context(browser);
-    t.after(() => c.close());
+    const c = await context(browser, { reducedMotion: "no-preference" });
+    t.after(async () => { c.check(); await c.close(); });
     const p = await c.newPage();
     const said = [];
     p.on("console", (m) => said.push(m.text()));
@@ -48,7 +33,6 @@ describe("the chat on a page of another site", () => {
     await frame.getByText("¿Hay vida en la luna de queso xyzzy?").waitFor();
     await shot(p, "chat-embedded");
     assert.deepEqual(said.filter((x) => x.includes("postMessage")), [], "what the site's console says");
-    c.check();
   });
 
   it("is answered from the company's knowledge with its source, in two languages, and honestly where there is none", async (t) => {
@@ -56,13 +40,7 @@ describe("the chat on a page of another site", () => {
       ["en", "How much does shipping cost?", "Shipping costs 4.90 euros", "Shipping and delivery of shop orders", "https://harbour.test/en/shipping", "I do not know that."],
       ["es", "¿Cuánto cuesta el envío?", "El envío cuesta 4,90 euros", "Envío y entrega de pedidos", "https://harbour.test/es/envios", "No lo sé."],
     ]) {
-      const host = await site("shop", page(tag(`lang="${lang}"`), lang));
-      t.after(() => host.close());
-      const c = await context(browser);
-      t.after(() => c.close());
-      const p = await c.newPage();
-      await p.goto(host.url);
-      const frame = await chatOf(p);
+      const { p, frame } = await visitor(t, company, { lang });
       await say(frame, question);
       await frame.locator(".bubble", { hasText: answer }).waitFor();
       const source = frame.getByRole("link", { name: title });
@@ -72,36 +50,23 @@ describe("the chat on a page of another site", () => {
       await frame.locator(".bubble", { hasText: unknown }).waitFor();
       await accessible(frame, "an answer with its source");
       await shot(p, "chat-source-" + lang);
-      c.check();
     }
   });
 
   it("sends what was written while the network was away, once and in order", async (t) => {
-    const host = await site("shop", page(tag('lang="en"')));
-    t.after(() => host.close());
-    const c = await context(browser);
-    t.after(() => c.close());
-    const p = await c.newPage();
-    await p.goto(host.url);
-    const frame = await chatOf(p);
+    const { c, frame } = await visitor(t, company);
     await say(frame, "first");
     await frame.getByText("Sent").first().waitFor();
     await c.setOffline(true);
     for (const text of ["second", "third", "fourth"]) await say(frame, text);
     await frame.getByText("You are offline").waitFor();
     await c.setOffline(false);
-    await frame.locator(".pending").first().waitFor({ state: "detached", timeout: 40_000 });
-    await assertEventually(async () => (await frame.locator(".me .bubble").allTextContents()).join() === "first,second,third,fourth");
+    await frame.locator(".pending").first().waitFor({ state: "detached" });
+    await until(async () => (await frame.locator(".me .bubble").allTextContents()).join() === "first,second,third,fourth", "all are there, in order");
   });
 
   it("can be used by keyboard, on a phone, in the dark, from right to left, with less motion", async (t) => {
-    const host = await site("shop", page(tag('lang="ar"')));
-    t.after(() => host.close());
-    const c = await context(browser, { viewport: { width: 390, height: 780 }, colorScheme: "dark", reducedMotion: "reduce" });
-    t.after(() => c.close());
-    const p = await c.newPage();
-    await p.goto(host.url);
-    const frame = await chatOf(p);
+    const { p, frame } = await visitor(t, company, { body: tag(company, 'lang="ar"'), viewport: { width: 390, height: 780 }, colorScheme: "dark" });
     assert.equal(await frame.evaluate(() => document.documentElement.dir), "rtl");
     await frame.locator("footer textarea").focus();
     await p.keyboard.type("hello");
@@ -114,63 +79,48 @@ describe("the chat on a page of another site", () => {
     assert.equal(await frame.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "it scrolls sideways at " + box);
     await p.keyboard.press("Escape");
     await p.waitForFunction(() => document.activeElement?.shadowRoot === null || document.activeElement !== null);
-    c.check();
   });
 
   it("stays one when its tag is there twice, and answers calls from before it loaded", async (t) => {
-    const host = await site("shop", page(`<script>window.carillon = function () { (carillon.q = carillon.q || []).push(arguments) }; carillon("on", "open", function () { document.title = "opened" }); carillon("open");</script>${tag()}${tag()}`));
+    const host = await site("shop", page(`<script>window.carillon = function () { (carillon.q = carillon.q || []).push(arguments) }; carillon("on", "open", function () { document.title = "opened" }); carillon("open");</script>${tag(company)}${tag(company)}`));
     t.after(() => host.close());
     const c = await context(browser);
-    t.after(() => c.close());
+    t.after(async () => { c.check(); await c.close(); });
     const p = await c.newPage();
-    await p.goto(host.url);
+    await p.goto(host.url, { waitUntil: "load" }); // both scripts have run
     await p.waitForFunction(() => document.title === "opened");
-    await p.waitForTimeout(300);
     assert.equal(p.frames().length, 2);
     await p.evaluate(() => { document.body.replaceChildren(document.createElement("main")); }); // single-page navigation
     await p.evaluate(() => { document.body.replaceWith(document.createElement("body")); });
     await p.waitForFunction(() => document.querySelectorAll("html > div").length === 1);
     assert.equal(p.frames().length, 2);
-    c.check();
   });
 });
 
 describe("the wrapper page", () => {
+  beforeEach(async () => { company = await newCompany(); });
   it("shows the chat under both forms of its address, without a way to close it when that is not wanted", async (t) => {
-    const c = await context(browser);
-    t.after(() => c.close());
-    const p = await c.newPage();
-    const forms = [`${ready.base_url}/functions/v1/widgetWebView?customer_id=${ready.access_key}&widget_id=${ready.chat_widget_id}&lang=pt&showClose=false`,
-      `${ready.base_url}/functions/v1/widgetWebView/${ready.access_key}/${ready.chat_widget_id}?lang=pt`];
+    const { p } = await stranger(t);
+    const forms = [`${company.base_url}/functions/v1/widgetWebView?customer_id=${company.access_key}&widget_id=${company.chat_widget_id}&lang=pt&showClose=false`,
+      `${company.base_url}/functions/v1/widgetWebView/${company.access_key}/${company.chat_widget_id}?lang=pt`];
     for (const address of forms) {
       await p.goto(address);
       const frame = p.frames()[1];
       await frame.locator("footer textarea").waitFor();
       assert.equal(await frame.getByRole("button", { name: "Fechar" }).count(), address.includes("showClose=false") ? 0 : 1);
     }
-    c.check();
   });
 
   it("works in a page without an origin and without storage", async (t) => {
-    const c = await context(browser);
-    t.after(() => c.close());
-    const p = await c.newPage();
-    const address = `${ready.base_url}/functions/v1/widgetWebView?customer_id=${ready.access_key}&widget_id=${ready.chat_widget_id}`;
+    const { p } = await stranger(t);
+    const address = `${company.base_url}/functions/v1/widgetWebView?customer_id=${company.access_key}&widget_id=${company.chat_widget_id}`;
     const host = await site("sandboxed", page(`<iframe sandbox="allow-scripts" style="width:400px;height:600px" src="${address}"></iframe>`));
     t.after(() => host.close());
     await p.goto(host.url);
-    await assertEventually(() => p.frames().length === 3);
+    await until(() => p.frames().length === 3, "the chat is in the frame");
     const frame = p.frames()[2];
     await frame.locator("footer textarea").waitFor();
     await say(frame, "hello from nowhere");
     await frame.getByText("Sent").first().waitFor();
-    c.check();
   });
 });
-
-async function assertEventually(condition, within = 20_000) {
-  for (const end = Date.now() + within; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    if (await condition()) return;
-    assert.ok(Date.now() < end, "it did not come to pass in time: " + condition);
-  }
-}

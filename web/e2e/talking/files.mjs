@@ -1,21 +1,17 @@
 // Files in the chat: chosen, refused, shown, there after a reload.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, png, ready, shot } from "./browser.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, png, shot } from "../browser.mjs";
+import { newCompany, stranger } from "../world.mjs";
 
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser.close());
-
-const wrapper = `${ready.base_url}/functions/v1/widgetWebView?customer_id=${ready.access_key}&widget_id=${ready.chat_widget_id}&lang=en`;
+let company;
 
 describe("files in the chat", () => {
+  beforeEach(async () => { company = await newCompany(); });
   for (const [name, options] of [["light", {}], ["dark-phone", { colorScheme: "dark", viewport: { width: 390, height: 780 } }]]) {
     it(`are sent, shown and still there after a reload, ${name}`, async (t) => {
-      const c = await context(browser, options);
-      t.after(() => c.close());
-      const p = await c.newPage();
-      await p.goto(wrapper);
+      const { p } = await stranger(t, options);
+      await p.goto(`${company.base_url}/functions/v1/widgetWebView?customer_id=${company.access_key}&widget_id=${company.chat_widget_id}&lang=en`);
       let frame = p.frames()[1];
       await frame.locator("button[title='Attach a file']:enabled").waitFor();
       const choose = (file) => frame.locator("input[type=file]").setInputFiles(file);
@@ -39,7 +35,6 @@ describe("files in the chat", () => {
       frame = p.frames()[1];
       await frame.locator(".picture img").waitFor();
       assert.equal(await frame.locator(".row .picture, .row .file").count(), 2);
-      c.check();
     });
   }
 });

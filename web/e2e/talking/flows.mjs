@@ -1,43 +1,13 @@
 // Flows, from the editor to a visitor who talks with one.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
-import { call, signIn } from "./voice.mjs";
+import { accessible, shot } from "../browser.mjs";
+import { call, member, newCompany, open, until } from "../world.mjs";
+import { say, visitor } from "../widgets.mjs";
 
-let browser;
+let company;
 let token;
-before(async () => { browser = await launch(); token = await signIn(); });
-after(() => browser.close());
-
-/** opened is a page of the panel for who is signed in. */
-async function opened(t, path, options = {}, who = [ready.email, ready.password]) {
-  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1440, height: 900 }, ...options });
-  t.after(() => c.close());
-  const p = await c.newPage();
-  await p.goto(ready.panel_url + path);
-  await p.locator('input[type="email"]').fill(who[0]);
-  await p.locator('input[name="password"]').fill(who[1]);
-  await p.locator('button[type="submit"]').click();
-  await p.locator("nav, .nav").first().waitFor({ state: "attached" });
-  return { c, p };
-}
-
-/** visitor opens the chat on the demo page, and returns its frame. */
-async function visitor(t) {
-  const c = await context(browser);
-  t.after(() => c.close());
-  const p = await c.newPage();
-  await p.goto(`${ready.demo_url}?lang=en`);
-  await p.waitForFunction(() => globalThis.carillon?.on);
-  await p.evaluate(() => globalThis.carillon("open"));
-  for (const end = Date.now() + 15_000; ; await p.waitForTimeout(50)) {
-    const frame = p.frames().find((f) => f !== p.mainFrame() && f.url().includes("cw_id="));
-    assert.ok(frame || Date.now() < end, "the chat does not open");
-    if (frame) { await frame.locator("footer textarea").waitFor(); return { p, frame }; }
-  }
-}
-const say = async (frame, text) => { const box = frame.locator("footer textarea"); await box.fill(text); await box.press("Enter"); };
 
 const row = (p, path) => p.locator(`.flow-edit [data-row="${path}"]`);
 const shapeOf = (p) => p.locator(".flow-edit .flow-open").evaluateAll((all) => all.map((x) => `${x.dataset.row.replace("steps.", "")} ${x.querySelector(".cut").textContent}`));
@@ -51,14 +21,15 @@ async function add(p, kind, list = "steps") {
 }
 
 describe("flows", () => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; });
   it("are made in the editor, tried, published, talked with in a chat, and their runs are shown", async (t) => {
-    const { c, p } = await opened(t, "/flows");
-    await c.route("**/flows/overview*", (route) => route.fulfill({ json: { data: [] } }));
+    const p = await open(t, company, "/flows");
+    await p.context().route("**/flows/overview*", (route) => route.fulfill({ json: { data: [] } }));
     await p.reload();
     await p.getByRole("heading", { name: "No flows yet" }).waitFor();
     await accessible(p, "no flows");
     await shot(p, "panel-flows-empty");
-    await c.unroute("**/flows/overview*");
+    await p.context().unroute("**/flows/overview*");
     await p.getByRole("button", { name: "Add a flow" }).click();
     const form = p.getByRole("dialog");
     await form.getByRole("radio", { name: "Empty flow" }).check();
@@ -135,7 +106,7 @@ describe("flows", () => {
     await p.getByText("Published as version 1").waitFor();
     await p.getByText("Version 1", { exact: true }).first().waitFor();
 
-    const v = await visitor(t);
+    const v = await visitor(t, company);
     await say(v.frame, "BOAT!");
     await v.frame.getByText("Ahoy, shall we sail?", { exact: true }).waitFor();
     await v.frame.getByRole("button", { name: "Yes", exact: true }).click();
@@ -155,17 +126,13 @@ describe("flows", () => {
     await p.locator('.flow-row[data-chosen="yes"] [data-row="steps.2.then.0"]').waitFor();
     await p.getByRole("link", { name: "Open the conversation" }).click();
     await p.getByRole("log").getByText("See you in Vigo.").waitFor();
-    c.check();
   });
 
   it("are moved in by keyboard, by the menu and by dragging", async (t) => {
     const steps = [{ say: "one" }, { if: "a == 'b'", then: [{ say: "two" }], else: [] }, { say: "three" }];
     const { id } = await call("POST", "/panel/v1/flows/drafts", token, { flow: { name: "Moving", trigger: {}, steps } });
-    const { c, p } = await opened(t, "/flows/" + id);
-    const want = async (wanted, what) => {
-      for (const end = Date.now() + 5_000; Date.now() < end && !isDeepStrictEqual(await shapeOf(p), wanted);) await p.waitForTimeout(50);
-      assert.deepEqual(await shapeOf(p), wanted, what);
-    };
+    const p = await open(t, company, "/flows/" + id);
+    const want = (wanted, what) => until(async () => isDeepStrictEqual(await shapeOf(p), wanted), what);
     await row(p, "steps.0").focus();
     await p.keyboard.press("Alt+ArrowDown");
     await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "down");
@@ -189,11 +156,12 @@ describe("flows", () => {
     await p.mouse.down();
     await gap.hover();
     await p.locator(".flow-steps[data-dragging]").waitFor(); // the gaps have grown
-    for (let i = 0; i < 50 && await gap.getAttribute("data-over") === null; i++) {
+    let step = 0;
+    await until(async () => {
       const { x, y, width, height } = await gap.boundingBox();
-      await p.mouse.move(x + width / 2 + (i % 2), y + height / 2);
-      await p.waitForTimeout(50);
-    }
+      await p.mouse.move(x + width / 2 + (step++ % 2), y + height / 2);
+      return await gap.getAttribute("data-over") !== null;
+    }, "it is over the gap");
     await p.mouse.up();
     await want(["0 a == 'b'", "0.then.0 three", "0.then.1 two", "0.else.0 one"], "dragged");
     await p.keyboard.press("Control+s");
@@ -205,11 +173,10 @@ describe("flows", () => {
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByRole("heading", { name: "Flows", level: 1 }).waitFor();
     assert.equal(await p.getByText("Moving").count(), 0);
-    c.check();
   });
 
   it("have forms for every kind of step, and outcomes that are typed in a test run", async (t) => {
-    const { c, p } = await opened(t, "/flows");
+    const p = await open(t, company, "/flows");
     await p.getByRole("button", { name: "Add a flow" }).click();
     await p.getByRole("radio", { name: "Empty flow" }).check();
     await p.getByRole("dialog").getByLabel("Name").fill("All kinds");
@@ -264,20 +231,19 @@ describe("flows", () => {
     await shot(p, "panel-flow-outcome");
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
-    c.check();
   });
 
   it("keep their versions, of which a former one becomes the draft again; a run is stopped", async (t) => {
     const first = { name: "Versions", trigger: { keywords: ["versions"] }, steps: [{ say: "First?" }, { ask: "a" }] };
     const made = await call("POST", "/panel/v1/flows/drafts", token, { flow: first });
     await call("POST", `/panel/v1/flows/${made.id}/publish`, token);
-    const v = await visitor(t);
+    const v = await visitor(t, company);
     await say(v.frame, "versions");
     await v.frame.getByText("First?", { exact: true }).waitFor();
     await call("PUT", `/panel/v1/flows/${made.id}/draft`, token, { flow: { ...first, steps: [{ say: "Second." }] } });
     await call("POST", `/panel/v1/flows/${made.id}/publish`, token);
 
-    const { c, p } = await opened(t, `/flows/${made.id}?tab=versions`);
+    const p = await open(t, company, `/flows/${made.id}?tab=versions`);
     await p.getByRole("row", { name: /^2 People talk with this version/ }).waitFor();
     await p.getByRole("button", { name: "Look at it: 1" }).click();
     const drawer = p.getByRole("dialog", { name: "Version 1" });
@@ -301,12 +267,12 @@ describe("flows", () => {
     await p.getByText("Run stopped").waitFor();
     await p.getByRole("region", { name: "What happened" }).getByText(/^Stopped: By/).waitFor();
     assert.equal(await p.getByRole("button", { name: "Stop the run" }).count(), 0);
-    c.check();
   });
 
   it("are shown and not changed to who may only read", async (t) => {
-    await call("POST", "/panel/v1/users", token, { email: "reader@flows.test", name: "Rita", password: "a-long-enough-password", role: "viewer" });
-    const { c, p } = await opened(t, "/flows", {}, ["reader@flows.test", "a-long-enough-password"]);
+    const flow = { name: "Boat trip", trigger: { keywords: ["boat"] }, steps: [{ say: "Ahoy, shall we sail?" }, { ask: "sail", choices: ["Yes", "No"] }] };
+    await call("POST", "/panel/v1/flows/drafts", token, { flow });
+    const p = await open(t, company, "/flows", {}, await member(company, "Rita", "viewer"));
     await p.getByRole("link", { name: "Boat trip" }).waitFor();
     assert.equal(await p.getByRole("button", { name: "Add a flow" }).count(), 0);
     await accessible(p, "the flows");
@@ -315,25 +281,5 @@ describe("flows", () => {
     await row(p, "steps.0").waitFor();
     assert.equal(await p.getByRole("button", { name: "Publish", exact: true }).count(), 0);
     assert.equal(await p.locator(".flow-edit .flow-gap").count(), 0);
-    c.check();
-  });
-
-  it("are readable on a phone, in the dark, in each language", async (t) => {
-    const { data } = await call("GET", "/panel/v1/flows/overview", token);
-    const flow = data.find((f) => f.name === "Boat trip");
-    const { data: runs } = await call("GET", "/panel/v1/flow-runs?flow=" + flow.id, token);
-    for (const [locale, title] of [["es", "Flujos"], ["pt", "Fluxos"]]) {
-      const { c, p } = await opened(t, "/flows", { locale, colorScheme: "dark", viewport: { width: 390, height: 844 }, hasTouch: true });
-      await p.getByRole("heading", { name: title, level: 1 }).waitFor();
-      for (const [path, name] of [["/flows", "flows"], [`/flows/${flow.id}?step=steps.1`, "flow"], ["/flows?tab=runs", "flow-runs"], ["/flows/runs/" + runs[0].id, "flow-run"]]) {
-        await p.goto(ready.panel_url + path);
-        await p.getByRole("heading", { level: 1 }).waitFor();
-        await p.locator(name === "flow" ? ".flow-form" : name === "flow-run" ? ".flow-log li" : "tbody tr:visible").first().waitFor();
-        await accessible(p, `${name} in ${locale}`);
-        assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} in ${locale} does not scroll sideways`);
-        await shot(p, `panel-${name}-${locale}-dark`);
-      }
-      c.check();
-    }
   });
 });

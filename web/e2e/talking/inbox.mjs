@@ -1,74 +1,24 @@
 // A visitor of the demo page, the agent, and the teammates who answer in the inbox, each in a browser of their own.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, fits, shot } from "../browser.mjs";
+import { call, member, newCompany, open, until } from "../world.mjs";
+import { chatOf, say, visitor } from "../widgets.mjs";
 
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser.close());
+let company;
 
-/** call asks an interface of the program as a script would. */
-async function call(method, path, { token, body } = {}) {
-  const r = await fetch(ready.base_url.replace(/\/\/[a-z]+\.localhost/, "//127.0.0.1") + path, {
-    method, headers: { ...(body && { "Content-Type": "application/json" }), ...(token && { Authorization: "Bearer " + token }) }, body: body && JSON.stringify(body),
-  });
-  assert.ok(r.ok, `${method} ${path}: ${r.status}`);
-  return r.status === 204 ? undefined : r.json();
-}
-
-const password = "a-long-enough-password";
-let owner;
-
-/** teammate makes an account that may answer; made before, it is the same one. */
-async function teammate(name) {
-  const email = name.toLowerCase() + "@inbox.test";
-  owner ??= (await call("POST", "/functions/v1/auth?grant_type=password", { body: { email: ready.email, password: ready.password } })).access_token;
-  await call("POST", "/panel/v1/users", { token: owner, body: { email, name, password, role: "teammate" } });
-  return { email, name };
-}
-
-/** inbox signs a teammate in and shows the inbox. */
-async function inbox(t, who, options = {}) {
-  const c = await context(browser, { locale: "en-GB", viewport: { width: 1440, height: 900 }, ...options });
-  t.after(() => c.close());
-  const p = await c.newPage();
-  await p.goto(ready.panel_url + "/inbox");
-  await p.getByLabel("E-mail").fill(who.email);
-  await p.getByLabel("Password", { exact: true }).fill(password);
-  await p.getByRole("button", { name: "Sign in" }).click();
-  await p.getByRole("heading", { name: "Inbox" }).waitFor();
+/** inbox shows the inbox to a teammate. */
+async function inbox(t, name, options = {}) {
+  const p = await open(t, company, "/inbox", options, await member(company, name, "teammate"));
   await p.getByText("Available").waitFor();
   return p;
 }
 
-/** visitor opens the chat on the demo page. */
-async function visitor(t, lang, options = {}) {
-  const c = await context(browser, options);
-  t.after(() => c.close());
-  const p = await c.newPage();
-  await p.goto(`${ready.demo_url}?lang=${lang}`);
-  return { p, c, frame: await chat(p) };
-}
-
-async function chat(p) {
-  await p.waitForFunction(() => globalThis.carillon?.on);
-  await p.evaluate(() => globalThis.carillon("open"));
-  let frame;
-  for (const end = Date.now() + 15_000; !frame; await p.waitForTimeout(50)) {
-    frame = p.frames().find((f) => f !== p.mainFrame() && f.url().includes("cw_id="));
-    assert.ok(frame || Date.now() < end, "the chat does not open");
-  }
-  await frame.getByRole("log").waitFor();
-  return frame;
-}
-
-const say = async (frame, text) => { const box = frame.locator("footer textarea"); await box.fill(text); await box.press("Enter"); };
-
 /** choose opens the conversation of a visitor, whose newest words are among the newest that a list has. */
 async function choose(p, words, folder) {
-  const { data } = await call("GET", `/panel/v1/conversations?folder=${folder}&limit=50`, { token: owner });
+  const { data } = await call("GET", `/panel/v1/conversations?folder=${folder}&limit=50`, company.token);
   for (const { id } of data) {
-    const { turns } = await call("GET", "/panel/v1/conversations/" + id, { token: owner });
+    const { turns } = await call("GET", "/panel/v1/conversations/" + id, company.token);
     if (turns.some((turn) => turn.text === words)) return p.locator(`.inbox-row[data-id="${id}"]`).click();
   }
   assert.fail("nobody said " + words);
@@ -77,10 +27,10 @@ const told = (frame, text) => frame.locator(".bubble", { hasText: text });
 const said = (p, text) => p.locator(".inbox-bubble", { hasText: text });
 
 describe("a conversation", () => {
+  beforeEach(async () => { company = await newCompany(); });
   it("goes from the agent to a teammate, is rated and resolved, and is there the next day", async (t) => {
-    const ana = await teammate("Ana");
-    const p = await inbox(t, ana);
-    const { p: host, frame, c } = await visitor(t, "es");
+    const p = await inbox(t, "Ana");
+    const { p: host, frame } = await visitor(t, company, { lang: "es" });
     await frame.getByText("Hola").first().waitFor(); // the welcome
     await say(frame, "¿Puedo pagar con tarjeta?");
     await frame.getByRole("link", { name: "Precios y pago de excursiones" }).waitFor();
@@ -118,17 +68,15 @@ describe("a conversation", () => {
     await p.getByText("The visitor rated 5 of 5").waitFor();
 
     await host.reload();
-    const again = await chat(host);
+    const again = await chatOf(host);
     for (const text of ["¿Puedo pagar con tarjeta?", "Hola, soy Ana.", "Quiero cambiar mi reserva"]) await told(again, text).first().waitFor();
     assert.equal(await again.getByText("Cliente habitual").count(), 0);
-    c.check();
-    p.context().check();
   });
 
   it("is answered by one of two teammates, and the other is warned", async (t) => {
-    const ben = await inbox(t, await teammate("Ben"));
-    const eva = await inbox(t, await teammate("Eva"));
-    const { frame } = await visitor(t, "en");
+    const ben = await inbox(t, "Ben");
+    const eva = await inbox(t, "Eva");
+    const { frame } = await visitor(t, company);
     await say(frame, "I lost my hat on the boat");
     await frame.getByRole("button", { name: "Talk to a person" }).click();
     await frame.getByText("You are number 1 in the queue").waitFor();
@@ -151,43 +99,41 @@ describe("a conversation", () => {
     await dialog.getByRole("button", { name: "Take over and send" }).click();
     await told(frame, "Which boat was it?").waitFor();
     await ben.getByText("Eva joined").waitFor();
-    eva.context().check();
   });
 });
 
 describe("the inbox", () => {
-  it("shows thirty conversations, by keyboard, light and dark, wide and on a phone", async (t) => {
-    const who = await teammate("Ida");
+  beforeEach(async () => { company = await newCompany(); });
+  it("shows thirty conversations, by keyboard, wide and on a phone in the dark", async (t) => {
     const names = ["Ana Torres", "Luis Vega", "Marta Gil", "John Smith", "Eva Sousa", "Pedro Alves", "Nora Klein"];
     const asks = ["Where is my voucher 4471?", "¿Cuál es el horario del sábado?", "I would like to return a cap", "Posso pagar com cartão?", "Do you go out when it rains?", "The code SUMMER does not work although your mail says that it is good until Friday"];
     for (let i = 0; i < 30; i++) {
-      const s = await call("POST", "/functions/v1/chat/session", { body: { widget_id: ready.chat_widget_id, customer_id: crypto.randomUUID(), lang: ["en", "es", "pt"][i % 3], page: "http://shop.localhost/tours/" + i } });
-      await call("POST", "/functions/v1/chat/turns", { token: s.token, body: { client_id: crypto.randomUUID(), text: asks[i % asks.length] } });
-      if (i % 2) await call("POST", "/functions/v1/chat/contact", { token: s.token, body: { name: names[i % names.length], email: `visitor${i}@example.com` } });
-      if (i % 3 === 0) await call("POST", "/functions/v1/chat/handoff", { token: s.token, body: {} });
+      const s = await call("POST", "/functions/v1/chat/session", "", { widget_id: company.chat_widget_id, customer_id: crypto.randomUUID(), lang: ["en", "es", "pt"][i % 3], page: "http://shop.localhost/tours/" + i });
+      await call("POST", "/functions/v1/chat/turns", s.token, { client_id: crypto.randomUUID(), text: asks[i % asks.length] });
+      if (i % 2) await call("POST", "/functions/v1/chat/contact", s.token, { name: names[i % names.length], email: `visitor${i}@example.com` });
+      if (i % 3 === 0) await call("POST", "/functions/v1/chat/handoff", s.token, {});
     }
-    for (const [name, options] of [["wide", {}], ["wide-dark", { colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 780 } }], ["phone-dark", { viewport: { width: 390, height: 780 }, colorScheme: "dark" }]]) {
-      const p = await inbox(t, who, options);
+    for (const [name, options] of [["wide", {}], ["phone-dark", { viewport: { width: 390, height: 780 }, colorScheme: "dark" }]]) {
+      const p = await inbox(t, "Ida", options);
       await p.getByRole("button", { name: "All", exact: true }).click();
       await p.locator(".inbox-row").nth(29).waitFor({ state: "attached" });
       await accessible(p, "the list, " + name);
       await shot(p, "inbox-list-" + name);
       for (const key of ["j", "j", "k"]) await p.keyboard.press(key);
       await p.locator(".inbox-bubble").first().waitFor();
-      assert.equal(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "it scrolls sideways: " + name);
+      await fits(p, "the thread, " + name);
       await accessible(p, "the thread, " + name);
       await shot(p, "inbox-open-" + name);
       await p.keyboard.press("Escape");
       await p.keyboard.press("/");
       await p.keyboard.type("no such words anywhere");
       await p.getByText("No conversation matches").waitFor();
-      p.context().check();
     }
   });
 
   it("keeps canned replies and uses one by its shortcut", async (t) => {
-    const p = await inbox(t, await teammate("Leo"));
-    const { frame } = await visitor(t, "en");
+    const p = await inbox(t, "Leo");
+    const { frame } = await visitor(t, company);
     await say(frame, "Is the museum near?");
     await frame.locator(".them").nth(1).waitFor();
     await p.getByRole("button", { name: "All", exact: true }).click();
@@ -207,6 +153,5 @@ describe("the inbox", () => {
     await p.keyboard.press("Enter");
     await p.keyboard.press("Enter");
     await told(frame, "The museum is five minutes from pier 3.").waitFor();
-    p.context().check();
   });
 });

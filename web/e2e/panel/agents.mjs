@@ -1,0 +1,51 @@
+// Agents, as an administrator makes and tries them.
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, fits, shot } from "../browser.mjs";
+import { newCompany, open } from "../world.mjs";
+
+let company;
+
+describe("agents", () => {
+  beforeEach(async () => { company = await newCompany(); });
+
+  it("are made, tried before they are saved, and removed", async (t) => {
+    const p = await open(t, company, "/agents");
+    await p.getByRole("link", { name: "Reception" }).waitFor();
+    await accessible(p, "the agents");
+    await shot(p, "panel-agents");
+    await p.getByRole("button", { name: "Add an agent" }).click();
+    const name = "Night desk";
+    await p.getByRole("dialog").getByLabel("Name").fill(name);
+    await p.getByRole("dialog").getByRole("button", { name: "Add an agent" }).click();
+    await p.getByRole("heading", { name }).waitFor();
+    await p.getByRole("combobox", { name: "Knowledge" }).click();
+    await p.getByRole("option", { name: "faq", exact: true }).click();
+    await p.keyboard.press("Escape");
+    await p.getByLabel("Write as a visitor").fill("Can I bring luggage aboard?");
+    await p.keyboard.press("Enter");
+    await p.getByRole("log").getByText("one bag or small suitcase that fits under a seat").waitFor();
+    await p.getByRole("log").getByRole("link", { name: /Luggage/ }).waitFor();
+    await p.getByLabel("Write as a visitor").fill("xyzzy plugh frobnicate?");
+    await p.keyboard.press("Enter");
+    await p.getByText("It found no answer").waitFor();
+    await accessible(p, "an agent");
+    await shot(p, "panel-agent");
+    await p.getByRole("radio", { name: "Language model" }).check({ force: true });
+    await p.getByLabel("Address of the server").fill("not an address");
+    await p.getByRole("textbox", { name: "Model" }).fill("m");
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
+    await p.getByText("Must be an http or https address").first().waitFor();
+    await p.getByLabel("Address of the server").fill("http://127.0.0.1:9/v1");
+    await p.getByLabel("Its key").first().fill("sk-secret-key");
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    await p.reload();
+    await p.getByRole("heading", { name }).waitFor();
+    assert.equal(await p.getByLabel("Address of the server").inputValue(), "http://127.0.0.1:9/v1");
+    assert.equal((await p.content()).includes("sk-secret-key"), false);
+    await p.getByRole("button", { name: "Remove the agent" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByText("The agent is removed").waitFor();
+  });
+});

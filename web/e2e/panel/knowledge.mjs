@@ -1,0 +1,89 @@
+// The knowledge that agents answer from.
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, shot } from "../browser.mjs";
+import { newCompany, open } from "../world.mjs";
+
+let company;
+
+describe("knowledge", () => {
+  beforeEach(async () => { company = await newCompany(); });
+
+  it("is written, imported, searched and removed; open questions are answered", async (t) => {
+    const p = await open(t, company, "/knowledge");
+    await p.getByRole("link", { name: "faq", exact: true }).waitFor();
+    await accessible(p, "the knowledge");
+    await shot(p, "panel-knowledge");
+    const base = "notes";
+    await p.getByRole("button", { name: "Add a base" }).click();
+    await p.getByRole("dialog").getByLabel("Name").fill("not an id");
+    await p.getByRole("dialog").getByRole("button", { name: "Add a base" }).click();
+    await p.getByRole("dialog").locator(".mantine-InputWrapper-error").waitFor();
+    await p.getByRole("dialog").getByLabel("Name").fill(base);
+    await p.getByRole("dialog").getByRole("button", { name: "Add a base" }).click();
+    await p.getByRole("heading", { name: base }).waitFor();
+    await p.getByRole("button", { name: "Write an article" }).click();
+    const drawer = p.getByRole("dialog");
+    await drawer.getByLabel("Title").fill("Lighthouse <i>tickets</i>");
+    await drawer.getByRole("button", { name: "Save" }).click();
+    await drawer.getByText("Required").waitFor();
+    await drawer.getByLabel("Text").fill("The lighthouse costs six euros and opens at ten.");
+    await accessible(p, "an article");
+    await shot(p, "panel-article");
+    await drawer.getByRole("button", { name: "Save" }).click();
+    await drawer.waitFor({ state: "detached" });
+    await p.getByRole("button", { name: /Lighthouse <i>tickets<\/i>/ }).waitFor();
+    await p.getByRole("button", { name: "Import" }).click();
+    await p.getByText("From Markdown").click();
+    await p.getByLabel("Markdown", { exact: true }).fill("# Dogs\n\nDogs sail for **free** on a lead.");
+    await p.getByRole("button", { name: "Read it" }).click();
+    await p.getByRole("dialog").getByLabel("Title").waitFor();
+    assert.equal(await p.getByRole("dialog").getByLabel("Title").inputValue(), "Dogs");
+    await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await p.getByRole("button", { name: /^Dogs/ }).waitFor();
+    await accessible(p, "a base");
+    await shot(p, "panel-base");
+    await p.getByRole("button", { name: /^Dogs/ }).click();
+    assert.match(p.url(), /article=1/);
+    await p.getByRole("dialog").getByLabel("Text").fill("Dogs sail for free, on a lead, at all times.");
+    await p.keyboard.press("Escape");
+    await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Stay" }).click();
+    await p.getByRole("dialog", { name: "Article" }).getByRole("button", { name: "Save" }).click();
+    await p.getByText("at all times").waitFor();
+
+    await p.goto(company.panel_url + "/knowledge?tab=search");
+    await p.getByLabel("Question", { exact: true }).fill("What does the lighthouse cost?");
+    await p.keyboard.press("Enter");
+    await p.getByText("Answers").first().waitFor();
+    await p.getByRole("listitem").filter({ hasText: base }).getByText("The lighthouse costs six euros").waitFor();
+    await accessible(p, "a search");
+    await shot(p, "panel-search");
+
+    const widget = await p.context().newPage();
+    await widget.goto(`${company.base_url}/functions/v1/widgetWebView?customer_id=${company.access_key}&widget_id=${company.chat_widget_id}`);
+    const box = widget.frameLocator("iframe").locator("footer textarea");
+    const question = "Zyxwv qqfrob?";
+    await box.fill(question);
+    await box.press("Enter");
+    await widget.frameLocator("iframe").getByText("I do not know").first().waitFor();
+    await widget.close();
+    await p.getByRole("tab", { name: "Open questions" }).click();
+    const row = p.getByRole("row", { name: question.replace("?", "") });
+    await row.waitFor();
+    await accessible(p, "the open questions");
+    await shot(p, "panel-questions");
+    await row.getByRole("button", { name: /Write the answer/ }).click();
+    await p.getByRole("menuitem", { name: base }).click();
+    await p.getByRole("dialog").getByLabel("Title").waitFor();
+    assert.equal(await p.getByRole("dialog").getByLabel("Title").inputValue(), question);
+    await p.goBack();
+    await row.getByRole("button", { name: /Dismiss/ }).click();
+    await row.waitFor({ state: "detached" });
+
+    await p.goto(`${company.panel_url}/knowledge/${base}`);
+    await p.getByRole("button", { name: "Remove the base" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByText("The base is removed").waitFor();
+    assert.equal(await p.getByRole("link", { name: base }).count(), 0);
+  });
+});

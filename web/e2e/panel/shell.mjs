@@ -1,0 +1,62 @@
+// The frame of all pages: search, shortcuts, themes, languages.
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, shot } from "../browser.mjs";
+import { newCompany, open } from "../world.mjs";
+
+let company;
+
+describe("the shell", () => {
+  beforeEach(async () => { company = await newCompany(); });
+
+  it("is used by keyboard: search, shortcuts, themes, languages", async (t) => {
+    const p = await open(t, company, "/keys");
+    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+    await p.keyboard.press("Control+k");
+    await p.getByPlaceholder("Search pages and actions").waitFor();
+    await p.keyboard.type("users");
+    await accessible(p, "the search");
+    await shot(p, "panel-palette");
+    await p.keyboard.press("Enter");
+    await p.getByRole("heading", { name: "Users" }).waitFor();
+    await p.getByPlaceholder("Search pages and actions").waitFor({ state: "detached" });
+    await p.keyboard.press("Shift+?");
+    await p.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await shot(p, "panel-shortcuts");
+    await p.keyboard.press("Escape");
+    await p.getByRole("dialog").waitFor({ state: "detached" });
+    await p.keyboard.press("Control+k");
+    await p.getByPlaceholder("Search pages and actions").waitFor();
+    await p.keyboard.type("light and dark");
+    await p.keyboard.press("Enter");
+    await p.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+    await accessible(p, "dark");
+    await shot(p, "panel-users-dark");
+    await p.reload();
+    assert.equal(await p.evaluate(() => document.documentElement.dataset.theme), "dark");
+    await p.getByRole("button", { name: /owner@demo/ }).click();
+    await p.getByText("Español").click();
+    await p.getByRole("heading", { name: "Usuarios" }).waitFor();
+    assert.equal(await p.evaluate(() => document.documentElement.lang), "es");
+    await accessible(p, "the account's menu, dark");
+    await shot(p, "panel-menu-dark");
+  });
+
+  it("has a page for addresses that are none", async (t) => {
+    const p = await open(t, company, "/nowhere");
+    await p.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await accessible(p, "no such page");
+  });
+
+  it("has a menu on a phone, light and dark", async (t) => {
+    for (const colorScheme of ["light", "dark"]) {
+      const p = await open(t, company, "/users", { viewport: { width: 390, height: 780 }, hasTouch: true, colorScheme });
+      await p.getByRole("button", { name: "Menu" }).click();
+      await p.getByRole("link", { name: "Access keys" }).waitFor();
+      await accessible(p, `the menu, ${colorScheme}`);
+      await shot(p, `panel-phone-${colorScheme}-menu`);
+      await p.getByRole("link", { name: "Access keys" }).click();
+      await p.getByRole("heading", { name: "Access keys", exact: true }).waitFor();
+    }
+  });
+});

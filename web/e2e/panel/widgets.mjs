@@ -1,0 +1,74 @@
+// Widgets, as an administrator designs and installs them.
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, shot } from "../browser.mjs";
+import { newCompany, open } from "../world.mjs";
+
+let company;
+
+describe("widgets", () => {
+  beforeEach(async () => { company = await newCompany(); });
+
+  it("are designed beside the real page, saved, installed and removed", async (t) => {
+    const p = await open(t, company, "/widgets");
+    await p.getByRole("link", { name: "Demo chat" }).waitFor();
+    await accessible(p, "the widgets");
+    await shot(p, "panel-widgets");
+    await p.getByRole("button", { name: "Add a widget" }).click();
+    const dialog = p.getByRole("dialog");
+    const name = "Shop";
+    await dialog.getByLabel("Name").fill(name);
+    await dialog.getByLabel("Welcome").fill("Welcome aboard");
+    await dialog.getByRole("button", { name: "Add a widget" }).click();
+    await p.getByRole("heading", { name }).waitFor();
+    const frame = p.frameLocator("iframe");
+    await frame.getByText("Welcome aboard").waitFor();
+    await p.getByLabel("Heading").fill("<b>Harbour</b> help");
+    await frame.getByRole("heading", { name: "<b>Harbour</b> help", includeHidden: true }).waitFor();
+    await p.getByRole("textbox", { name: "Colour", exact: true }).fill("#ffd84d");
+    await p.getByText("can hardly be seen").waitFor();
+    await accessible(p, "the designer");
+    await shot(p, "panel-widget-look");
+    await p.getByRole("button", { name: /^Use #/ }).click();
+    await p.getByText("can hardly be seen").waitFor({ state: "detached" });
+    await p.getByRole("tab", { name: "Words" }).click();
+    await p.getByRole("combobox", { name: "Add a language" }).or(p.getByRole("textbox", { name: "Add a language" })).fill("es");
+    await p.getByRole("button", { name: "Add", exact: true }).click();
+    await p.getByRole("textbox", { name: "Spanish" }).fill("Bienvenido a bordo");
+    await frame.getByText("Bienvenido a bordo").waitFor();
+    await accessible(p, "the words");
+    await shot(p, "panel-widget-words");
+    await p.getByRole("tab", { name: "Behaviour" }).click();
+    await p.getByRole("switch", { name: "Teammates answer at certain hours only" }).check({ force: true });
+    await p.getByRole("combobox", { name: "Allowed sites" }).fill("not an address");
+    await p.keyboard.press("Enter");
+    await accessible(p, "the behaviour");
+    await shot(p, "panel-widget-behaviour");
+    await p.keyboard.press("Control+s");
+    await p.getByText("Must hold origins").first().waitFor();
+    await p.getByRole("link", { name: "Access keys" }).click();
+    await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Stay" }).click();
+    for (let n = await p.locator(".mantine-TagsInput-pill button").count(); n > 0; n--) await p.locator(".mantine-TagsInput-pill button").first().click();
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    await p.reload();
+    await p.getByRole("tab", { name: "Words" }).click();
+    assert.equal(await p.getByRole("textbox", { name: "Spanish" }).inputValue(), "Bienvenido a bordo");
+    await p.getByRole("tab", { name: "Install" }).click();
+    await p.getByRole("button", { name: "Make a key for this widget" }).click();
+    await p.getByText("Copy the tag now").waitFor();
+    const tag = await p.locator(".snippet code").first().textContent();
+    assert.match(tag, /customer="ck_[\w-]{43}"/);
+    await accessible(p, "installing");
+    await shot(p, "panel-widget-install");
+    const wrapper = await p.locator(".snippet code").nth(1).textContent();
+    const shown = await p.context().newPage();
+    await shown.goto(wrapper);
+    await shown.frameLocator("iframe").getByText("Welcome aboard").waitFor();
+    await shown.close();
+    await p.getByRole("button", { name: "Remove the widget" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByText("The widget is removed").waitFor();
+    assert.equal(await p.getByRole("link", { name }).count(), 0);
+  });
+});
