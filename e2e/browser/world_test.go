@@ -96,7 +96,7 @@ func (w *world) company(r *http.Request) any {
 	}
 	setUp := strings.Replace(own(string(text)), "name: Harbour Tours\n", "name: Harbour Tours "+n+"\n", 1)
 	if r.URL.Query().Has("bare") {
-		setUp = setUp[:strings.Index(setUp, "    keys:\n")]
+		setUp = setUp[:strings.Index(setUp, "      - {email: agent@")]
 	}
 	name := filepath.Join(w.t.TempDir(), "company.yaml")
 	if err := os.WriteFile(name, []byte(setUp), 0o600); err != nil {

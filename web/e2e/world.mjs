@@ -1,6 +1,6 @@
 // What an entry runs in: the program with the demo, companies of its own in it, one browser. e2e/browser makes what is asked for.
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { after, before } from "node:test";
 import { readdir } from "node:fs/promises";
 import { context, launch, ready } from "./browser.mjs";
 
@@ -12,10 +12,9 @@ export async function tryParts(entry) {
   withBrowser();
   const parts = (await readdir(new URL(entry + "/", import.meta.url))).filter((name) => name.endsWith(".mjs")).map((name) => name.slice(0, -4));
   const only = process.env.PAGES;
-  for (const part of parts.sort()) {
-    if (parts.includes(only) && part !== only) continue;
-    await import(`./${entry}/${part}.mjs`).catch((error) => it(`${part} is loaded`, () => { throw error; }));
-  }
+  const tried = parts.filter((part) => part === only || !parts.includes(only)).sort();
+  // As one module, so that no test begins before the last part is there.
+  await import("data:text/javascript," + encodeURIComponent(tried.map((part) => `import ${JSON.stringify(new URL(`${entry}/${part}.mjs`, import.meta.url))};`).join("\n")));
 }
 
 /** withBrowser has the tests of a file share a browser. */

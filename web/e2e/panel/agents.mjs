@@ -1,7 +1,7 @@
 // Agents, as an administrator makes and tries them.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { accessible, fits, shot } from "../browser.mjs";
+import { accessible, shot } from "../browser.mjs";
 import { newCompany, open } from "../world.mjs";
 
 let company;
@@ -47,5 +47,17 @@ describe("agents", () => {
     await p.getByRole("button", { name: "Remove the agent" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("The agent is removed").waitFor();
+  });
+
+  it("have the voice of ElevenLabs where they are theirs", async (t) => {
+    const p = await open(t, company, "/agents/" + company.agent_id, { viewport: { width: 390, height: 780 }, colorScheme: "dark" });
+    await p.getByRole("radio", { name: "ElevenLabs" }).check({ force: true });
+    await p.getByLabel("Agent there").waitFor();
+    assert.equal(await p.getByRole("button", { name: "Listen" }).count(), 0);
+    await accessible(p, "an agent of ElevenLabs on a phone");
+    assert.equal(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "it scrolls sideways");
+    await shot(p, "panel-voice-elevenlabs-phone-dark");
+    await p.getByRole("button", { name: "Discard changes" }).click();
+    await p.getByRole("button", { name: "Listen" }).waitFor();
   });
 });

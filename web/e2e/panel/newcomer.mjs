@@ -2,7 +2,7 @@
 // sees what became of the message. Once by mouse in English, once by keyboard alone in Spanish.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { accessible, fits, shot } from "../browser.mjs";
+import { accessible, shot } from "../browser.mjs";
 import { newCompany, stranger } from "../world.mjs";
 
 let company;

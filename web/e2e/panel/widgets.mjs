@@ -3,8 +3,14 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
 import { newCompany, open } from "../world.mjs";
+import { opening } from "../widgets.mjs";
 
 let company;
+
+const save = async (p) => {
+  await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
+  await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+};
 
 describe("widgets", () => {
   beforeEach(async () => { company = await newCompany(); });
@@ -72,3 +78,76 @@ describe("widgets", () => {
     assert.equal(await p.getByRole("link", { name }).count(), 0);
   });
 });
+
+describe("voice widgets", () => {
+  beforeEach(async () => { company = await newCompany(); });
+
+  it("are designed beside the real page, saved, installed and tried", async (t) => {
+    const p = await open(t, company, "/widgets");
+    await p.getByRole("button", { name: "Add a widget" }).click();
+    const dialog = p.getByRole("dialog");
+    await dialog.getByRole("radio", { name: "Voice" }).check({ force: true });
+    const name = "Talk";
+    await dialog.getByLabel("Name").fill(name);
+    await dialog.getByText("Without an agent nobody answers").waitFor();
+    await dialog.getByRole("combobox", { name: "Agent" }).click();
+    await p.getByRole("option", { name: "Reception" }).click();
+    await dialog.getByLabel("Welcome").fill("Ask me about <b>boats</b>");
+    await accessible(p, "adding a widget");
+    await shot(p, "panel-voice-add");
+    await dialog.getByRole("button", { name: "Add a widget" }).click();
+    await p.getByRole("heading", { name }).waitFor();
+
+    const frame = p.frameLocator("iframe");
+    await frame.getByText("Ask me about <b>boats</b>").waitFor();
+    await p.getByRole("textbox", { name: "Colour", exact: true }).fill("#0b6e4f");
+    await p.getByRole("combobox", { name: "Animation of the button" }).click();
+    await p.getByRole("option", { name: "Pulse" }).click();
+    await accessible(p, "the look of a voice widget");
+    await shot(p, "panel-voice-look");
+    await p.getByText("Talking", { exact: true }).click();
+    await frame.getByRole("button", { name: "Hang up" }).waitFor();
+    await p.getByText("After", { exact: true }).click();
+    await frame.getByRole("heading", { name: "The conversation has ended" }).waitFor();
+    await p.getByText("Before", { exact: true }).click();
+
+    await p.getByRole("tab", { name: "Words" }).click();
+    await p.getByRole("textbox", { name: "What the button is called" }).fill("Talk to the harbour");
+    await p.getByRole("textbox", { name: "Start talking" }).fill("Call us");
+    await accessible(p, "the words of a voice widget");
+    await p.getByRole("tab", { name: "Behaviour" }).click();
+    await p.getByText("This agent does not understand speech").waitFor();
+    await p.getByRole("textbox", { name: "Consent" }).fill("We keep what you say for a week.");
+    await frame.getByText("We keep what you say for a week.").waitFor();
+    await p.getByRole("checkbox", { name: "First words" }).check({ force: true });
+    await p.getByRole("switch", { name: "Show what is said" }).uncheck({ force: true });
+    await accessible(p, "the behaviour of a voice widget");
+    await shot(p, "panel-voice-behaviour");
+    await save(p);
+    await p.reload();
+    await p.getByRole("tab", { name: "Behaviour" }).click();
+    assert.equal(await p.getByRole("textbox", { name: "Consent" }).inputValue(), "We keep what you say for a week.");
+    assert.deepEqual([await p.getByRole("checkbox", { name: "First words" }).isChecked(), await p.getByRole("checkbox", { name: "Voice and speed" }).isChecked(), await p.getByRole("switch", { name: "Show what is said" }).isChecked()], [true, false, false]);
+
+    await p.getByRole("tab", { name: "Install" }).click();
+    assert.equal(await p.getByRole("button", { name: "Try it on an empty page" }).isDisabled(), true);
+    await p.getByRole("button", { name: "Make a key for this widget" }).click();
+    await p.getByText("Copy the tag now").waitFor();
+    const tag = await p.locator(".snippet code").first().textContent();
+    assert.match(tag, /embed\/voice\.js"\s+widget="[\w-]{36}"\s+customer="ck_[\w-]{43}"\s+language-lovi="en"/);
+    assert.match(await p.locator(".snippet code").nth(1).textContent(), /frame-src http:\/\/widget\.localhost/);
+    await accessible(p, "installing a voice widget");
+    await shot(p, "panel-voice-install");
+    const [tried] = await Promise.all([p.context().waitForEvent("page"), p.getByRole("link", { name: "Try it on an empty page" }).click()]);
+    await tried.waitForFunction(() => globalThis.carillonVoice?.on);
+    const loaded = opening(tried, "vw_id=");
+    await tried.evaluate(() => globalThis.carillonVoice("open"));
+    const voice = await loaded;
+    await voice.getByText("We keep what you say for a week.").waitFor();
+    await tried.close();
+    await p.getByRole("button", { name: "Remove the widget" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByText("The widget is removed").waitFor();
+  });
+});
+

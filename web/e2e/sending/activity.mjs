@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, dye, looks, shot } from "../browser.mjs";
-import { call, direct, newCompany, open } from "../world.mjs";
+import { direct, newCompany, open } from "../world.mjs";
 
 let company;
 

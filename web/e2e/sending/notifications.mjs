@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { accessible, fits, shot } from "../browser.mjs";
+import { accessible, shot } from "../browser.mjs";
 import { call, member, newCompany, open, until } from "../world.mjs";
-import { find, request, row, send, withKey } from "../sent.mjs";
+import { find, row, send, withKey } from "../sent.mjs";
 
 let company;
 
@@ -87,7 +87,7 @@ describe("what was sent to several", () => {
     await row(p, mixed).waitFor();
 
     const all = await find(company, mixed);
-    const failed = all.recipients.find(company, (r) => r.number === "34600200005");
+    const failed = all.recipients.find((r) => r.number === "34600200005");
     assert.ok(failed.provider_id);
     await p.keyboard.press("/");
     await p.keyboard.type(failed.provider_id);

@@ -1,7 +1,7 @@
 // Templates, from a draft to what the channel decides, as an administrator and a marketer work with them.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { accessible, fits, looks, shot, visit } from "../browser.mjs";
+import { accessible, looks, shot, visit } from "../browser.mjs";
 import { call, member, newCompany, open } from "../world.mjs";
 
 let company;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { beforeEach, describe, it } from "node:test";
-import { accessible, fits, looks, shot, visit } from "../browser.mjs";
+import { accessible, looks, shot, visit } from "../browser.mjs";
 import { call, direct, newCompany, open, until } from "../world.mjs";
 
 let company;

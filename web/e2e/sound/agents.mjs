@@ -1,112 +1,23 @@
-// Voice widgets and the voices of agents in the panel, as an administrator makes and tries them.
+// The voice of an agent in the panel, as an administrator chooses and tries it.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, launch, ready, shot } from "./browser.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, shot } from "../browser.mjs";
+import { newCompany, open } from "../world.mjs";
 
-const panel = ready.panel_url;
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser.close());
-
-async function opened(t, path, options = {}) {
-  const c = await context(browser, { locale: "en-GB", reducedMotion: "reduce", viewport: { width: 1360, height: 900 }, ...options });
-  t.after(() => c.close());
-  const p = await c.newPage();
-  await p.goto(panel + path);
-  await p.getByLabel("E-mail").fill(ready.email);
-  await p.locator('input[name="password"]').fill(ready.password);
-  await p.getByRole("button", { name: "Sign in" }).click();
-  await p.getByRole("heading", { level: 1 }).first().waitFor();
-  return { c, p };
-}
+let company;
 
 const save = async (p) => {
   await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
   await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
 };
-const remove = async (p, what) => {
-  await p.getByRole("button", { name: "Remove the " + what }).click();
-  await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await p.getByText(`The ${what} is removed`).waitFor();
-};
-
-describe("voice widgets", () => {
-  it("are designed beside the real page, saved, installed and tried", async (t) => {
-    const { c, p } = await opened(t, "/widgets");
-    await p.getByRole("button", { name: "Add a widget" }).click();
-    const dialog = p.getByRole("dialog");
-    await dialog.getByRole("radio", { name: "Voice" }).check({ force: true });
-    const name = "Talk " + Date.now();
-    await dialog.getByLabel("Name").fill(name);
-    await dialog.getByText("Without an agent nobody answers").waitFor();
-    await dialog.getByRole("combobox", { name: "Agent" }).click();
-    await p.getByRole("option", { name: "Reception" }).click();
-    await dialog.getByLabel("Welcome").fill("Ask me about <b>boats</b>");
-    await accessible(p, "adding a widget");
-    await shot(p, "panel-voice-add");
-    await dialog.getByRole("button", { name: "Add a widget" }).click();
-    await p.getByRole("heading", { name }).waitFor();
-
-    const frame = p.frameLocator("iframe");
-    await frame.getByText("Ask me about <b>boats</b>").waitFor();
-    await p.getByRole("textbox", { name: "Colour", exact: true }).fill("#0b6e4f");
-    await p.getByRole("combobox", { name: "Animation of the button" }).click();
-    await p.getByRole("option", { name: "Pulse" }).click();
-    await accessible(p, "the look of a voice widget");
-    await shot(p, "panel-voice-look");
-    await p.getByText("Talking", { exact: true }).click();
-    await frame.getByRole("button", { name: "Hang up" }).waitFor();
-    await p.getByText("After", { exact: true }).click();
-    await frame.getByRole("heading", { name: "The conversation has ended" }).waitFor();
-    await p.getByText("Before", { exact: true }).click();
-
-    await p.getByRole("tab", { name: "Words" }).click();
-    await p.getByRole("textbox", { name: "What the button is called" }).fill("Talk to the harbour");
-    await p.getByRole("textbox", { name: "Start talking" }).fill("Call us");
-    await accessible(p, "the words of a voice widget");
-    await p.getByRole("tab", { name: "Behaviour" }).click();
-    await p.getByText("This agent does not understand speech").waitFor();
-    await p.getByRole("textbox", { name: "Consent" }).fill("We keep what you say for a week.");
-    await frame.getByText("We keep what you say for a week.").waitFor();
-    await p.getByRole("checkbox", { name: "First words" }).check({ force: true });
-    await p.getByRole("switch", { name: "Show what is said" }).uncheck({ force: true });
-    await accessible(p, "the behaviour of a voice widget");
-    await shot(p, "panel-voice-behaviour");
-    await save(p);
-    await p.reload();
-    await p.getByRole("tab", { name: "Behaviour" }).click();
-    assert.equal(await p.getByRole("textbox", { name: "Consent" }).inputValue(), "We keep what you say for a week.");
-    assert.deepEqual([await p.getByRole("checkbox", { name: "First words" }).isChecked(), await p.getByRole("checkbox", { name: "Voice and speed" }).isChecked(), await p.getByRole("switch", { name: "Show what is said" }).isChecked()], [true, false, false]);
-
-    await p.getByRole("tab", { name: "Install" }).click();
-    assert.equal(await p.getByRole("button", { name: "Try it on an empty page" }).isDisabled(), true);
-    await p.getByRole("button", { name: "Make a key for this widget" }).click();
-    await p.getByText("Copy the tag now").waitFor();
-    const tag = await p.locator(".snippet code").first().textContent();
-    assert.match(tag, /embed\/voice\.js"\s+widget="[\w-]{36}"\s+customer="ck_[\w-]{43}"\s+language-lovi="en"/);
-    assert.match(await p.locator(".snippet code").nth(1).textContent(), /frame-src http:\/\/widget\.localhost/);
-    await accessible(p, "installing a voice widget");
-    await shot(p, "panel-voice-install");
-    const [tried] = await Promise.all([c.waitForEvent("page"), p.getByRole("link", { name: "Try it on an empty page" }).click()]);
-    await tried.waitForFunction(() => globalThis.carillonVoice?.on);
-    await tried.evaluate(() => globalThis.carillonVoice("open"));
-    let voice;
-    for (const end = Date.now() + 15_000; !voice; await tried.waitForTimeout(50)) {
-      voice = tried.frames().find((f) => f.url().includes("vw_id="));
-      assert.ok(voice || Date.now() < end, "the widget does not open");
-    }
-    await voice.getByText("We keep what you say for a week.").waitFor();
-    await tried.close();
-    await remove(p, "widget");
-    c.check();
-  });
-});
 
 describe("the voice of an agent", () => {
+  beforeEach(async () => { company = await newCompany(); });
+
   it("is chosen, heard before it is saved, and talked with", async (t) => {
-    const { c, p } = await opened(t, "/agents");
+    const p = await open(t, company, "/agents");
     await p.getByRole("button", { name: "Add an agent" }).click();
-    const name = "Harbour voice " + Date.now();
+    const name = "Harbour voice";
     await p.getByRole("dialog").getByLabel("Name").fill(name);
     await p.getByRole("dialog").getByRole("button", { name: "Add an agent" }).click();
     await p.getByRole("heading", { name }).waitFor();
@@ -164,23 +75,11 @@ describe("the voice of an agent", () => {
     await shot(p, "panel-voice-try");
     await p.getByRole("button", { name: "Hang up" }).click();
     await p.getByRole("button", { name: "Start without a microphone" }).waitFor();
-    await p.goto(panel + "/inbox?folder=all&closed=true");
+    await p.goto(company.panel_url + "/inbox?folder=all&closed=true");
     await p.locator(".inbox-row", { hasText: "test" }).first().waitFor();
     await p.goBack();
-    await remove(p, "agent");
-    c.check();
-  });
-
-  it("is ElevenLabs' where the agent is theirs", async (t) => {
-    const { c, p } = await opened(t, "/agents/" + ready.agent_id, { viewport: { width: 390, height: 780 }, colorScheme: "dark" });
-    await p.getByRole("radio", { name: "ElevenLabs" }).check({ force: true });
-    await p.getByLabel("Agent there").waitFor();
-    assert.equal(await p.getByRole("button", { name: "Listen" }).count(), 0);
-    await accessible(p, "an agent of ElevenLabs on a phone");
-    assert.equal(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "it scrolls sideways");
-    await shot(p, "panel-voice-elevenlabs-phone-dark");
-    await p.getByRole("button", { name: "Discard changes" }).click();
-    await p.getByRole("button", { name: "Listen" }).waitFor();
-    c.check();
+    await p.getByRole("button", { name: "Remove the agent" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByText("The agent is removed").waitFor();
   });
 });

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { beforeEach, describe, it } from "node:test";
 import { site } from "../browser.mjs";
 import { call, newCompany, stranger } from "../world.mjs";
-import { opening, page, say } from "../widgets.mjs";
+import { opening, say } from "../widgets.mjs";
 
 let company;
 let token;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { fits, site, visit } from "../browser.mjs";
 import { call, direct, fillIn, newCompany, open, stranger } from "../world.mjs";
-import { chatOf, page, say } from "../widgets.mjs";
+import { chatOf, say } from "../widgets.mjs";
 
 let company;
 let token;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, fits, shot } from "../browser.mjs";
-import { call, member, newCompany, open, until } from "../world.mjs";
+import { call, member, newCompany, open } from "../world.mjs";
 import { chatOf, say, visitor } from "../widgets.mjs";
 
 let company;
