@@ -1,38 +1,53 @@
 package browser
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// TestEveryPageOfThePanelIsTriedByAxe holds the panel's routes to the tests: each is opened by a file that has axe look at pages, in both
-// themes and on a phone. It reads the files; that axe finds nothing is for the tests themselves.
+// TestEveryPageOfThePanelIsTriedByAxe holds the table by which axe sees the pages, in both themes, at two widths and in each language, to
+// the panel's router.
 func TestEveryPageOfThePanelIsTriedByAxe(t *testing.T) {
+	text, err := os.ReadFile("../../web/e2e/pages/table.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table []struct {
+		Route string            `json:"route"`
+		At    map[string]string `json:"at"`
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatal(err)
+	}
+	var tried []string
+	for _, row := range table {
+		tried = append(tried, row.Route)
+		// A parameter of a route may be anything; what follows it may not.
+		pattern := regexp.MustCompile(`\\\$[a-z]+`).ReplaceAllString(regexp.QuoteMeta(row.Route), `[^/?#]+`)
+		page := regexp.MustCompile("^" + pattern + `([?#{].*)?$`)
+		if row.Route == "$" { // any address that is none
+			page = regexp.MustCompile("^/nowhere$")
+		}
+		for path := range row.At {
+			if !page.MatchString(path) {
+				t.Errorf("%s is no address of %s", path, row.Route)
+			}
+		}
+		if len(row.At) == 0 {
+			t.Errorf("no address of %s is opened", row.Route)
+		}
+	}
 	routes := panelRoutes(t)
-	files, err := filepath.Glob("../../web/e2e/*.test.mjs")
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d files of tests, %v", len(files), err)
-	}
-	tests := map[string]string{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := string(text)
-		themes := strings.Contains(s, "dye(") || strings.Contains(s, "colorScheme") || strings.Contains(s, "data-theme") || strings.Contains(s, "dataset.theme")
-		if strings.Contains(s, "accessible(") && themes && regexp.MustCompile(`\b(390|375|360)\b`).MatchString(s) {
-			tests[filepath.Base(file)] = s
-		}
-	}
-	for _, route := range routes {
-		if !slices.ContainsFunc(files, func(file string) bool { return opens(tests[filepath.Base(file)], route) }) {
-			t.Errorf("no test opens %s and has axe look at it in both themes and on a phone", route)
-		}
+	slices.Sort(routes)
+	slices.Sort(tried)
+	if diff := cmp.Diff(routes, tried); diff != "" {
+		t.Errorf("the router's pages (-) are not those of web/e2e/pages/table.json (+):\n%s", diff)
 	}
 	if len(routes) < 30 {
 		t.Errorf("only %d routes were found: %v", len(routes), routes)
@@ -53,29 +68,8 @@ func panelRoutes(t *testing.T) (routes []string) {
 			t.Fatal(err)
 		}
 		for _, m := range path.FindAllStringSubmatch(string(text), -1) {
-			if m[1] != "$" { // what is no page
-				routes = append(routes, m[1])
-			}
+			routes = append(routes, m[1])
 		}
 	}
 	return routes
-}
-
-// reached are the pages that tests come to otherwise than by their addresses, with what the tests call the place.
-var reached = map[string]string{
-	"/forgotten": `accessible(again.p, "a new password")`, "/senders/new": `accessible(p, "the first step")`, "/senders/$id/connect": `accessible(p, "the callbacks")`,
-}
-
-// opens reports whether a test goes to a route: by its address, in which a parameter stands for any text or expression.
-func opens(test, route string) bool {
-	if name, ok := reached[route]; ok {
-		return strings.Contains(test, "accessible(") && strings.Contains(test, name)
-	}
-	if route == "/" {
-		return strings.Contains(test, "panel_url}/`") || strings.Contains(test, "panel_url)") || strings.Contains(test, `"/panel"`)
-	}
-	pattern := regexp.QuoteMeta(route)
-	pattern = regexp.MustCompile(`\\\$[a-z]+`).ReplaceAllLiteralString(pattern, `(\$\{[^}]+\}|[\w-]+|" ?\+ ?[\w.]+)`)
-	pattern = strings.ReplaceAll(pattern, `/(\$\{`, `/"?(\$\{`)
-	return regexp.MustCompile(pattern + `["\x60?/#',\])[]`).MatchString(test)
 }

@@ -1,17 +1,14 @@
 // Fifty thousand rows, of which two hundred are bad; the tab is closed on the way.
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { launch, ready, shot } from "./browser.mjs";
-import { choose, open as opened } from "./sending.mjs";
-import { call } from "./voice.mjs";
+import { it } from "node:test";
+import { shot } from "./browser.mjs";
+import { browser, call, newCompany, open, withBrowser } from "./world.mjs";
+import { choose } from "./sending.mjs";
 
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser.close());
+withBrowser();
 
-const open = (...how) => opened(browser, ...how);
-
-it("takes fifty thousand rows, and no task of the page is long", { timeout: 600_000 }, async (t) => {
+it("takes fifty thousand rows, and no task of the page is long", async (t) => {
+  const company = await newCompany();
   const rows = 50_000, every = 250, begin = Date.now(), took = {};
   const number = (i) => "346" + String(Math.floor(i / 9000)).padStart(4, "0") + (1000 + (i % 9000));
   const faults = [(i) => `,Ana ${i},Monday`, (i) => `12${i % 10},Ana ${i},Monday`, (i) => `${number(i)},,Monday`, (i) => `${number(i - 1)},Ana ${i},Monday`];
@@ -31,18 +28,18 @@ it("takes fifty thousand rows, and no task of the page is long", { timeout: 600_
   const longest = (p) => p.evaluate(() => Math.max(0, ...globalThis.tasks));
   const step = (name) => { took[name] = Date.now() - step.at; step.at = Date.now(); };
   step.at = begin;
-  const p = await open(t, "/send?tab=files");
+  const p = await open(t, company, "/send?tab=files");
   await watch(p);
   await trace(p);
   step.at = Date.now();
   await p.locator('input[type="file"]').setInputFiles(path);
-  await p.getByText("50,000 rows").waitFor({ timeout: 120_000 });
+  await p.getByText("50,000 rows").waitFor();
   step("upload");
   await choose(p, "hello", /hello \(en\)/);
   await p.getByRole("textbox", { name: "Campaign" }).fill("fifty");
   step.at = Date.now();
   await p.getByRole("button", { name: "Check the rows" }).click();
-  await p.getByRole("region", { name: "200 of 50,000 rows are not sent" }).waitFor({ timeout: 120_000 });
+  await p.getByRole("region", { name: "200 of 50,000 rows are not sent" }).waitFor();
   step("check");
   await shot(p, "send-fifty");
   await p.getByRole("button", { name: "Send to 49,800 people" }).click();
@@ -53,16 +50,16 @@ it("takes fifty thousand rows, and no task of the page is long", { timeout: 600_
   await p.getByText(/[1-9][\d,]* of 49,800 accepted/).waitFor();
   const first = await longest(p), firstOwn = await own(), address = p.url().replace(/^.*\/panel/, "");
   await shot(p, "send-fifty-sending");
-  await p.context().close();
-  const other = await open(t, address);
+  await p.close();
+  const other = await open(t, company, address);
   await watch(other);
   await trace(other);
   await other.getByText("49,800 of 49,800 accepted").waitFor({ timeout: 300_000 });
-  await other.getByText("All 49,800 are accepted").waitFor({ timeout: 60_000 });
+  await other.getByText("All 49,800 are accepted").waitFor();
   step("send");
   const second = await longest(other), secondOwn = await own();
   const seen = new Map();
-  const list = (cursor) => call("GET", `/functions/v1/notify?campaign=fifty&limit=100&cursor=${cursor}&access_key=${ready.access_key}`);
+  const list = (cursor) => call("GET", `/functions/v1/notify?campaign=fifty&limit=100&cursor=${cursor}&access_key=${company.access_key}`);
   for (let done = false; !done; ) { // until the sandbox has the last one
     let n = 0, read = 0;
     for (let cursor = ""; ; ) {
@@ -77,7 +74,7 @@ it("takes fifty thousand rows, and no task of the page is long", { timeout: 600_
   step("delivery");
   for (let cursor = ""; ; ) {
     const page = await list(cursor);
-    for (const x of page.data) for (const r of (await call("GET", `/functions/v1/notify/${x.notification_id}?limit=100&access_key=${ready.access_key}`)).recipients) seen.set(r.number, (seen.get(r.number) ?? 0) + r.attempts);
+    for (const x of page.data) for (const r of (await call("GET", `/functions/v1/notify/${x.notification_id}?limit=100&access_key=${company.access_key}`)).recipients) seen.set(r.number, (seen.get(r.number) ?? 0) + r.attempts);
     if (!(cursor = page.next_cursor)) break;
   }
   t.diagnostic(JSON.stringify({ took, longest: [first, second], own: [firstOwn, secondOwn], numbers: seen.size }));

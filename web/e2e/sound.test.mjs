@@ -1,3 +1,3 @@
 import { tryParts } from "./world.mjs";
 
-await tryParts("sound");
+await tryParts("sound", "--use-fake-device-for-media-stream");

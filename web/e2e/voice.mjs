@@ -3,30 +3,25 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
-import { context, ready, site } from "./browser.mjs";
+import { context, launch, ready, site } from "./browser.mjs";
+import { ask, browser, call } from "./world.mjs";
+import { opening } from "./widgets.mjs";
 
 export const rate = 16000;
-export const bank = process.env.CARILLON_VOICE;
 
-export async function call(method, path, token, body) {
-  const r = await fetch(ready.base_url.replace("panel.localhost", "127.0.0.1") + path, { method, headers: { "Content-Type": "application/json", ...(token && { Authorization: "Bearer " + token }) }, body: body && JSON.stringify(body) });
-  const text = await r.text();
-  assert.ok(r.ok, `${method} ${path}: ${r.status} ${text}`);
-  return text ? JSON.parse(text) : undefined;
-}
-
-export async function signIn() { return (await call("POST", "/functions/v1/auth?grant_type=password", "", { email: ready.email, password: ready.password })).access_token; }
+let services;
+/** bank is the address of the services that understand what they were told of before. */
+const bank = () => (services ??= ask("speech"));
 
 /** utterance has the bank know a sentence, and returns its samples. */
 export async function utterance(text, language = "en") {
-  const r = await fetch(bank + "/bank", { method: "POST", body: JSON.stringify({ text, language }) });
+  const r = await fetch((await bank()) + "/bank", { method: "POST", body: JSON.stringify({ text, language }) });
   assert.ok(r.ok, "the bank: " + r.status);
   const wav = Buffer.from(await r.arrayBuffer());
   return samplesOf(wav.subarray(wav.indexOf("data") + 8));
 }
 
-export const heard = async () => (await fetch(bank + "/heard")).json();
+export const heard = async () => (await fetch((await bank()) + "/heard")).json();
 
 export function samplesOf(buffer) {
   const all = new Int16Array(buffer.length >> 1);
@@ -84,11 +79,11 @@ export function likeness(a, b) {
 }
 
 /** talker makes an agent that understands what the bank knows, and a widget. */
-export async function talker(token, more = {}) {
+export async function talker({ token }, more = {}) {
   const { data } = await call("GET", "/panel/v1/knowledge", token);
   const agent = await call("POST", "/panel/v1/agents", token, {
-    name: "Marina " + Math.random().toString(36).slice(2, 8), language: "en", engine: "builtin", greeting: "Hello, this is Harbour Tours. What can I do for you?", knowledge: data.map((k) => k.id), tools: ["search", "handoff", "hang_up"],
-    voice: { speaker: "espeak", speed: 1, silence_ms: 600, transcriber: "openai", transcriber_service: { base_url: bank + "/v1", model: "test-voice", api_key: "sk-voice-test" } },
+    name: "Marina", language: "en", engine: "builtin", greeting: "Hello, this is Harbour Tours. What can I do for you?", knowledge: data.map((k) => k.id), tools: ["search", "handoff", "hang_up"],
+    voice: { speaker: "espeak", speed: 1, silence_ms: 600, transcriber: "openai", transcriber_service: { base_url: (await bank()) + "/v1", model: "test-voice", api_key: "sk-voice-test" } },
     client_tools: [{ name: "show_map", description: "Shows the map of the harbour", phrases: ["show me the map"] }],
     ...more.agent,
   });
@@ -97,13 +92,7 @@ export async function talker(token, more = {}) {
 }
 
 /** microphone is a browser whose microphone gives a file, once, from when it is opened. */
-export function microphone(file) {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-      "--use-fake-device-for-media-stream", ...(file ? [`--use-file-for-fake-audio-capture=${file}%noloop`] : [])],
-  });
-}
+export const microphone = (file) => launch("--use-fake-device-for-media-stream", `--use-file-for-fake-audio-capture=${file}%noloop`);
 
 /** instrument records, in each frame, what the worklets get and give; and gives a microphone that says what a test has it say. */
 export function instrument(o) {
@@ -170,14 +159,14 @@ export function instrument(o) {
 /** strict is the policy of a site that allows nothing but the widget. */
 const strict = `default-src 'none'; script-src 'nonce-abc' ${new URL(ready.widget_url).origin}; connect-src ${new URL(ready.widget_url).origin}; frame-src ${new URL(ready.widget_url).origin}; base-uri 'none'; form-action 'none'`;
 
-/** visit opens a page of another site with the widget, and returns its frame. */
-export async function visit(t, browser, widget, o = {}) {
+/** talkOn opens a page of another site with a voice widget of a company, and returns its frame. */
+export async function talkOn(t, company, widget, o = {}) {
   const policy = o.policy ?? strict;
   const host = await site("shop", `<!doctype html><html lang="${o.lang ?? "en"}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1"></head><body><h1>Shop</h1>${o.body ?? ""}
     <script nonce="abc">window.carillonVoice = function () { (carillonVoice.q = carillonVoice.q || []).push(arguments) }; window.tools = []; carillonVoice("tool", "show_map", function (p) { tools.push(p); return "The map is open"; });</script>
-    <script async src="${ready.widget_url}/embed/voice.js" widget="${widget.id}" customer="${ready.access_key}" ${o.attributes ?? ""}></script></body></html>`);
+    <script async src="${ready.widget_url}/embed/voice.js" widget="${widget.id}" customer="${company.access_key}" ${o.attributes ?? ""}></script></body></html>`);
   t.after(() => host.close());
-  const c = await context(browser, { locale: "en-GB", ...o.options });
+  const c = await context(o.browser ?? browser, { locale: "en-GB", ...o.options });
   t.after(() => c.close());
   if (o.permissions !== false) await c.grantPermissions(["microphone"]);
   await c.addInitScript(instrument, o.microphone ?? {});
@@ -194,22 +183,13 @@ export async function visit(t, browser, widget, o = {}) {
   });
   await p.goto(host.url);
   await p.waitForFunction(() => globalThis.carillonVoice?.on);
-  const loaded = p.waitForEvent("framenavigated", (f) => f !== p.mainFrame() && f.url().includes("vw_id="));
+  const loaded = opening(p, "vw_id=");
   await p.waitForFunction(() => { globalThis.carillonVoice("open"); return document.activeElement !== document.body; });
   const frame = await loaded;
   await frame.getByRole("heading", { level: 1 }).waitFor();
-  const state = (word) => frame.locator(".state", { hasText: word }).waitFor({ timeout: 40_000 });
+  const state = (word) => frame.locator(".state", { hasText: word }).waitFor();
   const seen = (f, x) => frame.evaluate(f, x);
   return { c, p, frame, sockets, logged, state, seen };
-}
-
-/** until waits for a condition. */
-export async function until(condition, what, within = 20_000) {
-  for (const end = Date.now() + within; ; await new Promise((resolve) => setTimeout(resolve, 40))) {
-    const found = await condition();
-    if (found) return found;
-    assert.ok(Date.now() < end, "not in time: " + what);
-  }
 }
 
 /** played is what the playback worklet got of a response, in order. */

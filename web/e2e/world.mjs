@@ -7,9 +7,9 @@ import { context, launch, ready } from "./browser.mjs";
 /** browser is the one of an entry. */
 export let browser;
 
-/** tryParts has an entry try the parts in the folder of its name, or of them the one that PAGES names. */
-export async function tryParts(entry) {
-  withBrowser();
+/** tryParts has an entry try the parts in the folder of its name, or of them the one that PAGES names, in a browser with more arguments. */
+export async function tryParts(entry, ...more) {
+  withBrowser(...more);
   const parts = (await readdir(new URL(entry + "/", import.meta.url))).filter((name) => name.endsWith(".mjs")).map((name) => name.slice(0, -4));
   const only = process.env.PAGES;
   const tried = parts.filter((part) => part === only || !parts.includes(only)).sort();
@@ -18,8 +18,8 @@ export async function tryParts(entry) {
 }
 
 /** withBrowser has the tests of a file share a browser. */
-export function withBrowser() {
-  before(async () => { browser = await launch(); });
+export function withBrowser(...more) {
+  before(async () => { browser = await launch(...more); });
   after(() => browser.close());
 }
 

@@ -15,6 +15,7 @@ const pages = ["/docs", "/docs/api", "/docs/api/account", "/docs/guides/install"
 
 describe("the documentation", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("is read on any screen, light and dark, by keyboard", async (t) => {
     const { p } = await stranger(t);
     const refused = [];

@@ -163,6 +163,7 @@ describe("voice lines", () => {
 
 describe("an agent in calls", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("has questions and words for machines, with errors at their fields", async (t) => {
     const { id } = await call("POST", "/panel/v1/agents", token, { name: "Nadia", language: "en", engine: "builtin", greeting: "Hello {{first_name}}.", tools: ["hang_up"], record: true });
     const p = await open(t, company, "/agents/" + id);

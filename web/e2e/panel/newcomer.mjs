@@ -83,6 +83,7 @@ async function opened(t, locale) {
 
 describe("a newcomer", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("comes from the sign-in to the timeline of a message with the mouse, in a few clicks", async (t) => {
     const { p } = await opened(t, "en-GB");
     const m = mouse(p);

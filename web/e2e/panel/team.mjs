@@ -21,6 +21,7 @@ function code(secret, at = Date.now()) {
 
 describe("the people of a company", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("are invited, join with a password of their own, and get a link when they forget it", async (t) => {
     const p = await open(t, company, "/users");
     await p.getByRole("button", { name: "Invite", exact: true }).click();

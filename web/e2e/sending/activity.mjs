@@ -11,6 +11,7 @@ const message = { contact: { number: "34600000001" }, recipient_id: "demo", name
 
 describe("the activity of a company", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("shows refused calls without secrets, accepted ones, and changes", async (t) => {
     assert.equal((await send("", { ...message, name_template: "activity_nowhere" })).status, 404);
     assert.equal((await send("&unflatten=maybe", { ...message, password: "quiet-and-secret" })).status, 400);

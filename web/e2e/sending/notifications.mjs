@@ -13,6 +13,7 @@ const became = { read: 2, delivered: 1, skipped: 1, failed: 2 };
 
 describe("what was sent", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("begins with nothing, appears as it is accepted, and changes in its place", async (t) => {
     const p = await open(t, company, "/notifications");
     await p.getByText("Nothing has been sent yet").waitFor();

@@ -20,6 +20,7 @@ const tile = (p, name) => p.locator(".tile", { has: p.locator("dt", { hasText: n
 
 describe("the overview", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("counts what was sent as it is delivered, read or fails, and narrows it", async (t) => {
     const p = await open(t, company, "/", { timezoneId: "Europe/Madrid" });
     await p.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
@@ -91,6 +92,7 @@ describe("the overview", () => {
 
 describe("a new company", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("has its first steps, each done when the server has it, until they are closed", async (t) => {
     const p = await open(t, await bareCompany());
     const steps = p.getByRole("region", { name: "First steps" });
@@ -113,6 +115,7 @@ describe("a new company", () => {
 
 describe("usage and suppressions", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("show what is used of the limits", async (t) => {
     const p = await open(t, company, "/usage");
     await p.getByRole("heading", { name: "Usage and limits" }).waitFor();

@@ -11,6 +11,7 @@ let token;
 
 describe("sending to one person", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("shows the message as the phone does, and sends it once", async (t) => {
     const p = await open(t, company, "/send");
     await accessible(p, "nothing chosen");
@@ -109,6 +110,7 @@ describe("sending to one person", () => {
 
 describe("sending to everybody of a file", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("maps, checks, shows and sends, and goes on without the page", async (t) => {
     await call("POST", `/functions/v1/suppressions?access_key=${company.access_key}`, "", { number: "34600399999" });
     const bad = { 5: ["+34 600 399 001;Eva;Monday", ";Eva;Monday", "12;Eva;Monday", "34600399002;Eva;", "34600399003;Eva;" + "x".repeat(1100)], 200: ["0034600399001;Eva;Monday", "34600399999;Eva;Monday", "=1+1;Eva;Monday"] };

@@ -20,6 +20,7 @@ async function callback(sender, body, secret) {
 
 describe("a number at Meta", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("is connected step by step, checked, mended, and sends", async (t) => {
     const p = await open(t, company, "/senders");
     await p.clock.install(); // a sender's page asks every five seconds how it is
@@ -125,6 +126,7 @@ describe("a number at Meta", () => {
 
 describe("the company's settings", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("are changed, honoured, and not lost to somebody else's change", async (t) => {
     const { id } = await call("GET", "/panel/v1/company", token);
     const p = await open(t, company, "/settings");

@@ -13,6 +13,7 @@ const make = (name, more = {}) => call("POST", "/panel/v1/templates", token, { n
 
 describe("templates", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("are listed with filters in the address, languages of one name together", async (t) => {
     const p = await open(t, company, "/templates");
     const table = p.getByRole("table");

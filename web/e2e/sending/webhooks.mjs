@@ -50,6 +50,7 @@ const copied = (p) => p.evaluate(() => navigator.clipboard.readText());
 
 describe("a webhook", { timeout: 300_000 }, () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("is added, tested, fails, recovers, changes its secret and is deleted", async (t) => {
     const r = await receiver(t);
     const p = await open(t, company, "/webhooks");

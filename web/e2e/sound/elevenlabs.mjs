@@ -4,9 +4,14 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { after, before, describe, it } from "node:test";
-import { context, ready, shot } from "./browser.mjs";
-import { call, instrument, likeness, microphone, samplesOf, joined, signIn, talker, until, utterance } from "./voice.mjs";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { context, ready, shot } from "../browser.mjs";
+import { browser, call, newCompany, until } from "../world.mjs";
+import { instrument, joined, likeness, samplesOf, talker, utterance } from "../voice.mjs";
+
+let company;
+let token;
+let marina; // an agent and its widget
 
 const modules = join(dirname(createRequire(import.meta.url).resolve("axe-core/package.json")), "../@elevenlabs");
 const files = {
@@ -15,14 +20,8 @@ const files = {
 };
 const greeting = "Hello, this is Harbour Tours. What can I do for you?";
 
-let token;
-let marina;
-let browser;
 let site; // with the clients' files, and a policy that allows no script from elsewhere
 before(async () => {
-  token = await signIn();
-  marina = await talker(token);
-  browser = await microphone();
   const server = createServer(async (q, r) => {
     const path = new URL(q.url, "http://x").pathname;
     r.setHeader("Content-Type", files[path] ? "text/javascript" : "text/html; charset=utf-8");
@@ -32,7 +31,7 @@ before(async () => {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   site = { url: `http://other.localhost:${server.address().port}`, close: () => { server.close(); server.closeAllConnections(); } };
 });
-after(async () => { site?.close(); await browser?.close(); });
+after(() => site?.close());
 
 /** opened is a page of the site, with what goes over its sockets. */
 async function opened(t, path) {
@@ -50,13 +49,10 @@ async function opened(t, path) {
   });
   await p.goto(site.url + path);
   const say = async (pcm) => { await p.evaluate((x) => globalThis.utter(Int16Array.from(x)), [...pcm]); };
-  /** understood says something until it is understood: a machine under load loses sound. */
+  /** understood says something, and waits until it is understood. */
   const understood = async (text, already = 0) => {
-    const pcm = await utterance(text);
-    for (let tries = 0; tries < 3; tries++) {
-      await say(pcm);
-      try { return await until(() => got.find((m, i) => i >= already && m.user_transcription_event?.user_transcript === text), text, 9000 + pcm.length / 16); } catch (e) { if (tries === 2) throw e; }
-    }
+    await say(await utterance(text));
+    return until(() => got.find((m, i) => i >= already && m.user_transcription_event?.user_transcript === text), text);
   };
   const sound = (id) => joined(...got.filter((m) => m.type === "audio" && (id === undefined || m.audio_event.event_id === id)).map((m) => samplesOf(Buffer.from(m.audio_event.audio_base_64, "base64"))));
   return { c, p, sent, got, logged, closed, say, understood, sound };
@@ -68,7 +64,7 @@ const signed = (p) => p.evaluate(async ([base, widget, key]) => {
   const body = await r.json();
   if (!r.ok) throw new Error(JSON.stringify(body));
   return body;
-}, [ready.base_url, marina.widget.id, ready.access_key]);
+}, [ready.base_url, marina.widget.id, company.access_key]);
 
 /** greeted waits until what came is the greeting as it is synthesised. */
 async function greeted(x) {
@@ -82,6 +78,8 @@ const over = (session) => async () => { const c = await call("GET", `/panel/v1/c
 const answer = (got, pattern) => got.find((m) => m.type === "agent_response" && pattern.test(m.agent_response_event.agent_response));
 
 describe("@elevenlabs/client", () => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; marina = await talker(company); });
+
   it("holds a session: sound both ways, interruption, tool, text, feedback, end", async (t) => {
     const x = await opened(t, "/");
     const session = await signed(x.p);
@@ -108,7 +106,8 @@ describe("@elevenlabs/client", () => {
     await until(async () => (await seen()).messages.some(([who, text]) => who === "user" && text === "When are you open?"), "what was said");
     await until(() => answer(x.got, /opens at 9:00/), "the answer");
     await until(async () => (await seen()).modes.at(-1) === "speaking", "the answer is spoken");
-    await x.p.waitForTimeout(1000);
+    await x.p.evaluate(() => { globalThis.seen.loud = 0; });
+    await until(async () => (await seen()).loud > 0.02, "the answer is heard");
     await x.understood("Please show me the map", x.got.length);
     assert.ok((await seen()).interruptions >= 1, "it is interrupted");
     await until(async () => (await seen()).corrections.length >= 1, "what was heard of the answer");
@@ -117,12 +116,10 @@ describe("@elevenlabs/client", () => {
     assert.deepEqual([result.result, result.is_error], ["The map is open", false]);
 
     await x.p.evaluate(() => { globalThis.conversation.sendContextualUpdate("The visitor looks at page 3"); globalThis.conversation.sendUserActivity(); globalThis.conversation.sendUserMessage("How much does shipping cost?"); });
-    await until(() => answer(x.got, /Shipping costs 4.90 euros/), "the answer to what was typed", 30_000);
+    await until(() => answer(x.got, /Shipping costs 4.90 euros/), "the answer to what was typed");
     await x.p.evaluate(() => globalThis.conversation.sendFeedback(true));
     await until(() => x.sent.find((m) => m.type === "feedback" && m.score === "like"), "the feedback");
-    const chunks = x.sent.filter((m) => m.user_audio_chunk);
-    const bytes = chunks.slice(1).reduce((n, m) => n + Buffer.from(m.user_audio_chunk, "base64").length, 0) / ((chunks.at(-1).at - chunks[0].at) / 1000);
-    assert.ok(bytes > 28_000 && bytes < 33_000, "bytes a second: " + bytes);
+    assert.ok(x.sent.some((m) => m.user_audio_chunk), "the microphone is sent");
     const after = await seen();
     assert.ok(after.audio > 20 && after.scores > 5 && after.parts.includes("delta") && x.sent.some((m) => m.type === "pong"), JSON.stringify(after));
     assert.deepEqual([after.errors, x.got.filter((m) => m.type === "error"), x.logged], [[], [], []]);
@@ -130,7 +127,7 @@ describe("@elevenlabs/client", () => {
     await x.p.evaluate(() => globalThis.conversation.endSession());
     await until(async () => (await seen()).ended === "user", "it ends");
     await until(() => x.closed.length === 1, "the socket is closed");
-    await until(over(session), "the conversation is over", 90_000); // a socket that was cut may come back for a while
+    await until(over(session), "the conversation is over"); // a socket that was cut may come back for a while
     x.c.check();
   });
 
@@ -157,6 +154,8 @@ describe("@elevenlabs/client", () => {
 });
 
 describe("@elevenlabs/convai-widget-embed", () => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; marina = await talker(company); });
+
   it("holds a session: sound both ways, interruption, tool, text, end", async (t) => {
     const x = await opened(t, "/embed");
     const session = await signed(x.p);
@@ -177,7 +176,6 @@ describe("@elevenlabs/convai-widget-embed", () => {
     await x.p.getByText(greeting).waitFor();
     await greeted(x);
     await until(() => x.sent.filter((m) => m.user_audio_chunk).length > 10, "the microphone is sent");
-    await x.p.waitForTimeout(1500);
     await x.understood("When are you open?");
     await x.p.getByText("When are you open?").waitFor();
     await x.p.getByText("opens at 9:00").waitFor();
@@ -189,11 +187,11 @@ describe("@elevenlabs/convai-widget-embed", () => {
     await until(() => x.sent.find((m) => m.type === "client_tool_result" && !m.is_error), "its result");
     await x.p.getByRole("textbox").fill("How much does shipping cost?");
     await x.p.getByRole("textbox").press("Enter");
-    await until(() => answer(x.got, /Shipping costs 4.90 euros/), "the answer to what was typed", 30_000);
+    await until(() => answer(x.got, /Shipping costs 4.90 euros/), "the answer to what was typed");
     await shot(x.p, "elevenlabs-embed");
     assert.deepEqual(x.got.filter((m) => m.type === "error"), []);
     await x.p.getByRole("button", { name: /^end/i }).first().click();
     await until(() => x.closed.length === 1, "the socket is closed");
-    await until(over(session), "the conversation is over", 90_000); // a socket that was cut may come back for a while
+    await until(over(session), "the conversation is over"); // a socket that was cut may come back for a while
   });
 });

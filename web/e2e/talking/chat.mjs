@@ -9,6 +9,7 @@ let company;
 
 describe("the chat on a page of another site", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("welcomes in the page's language, keeps the thread over a reload, and offers a person", async (t) => {
     const host = await site("shop", page(tag(company), "es"));
     t.after(() => host.close());
@@ -99,6 +100,7 @@ describe("the chat on a page of another site", () => {
 
 describe("the wrapper page", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("shows the chat under both forms of its address, without a way to close it when that is not wanted", async (t) => {
     const { p } = await stranger(t);
     const forms = [`${company.base_url}/functions/v1/widgetWebView?customer_id=${company.access_key}&widget_id=${company.chat_widget_id}&lang=pt&showClose=false`,

@@ -31,6 +31,7 @@ async function write(frame, text) {
 
 describe("the guide to embedding", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("has a page that works under its policy, and counts what was not seen", async (t) => {
     const host = await site("guide", filled());
     t.after(() => host.close());

@@ -22,6 +22,7 @@ async function add(p, kind, list = "steps") {
 
 describe("flows", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("are made in the editor, tried, published, talked with in a chat, and their runs are shown", async (t) => {
     const p = await open(t, company, "/flows");
     await p.context().route("**/flows/overview*", (route) => route.fulfill({ json: { data: [] } }));

@@ -19,6 +19,7 @@ async function unhacked(page) {
 
 describe("hostile texts", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
+
   it("are shown as they are, in the wrapper, on a customer's page and in the chat", async (t) => {
     const name = `<img src=x onerror="top.hacked=1">`;
     const agent = await call("POST", "/panel/v1/agents", token, { name, language: "en", greeting: hostile(2) });

@@ -28,6 +28,7 @@ const said = (p, text) => p.locator(".inbox-bubble", { hasText: text });
 
 describe("a conversation", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("goes from the agent to a teammate, is rated and resolved, and is there the next day", async (t) => {
     const p = await inbox(t, "Ana");
     const { p: host, frame } = await visitor(t, company, { lang: "es" });
@@ -104,6 +105,7 @@ describe("a conversation", () => {
 
 describe("the inbox", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("shows thirty conversations, by keyboard, wide and on a phone in the dark", async (t) => {
     const names = ["Ana Torres", "Luis Vega", "Marta Gil", "John Smith", "Eva Sousa", "Pedro Alves", "Nora Klein"];
     const asks = ["Where is my voucher 4471?", "¿Cuál es el horario del sábado?", "I would like to return a cap", "Posso pagar com cartão?", "Do you go out when it rains?", "The code SUMMER does not work although your mail says that it is good until Friday"];

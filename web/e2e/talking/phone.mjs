@@ -29,6 +29,7 @@ const turn = (p, text) => p.locator(".inbox-turn", { hasText: text });
 
 describe("the sandbox's phone and the inbox", () => {
   beforeEach(async () => { company = await newCompany(); });
+
   it("walk a flow: a button is tapped, the flow asks and hands off, a teammate replies, the phone shows it", async (t) => {
     const inbox = await open(t, company, "/inbox?folder=all");
     const phone = await open(t, company, phonePath);
