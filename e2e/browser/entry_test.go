@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +26,18 @@ type result struct {
 	Notes   []string
 }
 
-// tryEntry runs a file of tests in web with Node, in a world of its own, and reports each of them as a test.
+// tryEntry runs a file of tests in web with Node, in a world of its own, and reports each of them as a test. TESTS is a pattern of the
+// names of those to run.
 func tryEntry(t *testing.T, node, chromium, file string) {
 	t.Helper()
 	w := newWorld(t)
 	ctx, cancel := context.WithTimeout(t.Context(), maxEntry)
 	defer cancel()
-	c := exec.CommandContext(ctx, node, "--test-reporter=./e2e/reporter.mjs", file)
+	arguments := []string{"--test-reporter=./e2e/reporter.mjs", file}
+	if pattern := os.Getenv("TESTS"); pattern != "" {
+		arguments = slices.Insert(arguments, 0, "--test-name-pattern="+pattern)
+	}
+	c := exec.CommandContext(ctx, node, arguments...)
 	c.Dir = "../../web"
 	c.Env = append(os.Environ(), "CARILLON_READY="+w.demo.File, "CARILLON_WORLD="+w.url, "CHROMIUM="+chromium)
 	c.WaitDelay = 10 * time.Second // a browser that was left holds the output open

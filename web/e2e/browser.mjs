@@ -93,7 +93,7 @@ export async function dye(page, colorScheme) {
 }
 
 /**
- * looks has axe look at a state of a page in a light room, and on a phone in a dark one, and leaves the page as it was. pages/panel.mjs has a
+ * looks has axe look at a state of a page in a light room, and on a phone in a dark one, and leaves the page as it was. pages/table.mjs has a
  * table for the pages themselves.
  */
 export async function looks(page, name) {

@@ -37,8 +37,8 @@ describe("the people of a company", () => {
     assert.match(link, /\/panel\/invitation#[\w-]{43}$/);
     await accessible(p, "the link of an invitation");
     await dialog.getByRole("button", { name: "Done" }).click();
-    const open = p.getByRole("region", { name: "Invitations" });
-    await open.getByText("vera@new.test").waitFor();
+    const invited = p.getByRole("region", { name: "Invitations" });
+    await invited.getByText("vera@new.test").waitFor();
     await accessible(p, "users with an invitation");
     await shot(p, "team-users");
 

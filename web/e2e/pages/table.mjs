@@ -77,6 +77,15 @@ async function goTo(p, who, path, there) {
   await p.locator(".mantine-Skeleton-root").first().waitFor({ state: "detached" });
 }
 
+/** through goes through the pages of a table, and fails with all that is wrong with any. */
+async function through(p, rows, look) {
+  const faults = [];
+  for (const row of rows) for (const [path, there] of Object.entries(row.at)) {
+    await goTo(p, row.who, path, there).then(() => look(path, row)).catch((e) => faults.push(`${path}: ${e.message}`));
+  }
+  assert.deepEqual(faults, []);
+}
+
 /** unnamed are what a dictionary left open in the texts of a page: places without a value, and values that are none. */
 const unnamed = (p) => p.evaluate(() => document.body.innerText.replace(/\{\{[^}]*\}\}/g, "").match(/\{\w+\}|\bundefined\b|\[object Object\]|\bNaN\b/g) ?? []);
 
@@ -88,8 +97,7 @@ for (const who of [undefined, "nobody", "the first"]) {
     for (const width of widths) {
       it(`have no fault that axe finds at ${width}, light and dark`, async (t) => {
         const p = await opened(t, who, { locale: "en-GB", viewport: { width, height: 900 }, hasTouch: width < 800 });
-        for (const { at } of rows) for (const [path, there] of Object.entries(at)) {
-          await goTo(p, who, path, there);
+        await through(p, rows, async (path) => {
           for (const scheme of ["light", "dark"]) {
             await dye(p, scheme);
             await accessible(p, `${path} at ${width}, ${scheme}`);
@@ -97,20 +105,19 @@ for (const who of [undefined, "nobody", "the first"]) {
           }
           await fits(p, `${path} at ${width}`);
           await dye(p, "light");
-        }
+        });
       });
     }
 
     for (const [i, locale] of languages.entries()) {
       it(`are written in ${locale}, and fit a phone`, async (t) => {
         const p = await opened(t, who, { locale, viewport: { width: 390, height: 900 }, hasTouch: true });
-        for (const { at, title } of rows) for (const [path, there] of Object.entries(at)) {
-          await goTo(p, who, path, there);
-          if (title) await p.getByRole("heading", { name: title[i], exact: true, level: 1, includeHidden: true }).waitFor({ state: "attached" });
+        await through(p, rows, async (path, { title }) => {
+          if (title) await p.getByRole("heading", { name: title[i], exact: true, level: 1, includeHidden: true }).first().waitFor({ state: "attached" });
           assert.equal(await p.evaluate(() => document.documentElement.lang), locale.slice(0, 2), path);
           assert.deepEqual(await unnamed(p), [], path);
           await fits(p, `${path} in ${locale}`);
-        }
+        });
       });
     }
   });
