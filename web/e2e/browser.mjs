@@ -48,7 +48,7 @@ export async function accessible(frame, what) {
   // The end of one may be the beginning of another, of an element within.
   await frame.evaluate(async () => {
     for (let calm = 0, rounds = 0; calm < 2 && rounds < 60; rounds++) {
-      await new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); setTimeout(resolve, 100); }); // what is hidden has no frames
+      await new Promise(requestAnimationFrame);
       const running = document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime !== Infinity && a.playState === "running");
       calm = running.length === 0 ? calm + 1 : 0;
       await Promise.all(running.map((a) => a.finished.catch(() => {})));
@@ -61,7 +61,7 @@ export async function accessible(frame, what) {
   }));
   const only = seen.has(key) && seen.get(key) !== scheme ? { type: "rule", values: byColour } : ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
   const found = await frame.evaluate(async (runOnly) => {
-    const { violations } = await globalThis.axe.run(document, { runOnly, resultTypes: ["violations"], preload: false });
+    const { violations } = await globalThis.axe.run(document, { runOnly, resultTypes: ["violations"], preload: false, iframes: false });
     // A tooltip belongs to what it describes, wherever in the page it is: it needs no landmark.
     const tooltip = (node) => {
       const at = document.querySelector(node.target[0]);

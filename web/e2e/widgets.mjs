@@ -20,7 +20,6 @@ export async function chatOf(p) {
   await p.evaluate(() => globalThis.carillon("open"));
   const frame = await loaded;
   await frame.getByRole("log").waitFor();
-  await frame.locator("footer textarea").waitFor();
   return frame;
 }
 

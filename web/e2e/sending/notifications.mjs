@@ -68,10 +68,12 @@ describe("what was sent to several", () => {
     await row(p, mixed).waitFor();
 
     await p.getByLabel("From", { exact: true }).focus();
-    await p.keyboard.type("02012026", { delay: 50 }); // the day and the month are in the order of the browser's language
+    await p.keyboard.type("02012026"); // the day and the month are in the order of the browser's language
     await p.waitForURL(/from=2026-0(1-02|2-01)/);
-    await p.getByLabel("Campaign", { exact: true }).pressSequentially("tours", { delay: 370 }); // the address follows after each letter
-    await p.waitForURL(/campaign=tours/);
+    for (const [i, letter] of [..."tours"].entries()) { // the address follows after each letter
+      await p.getByLabel("Campaign", { exact: true }).press(letter);
+      await p.waitForURL(new RegExp(`campaign=${"tours".slice(0, i + 1)}(&|$)`));
+    }
     assert.equal(await p.getByLabel("Campaign", { exact: true }).inputValue(), "tours");
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await p.waitForURL((u) => !u.search.includes("campaign"));

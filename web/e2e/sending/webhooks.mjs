@@ -48,7 +48,7 @@ async function sent(number) {
 
 const copied = (p) => p.evaluate(() => navigator.clipboard.readText());
 
-describe("a webhook", { timeout: 300_000 }, () => {
+describe("a webhook", () => {
   beforeEach(async () => { company = await newCompany(); token = company.token; });
 
   it("is added, tested, fails, recovers, changes its secret and is deleted", async (t) => {
@@ -118,7 +118,7 @@ describe("a webhook", { timeout: 300_000 }, () => {
     r.status = 500;
     await Promise.all(["34600119101", "34600119102"].map(sent)); // three events each
     const state = p.getByRole("region", { name: "State" });
-    await state.getByText("Down", { exact: true }).waitFor({ timeout: 60_000 });
+    await state.getByText("Down", { exact: true }).waitFor();
     await state.getByText("Last: It responded 500.").waitFor();
     await p.getByRole("switch", { name: "Only failed" }).check();
     await rows.getByText("Failed · 500").first().waitFor();
@@ -134,8 +134,8 @@ describe("a webhook", { timeout: 300_000 }, () => {
     const enable = p.getByRole("dialog");
     await enable.getByText("Leave out what waits").waitFor();
     await enable.getByRole("button", { name: "Try now" }).click();
-    await state.getByText("Active", { exact: true }).waitFor({ timeout: 60_000 });
-    await state.getByText("Nothing waits").waitFor({ timeout: 60_000 });
+    await state.getByText("Active", { exact: true }).waitFor();
+    await state.getByText("Nothing waits").waitFor();
 
     await p.getByRole("button", { name: "Actions" }).click();
     await p.getByRole("menuitem", { name: "Rotate the secret" }).click();

@@ -23,6 +23,13 @@ async function choose(p, words, folder) {
   }
   assert.fail("nobody said " + words);
 }
+
+/** writing presses the key that leads to the composer, and waits until it does. */
+async function writing(p, key) {
+  await p.keyboard.press(key);
+  await p.waitForFunction(() => document.activeElement?.matches("textarea"));
+}
+
 const told = (frame, text) => frame.locator(".bubble", { hasText: text });
 const said = (p, text) => p.locator(".inbox-bubble", { hasText: text });
 
@@ -44,7 +51,7 @@ describe("a conversation", () => {
     await said(p, "¿Puedo pagar con tarjeta?").waitFor();
     await p.keyboard.press("a");
     await frame.getByText("Ana se ha unido").waitFor();
-    await p.keyboard.press("r");
+    await writing(p, "r");
     await p.keyboard.type("Hola, soy Ana. ¿En qué puedo ayudar?");
     await frame.getByRole("img", { name: "Ana está escribiendo" }).waitFor();
     await p.keyboard.press("Enter");
@@ -54,7 +61,7 @@ describe("a conversation", () => {
     await say(frame, "Quiero cambiar mi reserva");
     await said(p, "Quiero cambiar mi reserva").waitFor();
     await p.keyboard.press("Escape");
-    await p.keyboard.press("n");
+    await writing(p, "n");
     await p.keyboard.type("Cliente habitual");
     await p.keyboard.press("Enter");
     await p.locator("[data-kind=note]", { hasText: "Cliente habitual" }).waitFor();
@@ -86,10 +93,10 @@ describe("a conversation", () => {
       await said(p, "I lost my hat").waitFor();
     }
     await eva.getByText("Ben is looking at this too").waitFor();
-    await eva.keyboard.press("r");
+    await writing(eva, "r");
     await eva.keyboard.type("Which boat was it?");
     await ben.getByRole("log").getByText("Eva is writing").waitFor();
-    await ben.keyboard.press("r");
+    await writing(ben, "r");
     await ben.keyboard.type("We have found it.");
     await ben.keyboard.press("Enter");
     await said(eva, "We have found it.").waitFor();
@@ -115,8 +122,8 @@ describe("the inbox", () => {
       if (i % 2) await call("POST", "/functions/v1/chat/contact", s.token, { name: names[i % names.length], email: `visitor${i}@example.com` });
       if (i % 3 === 0) await call("POST", "/functions/v1/chat/handoff", s.token, {});
     }
-    for (const [name, options] of [["wide", {}], ["phone-dark", { viewport: { width: 390, height: 780 }, colorScheme: "dark" }]]) {
-      const p = await inbox(t, "Ida", options);
+    for (const [name, who, options] of [["wide", "Ida", {}], ["phone-dark", "Iris", { viewport: { width: 390, height: 780 }, colorScheme: "dark" }]]) {
+      const p = await inbox(t, who, options);
       await p.getByRole("button", { name: "All", exact: true }).click();
       await p.locator(".inbox-row").nth(29).waitFor({ state: "attached" });
       await accessible(p, "the list, " + name);
@@ -128,6 +135,7 @@ describe("the inbox", () => {
       await shot(p, "inbox-open-" + name);
       await p.keyboard.press("Escape");
       await p.keyboard.press("/");
+      await p.waitForFunction(() => document.activeElement?.matches("input"));
       await p.keyboard.type("no such words anywhere");
       await p.getByText("No conversation matches").waitFor();
     }
@@ -148,8 +156,8 @@ describe("the inbox", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("/museum").waitFor();
     await p.keyboard.press("Escape");
-    await dialog.waitFor({ state: "hidden" });
-    await p.keyboard.press("r");
+    await p.getByRole("button", { name: "Canned replies" }).and(p.locator(":focus")).waitFor(); // the dialog gives the focus back
+    await writing(p, "r");
     await p.keyboard.type("/mus");
     await p.getByRole("option", { name: "/museum" }).waitFor();
     await p.keyboard.press("Enter");

@@ -160,7 +160,7 @@ describe("the sandbox's phone and the inbox", () => {
   });
 
   it("has a log that follows the newest message, also while a picture grows", async (t) => {
-    await wrote("May I bring a dog?");
+    for (let i = 0; i < 8; i++) await wrote(`${i}: may I bring a dog? ${"It is a small one. ".repeat(20)}`);
     const dark = await open(t, company, phonePath, { colorScheme: "dark" });
     await dark.getByRole("button", { name: "Attach" }).click();
     await dark.getByRole("menuitem", { name: "Photo" }).click();
