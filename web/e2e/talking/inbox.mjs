@@ -156,7 +156,7 @@ describe("the inbox", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("/museum").waitFor();
     await p.keyboard.press("Escape");
-    await p.getByRole("button", { name: "Canned replies" }).and(p.locator(":focus")).waitFor(); // the dialog gives the focus back
+    await dialog.waitFor({ state: "hidden" });
     await writing(p, "r");
     await p.keyboard.type("/mus");
     await p.getByRole("option", { name: "/museum" }).waitFor();

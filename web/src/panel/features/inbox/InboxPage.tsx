@@ -62,7 +62,7 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
   const keys = useRef<(e: KeyboardEvent) => void>(() => {});
   keys.current = (e) => {
     const on = e.target as HTMLElement;
-    if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("[role=dialog], [role=menu]")) return;
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
     if (on.matches("input, textarea, select, [contenteditable]")) {
       if (e.key === "Escape") on.blur();
       return;
@@ -85,9 +85,12 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
     f();
   };
   useEffect(() => {
-    const f = (e: KeyboardEvent) => keys.current(e);
+    let covered = false; // when the key was pressed: without motion, Escape has closed the dialog before it comes here
+    const press = () => { covered = document.querySelector("[role=dialog], [role=menu]") !== null; };
+    const f = (e: KeyboardEvent) => { if (!covered) keys.current(e); };
+    window.addEventListener("keydown", press, true);
     document.addEventListener("keydown", f);
-    return () => document.removeEventListener("keydown", f);
+    return () => { window.removeEventListener("keydown", press, true); document.removeEventListener("keydown", f); };
   }, []);
 
   return (
