@@ -20,7 +20,7 @@ async function notify(more = {}) {
 const phonePath = `/sandbox/messages?number=${number}`;
 /** wrote has the phone write something, and returns the conversation that it begins. */
 async function wrote(text) {
-  await call("POST", "/panel/v1/sandbox/phone/messages", company.token, { sender: "demo", number, client_id: text, name: "Ana", kind: "text", text });
+  await call("POST", "/panel/v1/sandbox/phone/messages", company.token, { sender: "demo", number, client_id: text.slice(0, 40), name: "Ana", kind: "text", text });
   return until(async () => (await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.map((x) => x.conversation ?? x)[0], "the conversation begins");
 }
 
@@ -160,11 +160,12 @@ describe("the sandbox's phone and the inbox", () => {
   });
 
   it("has a log that follows the newest message, also while a picture grows", async (t) => {
-    for (let i = 0; i < 8; i++) await wrote(`${i}: may I bring a dog? ${"It is a small one. ".repeat(20)}`);
-    const dark = await open(t, company, phonePath, { colorScheme: "dark" });
+    const dark = await open(t, company, phonePath, { colorScheme: "dark", reducedMotion: "no-preference" });
     await dark.getByRole("button", { name: "Attach" }).click();
     await dark.getByRole("menuitem", { name: "Photo" }).click();
     await dark.locator(".handset-log img").waitFor();
+    for (let i = 0; i < 8; i++) await wrote(`${i}: may I bring a dog? ${"It is a small one. ".repeat(20)}`);
+    await bubble(dark, "7: may I bring a dog?").waitFor();
     await dark.waitForFunction(() => { const log = document.querySelector(".handset-log"); return [...log.querySelectorAll("img")].every((x) => x.complete && x.naturalWidth) && log.scrollHeight - log.scrollTop - log.clientHeight < 4; });
     const below = await dark.evaluate(() => { // the end grows, and the browser reports the last scroll before what has come there says so
       const log = document.querySelector(".handset-log"), end = log.lastElementChild;
