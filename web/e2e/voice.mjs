@@ -94,9 +94,21 @@ export async function talker({ token }, more = {}) {
 /** microphone is a browser whose microphone gives a file, once, from when it is opened. */
 export const microphone = (file) => launch("--use-fake-device-for-media-stream", `--use-file-for-fake-audio-capture=${file}%noloop`);
 
-/** instrument records, in each frame, what the worklets get and give; and gives a microphone that says what a test has it say. */
+/**
+ * instrument records, in each frame, what the worklets get and give; and gives a microphone that says what a test has it say: in place of the
+ * silence that the worklet captures, so that nothing is lost where the machine cannot keep up with sound. real: through the worklet.
+ */
 export function instrument(o) {
   const seen = (globalThis.voiceSeen = { played: [], flushes: [], ducks: [], captured: [], asked: 0, open: 0, constraints: undefined });
+  let words = []; // what is still to be said
+  let tracks = [];
+  /** spoken is a piece of what is to be said, as long as the one that was captured. */
+  const spoken = (piece) => {
+    if (words.length === 0 || tracks.some((track) => !track.enabled)) return piece;
+    const pcm = new Int16Array(piece.pcm.byteLength / 2);
+    pcm.set(words.splice(0, pcm.length));
+    return { pcm: pcm.buffer, level: Math.sqrt(pcm.reduce((sum, x) => sum + (x / 32768) ** 2, 0) / pcm.length) };
+  };
   const Node = globalThis.AudioWorkletNode;
   if (Node) {
     globalThis.AudioWorkletNode = class extends Node {
@@ -112,7 +124,16 @@ export function instrument(o) {
             post(m, transfer);
           };
         }
-        if (name === "carillon-capture") this.port.addEventListener("message", (e) => seen.captured.push({ at: performance.now(), level: e.data.level, samples: e.data.pcm.byteLength / 2 }));
+        if (name === "carillon-capture") {
+          let listener;
+          Object.defineProperty(this.port, "onmessage", { get: () => listener, set: (f) => { listener = f; } });
+          this.port.addEventListener("message", (e) => {
+            const data = o?.script && !o.real ? spoken(e.data) : e.data;
+            seen.captured.push({ at: performance.now(), level: data.level, samples: data.pcm.byteLength / 2 });
+            listener?.(new MessageEvent("message", { data }));
+          });
+          this.port.start();
+        }
       }
     };
   }
@@ -137,6 +158,7 @@ export function instrument(o) {
       source.connect(to);
       source.start();
       globalThis.utter = (pcm) => {
+        if (!o.real) { words.push(...pcm); return performance.now(); }
         const buffer = audio.createBuffer(1, pcm.length, 16000);
         buffer.copyToChannel(Float32Array.from(pcm, (x) => x / 32768), 0);
         const node = audio.createBufferSource();
@@ -150,6 +172,7 @@ export function instrument(o) {
       // The browser's noise suppression changes what a machine says; it is asked for, and left out where waveforms are compared.
       stream = await real(o?.raw ? { audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false } } : constraints);
     }
+    tracks = stream.getTracks();
     seen.open++;
     for (const track of stream.getTracks()) { const stop = track.stop.bind(track); track.stop = () => { seen.open--; stop(); }; }
     return stream;

@@ -33,7 +33,6 @@ describe("voice lines", () => {
     const p = await open(t, company, "/lines");
     await p.getByRole("link", { name: "Lines" }).waitFor();
     await p.getByRole("row", { name: /demo-line/ }).getByText("Ready").waitFor();
-    await accessible(p, "the lines");
     await shot(p, "panel-lines");
     await p.getByRole("button", { name: "Add a line" }).click();
     const form = p.getByRole("dialog");
@@ -70,7 +69,6 @@ describe("voice lines", () => {
     assert.ok(stored.settings.agent);
     await p.reload();
     await p.getByRole("region", { name: "State" }).getByText("Responds", { exact: true }).waitFor();
-    await accessible(p, "a line");
     await shot(p, "panel-line");
     await p.getByLabel("Address").fill("127.0.0.1:5999");
     await p.keyboard.press("Control+s");

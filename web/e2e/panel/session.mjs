@@ -1,7 +1,7 @@
 // The sign-in, and the sessions of an account.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { accessible, shot } from "../browser.mjs";
+import { shot } from "../browser.mjs";
 import { fillIn, newCompany, open, stranger } from "../world.mjs";
 
 let company;
@@ -21,7 +21,6 @@ describe("the sign-in", () => {
     await p.getByRole("heading", { name: "Sign in" }).waitFor();
     await p.goto(company.panel_url + "/users");
     await p.getByRole("heading", { name: "Sign in" }).waitFor();
-    await accessible(p, "the sign-in");
     await shot(p, "panel-sign-in");
     await p.getByLabel("E-mail").fill(company.email);
     await p.locator('input[name="password"]').fill("wrong-horse-battery");
@@ -88,7 +87,6 @@ describe("the own account", () => {
     await signedIn(other.p, company);
     const p = await open(t, company, "/account");
     await p.getByText("This browser").waitFor();
-    await accessible(p, "the account");
     await shot(p, "panel-account");
     await p.getByRole("button", { name: "End all others" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "End all others" }).click();

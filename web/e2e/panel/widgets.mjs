@@ -18,7 +18,6 @@ describe("widgets", () => {
   it("are designed beside the real page, saved, installed and removed", async (t) => {
     const p = await open(t, company, "/widgets");
     await p.getByRole("link", { name: "Demo chat" }).waitFor();
-    await accessible(p, "the widgets");
     await shot(p, "panel-widgets");
     await p.getByRole("button", { name: "Add a widget" }).click();
     const dialog = p.getByRole("dialog");

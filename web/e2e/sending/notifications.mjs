@@ -34,7 +34,6 @@ describe("what was sent", () => {
     await row(p, more).getByText(/Failed: The number cannot be reached/).waitFor();
     await row(p, mixed).getByText(/2 failed/).waitFor();
     await row(p, mixed).getByText("2 read · 1 delivered · 1 skipped · 2 failed").waitFor();
-    await accessible(p, "a list");
     await shot(p, "notifications-list");
   });
 
@@ -122,7 +121,6 @@ describe("what was sent to several", () => {
     await p.getByText("sandbox: refused, by the number").waitFor();
     await p.locator(".preview").getByText("Hello Ana 0, this is Carillon.").waitFor();
     await p.getByText("The event belongs to no flow").waitFor();
-    await accessible(p, "a notification");
     await shot(p, "notification-page");
     await p.getByRole("button", { name: /^Delivered/ }).click();
     await p.waitForURL(/state=delivered/);
@@ -215,14 +213,12 @@ describe("what was sent to several", () => {
     await until(async () => (await call("GET", "/panel/v1/campaigns", company.token)).data.some((x) => x.name === name && x.failed === 1), "it is counted in the background");
     await p.clock.fastForward(10_000); // after which the page asks by itself
     await line.getByText(/1 failed/).waitFor();
-    await accessible(p, "campaigns");
     await shot(p, "campaigns");
     await line.getByRole("link").click();
     await p.getByRole("heading", { name, level: 1 }).waitFor();
     const why = p.getByRole("region", { name: "Why not reached" });
     await why.getByRole("button", { name: /The number cannot be reached on this channel/ }).waitFor();
     await until(async () => (await p.locator(".campaigns-reached tbody tr").count()) === 5, "all are listed");
-    await accessible(p, "a campaign");
     await shot(p, "campaign");
     await why.getByRole("button", { name: /The number cannot be reached/ }).click();
     await p.waitForURL(/reason=undeliverable/);

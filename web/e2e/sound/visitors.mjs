@@ -216,7 +216,7 @@ describe("a talk", () => {
   });
 
   it("needs neither the constraint of the sampling rate nor the rate itself", async (t) => {
-    const v = await talking(t, { microphone: { script: true, bare: true, rate: 44100 } });
+    const v = await talking(t, { microphone: { script: true, real: true, bare: true, rate: 44100 } });
     await understood(v, await utterance("Where do we meet?"), "Where do we meet?");
     const best = (await heard()).filter((h) => h.text === "Where do we meet?");
     assert.ok(best.length > 0 && best[0].score >= 0.9, JSON.stringify(best)); // at another rate nothing would be like it

@@ -121,7 +121,6 @@ describe("flows", () => {
     await what.getByText("port = Vigo").waitFor();
     assert.equal(await what.getByRole("listitem").count(), 7);
     await p.getByText("a word").first().waitFor();
-    await accessible(p, "a run");
     await shot(p, "panel-flow-run");
     await what.getByRole("button", { name: "Step 3 yes 1" }).click();
     await p.locator('.flow-row[data-chosen="yes"] [data-row="steps.2.then.0"]').waitFor();
@@ -261,7 +260,6 @@ describe("flows", () => {
     await p.getByRole("tab", { name: "Runs" }).click();
     await p.getByRole("row").filter({ hasText: "Waits for an answer" }).filter({ hasText: "Versions" }).waitFor();
     await shot(p, "panel-flow-runs");
-    await accessible(p, "the runs");
     await p.getByRole("row").filter({ hasText: "Waits for an answer" }).filter({ hasText: "Versions" }).getByRole("link").first().click();
     await p.getByRole("button", { name: "Stop the run" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
@@ -276,7 +274,6 @@ describe("flows", () => {
     const p = await open(t, company, "/flows", {}, await member(company, "Rita", "viewer"));
     await p.getByRole("link", { name: "Boat trip" }).waitFor();
     assert.equal(await p.getByRole("button", { name: "Add a flow" }).count(), 0);
-    await accessible(p, "the flows");
     await shot(p, "panel-flows");
     await p.getByRole("link", { name: "Boat trip" }).click();
     await row(p, "steps.0").waitFor();
