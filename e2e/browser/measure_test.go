@@ -19,6 +19,7 @@ func TestPagesUnderLoad(t *testing.T) {
 		t.Fatalf("no measurements in web/e2e: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".measure.mjs"), func(t *testing.T) { tryEntry(t, node, chromium, "e2e/"+filepath.Base(file)) })
+		name := filepath.Base(file)
+		t.Run(strings.TrimSuffix(name, ".measure.mjs"), func(t *testing.T) { tryEntry(t, node, chromium, "e2e/"+name) })
 	}
 }

@@ -144,7 +144,8 @@ func (w *world) empty(*http.Request) any {
 func (w *world) several(*http.Request) any {
 	issuer := ssotest.Start(w.t)
 	i := start(w.t, map[string][]string{
-		"provision": {"testdata/several.yaml"}, "oidc-issuer": {issuer}, "oidc-client-id": {issuer}, "oidc-client-secret": {"a-secret"}, "oidc-name": {"Acme ID"},
+		"provision": {"testdata/several.yaml"}, "oidc-name": {"Acme ID"},
+		"oidc-issuer": {issuer}, "oidc-client-id": {issuer}, "oidc-client-secret": {"a-secret"},
 	})
 	ssotest.Allow(issuer, "a-secret", i.BaseURL+"/panel/v1/sso/callback")
 	return i.Ready

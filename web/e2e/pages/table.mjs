@@ -38,6 +38,7 @@ async function seed() {
   await call("POST", `/panel/v1/flows/${flow}/publish`, token);
   const visitor = await call("POST", "/functions/v1/chat/session", "", { widget_id: company.chat_widget_id, customer_id: randomUUID(), lang: "en", page: "http://shop.localhost/" });
   await call("POST", "/functions/v1/chat/turns", visitor.token, { client_id: "1", text: "boat" });
+  await call("POST", "/panel/v1/sandbox/phone/messages", token, { sender: "demo", number, client_id: "1", name: "Ana", kind: "text", text: "May I bring a dog?" });
   const csv = new FormData();
   csv.set("file", new Blob(["phone,first_name\n34600300100,Ana\n"], { type: "text/csv" }), "people.csv");
   const { id: job } = await (await fetch(direct() + "/panel/v1/send/jobs", { method: "POST", headers: { Authorization: "Bearer " + token, "Idempotency-Key": "1" }, body: csv })).json();
@@ -48,13 +49,17 @@ async function seed() {
   const { link: forgotten } = await call("POST", `/panel/v1/users/${users.find((u) => u.email !== company.email).id}/password-link`, token, {});
   await assert.rejects(send(company, ["34600000001"], { name_template: "nowhere" })); // a refused call
   const { id: run } = await until(async () => (await call("GET", "/panel/v1/flow-runs", token)).data[0], "the flow runs");
-  const { id: conversation } = await until(async () => (await call("GET", "/panel/v1/conversations?folder=all", token)).data.map((x) => x.conversation ?? x)[0], "there is a conversation");
+  const conversations = await until(async () => {
+    const all = (await call("GET", "/panel/v1/conversations?folder=all", token)).data.map((x) => x.conversation ?? x);
+    return all.length === 2 && all;
+  }, "there are a chat and a conversation over a channel");
+  const conversation = conversations.find((x) => x.widget_id).id, channelled = conversations.find((x) => !x.widget_id).id;
   await until(async () => (await find(company, notification)).counts.failed === 2, "messages have failed");
   await until(async () => (await call("GET", "/panel/v1/campaigns", token)).data.some((x) => x.name === "tours" && x.failed === 2), "campaigns are counted");
   await until(async () => (await call("GET", `/panel/v1/webhooks/${webhook}/deliveries`, token)).data.length > 0, "events are delivered");
   await until(async () => (await call("GET", "/panel/v1/activity/calls", token)).data.length > 0, "the refused call is kept");
   return {
-    ...company, company, webhook, notification, scheduled, number, call: phoned, flow, run, conversation, job, template: templates.find((x) => x.name === "autumn_preview").id,
+    ...company, company, webhook, notification, scheduled, number, call: phoned, flow, run, conversation, channelled, job, template: templates.find((x) => x.name === "autumn_preview").id,
     invitation: new URL(invitation).hash, forgotten: new URL(forgotten).hash,
   };
 }

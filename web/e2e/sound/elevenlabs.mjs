@@ -38,7 +38,7 @@ async function opened(t, path) {
   const c = await context(browser, { locale: "en-GB" });
   t.after(() => c.close());
   await c.grantPermissions(["microphone"]);
-  await c.addInitScript(instrument, { script: true });
+  await c.addInitScript(instrument, { script: true, real: true });
   const p = await c.newPage();
   const sent = []; const got = []; const logged = []; const closed = [];
   p.on("console", (m) => { if (m.type() === "error") logged.push(m.text()); });
