@@ -23,7 +23,7 @@ export async function launch(...more) {
 /** context is a browser of its own, in which a request to a host that is not on this machine fails the test. */
 export async function context(browser, options = {}) {
   const c = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  c.setDefaultTimeout(Number(process.env.PATIENCE ?? 120) * 1000); // what takes longer hangs
+  c.setDefaultTimeout(120_000); // what takes longer hangs
   const foreign = [];
   c.on("request", (request) => {
     const { hostname, protocol } = new URL(request.url());
