@@ -20,7 +20,10 @@ export default async function* reporter(source) {
   for await (const event of source) {
     const { type, data } = event;
     if (type === "test:start") path.splice(data.nesting, Infinity, data.name);
-    if (type === "test:diagnostic" && !summary.test(data.message)) last?.Notes.push(data.message);
+    if (type === "test:diagnostic" && !summary.test(data.message)) {
+      last?.Notes.push(data.message);
+      if (data.nesting === 0) console.error(data.message); // of the file, such as what a test left behind
+    }
     if (type === "test:pass" || type === "test:fail") {
       yield* flush();
       const error = fault(event);

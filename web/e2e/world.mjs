@@ -20,7 +20,7 @@ export async function tryParts(entry, ...more) {
 /** withBrowser has the tests of a file share a browser. */
 export function withBrowser(...more) {
   before(async () => { browser = await launch(...more); });
-  after(() => browser.close());
+  after(() => browser.close().catch((error) => { console.error(error); throw error; })); // Node says nothing of a file's hooks
 }
 
 /** ask has e2e/browser make something: "empty", "several", "speech", "trunk", "graph". */
