@@ -10,7 +10,7 @@ import { opening, say } from "../widgets.mjs";
 let company;
 let token;
 
-const guide = await readFile(new URL("../../docs/guides/embed.md", import.meta.url), "utf8");
+const guide = await readFile(new URL("../../../docs/guides/embed.md", import.meta.url), "utf8");
 const block = (language) => new RegExp("```" + language + "\\n([^]*?)```").exec(guide)[1];
 
 const filled = (widget = company.chat_widget_id) => block("html").replaceAll("CARILLON", company.widget_url).replace("WIDGET", widget).replace("KEY", company.access_key);
@@ -53,7 +53,7 @@ describe("the guide to embedding", () => {
   });
 
   it("opens both widgets on the page of the quick start", async (t) => {
-    const start = await readFile(new URL("../../docs/guides/quick-start.md", import.meta.url), "utf8");
+    const start = await readFile(new URL("../../../docs/guides/quick-start.md", import.meta.url), "utf8");
     const text = /```html\n([^]*?)```/.exec(start)[1].replaceAll("http://127.0.0.1:8080", company.widget_url).replace("CHAT", company.chat_widget_id).replace("VOICE", company.voice_widget_id).replaceAll("ck_demo_4Hq7vT2mZc9LwXs1KdYb8RnE", company.access_key);
     const host = await site("start", text);
     t.after(() => host.close());
