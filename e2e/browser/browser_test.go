@@ -16,10 +16,14 @@ import (
 // entry's name. The shell that Chromium has for this takes a quarter of the processor's time for a window, and plays not every sound.
 
 func TestPagesInABrowser(t *testing.T) {
+	need.Browser(t)
 	tryPages(t, "chromium-headless-shell", "pages", "sending", "talking", "panel") // the longest first
 }
 
-func TestAWalkThroughThePages(t *testing.T) { tryPages(t, "chromium-headless-shell", "walk") }
+func TestAWalkThroughThePages(t *testing.T) {
+	need.Walk(t)
+	tryPages(t, "chromium-headless-shell", "walk")
+}
 
 func TestPagesThatSound(t *testing.T) {
 	need.Sound(t)

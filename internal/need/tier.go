@@ -28,6 +28,14 @@ func Browser(t testing.TB) {
 	}
 }
 
+// Walk marks a short walk in a browser. `make test-quick` skips it.
+func Walk(t testing.TB) {
+	t.Helper()
+	if Left("walk") {
+		t.Skip("left to make test")
+	}
+}
+
 // Postgres marks a test that is about PostgreSQL alone or about both engines in this run. `make test-quick` skips it, with CI set too.
 func Postgres(t testing.TB) {
 	t.Helper()
