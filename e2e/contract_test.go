@@ -82,7 +82,7 @@ func run(t *testing.T, p *program, f contract.File, c contract.Case) {
 	}
 }
 
-// again is how often a step that may wait is repeated, and patience how long at least: after it the step counts as hung.
+// again is the pause before a waiting step is repeated; after patience it counts as hung.
 const (
 	again    = 50 * time.Millisecond
 	patience = 2 * time.Minute

@@ -15,7 +15,9 @@ import (
 // applySettings are the settings that name the data, and the networks that webhooks may be in, and the time zones.
 //
 //nolint:gochecknoglobals // read only
-var applySettings = []string{"data", "database-url", "master-key-file", "password-memory", "password-passes", "log-format", "log-level", "media-allow-private", "zones-file"}
+var applySettings = []string{
+	"data", "database-url", "master-key-file", "password-memory", "password-passes", "log-format", "log-level", "media-allow-private", "zones-file",
+}
 
 type applyCommand struct {
 	File     []string     `short:"f" required:"" sep:"none" placeholder:"FILE" help:"Set-up file; may be repeated, together they are one set-up."`

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	rounds     = flag.Int("faults.rounds", 0, "rounds of each scenario on each engine; 0: a round of some")
+	rounds     = flag.Int("faults.rounds", 0, "rounds of each scenario on each engine; 0: one round of the shortest scenarios")
 	seed       = flag.Uint64("faults.seed", 1, "the choices of a run")
 	ledgerFile = flag.String("faults.ledger", "", "file to write the summary to")
 )

@@ -445,7 +445,8 @@ func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
 	}
 	c.send(`{"type":"user_message","text":"What are your opening hours?","client_id":"t1"}`)
 	c.wait("agent_response", saying("nine in the morning"))
-	for _, node := range []*instance.Instance{first, second} { // a page whose network changed, before it was noticed that the old connection is gone
+	// The network of the page changes, and the old connection has not been noticed to be gone.
+	for _, node := range []*instance.Instance{first, second} {
 		before := c
 		c = talk(t, sign(t, node.BaseURL, s.Token).URL)
 		if status := before.end(); status != websocket.StatusNormalClosure {

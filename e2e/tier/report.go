@@ -16,14 +16,14 @@ import (
 type event struct {
 	Action      string
 	Package     string
-	ImportPath  string // of what is built
+	ImportPath  string // the package or test that is being built
 	Test        string
 	Elapsed     float64 // seconds
 	Output      string
 	FailedBuild string
 }
 
-// report is what is known of a run.
+// report is the state of a run.
 type report struct {
 	out      io.Writer
 	packages map[string]*pkg
@@ -167,7 +167,7 @@ func (p *pkg) count(outcome string) (n int) {
 	return n
 }
 
-// fail prints what a failed package printed: of the tests that failed or did not end, and of none. A package without a failed test counts as one.
+// fail prints the output of a failed package, without that of its tests that passed. A package without a failed test counts as one.
 func (r *report) fail(e event, p *pkg) {
 	fmt.Fprintf(r.out, "FAIL  %6.1f s %5d tests  %s\n", e.Elapsed, p.count("pass"), e.Package)
 	for _, line := range r.builds[e.FailedBuild] {
