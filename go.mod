@@ -2,6 +2,11 @@ module carillon
 
 go 1.26.8
 
+ignore (
+	./tools/openapi/node_modules
+	./web/node_modules
+)
+
 require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/boombuler/barcode v1.0.1-0.20190219062509-6c824513bacc
