@@ -29,7 +29,7 @@ type cluster struct {
 // keeper is the shell script that creates, starts and stops a cluster. It has its own process group and waits for the end of
 // its standard input, which is closed when the test process ends in any way.
 const keeper = `
-bin=$1 dir=$(mktemp -d /tmp/carillon-pg-XXXXXX) || exit 1
+bin=$1 dir=$(mktemp -d "$3/carillon-pg-XXXXXX") || exit 1
 export HOME="$dir"
 data=$dir/data
 end() { "$bin/pg_ctl" -D "$data" -m immediate stop >/dev/null 2>&1; cd / && rm -rf "$dir"; }
@@ -54,7 +54,23 @@ const (
 	throwAway = "fsync = off\nfull_page_writes = off\nshared_buffers = 64MB\nwal_level = minimal\nmax_wal_senders = 0"
 	// durable is for benchmarks, which include the cost of commits.
 	durable = "fsync = on\nsynchronous_commit = on\nfull_page_writes = on\nshared_buffers = 256MB\nmax_wal_size = 2GB"
+	// maxThrowAway is the most that the clusters of a run of tests need, a database for each test at a time and their logs.
+	maxThrowAway = 2 << 30
 )
+
+// inMemory is a folder of Linux's memory. On ext4 a file costs the more to create the more of them were deleted within the last minute, and a
+// database is 700 files: on a disk, more than half of the time of the databases went there.
+const inMemory = "/dev/shm"
+
+// parent is the folder for the folder of a cluster. It is a short one, because a socket's path is limited to 107 bytes, and one that every user
+// has access to.
+func parent(conf string) string {
+	var s syscall.Statfs_t
+	if conf == throwAway && syscall.Statfs(inMemory, &s) == nil && s.Bavail*uint64(s.Bsize) >= maxThrowAway {
+		return inMemory
+	}
+	return "/tmp"
+}
 
 // Durable starts a cluster with durable commits, for benchmarks, and returns the address of its empty database. stop ends it
 // and removes its folder; it also ends with this process.
@@ -73,8 +89,7 @@ func started(conf string) (dsn string, stop func() error, err error) {
 }
 
 // startCluster creates and starts a cluster in a temporary folder, with more lines of configuration. For root it runs as the
-// user postgres or nobody, because PostgreSQL refuses to run as root. The folder is in /tmp, because a socket's path is limited
-// to 107 bytes and that user needs access to all parent folders.
+// user postgres or nobody, because PostgreSQL refuses to run as root.
 func startCluster(conf string) (*cluster, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -84,7 +99,7 @@ func startCluster(conf string) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find a user to run PostgreSQL: %w", err)
 	}
-	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, conf)
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", keeper, "sh", bin, conf, parent(conf))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: owner}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	cmd.Dir = "/"

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon/internal/db"
+	"carillon/internal/need"
 )
 
 func TestEachTestHasItsOwnEmptyDatabase(t *testing.T) {
@@ -71,6 +72,7 @@ func without(t *testing.T, what string) {
 }
 
 func TestDatabaseIsDroppedWithItsTest(t *testing.T) {
+	need.Postgres(t)
 	var dsn string
 	t.Run("inner", func(t *testing.T) { dsn = Postgres(t) })
 	if dsn == "" {
@@ -124,7 +126,7 @@ func killedHelper(ctx context.Context, t *testing.T) string {
 		t.Fatal(err)
 	}
 	var dir string
-	if _, err := fmt.Fscanf(out, "folder %s\n", &dir); err != nil || !strings.HasPrefix(dir, "/tmp/carillon-pg-") {
+	if _, err := fmt.Fscanf(out, "folder %s\n", &dir); err != nil || !strings.Contains(dir, "/carillon-pg-") {
 		t.Fatalf("helper said %q: %v", dir, err)
 	}
 	if _, err := os.Stat(dir); err != nil {
