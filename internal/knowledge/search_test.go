@@ -151,6 +151,7 @@ func TestResultsAreTheSameOnBothDatabases(t *testing.T) {
 			}
 		}
 	})
+	need.Postgres(t)
 	need.That(t, len(results) == 2, "there is no PostgreSQL")
 	a, b := results[t.Name()+"/SQLite"], results[t.Name()+"/PostgreSQL"]
 	if !slices.Equal(a, b) {
