@@ -355,9 +355,12 @@ type credential struct {
 	scopes []string // of the key, or of the token made from it
 	role   string   // of the user whose token it is
 	out    bool     // of a suspended company
+	turn   int      // among as many turns, if any: it is used with every turns-th id alone
+	turns  int
 }
 
-// credentials are all that Beta has: a key of each scope and of each all but one, company tokens, users' tokens.
+// credentials are all that Beta has: a key of each scope and of each all but one, company tokens, users' tokens. What has a part of the
+// scopes only takes turns at the ids: the key of all and its token are used with every one.
 func (c *companies) credentials(t *testing.T) []credential {
 	t.Helper()
 	owner := c.signIn(t, "owner@beta.test", "beta-horse-battery")
@@ -369,6 +372,7 @@ func (c *companies) credentials(t *testing.T) []credential {
 		{name: "viewer", bearer: c.user("viewer@beta.test", "beta-horse-battery"), role: "viewer"},
 		{name: "key", key: "ck_beta_live", scopes: []string{"*"}},
 	}
+	whole := len(all) + 2 // with the key of all and its token
 	add := func(name string, scopes []string, token bool) {
 		body, _ := json.Marshal(map[string]any{"label": name, "scopes": scopes})
 		key := c.field(t, "key", "POST", "/panel/v1/keys", string(body), "Authorization", "Bearer "+owner)
@@ -389,6 +393,9 @@ func (c *companies) credentials(t *testing.T) []credential {
 			add("key of "+s, []string{s}, i == 1)
 			add("key of all but "+s, slices.Delete(slices.Clone(names[1:]), i-1, i), i == 1)
 		}
+	}
+	for i := range all[whole:] {
+		all[whole+i].turn, all[whole+i].turns = i, len(all)-whole
 	}
 	return all
 }

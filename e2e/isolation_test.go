@@ -169,6 +169,9 @@ func (c *companies) tryCall(t *testing.T, route httpio.Route, x call, alpha *bel
 			if i > 0 && (!open || strings.HasPrefix(x.query, "company=")) {
 				break // the credential, or the company that it is none of, was refused before the id was read
 			}
+			if i > 0 && by.turns > 0 && i%by.turns != by.turn {
+				continue
+			}
 			header := slices.Clone(x.header)
 			if x.query != "" {
 				target += "?" + x.query
