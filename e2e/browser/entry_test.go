@@ -113,7 +113,8 @@ func (r result) report(t *testing.T) {
 	t.Logf("%.1f s", r.MS/1000)
 	switch {
 	case r.Skipped:
-		need.That(t, false, "skipped in Node")
+		need.That(t, os.Getenv("TESTS") != "", "skipped in Node")
+		t.Skip("not among TESTS")
 	case r.Error != "":
 		t.Error(r.Error)
 	}

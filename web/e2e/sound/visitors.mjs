@@ -202,7 +202,7 @@ describe("a talk", () => {
   });
 
   it("speaks but does not listen where nothing understands speech, and says so", async (t) => {
-    const deaf = await talker(company, { agent: { voice: { speaker: "espeak", transcriber: "none", speed: 1, silence_ms: 600 } } });
+    const deaf = await talker(company, { agent: { name: "Deaf Marina", voice: { speaker: "espeak", transcriber: "none", speed: 1, silence_ms: 600 } } });
     const v = await talkOn(t, company, deaf.widget, { microphone: script });
     await v.frame.getByText("Speech is not understood here.").waitFor();
     await shot(v.p, "voice-deaf");
@@ -243,7 +243,7 @@ describe("a talk", () => {
   });
 
   it("asks for consent where that is wanted, in the language that is chosen", async (t) => {
-    const own = await talker(company, { widget: { terms: "We keep this conversation for 30 days.", translations: { es: "Pregunte por las excursiones." } } });
+    const own = await talker(company, { agent: { name: "Careful Marina" }, widget: { terms: "We keep this conversation for 30 days.", translations: { es: "Pregunte por las excursiones." } } });
     const v = await talkOn(t, company, own.widget, { microphone: script });
     await v.frame.getByText("We keep this conversation for 30 days.").waitFor();
     assert.equal(await v.frame.getByRole("button", { name: "Start talking" }).isDisabled(), true);
