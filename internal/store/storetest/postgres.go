@@ -43,7 +43,12 @@ var migrated = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return template(c.dsn)
+	digest, err := schemaDigest()
+	if err != nil {
+		return "", err
+	}
+	name := "carillon_template_" + digest
+	return name, template(c.dsn, name)
 })
 
 // Postgres returns the address of a fresh, migrated database, dropped at the end of the test. The server is that of
@@ -97,50 +102,45 @@ func create(t testing.TB, c *cluster, options string) (dsn string) {
 	return dsn
 }
 
-// template makes a database with the program's schema, unless the server has it, and returns its name. Test processes that share a server
-// wait for the first of them.
-func template(admin string) (name string, err error) {
-	digest, err := schemaDigest()
-	if err != nil {
-		return "", err
-	}
-	name = "carillon_template_" + digest
+// template makes a database of this name with the schema of the program, unless the server has it. Test processes that share a server wait
+// for the first of them.
+func template(admin, name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxStatement)
 	defer cancel()
 	pool, err := sql.Open("pgx", admin)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer pool.Close()
 	conn, err := pool.Conn(ctx) // which holds the lock until it is closed
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer conn.Close()
 	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(hashtext($1))", name); err != nil {
-		return "", err
+		return err
 	}
 	var there bool
 	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&there); err != nil || there {
-		return name, err
+		return err
 	}
 	unfinished := "carillon_unfinished_" + strings.ToLower(rand.Text()[:16]) // a process may be killed before it is whole
 	if _, err := conn.ExecContext(ctx, "CREATE DATABASE "+unfinished); err != nil {
-		return "", err
+		return err
 	}
 	dsn, err := withDatabase(admin, unfinished)
 	if err != nil {
-		return "", err
+		return err
 	}
 	d, err := db.Open(ctx, db.Options{URL: dsn, Migrations: store.Migrations()})
 	if err != nil {
-		return "", err
+		return err
 	}
 	if err := d.Close(); err != nil {
-		return "", err
+		return err
 	}
 	_, err = conn.ExecContext(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
-	return name, err
+	return err
 }
 
 // schemaDigest stands for the text of all migrations.
