@@ -171,36 +171,53 @@ func TestAClientWithoutPongsIsGone(t *testing.T) {
 	}
 }
 
+// A client that does not read is cut off once too much waits for it, or one message does for too long.
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
-	run := func(ctx context.Context, c *Conn) error {
-		pcm := make([]int16, Rate)
-		for ctx.Err() == nil {
-			if err := c.Line().Write(pcm); errors.Is(err, errLeft) {
-				return nil
+	t.Parallel()
+	for name, x := range map[string]struct {
+		run         func(ctx context.Context, c *Conn) error
+		least, most time.Duration
+	}{
+		"much": {func(ctx context.Context, c *Conn) error {
+			for pcm := make([]int16, Rate); ctx.Err() == nil; time.Sleep(time.Millisecond) {
+				if err := c.Line().Write(pcm); errors.Is(err, errLeft) {
+					break
+				}
 			}
-			time.Sleep(time.Millisecond)
-		}
-		return nil
+			return nil
+		}, 0, time.Second},
+		"little": {func(ctx context.Context, _ *Conn) error { <-ctx.Done(); return nil }, writeIn, writeIn + time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFakeTime(t, x.run, func(t *testing.T, s *served) {
+				took, err := s.unread()
+				if err != nil {
+					t.Error(err)
+				}
+				if took < x.least || took > x.most {
+					t.Errorf("it is cut off after %v", took)
+				}
+			})
+		})
 	}
-	inFakeTime(t, run, func(t *testing.T, s *served) {
-		conn, err := s.pipes.dial(t.Context(), "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
-		// A handshake by hand, the masked initiation, and then nothing is read.
-		_, _ = io.WriteString(conn, "GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
-			"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
-		if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || res.StatusCode != http.StatusSwitchingProtocols {
-			t.Fatal(res, err)
-		}
-		begin := time.Now()
-		_, _ = conn.Write(append([]byte{0x81, 0x80 | byte(len(initiation)), 0, 0, 0, 0}, initiation...))
-		if err := <-s.result; err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(begin); took > writeIn+time.Second {
-			t.Errorf("it is cut off after %v", took)
-		}
-	})
+}
+
+// unread connects with the socket and reads nothing of it. It returns how long that lasted, and how it ended.
+func (s *served) unread() (took time.Duration, err error) {
+	s.t.Helper()
+	conn, err := s.pipes.dial(s.t.Context(), "", "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	// A handshake by hand, the masked initiation, and then nothing is read.
+	_, _ = io.WriteString(conn, "GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+	if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || res.StatusCode != http.StatusSwitchingProtocols {
+		s.t.Fatal(res, err)
+	}
+	begin := time.Now()
+	_, _ = conn.Write(append([]byte{0x81, 0x80 | byte(len(initiation)), 0, 0, 0, 0}, initiation...))
+	err = <-s.result
+	return time.Since(begin), err
 }
