@@ -106,10 +106,10 @@ func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
 	}
 	r.set(true)
 	// A look-up that found nobody stays in the caches until the next look at the generation fails, in half a second.
-	deadline := time.Now().Add(30 * time.Second)
+	hung := time.Now().Add(2 * time.Minute)
 	for what, ask := range asked {
 		err := ask()
-		for ; err == nil && time.Now().Before(deadline); err = ask() {
+		for ; err == nil && time.Now().Before(hung); err = ask() {
 			<-time.After(20 * time.Millisecond)
 		}
 		var e *carillon.Error
@@ -118,7 +118,7 @@ func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
 		}
 	}
 	r.set(false)
-	for err = accept(); err != nil && time.Now().Before(deadline.Add(30*time.Second)); err = accept() {
+	for err = accept(); err != nil && time.Now().Before(hung); err = accept() {
 		<-time.After(20 * time.Millisecond)
 	}
 	if err != nil {

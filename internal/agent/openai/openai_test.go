@@ -219,7 +219,7 @@ func TestTheWholeTakesNoLongerThanItMay(t *testing.T) {
 	slow := text(slices.Repeat([]string{"word "}, 1000)...)
 	slow.wait = 20 * time.Millisecond
 	r := newRig(t, slow)
-	r.o.Whole = time.Second
+	r.o.Whole = 3 * time.Second // on a busy machine too a word comes by then
 	got, err := r.reply(t, r.request("When do you open?"))
 	if err != nil || !strings.HasPrefix(got.text, "word ") || !strings.HasSuffix(got.text, "…") {
 		t.Errorf("%+v, %v", got, err)
