@@ -230,7 +230,7 @@ func (x *walking) walks(t *testing.T, of string, answers []string, say func(answ
 	var run *walkedRun
 	until := func(what string, reached func() bool) {
 		t.Helper()
-		for late := time.Now().Add(40 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for late := time.Now().Add(hung); ; time.Sleep(50 * time.Millisecond) {
 			if run = x.run(t, of); run != nil && reached() {
 				return
 			}
@@ -273,7 +273,7 @@ func (x *walking) overWhatsApp(t *testing.T, number string, answers []string) *w
 			t.Error(status, err)
 		}
 	}
-	for late := time.Now().Add(30 * time.Second); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(hung); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
 		if len(x.sentTo(number)) > 0 {
 			break
 		}
@@ -281,7 +281,7 @@ func (x *walking) overWhatsApp(t *testing.T, number string, answers []string) *w
 	write("Thanks")
 	run := x.walks(t, number, answers, write)
 	var all string
-	for late := time.Now().Add(30 * time.Second); time.Now().Before(late) && !strings.Contains(all, "pier"); time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(hung); time.Now().Before(late) && !strings.Contains(all, "pier"); time.Sleep(20 * time.Millisecond) {
 		all = strings.ToLower(strings.Join(x.sentTo(number), " "))
 	}
 	for _, want := range []string{`"title":"harbour"`, `"title":"island"`, "too short", "pier"} {
@@ -323,14 +323,14 @@ func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walked
 	var s signed
 	get(t, x.BaseURL+"/functions/v1/voice-widget/signed-url?access_key="+walkKey+"&id_widget="+walkVoice, "", &s)
 	c := talk(t, s.URL)
-	m, _ := c.wait("agent_response", saying("Which tour is it?"))
+	m := c.wait("agent_response", saying("Which tour is it?"))
 	c.wait("rich_content", saying("Island"))
 	if id := int(member(m, "agent_response_event", "event_id").(float64)); !speaks {
 		prompt, err := voicetest.Speak(t.Context(), "Which tour is it?", "en", voicetest.Rate)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ncc, _ := audio.Correlate(prompt, c.heard(id)); ncc < 0.9 {
+		if ncc, _ := audio.Correlate(prompt, c.heard(id, len(prompt))); ncc < 0.9 {
 			t.Errorf("the first step is heard with a correlation of %.3f", ncc)
 		}
 	}
@@ -403,7 +403,7 @@ func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks 
 	var c *sip.Call
 	select {
 	case c = <-ringing:
-	case <-time.After(30 * time.Second):
+	case <-time.After(hung):
 		t.Fatal("no call comes")
 	}
 	defer c.HangUp(context.WithoutCancel(t.Context()))
@@ -442,7 +442,7 @@ func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks 
 	}
 	select {
 	case <-c.Done():
-	case <-time.After(30 * time.Second):
+	case <-time.After(hung):
 		t.Error("the call goes on after the flow")
 	}
 	return run
