@@ -27,7 +27,7 @@ func main() {
 	}))
 }
 
-// useLocalZone has times shown in the zone that TZ names, where the machine has no zone files too. Go reads only those.
+// useLocalZone shows times in the zone that TZ names. Go looks it up in the machine's zone files alone, which may be missing.
 func useLocalZone(name string) {
 	if zone, err := schedule.Zone(strings.TrimPrefix(name, ":")); err == nil {
 		time.Local = zone

@@ -113,7 +113,7 @@ func TestStopInEveryLanguageEndsMessagesAndStartLiftsThat(t *testing.T) {
 			})
 		}
 		for i, p := range people[len(starts):] {
-			checkSuppressed(t, p, stops[i], true)
+			checkSuppressed(t, p, stops[len(starts)+i], true)
 		}
 		if strings.Contains(r.log.String(), "take in") {
 			t.Error(r.log.String())
@@ -152,7 +152,7 @@ func TestStopIsConfirmedInThePersonsLanguage(t *testing.T) {
 }
 
 // To those who get messages START is a word like any other.
-func TestStartIsAWordLikeAnyOtherToWhomeverGetsMessages(t *testing.T) {
+func TestStartIsAWordLikeAnyOtherToThoseWhoGetMessages(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.flows.lay("started", flow.Trigger{Keywords: []string{"start", "alta"}}, `[{"say": "A flow began"}]`)
 		r.run()
@@ -162,7 +162,7 @@ func TestStartIsAWordLikeAnyOtherToWhomeverGetsMessages(t *testing.T) {
 	})
 }
 
-// A caption that is one of the words is none.
+// In a caption the words stop nothing: it belongs to the file.
 func TestTheCaptionOfAFileStopsNothing(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.putFiles()

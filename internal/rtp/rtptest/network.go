@@ -13,10 +13,11 @@ import (
 
 const (
 	firstPort = 20_000
-	maxQueued = 1024 // packets of a socket that nobody has read; further ones are lost
+	maxQueued = 1024 // packets that wait to be read from a socket; further ones are lost
 )
 
-// Network has all its sockets at 127.0.0.1. Nothing is lost or exchanged in it. The zero value is ready for use.
+// Network has all its sockets at 127.0.0.1. Packets keep their order, and none is lost while its receiver reads. The zero value is ready for
+// use.
 type Network struct {
 	mu      sync.Mutex
 	sockets map[uint16]*socket // by port
@@ -51,7 +52,7 @@ func (n *Network) ListenPacket(_ context.Context, network, address string) (net.
 	return s, nil
 }
 
-// Listen is for servers that listen for connections besides: none come.
+// Listen is for servers that also listen for connections: none come.
 func (*Network) Listen(_ context.Context, network, address string) (net.Listener, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -112,7 +113,7 @@ func (s *socket) WriteTo(b []byte, to net.Addr) (int, error) {
 	s.network.mu.Lock()
 	far := s.network.sockets[udp.AddrPort().Port()]
 	s.network.mu.Unlock()
-	if far == nil { // nobody is there: UDP does not tell
+	if far == nil { // nobody is there, which UDP does not report
 		return len(b), nil
 	}
 	from := net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), s.local.Port()))
