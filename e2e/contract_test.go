@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"carillon/e2e/contract"
-	"carillon/internal/app"
 	"carillon/internal/store/storetest"
 )
 
@@ -45,8 +44,7 @@ func TestContract(t *testing.T) {
 						p := shared[setup(c)]
 						switch {
 						case c.InAMinute:
-							now := time.Now().Truncate(time.Minute).Add(15 * time.Second) // of request rates, whose minute does not end
-							p = startWith(t, engine, setup(c), app.Options{Now: func() time.Time { return now }}, nil)
+							p = startWith(t, engine, setup(c), inOneMinute(), nil)
 						case c.Alone:
 							p = start(t, engine, setup(c))
 						}

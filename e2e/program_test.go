@@ -25,14 +25,15 @@ func TestMain(m *testing.M) {
 	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < least {
 		_ = flag.Set("test.parallel", strconv.Itoa(least))
 	}
-	untilCalm(24*time.Hour, 3*time.Minute) // what a day allows is counted too
+	untilCalm() // what a day allows is counted
 	os.Exit(m.Run())
 }
 
-// untilCalm waits for the next of the clock's periods, by UTC, when the present one ends within the margin.
-func untilCalm(period, margin time.Duration) {
+// untilCalm waits for the next day, by UTC, when the present one ends within three minutes.
+func untilCalm() {
+	const day = 24 * time.Hour
 	now := time.Now().UTC()
-	if left := now.Truncate(period).Add(period).Sub(now); left < margin {
+	if left := now.Truncate(day).Add(day).Sub(now); left < 3*time.Minute {
 		<-time.After(left)
 	}
 }
@@ -56,6 +57,12 @@ type program struct {
 func start(t *testing.T, engine, provision string) *program {
 	t.Helper()
 	return startWith(t, engine, provision, app.Options{}, nil)
+}
+
+// inOneMinute are the options of a program whose request rates count in a minute that does not end.
+func inOneMinute() app.Options {
+	now := time.Now().Truncate(time.Minute).Add(15 * time.Second)
+	return app.Options{Now: func() time.Time { return now }}
 }
 
 // startWith is start with the program's surroundings and further flags.
