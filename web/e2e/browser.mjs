@@ -20,7 +20,7 @@ export async function launch(...more) {
   });
 }
 
-/** context is a browser of its own, in which a request to a host that is not on this machine fails the test. */
+/** context is a browser of its own, in which a request to a host that is not on this machine fails the test, as does a dialog of a script. */
 export async function context(browser, options = {}) {
   const c = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   c.setDefaultTimeout(120_000); // what takes longer hangs
@@ -32,7 +32,12 @@ export async function context(browser, options = {}) {
   });
   const errors = [];
   c.on("weberror", (e) => errors.push(String(e.error())));
-  c.check = () => { assert.deepEqual(foreign, [], "requests to foreign hosts"); assert.deepEqual(errors, [], "errors in the page"); };
+  c.on("dialog", (d) => {
+    if (d.type() === "beforeunload") return d.accept();
+    errors.push(`${d.type()}: ${d.message()}`);
+    return d.dismiss();
+  });
+  c.check = () => { assert.deepEqual(foreign, [], "requests to foreign hosts"); assert.deepEqual(errors, [], "errors and dialogs in the page"); };
   return c;
 }
 
