@@ -18,8 +18,8 @@ import (
 
 const contractDir = "../testdata/contract"
 
-// TestContract runs every case of testdata/contract on both engines. The cases of a file that have one set-up share a program, unless a case
-// is alone.
+// TestContract runs every case of testdata/contract on both engines. The cases of a file that have one set-up share a program, unless a
+// case is alone.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	_, files, err := contract.Load(contractDir)

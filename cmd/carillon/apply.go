@@ -16,7 +16,8 @@ import (
 //
 //nolint:gochecknoglobals // read only
 var applySettings = []string{
-	"data", "database-url", "master-key-file", "password-memory", "password-passes", "log-format", "log-level", "media-allow-private", "zones-file",
+	"data", "database-url", "master-key-file", "password-memory", "password-passes", "log-format", "log-level",
+	"media-allow-private", "zones-file",
 }
 
 type applyCommand struct {

@@ -97,7 +97,8 @@ func TestApplyOfARunningProgram(t *testing.T) {
 	}
 	id := strings.TrimSpace(p.try("send", "--template", "hello", "--from", "15555550100", "--to", "34600111222", "--var", "body_text_0=Ana",
 		"--ready-file", ready, "--key", "ck_handed_over").stdout)
-	p.try("notifications", "watch", id, "--until", "delivered", "--timeout", "2m", "--ready-file", ready, "--key", "ck_handed_over").want(t, 0, "delivered", "")
+	p.try("notifications", "watch", id, "--until", "delivered", "--timeout", "2m", "--ready-file", ready, "--key", "ck_handed_over").
+		want(t, 0, "delivered", "")
 	p.try(append(apply, "--json")...).want(t, 0, `"changed": false`, "")
 
 	t.Setenv("OWNER_PASSWORD", "another-horse-battery")

@@ -166,11 +166,13 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 		// Another company claims our number with our application's secret; still another has another number of our application. We have a
 		// second number, of another application.
 		for _, x := range []struct{ company, id, phone, secret string }{
-			{"claims", "main", "1000001", "provider-app-secret"}, {"beside", "main", "1000004", "provider-app-secret"}, {"ours", "second", "1000005", "second-secret"},
+			{"claims", "main", "1000001", "provider-app-secret"}, {"beside", "main", "1000004", "provider-app-secret"},
+			{"ours", "second", "1000005", "second-secret"},
 		} {
 			s := *r.main
 			s.UID, s.CompanyID, s.ID, s.Number, s.Default = 0, x.company, x.id, "1555555"+x.phone[3:], x.id == "main"
-			s.Settings = json.RawMessage(strings.NewReplacer("1000001", x.phone, "provider-app-secret", x.secret).Replace(string(r.graph.Settings())))
+			own := strings.NewReplacer("1000001", x.phone, "provider-app-secret", x.secret)
+			s.Settings = json.RawMessage(own.Replace(string(r.graph.Settings())))
 			err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 				return errors.Join(tx.PutCompany(ctx, &carillon.Company{ID: x.company, Name: x.company}, time.Now()), tx.PutSender(ctx, &s, time.Now()))
 			})
@@ -200,7 +202,8 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 		for _, texts := range got {
 			slices.Sort(texts)
 		}
-		if diff := cmp.Diff(map[string][]string{"ours": {"to our second", "to ours"}, "theirs": {"to theirs"}, "beside": {"beside"}}, got); diff != "" {
+		want := map[string][]string{"ours": {"to our second", "to ours"}, "theirs": {"to theirs"}, "beside": {"beside"}}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 		if !strings.Contains(r.log.String(), "another company has too") {

@@ -105,8 +105,8 @@ func graphCallback() Callback {
 		Parse: func(body []byte, s *carillon.Sender) (CallbackEvents, error) {
 			c, err := whatsapp.ParseCallback(body, s.UID)
 			return CallbackEvents{
-				Receipts: c.Receipts, Templates: c.Templates, Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
-				Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)], Replies: c.Replies,
+				Receipts: c.Receipts, Templates: c.Templates, Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings),
+				Ignored: c.Ignored, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)], Replies: c.Replies,
 			}, err
 		},
 	}

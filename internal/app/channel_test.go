@@ -72,7 +72,9 @@ func startChannel(t *testing.T, engine string) *channelRig {
 	if err := os.WriteFile(file, []byte(channelSetUp(r.numbers)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := config.Config{Addr: "127.0.0.1:0", Data: dir, Provision: []string{file}, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
+	cfg := config.Config{
+		Addr: "127.0.0.1:0", Data: dir, Provision: []string{file}, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
+	}
 	if engine == "postgres" {
 		cfg.DatabaseURL, cfg.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
 	}

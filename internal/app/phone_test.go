@@ -125,7 +125,9 @@ func TestATeammateSeesWhereATemplateStands(t *testing.T) {
 		return conversation != ""
 	})
 	path := "/panel/v1/conversations/" + conversation
-	app.Within(t, "the window in which it is replied to", func() bool { return h.ask("GET", path, h.token, "", http.StatusOK)["window"] != nil })
+	app.Within(t, "the window in which it is replied to", func() bool {
+		return h.ask("GET", path, h.token, "", http.StatusOK)["window"] != nil
+	})
 	sent := h.ask("POST", path+"/templates", h.token, `{"client_id":"t","name":"hello","language":"en","variables":{"body_text_0":"Ana"}}`, http.StatusOK)
 	seq := sent["turn"].(map[string]any)["seq"]
 	app.Within(t, "the template is read", func() bool {

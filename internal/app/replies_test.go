@@ -99,7 +99,10 @@ func startPerson(t *testing.T, engine, setUp string) *person {
 	if err := os.WriteFile(file, []byte(fmt.Sprintf(setUp, graph.URL(), shop.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := config.Config{Addr: "127.0.0.1:0", Data: dir, Provision: []string{file}, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute, MediaAllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	cfg := config.Config{
+		Addr: "127.0.0.1:0", Data: dir, Provision: []string{file}, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
+		MediaAllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}
 	if engine == "postgres" {
 		cfg.DatabaseURL, cfg.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
 	}
@@ -251,7 +254,8 @@ func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 			if offered := p.office("GET", at+"/templates", "", http.StatusOK); !strings.Contains(fmt.Sprint(offered), "plain") {
 				t.Error(offered)
 			}
-			p.office("POST", at+"/templates", `{"client_id":"2","name":"plain","language":"en","variables":{"body_text_0":"{{name}}"}}`, http.StatusOK)
+			const template = `{"client_id":"2","name":"plain","language":"en","variables":{"body_text_0":"{{name}}"}}`
+			p.office("POST", at+"/templates", template, http.StatusOK)
 			app.Within(t, "the template is sent", func() bool { return p.templates() >= 3 })
 			p.graph.PutFile("pdf", graphtest.File{Type: "application/pdf", Data: []byte("%PDF-1.4\n%%EOF\n")})
 			p.writes(graphtest.Inbound{

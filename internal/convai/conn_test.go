@@ -73,7 +73,8 @@ type person struct {
 
 func (x *talk) dial() *person {
 	x.t.Helper()
-	ws, resp, err := websocket.Dial(x.t.Context(), "ws"+strings.TrimPrefix(x.server.URL, "http")+"/socket", &websocket.DialOptions{Subprotocols: []string{"convai"}})
+	address := "ws" + strings.TrimPrefix(x.server.URL, "http") + "/socket"
+	ws, resp, err := websocket.Dial(x.t.Context(), address, &websocket.DialOptions{Subprotocols: []string{"convai"}})
 	if err != nil {
 		x.t.Fatal(err)
 	}

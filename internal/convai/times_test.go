@@ -102,7 +102,8 @@ func (s *served) dial() *websocket.Conn {
 	s.t.Helper()
 	transport := &http.Transport{DialContext: s.pipes.dial}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	ws, _, err := websocket.Dial(s.t.Context(), "ws://carillon.test/socket", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
+	o := &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}}
+	ws, _, err := websocket.Dial(s.t.Context(), "ws://carillon.test/socket", o)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -159,7 +160,8 @@ func TestAClientWithoutPongsIsGone(t *testing.T) {
 					}
 				}
 				took := time.Since(begin)
-				if gone := websocket.CloseStatus(err) == websocket.StatusPolicyViolation; gone == answers || gone && (took < goneAfter || took > goneAfter+pingEvery+time.Second) {
+				gone := websocket.CloseStatus(err) == websocket.StatusPolicyViolation
+				if gone == answers || gone && (took < goneAfter || took > goneAfter+pingEvery+time.Second) {
 					t.Errorf("closed with %v after %v and %d pings", err, took, pings)
 				}
 				_ = ws.CloseNow()

@@ -207,7 +207,9 @@ func TestAChoiceComesBackAsItWasMeant(t *testing.T) {
 			`[{"say": "Which?"}, {"ask": "which", "choices": ["`+morning+`", "`+evening+`", "None"]}, {"say": "{{which}}"}]`)
 		r.run()
 		n := 0
-		for id, want := range map[string]string{"choice.2": evening, "choice.3": "None", "choice.4": "", "choice.0": "", "choice.x": "", "2": ""} {
+		for id, want := range map[string]string{
+			"choice.2": evening, "choice.3": "None", "choice.4": "", "choice.0": "", "choice.x": "", "2": "",
+		} {
 			n++
 			p := r.person(fmt.Sprintf("346008100%02d", n))
 			p.text("long")

@@ -55,7 +55,8 @@ func TestARedirectedCallStaysWithItsTrunk(t *testing.T) {
 			t.Error("the other one is called")
 			in.Refuse(486, "Busy Here")
 		}})
-		s := callee(t, n, nil, recv("INVITE"), reply("302 Moved", false, "Contact: <sip:inside@"+other.Address().String()+">"), recv("ACK"), recv("INVITE"), reply("486 Busy Here", false), recv("ACK"))
+		moved := reply("302 Moved", false, "Contact: <sip:inside@"+other.Address().String()+">")
+		s := callee(t, n, nil, recv("INVITE"), moved, recv("ACK"), recv("INVITE"), reply("486 Busy Here", false), recv("ACK"))
 		e := engine(t, Options{Network: n, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 		trunk := s.trunk()
 		trunk.Public = true

@@ -159,7 +159,8 @@ func TestACallIsAnsweredAndHungUpOverSockets(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			callee, answered := answerer(t, Options{})
-			c, err := dial(t, engine(t, Options{}), Dial{Trunk: Trunk{Host: callee.Address().String(), Transport: transport, Encrypt: transport == "tcp"}})
+			trunk := Trunk{Host: callee.Address().String(), Transport: transport, Encrypt: transport == "tcp"}
+			c, err := dial(t, engine(t, Options{}), Dial{Trunk: trunk})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +214,8 @@ func TestNobodyAnswersOrExists(t *testing.T) {
 			}()
 		}})
 		begin := time.Now()
-		_, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: Trunk{Host: callee.Address().String(), Transport: "udp"}, Ring: 3 * time.Second})
+		trunk := Trunk{Host: callee.Address().String(), Transport: "udp"}
+		_, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: trunk, Ring: 3 * time.Second})
 		if took := time.Since(begin); !errors.Is(err, ErrUnanswered) || took < 3*time.Second || took > 4*time.Second {
 			t.Errorf("%v after %v", err, took)
 		}

@@ -126,10 +126,11 @@ func FuzzResponse(f *testing.F) {
 		}
 		res.SetSource("127.0.0.1:5060")
 		e := &Engine{
-			o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"), calls: map[string]*Call{},
-			ports: ports{network: &net.ListenConfig{}},
+			o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"),
+			calls: map[string]*Call{}, ports: ports{network: &net.ListenConfig{}},
 		}
-		x, err := e.newDialing(t.Context(), Dial{To: "1", From: "2", Trunk: Trunk{Host: "127.0.0.1", Transport: "udp", Username: "robin", Password: "secret"}})
+		trunk := Trunk{Host: "127.0.0.1", Transport: "udp", Username: "robin", Password: "secret"}
+		x, err := e.newDialing(t.Context(), Dial{To: "1", From: "2", Trunk: trunk})
 		if err != nil {
 			t.Skip(err)
 		}

@@ -31,8 +31,8 @@ func TestPeersRingWithoutAnAnswer(t *testing.T) {
 // The far side answers in the moment in which the call is canceled.
 func TestPeersAnswerACallThatIsCanceled(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
-		s := callee(t, n, nil, recv("INVITE"), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false), ofInvite(reply("200 OK", true)),
-			recv("ACK"), recv("BYE"), within("200 OK", false))
+		s := callee(t, n, nil, recv("INVITE"), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false),
+			ofInvite(reply("200 OK", true)), recv("ACK"), recv("BYE"), within("200 OK", false))
 		e := engine(t, Options{Network: n})
 		ctx, cancel := context.WithCancel(t.Context())
 		c, err := e.Dial(ctx, Dial{Trunk: s.trunk(), To: "1", From: "2", OnRinging: func(int, string) { cancel() }})
@@ -160,8 +160,8 @@ func checkDigests(t *testing.T, exchanged, header string, good bool) {
 
 func TestPeersSendElsewhere(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
-		s := callee(t, n, nil, recv("INVITE"), reply("302 Moved Temporarily", false), recv("ACK"), recv("INVITE"), reply("200 OK", true), recv("ACK"), recv("BYE"),
-			within("200 OK", false))
+		s := callee(t, n, nil, recv("INVITE"), reply("302 Moved Temporarily", false), recv("ACK"), recv("INVITE"), reply("200 OK", true),
+			recv("ACK"), recv("BYE"), within("200 OK", false))
 		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: s.trunk()})
 		if err != nil {
 			t.Fatal(err)
@@ -176,8 +176,8 @@ func TestPeersSendElsewhere(t *testing.T) {
 
 func TestPeersWantALongerSession(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
-		s := callee(t, n, nil, recv("INVITE"), reply("422 Session Interval Too Small", false, "Min-SE: 3600"), recv("ACK"), recv("INVITE"), reply("200 OK", true),
-			recv("ACK"), recv("BYE"), within("200 OK", false))
+		s := callee(t, n, nil, recv("INVITE"), reply("422 Session Interval Too Small", false, "Min-SE: 3600"), recv("ACK"),
+			recv("INVITE"), reply("200 OK", true), recv("ACK"), recv("BYE"), within("200 OK", false))
 		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: s.trunk()})
 		if err != nil {
 			t.Fatal(err)

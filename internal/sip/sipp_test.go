@@ -71,7 +71,8 @@ func listens(t *testing.T, network string, port int) {
 	t.Fatalf("nobody listens on port %d", port)
 }
 
-// peer is another make of telephone, which plays a scenario and fails when it meets something else: sipp, or an actor in a network in memory.
+// peer is another make of telephone, which plays a scenario and fails when it meets something else: sipp, or an actor in a network in
+// memory.
 type peer interface {
 	trunk() Trunk
 	// done waits until the scenario was played to its end.
@@ -130,7 +131,8 @@ type sipp struct {
 
 // scenarioOf joins the steps of a scenario.
 func scenarioOf(steps []string) string {
-	return `<?xml version="1.0" encoding="ISO-8859-1" ?><!DOCTYPE scenario SYSTEM "sipp.dtd"><scenario name="carillon">` + strings.Join(steps, "\n") + `</scenario>`
+	return `<?xml version="1.0" encoding="ISO-8859-1" ?><!DOCTYPE scenario SYSTEM "sipp.dtd"><scenario name="carillon">` +
+		strings.Join(steps, "\n") + `</scenario>`
 }
 
 func runSipp(t *testing.T, args, steps []string) *sipp {
@@ -145,8 +147,8 @@ func runSipp(t *testing.T, args, steps []string) *sipp {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	all := []string{
-		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(reserve(t)), "-nostdin", "-timeout", fmt.Sprint(hung.Seconds()), "-timeout_error",
-		"-trace_msg", "-message_file", s.trace, "-m", "1",
+		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(reserve(t)), "-nostdin",
+		"-timeout", fmt.Sprint(hung.Seconds()), "-timeout_error", "-trace_msg", "-message_file", s.trace, "-m", "1",
 	}
 	c := exec.CommandContext(ctx, path, append(all, args...)...)
 	c.Dir, c.Stdout, c.Stderr = dir, &s.out, &s.out

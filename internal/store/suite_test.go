@@ -15,9 +15,12 @@ import (
 
 // sentences are the conformance suite: what the parts above the store rely on, the same on every engine. Each has a fresh, empty store.
 func sentences() []sentence {
-	return slices.Concat(accepting(), delivering(), receiving(), calling(), queueing(), events(), sharding(), recovery(), changing(), listing(), configuring(),
-		templating(), signingIn(), purging(), restoring(), breaking(), reporting(), keepingResources(), talking(), searching(), questioning(), keepingFiles(),
-		givingAddresses(), runningFlows(), exchanging(), counting(), recipients(), sendingFiles(), recording(), deliveringEvents())
+	return slices.Concat(
+		accepting(), delivering(), receiving(), calling(), queueing(), events(), sharding(), recovery(), changing(), listing(),
+		configuring(), templating(), signingIn(), purging(), restoring(), breaking(), reporting(), keepingResources(),
+		talking(), searching(), questioning(), keepingFiles(), givingAddresses(), runningFlows(), exchanging(), counting(),
+		recipients(), sendingFiles(), recording(), deliveringEvents(),
+	)
 }
 
 // sentence is one promise of the store.

@@ -31,7 +31,8 @@ func TestACallIsHeardOverSockets(t *testing.T) {
 	t.Parallel()
 	r := newRigIn(t, &net.ListenConfig{}, robin())
 	e, d := r.place("0018")
-	if e.State != carillon.StateCompleted || e.EndedBy != "callee" || len(e.Result) != 1 || e.Result[0] != (carillon.Detail{Key: "confirmed", Value: true}) {
+	confirmed := carillon.Detail{Key: "confirmed", Value: true}
+	if e.State != carillon.StateCompleted || e.EndedBy != "callee" || len(e.Result) != 1 || e.Result[0] != confirmed {
 		t.Errorf("%+v", e)
 	}
 	if turns := r.turns(d); len(turns) < 2 || turns[1] != "visitor 1 Yes" {
@@ -68,7 +69,10 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 	r.over(c)
 	rec := r.ended()
 	recorded := r.recording(&diary{recorded: rec.Recording})
-	for who, share := range map[string]float64{"the desk hears": shareOf(there.sound(), mine), "the caller hears": shareOf(heard(), theirs), "the recording has": shareOf(recorded, theirs)} {
+	for who, share := range map[string]float64{
+		"the desk hears": shareOf(there.sound(), mine), "the caller hears": shareOf(heard(), theirs),
+		"the recording has": shareOf(recorded, theirs),
+	} {
 		if share < mostly {
 			t.Errorf("%s %.2f of it", who, share)
 		}

@@ -335,7 +335,8 @@ func TestACallThatItTakesLongToFindTheAgentOf(t *testing.T) {
 			if _, _, err := r.ringFor(time.Second, r.caller(), lineNumber, "34600110077"); !errors.Is(err, sip.ErrUnanswered) {
 				t.Error(err)
 			}
-			if rec := r.ended(); rec.State != carillon.StateCanceled || rec.EndedBy != "caller" || !rec.AnsweredAt.IsZero() || r.incoming.UnderWay() != 0 {
+			rec := r.ended()
+			if rec.State != carillon.StateCanceled || rec.EndedBy != "caller" || !rec.AnsweredAt.IsZero() || r.incoming.UnderWay() != 0 {
 				t.Errorf("%+v, %d calls", rec, r.incoming.UnderWay())
 			}
 		})

@@ -507,7 +507,8 @@ func TestALineWhoseTrunkIsUnknownPlacesNoCall(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		r := newRig(t, robin())
 		r.unknown = errors.New("its settings are broken")
-		if e, d := r.place("0018"); e.State != carillon.StateFailed || e.Reason != carillon.ReasonLineUnavailable || e.Detail != "its settings are broken" || !d.ringing.IsZero() {
+		e, d := r.place("0018")
+		if e.State != carillon.StateFailed || e.Reason != carillon.ReasonLineUnavailable || e.Detail != r.unknown.Error() || !d.ringing.IsZero() {
 			t.Errorf("%+v", e)
 		}
 		if e, steps := r.try(t.Context(), "34600111234"); e.Problem != telephone.TrialSettings || len(steps) > 0 {

@@ -210,7 +210,8 @@ func TestWhoHangsUpWhileADeskRingsCallsNobodyAnyMore(t *testing.T) {
 			t.Errorf("the desk rings for %v more", took)
 		}
 		rec := r.ended()
-		if legs := r.legs(rec.ConversationID); rec.EndedBy != "caller" || rec.State != carillon.StateCompleted || len(legs) != 1 || legs[0].EndedAt.IsZero() {
+		legs := r.legs(rec.ConversationID)
+		if rec.EndedBy != "caller" || rec.State != carillon.StateCompleted || len(legs) != 1 || legs[0].EndedAt.IsZero() {
 			t.Errorf("%+v, %+v", rec, legs)
 		}
 	})

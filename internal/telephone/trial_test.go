@@ -109,13 +109,15 @@ func TestATrialOfATrunkThatIsSetUpWrong(t *testing.T) {
 		set  func(r *rig)
 		want string
 	}{
-		"password":    {refuses(401), telephone.TrialPassword},
-		"proxy":       {refuses(407), telephone.TrialPassword},
-		"forbidden":   {refuses(403), telephone.TrialForbidden},
-		"odd":         {refuses(402), telephone.TrialRefused},
-		"unreachable": {func(r *rig) { r.trunk = &sip.Trunk{Host: r.socket().LocalAddr().String(), Transport: "udp"} }, telephone.TrialUnreachable},
-		"closed":      {func(r *rig) { r.trunk = &sip.Trunk{Host: "127.0.0.1:1", Transport: "tcp"} }, telephone.TrialUnreachable},
-		"denied":      {func(r *rig) { r.trunk = &sip.Trunk{Host: "127.0.0.1:1", Transport: "udp", Public: true} }, telephone.TrialDenied},
+		"password":  {refuses(401), telephone.TrialPassword},
+		"proxy":     {refuses(407), telephone.TrialPassword},
+		"forbidden": {refuses(403), telephone.TrialForbidden},
+		"odd":       {refuses(402), telephone.TrialRefused},
+		"unreachable": {func(r *rig) {
+			r.trunk = &sip.Trunk{Host: r.socket().LocalAddr().String(), Transport: "udp"}
+		}, telephone.TrialUnreachable},
+		"closed": {func(r *rig) { r.trunk = &sip.Trunk{Host: "127.0.0.1:1", Transport: "tcp"} }, telephone.TrialUnreachable},
+		"denied": {func(r *rig) { r.trunk = &sip.Trunk{Host: "127.0.0.1:1", Transport: "udp", Public: true} }, telephone.TrialDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {

@@ -19,7 +19,8 @@ func TestFilesOfPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.Close() })
-	patient, impatient := whatsapp.New(whatsapp.Options{RequestTimeout: 2 * time.Minute}), whatsapp.New(whatsapp.Options{RequestTimeout: 100 * time.Millisecond})
+	patient := whatsapp.New(whatsapp.Options{RequestTimeout: 2 * time.Minute})
+	impatient := whatsapp.New(whatsapp.Options{RequestTimeout: 100 * time.Millisecond})
 	t.Cleanup(patient.CloseIdleConnections)
 	t.Cleanup(impatient.CloseIdleConnections)
 	s := &carillon.Sender{ID: "main", Provider: "whatsapp", Settings: g.Settings()}

@@ -105,8 +105,8 @@ func utc(t *testing.T, s string) time.Time {
 	return at
 }
 
-// TestNextThroughAYear checks every minute of the days around daylight changes, and each fifth one of the year's others: what Next returns is
-// open, and nothing before it is. Away from the changes, open is what the local clock says. Hours begin and end at fifth minutes here.
+// TestNextThroughAYear checks every minute of the days around daylight changes, and each fifth one of the year's others: what Next returns
+// is open, and nothing before it is. Away from the changes, open is what the local clock says. Hours begin and end at fifth minutes here.
 func TestNextThroughAYear(t *testing.T) {
 	t.Parallel()
 	for _, h := range []*carillon.CallingHours{

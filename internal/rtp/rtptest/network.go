@@ -16,8 +16,8 @@ const (
 	maxQueued = 1024 // packets that wait to be read from a socket; further ones are lost
 )
 
-// Network has all its sockets at 127.0.0.1. Packets keep their order, and none is lost while its receiver reads. The zero value is ready for
-// use.
+// Network has all its sockets at 127.0.0.1. Packets keep their order, and none is lost while its receiver reads. The zero value is ready
+// for use.
 type Network struct {
 	mu      sync.Mutex
 	sockets map[uint16]*socket // by port

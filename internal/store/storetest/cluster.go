@@ -58,12 +58,12 @@ const (
 	maxThrowAway = 2 << 30
 )
 
-// inMemory is a folder of Linux's memory. On ext4 a file costs the more to create the more of them were deleted within the last minute, and a
-// database is 700 files: on a disk, more than half of the time of the databases went there.
+// inMemory is a folder of Linux's memory. On ext4 a file costs the more to create the more of them were deleted within the last minute, and
+// a database is 700 files: on a disk, more than half of the time of the databases went there.
 const inMemory = "/dev/shm"
 
-// parent is the folder for the folder of a cluster. It is a short one, because a socket's path is limited to 107 bytes, and one that every user
-// has access to.
+// parent is the folder for the folder of a cluster. It is a short one, because a socket's path is limited to 107 bytes, and one that every
+// user has access to.
 func parent(conf string) string {
 	var s syscall.Statfs_t
 	if conf == throwAway && syscall.Statfs(inMemory, &s) == nil && s.Bavail*uint64(s.Bsize) >= maxThrowAway {

@@ -33,8 +33,8 @@ const PostgresEnv = "CARILLON_TEST_POSTGRES"
 // errNoPostgres means that there is no PostgreSQL to test with.
 var errNoPostgres = errors.New("no PostgreSQL: install the Debian package postgresql, or name a server in " + PostgresEnv)
 
-// server is the server of this test process. It starts at the first call, unless the run has one, and ends with the process. The variable keeps
-// the pipe to its keeper open.
+// server is the server of this test process. It starts at the first call, unless the run has one, and ends with the process. The variable
+// keeps the pipe to its keeper open.
 var server = sync.OnceValues(startServer)
 
 // migrated is the name of a migrated database of the server, which others are copies of.

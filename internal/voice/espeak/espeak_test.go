@@ -166,7 +166,8 @@ func TestWhoLeavesEndsTheProgram(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.Speak(ctx, voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: "hello", Rate: 8000}, func([]int16) error { return nil })
+		hello := voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: "hello", Rate: 8000}
+		ended <- s.Speak(ctx, hello, func([]int16) error { return nil })
 	}()
 	hung := time.After(2 * time.Minute)
 	for {
