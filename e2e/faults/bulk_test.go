@@ -109,7 +109,7 @@ func TestFaultsAFileIsSentOverKills(t *testing.T) {
 				t.Errorf("the job says %v", result)
 			}
 			for _, n := range s.nodes {
-				n.stop(30 * time.Second)
+				n.stop(hung)
 			}
 			var all, numbers, skipped int
 			if err := s.db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT number), SUM(CASE WHEN reason = 'duplicate' THEN 1 ELSE 0 END) FROM message").Scan(&all, &numbers, &skipped); err != nil {

@@ -63,8 +63,8 @@ func TestCallsInProgressEndBeforeAStop(t *testing.T) {
 			w := watchCalls(t, db)
 			w.place(n, "34600111001")
 			w.place(n, "34600111002")
-			w.await(20*time.Second, "two calls are answered", func() bool { return w.count("state = 'in_progress'") == 2 })
-			if code := n.stop(25 * time.Second); code != 0 {
+			w.await(hung, "two calls are answered", func() bool { return w.count("state = 'in_progress'") == 2 })
+			if code := n.stop(hung); code != 0 {
 				t.Errorf("it stopped with %d", code)
 			}
 			if completed := w.count("q = 0 AND state = 'completed' AND ended_by = 'callee'"); completed != 2 {
@@ -98,7 +98,7 @@ func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
 			for i := range 40 {
 				w.place(a, fmt.Sprint(34600111000+i))
 			}
-			w.await(20*time.Second, "ten calls under way", func() bool { return w.underWay() == 10 })
+			w.await(hung, "ten calls under way", func() bool { return w.underWay() == 10 })
 			killed, survivor := a, a
 			if engine == "postgres" {
 				survivor = newNode(t, filepath.Join(dir, "b"), flags...)
@@ -112,7 +112,7 @@ func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
 			if survivor == killed {
 				survivor.start()
 			}
-			w.await(2*time.Minute, "the end of all calls", func() bool { return w.count("q > 0") == 0 })
+			w.await(hung, "the end of all calls", func() bool { return w.count("q > 0") == 0 })
 			interrupted, completed := w.count("state = 'failed' AND reason = 'interrupted'"), w.count("state = 'completed'")
 			t.Logf("%d interrupted, %d completed, at most %d at once", interrupted, completed, w.most.Load())
 			if interrupted < 1 || interrupted > 10 || interrupted+completed != 40 {
@@ -124,7 +124,7 @@ func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
 			if n := w.count("q = 0 AND attempt > 1"); n != 0 {
 				t.Errorf("%d calls were dialed again", n)
 			}
-			if code := survivor.stop(time.Minute); code != 0 {
+			if code := survivor.stop(hung); code != 0 {
 				t.Errorf("it stopped with %d", code)
 			}
 		})

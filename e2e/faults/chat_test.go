@@ -336,7 +336,7 @@ func (s *talkSite) talk(visitors, mates, turns int, breaks func(ctx context.Cont
 		s.working.Add(1)
 		all.Go(func() { s.work(working, reading, d, screens[i], i, tokens[i]) })
 	}
-	if !await(ctx, 30*time.Second, func() bool { return !slices.ContainsFunc(screens, func(x *screen) bool { return !x.opened() }) }) {
+	if !await(ctx, hung, func() bool { return !slices.ContainsFunc(screens, func(x *screen) bool { return !x.opened() }) }) {
 		s.t.Error("not every teammate follows the inbox")
 	}
 	close(s.begin)

@@ -118,13 +118,13 @@ func (s *site) awaitAndBalance(name string, r rules) *ledger {
 	s.t.Helper()
 	ended := awaitEnd(s.t.Context(), s.books, s.patience, s.mute, s.back)
 	// Closing a notification runs a moment behind its last message.
-	closed := await(s.t.Context(), 30*time.Second, func() bool {
+	closed := await(s.t.Context(), hung, func() bool {
 		var n int
 		err := s.books.db.QueryRowContext(s.t.Context(), `SELECT COUNT(*) FROM notification WHERE open > 0 AND NOT EXISTS
 			(SELECT 1 FROM message WHERE message.id >> 7 = notification.seq AND q > 0)`).Scan(&n)
 		return err == nil && n == 0
 	})
-	if !await(s.t.Context(), 30*time.Second, func() bool { return s.books.db.PingContext(s.t.Context()) == nil }) {
+	if !await(s.t.Context(), hung, func() bool { return s.books.db.PingContext(s.t.Context()) == nil }) {
 		s.t.Fatal("the database does not answer")
 	}
 	l := balance(s.t.Context(), s.t, name, s.books, s.asks, s.providers, r)

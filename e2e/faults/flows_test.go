@@ -154,7 +154,7 @@ func TestFlowsGoOnOverKills(t *testing.T) {
 			close(over)
 			all.Wait()
 			for _, n := range s.nodes {
-				n.stop(30 * time.Second)
+				n.stop(hung)
 			}
 			s.judge(people)
 		})

@@ -114,7 +114,7 @@ func (s *hookSite) share(nodes int) {
 		return
 	}
 	s.breaks++
-	if !await(s.t.Context(), time.Minute, func() bool {
+	if !await(s.t.Context(), hung, func() bool {
 		var owners, owned int
 		err := s.db.QueryRowContext(s.t.Context(), "SELECT COUNT(DISTINCT owner), COUNT(owner) FROM shard").Scan(&owners, &owned)
 		return err == nil && owners == nodes && owned == 64
@@ -190,7 +190,7 @@ func (s *hookSite) strike(d dice) {
 func (s *hookSite) finish() {
 	s.t.Helper()
 	var events, open, behind, waiting int
-	if !await(s.t.Context(), 2*time.Minute, func() bool {
+	if !await(s.t.Context(), hung, func() bool {
 		err := s.db.QueryRowContext(s.t.Context(), `SELECT (SELECT COALESCE(SUM(events), 0) FROM event WHERE topic = 'notifications'),
 			(SELECT COUNT(*) FROM notification WHERE open > 0), (SELECT COALESCE(SUM(t.seq - c.seq), 0) FROM hook_cursor AS c
 			JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic), (SELECT COUNT(*) FROM hook_retry)`).Scan(&events, &open, &behind, &waiting)

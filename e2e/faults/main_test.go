@@ -84,6 +84,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+// hung is how long a test waits for what comes within seconds, on a busy machine too.
+const hung = 2 * time.Minute
+
 // await asks until the condition holds; false: not in time.
 func await(ctx context.Context, within time.Duration, cond func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, within)
