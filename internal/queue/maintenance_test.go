@@ -67,12 +67,32 @@ func TestSeveralNodesScanMoreOften(t *testing.T) {
 			t.Errorf("alone %v, after a scan of %v: %v, want %v", c.alone, c.took, got, c.want)
 		}
 	}
+	for engine, c := range map[string]struct {
+		on   func(t *testing.T) store.Options
+		want time.Duration
+	}{
+		"sqlite":   {func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} }, 30 * time.Second},
+		"postgres": {func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.Postgres(t)} }, 5 * time.Second},
+	} {
+		t.Run(engine, func(t *testing.T) {
+			k, now := idleOn(t, c.on(t)), time.Now()
+			(&scanned{kind: k, shard: 1}).apply(k.d, now)
+			if got := k.in(1).scanAt.Sub(now); got != c.want {
+				t.Errorf("the next scan is after %v, not %v", got, c.want)
+			}
+		})
+	}
 }
 
 // idle owns shard 1 of an empty database and does nothing by itself.
 func idle(t *testing.T) *lanes {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
+	return idleOn(t, store.Options{Dir: storetest.Folder(t)})
+}
+
+func idleOn(t *testing.T, o store.Options) *lanes {
+	t.Helper()
+	s, err := store.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
