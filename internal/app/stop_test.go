@@ -21,6 +21,9 @@ func TestStopDrainsBesideARequestThatIsHeld(t *testing.T) {
 	a := started(t, config.Config{
 		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: Hung,
 	})
+	if a.requestsFirst+a.drainTime() > a.cfg.ShutdownTimeout {
+		t.Errorf("requests have %v before the drain, which has %v of %v", a.requestsFirst, a.drainTime(), a.cfg.ShutdownTimeout)
+	}
 	a.requestsFirst = time.Millisecond
 	c, err := net.Dial("tcp", strings.TrimPrefix(a.BaseURL(), "http://"))
 	if err != nil {
