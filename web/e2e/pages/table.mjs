@@ -74,10 +74,18 @@ async function opened(t, who, options) {
 
 const filled = (path) => path.replace(/\{(\w+)\}/g, (_, name) => { assert.ok(facts[name], name); return facts[name]; });
 
-/** goTo shows the page at an address. */
+/**
+ * goTo shows the page at an address. The page before stays until the next one is loaded, and what says that one is there may be on the other
+ * too: in between there is none.
+ */
 async function goTo(p, who, path, there) {
-  if (who) await p.goto((who === "nobody" ? facts.panel_url : first.panel_url) + filled(path));
-  else await visit(p, "/panel" + filled(path));
+  if (who) {
+    await p.goto((who === "nobody" ? facts.panel_url : first.panel_url) + filled(path));
+  } else {
+    await visit(p, "/panel/between");
+    if (path !== "/nowhere") await p.locator(there).first().waitFor({ state: "detached" });
+    await visit(p, "/panel" + filled(path));
+  }
   await p.locator(there).first().waitFor({ state: "attached" });
   await p.locator(".mantine-Skeleton-root").first().waitFor({ state: "detached" });
 }
