@@ -495,11 +495,9 @@ func TestATeammateOnTheOtherNodeTalksWithTheVisitor(t *testing.T) {
 		text     string
 	}{{visitor, ben, ask, "Is there room for a wheelchair?"}, {ben, visitor, reply, "Yes, there is room on every boat."}} {
 		best := 0.0
-		for tries := 0; tries < 3 && best < 0.95; tries++ { // a busy machine loses sound
-			c.from.speech <- c.said
-			for end := time.Now().Add(audio.Duration(len(c.said), 16000) + 3*time.Second); best < 0.95 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-				best = max(best, c.to.received(c.said))
-			}
+		c.from.speech <- c.said
+		for late := time.Now().Add(hung); best < 0.95 && time.Now().Before(late); time.Sleep(100 * time.Millisecond) {
+			best = c.to.received(c.said)
 		}
 		if best < 0.95 {
 			t.Errorf("%q is heard with a correlation of %.3f", c.text, best)

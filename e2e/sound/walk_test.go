@@ -358,20 +358,15 @@ func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walked
 	return run
 }
 
-// speak says something until a transcriber has understood it: a busy machine loses sound.
+// speak says something, and waits until a transcriber has understood it.
 func (x *walking) speak(t *testing.T, ears *voicetest.Server, text string, say func(pcm []int16)) {
 	t.Helper()
 	pcm := x.utterance(t, text)
-	for range 4 {
-		before := len(ears.Heard())
-		say(pcm)
-		for late := time.Now().Add(audio.Duration(len(pcm), voicetest.Rate) + 8*time.Second); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
-			if all := ears.Heard(); len(all) > before {
-				if all[len(all)-1].Text == text {
-					return
-				}
-				break
-			}
+	before := len(ears.Heard())
+	say(pcm)
+	for late := time.Now().Add(hung); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+		if slices.ContainsFunc(ears.Heard()[before:], func(h voicetest.Heard) bool { return h.Text == text }) {
+			return
 		}
 	}
 	t.Errorf("%q is not understood: %+v", text, ears.Heard())
