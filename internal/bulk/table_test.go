@@ -46,9 +46,9 @@ func wide(text string, big bool) string {
 
 func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 	names := []string{"Teléfono", "Nombre"}
-	rows := []row{{2, []string{"34600111222", "Íñigo €"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}}, {6, []string{"34600111224", ""}}}
-	text := "Teléfono;Nombre\r\n34600111222;Íñigo €\r\n34600111223;\"two\nlines; \"\"quoted\"\"\"\r\n;\r\n34600111224\r\n"
-	latin := strings.NewReplacer("é", "\xe9", "Í", "\xcd", "ñ", "\xf1", "€", "\x80").Replace(text)
+	rows := []row{{2, []string{"34600111222", "Íñigo\u00a0€"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}}, {6, []string{"34600111224", ""}}}
+	text := "Teléfono;Nombre\r\n34600111222;Íñigo\u00a0€\r\n34600111223;\"two\nlines; \"\"quoted\"\"\"\r\n;\r\n34600111224\r\n"
+	latin := strings.NewReplacer("é", "\xe9", "Í", "\xcd", "ñ", "\xf1", "\u00a0", "\xa0", "€", "\x80").Replace(text)
 	for name, c := range map[string]struct {
 		text string
 		enc  Encoding
