@@ -102,9 +102,17 @@ func TestNameAndLanguageAreFixedOnceTheChannelHadTheTemplate(t *testing.T) {
 	if edited, err := w.Edit(t.Context(), "ours", w.create("fresh").ID, rename); err != nil || edited.Name != "fresh_2" {
 		t.Error(edited, err)
 	}
+	translate := func(x carillon.Template) (carillon.Template, error) {
+		x.Language = "pt_BR"
+		return x, nil
+	}
 	known := w.standing("known", carillon.TemplateRejected)
-	if _, err := w.Edit(t.Context(), "ours", known.ID, rename); !carillon.IsCode(err, carillon.Conflict) || w.record(known.ID).Name != "known" {
-		t.Error(err)
+	before := w.record(known.ID)
+	for _, revise := range []func(carillon.Template) (carillon.Template, error){rename, translate} {
+		_, err := w.Edit(t.Context(), "ours", known.ID, revise)
+		if now := w.record(known.ID); !carillon.IsCode(err, carillon.Conflict) || now.Name != before.Name || now.Language != before.Language {
+			t.Errorf("%v, now %s in %s", err, now.Name, now.Language)
+		}
 	}
 }
 
