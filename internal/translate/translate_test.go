@@ -104,6 +104,21 @@ func TestTheKeyIsSentAndNotLogged(t *testing.T) {
 	}
 }
 
+func TestNothingIsSentWhereARedirectLeads(t *testing.T) {
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		elsewhere, s := newServer(t), newServer(t)
+		s.reply = func(w http.ResponseWriter, _ map[string]any) {
+			w.Header().Set("Location", elsewhere.URL+"/translate")
+			w.WriteHeader(status)
+		}
+		c := New(Options{URL: s.URL, Key: "secret-key"})
+		t.Cleanup(c.Close)
+		if got := c.Translate(t.Context(), "Hello", "en", "fr"); got != "Hello" || elsewhere.asked.Load() != 0 {
+			t.Errorf("%d: %q, and the other server was asked %d times", status, got, elsewhere.asked.Load())
+		}
+	}
+}
+
 func TestOnAnyFailureTheOriginalIsShownAndTheServerIsLeftAlone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reply func(w http.ResponseWriter, q map[string]any)
