@@ -14,6 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/purge"
 	"carillon/internal/store"
+	"carillon/internal/store/apicalls"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/questions"
 	"carillon/internal/store/rank"
@@ -302,6 +303,30 @@ func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
 	}
 	if len(backlog) < 2 || backlog[0] != want || backlog[len(backlog)-1] != 0 {
 		t.Errorf("the backlog was told as %v, want %s first and 0 last", backlog, want)
+	}
+}
+
+func TestCallsOfTheInterfaceAreKeptForAMonthAndNoLongerThanNotifications(t *testing.T) {
+	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
+	ages := []time.Duration{time.Hour, 25 * time.Hour, 29 * 24 * time.Hour, 31 * 24 * time.Hour, 401 * 24 * time.Hour}
+	var all []apicalls.Call
+	for _, company := range []string{brief, forever} {
+		for _, age := range ages {
+			at := w.base.Add(-age)
+			all = append(all, apicalls.Call{ID: carillon.NewID(at), CompanyID: company, At: at, Status: 400})
+		}
+	}
+	if err := w.APICalls().Write(t.Context(), all, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := purge.New(w.Store, purge.Options{}).Round(t.Context(), w.base); err != nil {
+		t.Fatal(err)
+	}
+	for company, want := range map[string]int{brief: 1, forever: 3} {
+		left, err := w.APICalls().List(t.Context(), company, apicalls.Filter{Limit: 10})
+		if err != nil || len(left) != want {
+			t.Errorf("%s has %d calls, want %d; %v", company, len(left), want, err)
+		}
 	}
 }
 
