@@ -26,6 +26,11 @@ func TestRepeatOfARunningRequestIsToldSo(t *testing.T) {
 		t.Fatalf("the key of another route: %v", err)
 	}
 	other()
+	_, theirs, err := r.notify.Repeat(t.Context(), "another company", "notify", "k", "another hash")
+	if err != nil {
+		t.Fatalf("the key of another company: %v", err)
+	}
+	theirs()
 	done()
 	_, done, err = r.notify.Repeat(t.Context(), r.company.ID, "notify", "k", "hash")
 	if err != nil {
