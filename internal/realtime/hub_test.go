@@ -214,7 +214,7 @@ func TestASlowSubscriberIsDroppedAndFindsEverythingLater(t *testing.T) {
 		x.say(t, company, strconv.Itoa(i))
 	}
 	if n := x.hub.Subscribers(); n != 0 {
-		t.Errorf("%d subscribers are left", n)
+		t.Fatalf("%d subscribers are left", n)
 	}
 	for range s.Ready() { //nolint:revive // until it is closed
 	}
