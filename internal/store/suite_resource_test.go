@@ -177,6 +177,19 @@ func resourceReferred(t *testing.T, r *rig) {
 	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), agents, "a"); err != nil {
 		t.Error(err)
 	}
+	knowledge := kindOf("knowledge")
+	for _, company := range []string{ours, theirs} {
+		r.putResource(t, company, knowledge, thing(knowledge, "faq", "faq"))
+	}
+	reader := thing(agents, "c", "Cleo")
+	reader.Knowledge = []string{"faq"}
+	r.putResource(t, theirs, agents, reader)
+	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), knowledge, "faq"); err != nil {
+		t.Errorf("what another company refers to under the same id: %v", err)
+	}
+	if err := r.DeleteResource(t.Context(), theirs, resourcetest.Kinds(), knowledge, "faq"); !carillon.IsCode(err, carillon.Conflict) {
+		t.Errorf("the other company's own: %v", err)
+	}
 }
 
 func resourceAddedOrReplaced(t *testing.T, r *rig) {
