@@ -337,6 +337,7 @@ func auditList(t *testing.T, r *rig) {
 	record(ours, bob, audit.Sender, "s2")
 	record(ours, ana, audit.Key, "k1")
 	record(theirs, ana, audit.Sender, "s1")
+	record(theirs, audit.Author{Kind: "account", ID: "b-1", Name: "ben@example.org", Origin: audit.Panel}, audit.Sender, "s1") // between two of ours
 	record(ours, ana, audit.Sender, "s2")
 	list := func(f audit.Filter) string {
 		t.Helper()
@@ -381,7 +382,7 @@ func auditList(t *testing.T, r *rig) {
 	if _, err := r.Audit().Find(t.Context(), theirs, page[0].ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error("another company finds it:", err)
 	}
-	people, err := r.Audit().Authors(t.Context(), ours, 10)
+	people, err := r.Audit().Authors(t.Context(), ours, 3)
 	want := []audit.Person{{Key: "account:a-1", Name: "ana@example.org", Origin: audit.Panel}, {Key: "key:k-1", Name: "shop", Origin: audit.API}, {Key: "system", Origin: audit.System}}
 	if d := cmp.Diff(want, people); d != "" || err != nil {
 		t.Error(d, err)
