@@ -269,6 +269,27 @@ func TestALineNeverPassesItsBound(t *testing.T) {
 	})
 }
 
+func TestACallToALineTakesAPlaceOfThoseThatArePlaced(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, o store.Options) {
+		p := &phone{lasts: time.Second}
+		n := newNode(t, o, p)
+		n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 1 })
+		defer n.start()()
+		incoming := call.NewIncoming(n.store, n.queue, slog.New(slog.DiscardHandler))
+		taken, err := incoming.Take(t.Context(), t.Context(), n.line, agentID, "34600111009")
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := n.call("34600111001")
+		time.Sleep(time.Minute)
+		if v := n.record(id); p.count() != 0 || v.State != carillon.StateQueued {
+			t.Errorf("%d placed on a line that is taken: %+v", p.count(), v.Call)
+		}
+		taken.End(dial.Ending{State: carillon.StateCompleted, EndedBy: "caller"})
+		await(t, "its turn", n.ended([]string{id}, carillon.StateCompleted))
+	})
+}
+
 // The next call of a node that has as many as it may stays queued, in the order in which they came.
 func TestANodeNeverPassesItsBound(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
