@@ -301,6 +301,31 @@ func TestDuplicatesAreSameNumberAndSameMessage(t *testing.T) {
 	}
 }
 
+func TestMessagesThatDifferAnywhereAreNoDuplicates(t *testing.T) {
+	media, text := mediaTemplate(t, content.FormatImage), orderUpdate(t)
+	for key, tpl := range map[string]*carillon.Template{
+		"header_text_0": text, "body_text_0": text, "body_text_2": text, "button_url_0": text, "button_payload_1": text, "header_image_0": media,
+	} {
+		values := [2]string{"one", "two"}
+		components := fullComponents()
+		if tpl == media {
+			values = [2]string{"https://acme.test/1.png", "https://acme.test/2.png"}
+			components = object{"body_text_0": dropped{}, "body_text_1": dropped{}}
+		}
+		components = with(components, object{key: "{{own}}"})
+		contact := func(own string) object {
+			return object{"number": "34600111222", "name": "Ana", "city": "Vigo", "own": own}
+		}
+		r := parsed(t, with(bulk(contact(values[0]), contact(values[1]), contact(values[0])), object{"components_push": components}))
+		if err := r.CheckAgainst(tpl); err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		if d := cmp.Diff([]bool{false, false, true}, r.Duplicates(tpl)); d != "" {
+			t.Errorf("%s: %s", key, d)
+		}
+	}
+}
+
 func TestManyContactsAreCheckedWithoutAnAllocationEach(t *testing.T) {
 	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}}})
 	r := parsed(t, with(manyContacts(), object{"components_push": object{"body_text_1": dropped{}}}))
