@@ -77,7 +77,8 @@ func TestRefusedCallsAreKeptWithoutTheirSecrets(t *testing.T) {
 		r := activity.New(store, c.options())
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { _ = r.Run(ctx) }()
-		x := refused("ours", "/functions/v1/notify")
+		x := refused("ours", "/functions/v1/notify/ck_in_the_path")
+		x.Message = "No such thing: ck_in_the_message"
 		x.Agent, x.Repeat = "curl ck_in_the_agent", "token=quiet-secret"
 		r.Refused(x)
 		x.Body[3] = 'X' // it belongs to the request, which is over
