@@ -68,12 +68,16 @@ func questionLife(t *testing.T, r *rig) {
 }
 
 func questionsBounded(t *testing.T, r *rig) {
+	r.ask(t, theirs, "a", "before")
 	for i := range 1010 {
 		r.ask(t, ours, "a", fmt.Sprint(i))
 	}
 	all, _, err := r.Questions().List(t.Context(), questions.Filter{CompanyID: ours, Limit: 2000})
 	if err != nil || len(all) != 1000 || all[0].Text != "1009?" || all[999].Text != "10?" {
 		t.Error(len(all), err)
+	}
+	if all, _, err := r.Questions().List(t.Context(), questions.Filter{CompanyID: theirs, Limit: 10}); err != nil || len(all) != 1 {
+		t.Errorf("another company's, from before all of these: %d, %v", len(all), err)
 	}
 }
 
