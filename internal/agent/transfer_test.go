@@ -35,7 +35,9 @@ func TestAToolIsUsedForWholeWords(t *testing.T) {
 	t.Parallel()
 	r := &Request{Agent: &Agent{ClientTools: []ClientTool{{Name: "show_cart", Phrases: []string{"my cart"}}}}}
 	r.UseTool = func(context.Context, string, string) (string, error) { return "", nil }
-	for text, want := range map[string]bool{"Show my cart!": true, "show MY   cart": true, "my carton is broken": false, "tommy cart": false, "cart": false} {
+	for text, want := range map[string]bool{
+		"Show my cart!": true, "show MY   cart": true, "my carton is broken": false, "tommy cart": false, "cart": false,
+	} {
 		if got := toolFor(r, knowledge.Words(text)) != nil; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}

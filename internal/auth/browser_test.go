@@ -22,7 +22,8 @@ func TestABrowsersSessionEndsThirtyDaysAfterItsUseAndNinetyAfterItsBegin(t *test
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, store.Options{}, Options{})
 				b := NewBrowsers(w.Auth)
-				secret, _, err := b.SignIn(t.Context(), Credentials{Email: ownerEmail, Password: ownerPassword}, Client{Address: "192.0.2.1"})
+				owner := Credentials{Email: ownerEmail, Password: ownerPassword}
+				secret, _, err := b.SignIn(t.Context(), owner, Client{Address: "192.0.2.1"})
 				if err != nil {
 					t.Fatal(err)
 				}
