@@ -269,7 +269,7 @@ func TestALineNeverPassesItsBound(t *testing.T) {
 	})
 }
 
-func TestACallToALineTakesAPlaceOfThoseThatArePlaced(t *testing.T) {
+func TestAnIncomingCallTakesAPlaceOfItsLine(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, o store.Options) {
 		p := &phone{lasts: time.Second}
 		n := newNode(t, o, p)
