@@ -93,6 +93,10 @@ it("follows where replies are, and opens the window again when the contact write
   server.emit("delivery", { conversation_id: "other", seq: 2, state: "read" });
   server.emit("delivery", { conversation_id: "1", seq: 2, state: "failed", reason: "window_closed" });
   expect(inbox.snapshot().thread!.sent[2]).toMatchObject({ state: "failed", reason: "window_closed" });
+  for (const [state, shown] of [["delivered", "delivered"], ["sent", "delivered"], ["read", "read"], ["delivered", "read"], ["sending", "read"]]) {
+    server.emit("delivery", { conversation_id: "1", seq: 2, state });
+    expect(inbox.snapshot().thread!.sent[2]!.state).toBe(shown);
+  }
   server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 3 }), turns: [turn(3, { author: "agent", at: "2026-11-24T12:00:00Z" })] });
   expect(inbox.snapshot().thread!.window).toBe(window);
   server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 4 }), turns: [turn(4, { at: "2026-11-24T12:00:00Z" })] });

@@ -135,11 +135,12 @@ export class Inbox {
     this.onUpdate(u);
   }
 
-  /** stands records where replies are. */
+  /** stands records where replies are. A receipt may overtake the response to the request: what was delivered or read is no less for a later "sent". */
   private stands(deliveries: Delivery[] | undefined): void {
     const { thread } = this.state;
-    if (!thread || !deliveries?.length) return;
-    this.set({ thread: { ...thread, sent: { ...thread.sent, ...bySeq(deliveries) } } });
+    const news = deliveries?.filter((d) => received(d.state) >= received(thread?.sent[d.seq]?.state));
+    if (!thread || !news?.length) return;
+    this.set({ thread: { ...thread, sent: { ...thread.sent, ...bySeq(news) } } });
   }
 
   /** followTemplates asks where templates are that were sent from here: what happens to them is no event of the inbox. */
@@ -411,6 +412,9 @@ function opened(w: Thread["window"], turns: Turn[]): Thread["window"] {
   const until = Math.max(Date.parse(w.until), ...said);
   return until === Date.parse(w.until) ? w : { ...w, until: new Date(until).toISOString() };
 }
+
+/** received is how far a reply has come with the person, as far as receipts say. */
+function received(state: string | undefined): number { return state === "read" ? 2 : state === "delivered" ? 1 : 0; }
 
 function bySeq(all: Delivery[]): Record<number, Delivery> { return Object.fromEntries(all.map((d) => [d.seq, d])); }
 
