@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func (r result) report(t *testing.T) {
 	for _, note := range r.Notes {
 		t.Log(note)
 	}
-	t.Logf("%.1f s", r.MS/1000)
+	t.Attr("elapsed", strconv.FormatFloat(r.MS/1000, 'f', 1, 64))
 	switch {
 	case r.Skipped:
 		need.That(t, os.Getenv("TESTS") != "", "skipped in Node")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -21,6 +22,7 @@ type event struct {
 	Elapsed     float64 // seconds
 	Output      string
 	FailedBuild string
+	Key, Value  string // of an attribute
 }
 
 // report is the state of a run.
@@ -43,8 +45,9 @@ type pkg struct {
 
 type test struct {
 	output  []string
-	parent  bool   // of other tests, which count in its place
-	outcome string // of its event; empty while it runs
+	parent  bool    // of other tests, which count in its place
+	outcome string  // of its event; empty while it runs
+	elapsed float64 // seconds that it says itself, as a test does that reports what ran elsewhere
 }
 
 type timed struct {
@@ -109,8 +112,12 @@ func (r *report) takeOfTest(e event) {
 	}
 	switch e.Action {
 	case "run":
-		if at := strings.LastIndexByte(e.Test, '/'); at > 0 && p.tests[e.Test[:at]] != nil {
-			p.tests[e.Test[:at]].parent = true
+		if parent := p.parentOf(e.Test); parent != nil {
+			parent.parent = true
+		}
+	case "attr":
+		if e.Key == "elapsed" {
+			t.elapsed, _ = strconv.ParseFloat(e.Value, 64) // another one's attribute, if it is no number
 		}
 	case "output":
 		t.output = append(t.output, e.Output)
@@ -121,12 +128,22 @@ func (r *report) takeOfTest(e event) {
 		}
 		if e.Action == "pass" && !t.parent {
 			r.passed++
-			r.slow = append(r.slow, timed{strings.TrimPrefix(e.Package, "carillon/") + " " + e.Test, e.Elapsed})
+			r.slow = append(r.slow, timed{strings.TrimPrefix(e.Package, "carillon/") + " " + e.Test, max(e.Elapsed, t.elapsed)})
 		}
 		if e.Action != "fail" {
 			t.output = nil
 		}
 	}
+}
+
+// parentOf is the test that has this one, whose name may have slashes of its own.
+func (p *pkg) parentOf(name string) *test {
+	for at := strings.LastIndexByte(name, '/'); at > 0; at = strings.LastIndexByte(name[:at], '/') {
+		if t := p.tests[name[:at]]; t != nil {
+			return t
+		}
+	}
+	return nil
 }
 
 // reason is the last line that a skipped test printed, without the place in its source.

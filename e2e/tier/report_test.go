@@ -16,6 +16,9 @@ func TestTheReportNamesWhatFailedAndCounts(t *testing.T) {
 {"Action":"run","Package":"carillon/a","Test":"TestParent/two"}
 {"Action":"output","Package":"carillon/a","Test":"TestParent/two","Output":"    x_test.go:7: left to make test\n"}
 {"Action":"skip","Package":"carillon/a","Test":"TestParent/two","Elapsed":0}
+{"Action":"run","Package":"carillon/a","Test":"TestParent/three/elsewhere"}
+{"Action":"attr","Package":"carillon/a","Test":"TestParent/three/elsewhere","Key":"elapsed","Value":"1.5"}
+{"Action":"pass","Package":"carillon/a","Test":"TestParent/three/elsewhere","Elapsed":0}
 {"Action":"pass","Package":"carillon/a","Test":"TestParent","Elapsed":2}
 {"Action":"pass","Package":"carillon/a","Elapsed":2.5}
 {"Action":"run","Package":"carillon/b","Test":"TestWrong"}
@@ -28,7 +31,7 @@ func TestTheReportNamesWhatFailedAndCounts(t *testing.T) {
 {"Action":"fail","Package":"carillon/c","Elapsed":0,"FailedBuild":"carillon/c [carillon/c.test]"}
 {"Action":"skip","Package":"carillon/d","Elapsed":0}
 `
-	const want = `ok       2.5 s     1 tests  carillon/a
+	const want = `ok       2.5 s     2 tests  carillon/a
 FAIL     3.0 s     0 tests  carillon/b
         y_test.go:9: is wrong
     panic: test timed out
@@ -38,8 +41,9 @@ go: downloading something
 
 The slowest tests:
          2.0 s  a TestParent/one
+         1.5 s  a TestParent/three/elsewhere
 1 skipped: left to make test
-1 passed, 3 failed in 1 min 5 s
+2 passed, 3 failed in 1 min 5 s
 `
 	var out strings.Builder
 	r := newReport(&out)
