@@ -32,6 +32,8 @@ export async function context(browser, options = {}) {
   });
   const errors = [];
   c.on("weberror", (e) => errors.push(String(e.error())));
+  c.on("requestfailed", (r) => console.error("failed:", r.method(), r.url(), r.failure()?.errorText)); // shown where a test fails
+  c.on("console", (m) => { if (m.type() === "error") console.error("console:", m.text(), m.location().url); });
   c.on("dialog", (d) => {
     if (d.type() === "beforeunload") return d.accept();
     errors.push(`${d.type()}: ${d.message()}`);
