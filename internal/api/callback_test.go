@@ -136,7 +136,7 @@ func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 		{"a signature of no digits", "main", "sha256=" + strings.Repeat("z", 64), body, 401},
 		{"another application's signature", "main", foreign.Sign(body), body, 401},
 		{"the signature of another body", "main", sign(append([]byte(" "), body...)), body, 401},
-		{"a body with a byte more", "main", sign(body), append(body[:len(body):len(body)], ' '), 401},
+		{"a body with a byte more", "main", sign(body), append(slices.Clip(body), ' '), 401},
 		{"a sender that does not exist", "nobody", sign(body), body, 404},
 		{"a sender's id with a null byte", "main%00", sign(body), body, 404},
 		{"another channel", "../sandbox/main", sign(body), body, 404},
@@ -166,7 +166,8 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 		// Another company claims our number with our application's secret; still another has another number of our application. We have a
 		// second number, of another application.
 		for _, x := range []struct{ company, id, phone, secret string }{
-			{"claims", "main", "1000001", "provider-app-secret"}, {"beside", "main", "1000004", "provider-app-secret"},
+			{"claims", "main", "1000001", "provider-app-secret"},
+			{"beside", "main", "1000004", "provider-app-secret"},
 			{"ours", "second", "1000005", "second-secret"},
 		} {
 			s := *r.main

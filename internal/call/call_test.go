@@ -544,8 +544,10 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 		}
 		// The node runs around the times that matter, on Saturday the 28th, on Sunday, whose two o'clock is three, and on Monday.
 		for _, runs := range [][2]time.Time{
-			{local(28, 21, 0), local(28, 22, 10)}, {local(29, 1, 0), local(29, 6, 30)},
-			{local(29, 21, 30), local(29, 22, 10)}, {local(30, 5, 50), local(30, 6, 30)},
+			{local(28, 21, 0), local(28, 22, 10)},
+			{local(29, 1, 0), local(29, 6, 30)},
+			{local(29, 21, 30), local(29, 22, 10)},
+			{local(30, 5, 50), local(30, 6, 30)},
 		} {
 			time.Sleep(time.Until(runs[0]))
 			n := newNode(t, o, p)

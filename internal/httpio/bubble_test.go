@@ -40,7 +40,7 @@ func serveInBubble(t *testing.T, rt *Router) (client *http.Client, dial func() n
 	t.Helper()
 	const short = 300 * time.Millisecond
 	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
-	s := &http.Server{Handler: rt, ReadTimeout: short, WriteTimeout: short} //nolint:gosec // within the test
+	s := &http.Server{Handler: rt, ReadTimeout: short, WriteTimeout: short}
 	go func() { _ = s.Serve(l) }()
 	transport := &http.Transport{DialContext: l.dial}
 	t.Cleanup(func() {

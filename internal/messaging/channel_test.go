@@ -96,13 +96,6 @@ func (c *channel) tried(number string, accepted bool) (n int) {
 	return n
 }
 
-// total is the number of posts.
-func (c *channel) total() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.n
-}
-
 // MarkRead implements messaging.Channel.
 func (c *channel) MarkRead(_ context.Context, _ *carillon.Sender, id string, typing bool) error {
 	c.mu.Lock()

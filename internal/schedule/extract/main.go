@@ -127,7 +127,7 @@ func keepsNames(former string, archive []byte) error {
 // fileSystem returns the tar archive of a package's files.
 func fileSystem(ctx context.Context, name string) ([]byte, error) {
 	var faults bytes.Buffer
-	cmd := exec.CommandContext(ctx, "dpkg-deb", "--fsys-tarfile", name)
+	cmd := exec.CommandContext(ctx, "dpkg-deb", "--fsys-tarfile", name) //nolint:gosec // a package that has just been fetched
 	cmd.Stderr = &faults
 	data, err := cmd.Output()
 	if err != nil {

@@ -161,8 +161,8 @@ func store(w *zip.Writer, name string, data []byte, at time.Time) error {
 		CompressedSize64: uint64(len(data)), UncompressedSize64: uint64(len(data)),
 	}
 	if !at.IsZero() { // the form of MS-DOS, in UTC
-		h.ModifiedDate = uint16(at.Day() | int(at.Month())<<5 | (at.Year()-1980)<<9)
-		h.ModifiedTime = uint16(at.Second()/2 | at.Minute()<<5 | at.Hour()<<11)
+		h.ModifiedDate = uint16(at.Day() | int(at.Month())<<5 | (at.Year()-1980)<<9) //nolint:staticcheck // CreateRaw writes no Modified
+		h.ModifiedTime = uint16(at.Second()/2 | at.Minute()<<5 | at.Hour()<<11)      //nolint:staticcheck // as above
 	}
 	f, err := w.CreateRaw(h)
 	if err != nil {
