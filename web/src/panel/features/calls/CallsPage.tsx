@@ -43,7 +43,7 @@ function Nobody() {
   return <Card flush label={t.title}><Empty icon={<IconPhoneIncoming size={22} />} title={t.nobody} text={t.nobodyText}><Button variant="default" component={Link} to="/lines">{t.toLines}</Button></Empty></Card>;
 }
 
-/** List is the calls. While the pointer or the keyboard is in it, nothing in it moves: new calls wait above it. */
+/** List is the calls. While the pointer or the keyboard is in it, nothing in it moves: new calls wait above it, behind a button that is a part of it. */
 function List({ address, clear }: { address: Address; clear: () => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
@@ -67,12 +67,12 @@ function List({ address, clear }: { address: Address; clear: () => void }) {
     );
   }
   return (
-    <>
+    <div ref={box} onPointerEnter={(e) => { if (e.pointerType === "mouse") read.current = true; }} onPointerLeave={() => { read.current = false; }}>
       {fresh.length > 0 && (
         <div className="calls-fresh"><Button size="xs" radius="xl" leftSection={<IconArrowUp size={14} />} onClick={() => { list.reveal(); window.scrollTo({ top: 0 }); }}>{fresh.length === 1 ? t.newOne : fill(t.newMany, { n: fresh.length })}</Button></div>
       )}
       <Card flush label={t.title}>
-        <div ref={box} className="table-wrap" onPointerEnter={(e) => { if (e.pointerType === "mouse") read.current = true; }} onPointerLeave={() => { read.current = false; }}>
+        <div className="table-wrap">
           <table className="table calls-table">
             <thead>
               <tr>
@@ -85,6 +85,6 @@ function List({ address, clear }: { address: Address; clear: () => void }) {
         </div>
       </Card>
       {cursor && <div className="calls-older"><Button variant="default" loading={list.more} onClick={older}>{s.more}</Button></div>}
-    </>
+    </div>
   );
 }

@@ -36,15 +36,16 @@ function Notifications() {
   );
 }
 
-/** List is the notifications. While the pointer or the keyboard is in it, nothing in it moves: new ones wait above it. */
+/** List is the notifications. While the pointer or the keyboard is in it, nothing in it moves: new ones wait above it, behind a button that is a part of it. */
 function List({ address, clear }: { address: Address; clear: () => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
   const agents = useList<Agent>("agents");
   const agent = useCallback((id: string | undefined) => agents.data?.find((a) => a.id === id)?.name ?? t.call, [agents.data, t]);
+  const whole = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const read = useRef(false);
-  const still = useCallback(() => read.current || !!box.current?.contains(document.activeElement) || window.scrollY > 120, []);
+  const still = useCallback(() => read.current || !!whole.current?.contains(document.activeElement) || window.scrollY > 120, []);
   const list = useSent(address, still);
   const { rows, fresh, cursor } = list.shown;
   useKeys(box);
@@ -61,12 +62,12 @@ function List({ address, clear }: { address: Address; clear: () => void }) {
     );
   }
   return (
-    <>
+    <div ref={whole} onPointerEnter={(e) => { if (e.pointerType === "mouse") read.current = true; }} onPointerLeave={() => { read.current = false; }}>
       {fresh.length > 0 && (
         <div className="sent-fresh"><Button size="xs" radius="xl" leftSection={<IconArrowUp size={14} />} onClick={() => { list.reveal(); window.scrollTo({ top: 0 }); }}>{fresh.length === 1 ? t.newOne : fill(t.newMany, { n: list.shown.gap ? fresh.length + "+" : fresh.length })}</Button></div>
       )}
       <Card flush label={t.title}>
-        <div ref={box} className="table-wrap" onPointerEnter={(e) => { if (e.pointerType === "mouse") read.current = true; }} onPointerLeave={() => { read.current = false; }}>
+        <div ref={box} className="table-wrap">
           <table className="table sent-table sent-list">
             <thead><tr><th>{t.state}</th><th>{t.what}</th><th className="wide-only">{t.recipients}</th><th>{t.result}</th><th className="wide-only sent-roomy">{t.sender}</th><th className="wide-only">{t.when}</th></tr></thead>
             <tbody>{rows.map((n) => <Row key={n.notification_id} sent={n} agent={agent} />)}</tbody>
@@ -79,7 +80,7 @@ function List({ address, clear }: { address: Address; clear: () => void }) {
           <Button variant="default" loading={list.more} onClick={older}>{narrowed(address) ? t.searchOn : s.more}</Button>
         </div>
       )}
-    </>
+    </div>
   );
 }
 
