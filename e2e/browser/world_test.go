@@ -25,7 +25,7 @@ import (
 	"carillon/internal/whatsapp/graphtest"
 )
 
-// world is what the tests of an entry run in: a program with the demo, and a server that makes what a test asks for. The goroutine of the
+// world is the surroundings of an entry: a program with the demo, and a server that makes objects on request. The goroutine of the
 // entry's test makes it, so that a failure to do so fails that test.
 type world struct {
 	t     *testing.T
@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// serve responds with what the test's goroutine makes, as JSON.
+// serve responds with the object that the test's goroutine makes, as JSON.
 func (w *world) serve(do func(r *http.Request) any) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		done := make(chan any, 1)

@@ -84,7 +84,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// hung is how long a test waits for what comes within seconds, on a busy machine too.
+// hung is the time after which a wait counts as hung, on a busy machine too.
 const hung = 2 * time.Minute
 
 // await asks until the condition holds; false: not in time.

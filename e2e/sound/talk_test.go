@@ -254,7 +254,7 @@ func (c *caller) changed() {
 	}
 }
 
-// hung is how long a test waits for what does not come.
+// hung is the time after which a wait counts as hung.
 const hung = 2 * time.Minute
 
 // wait waits for the next message of a type that fits, and forgets those before it.
@@ -293,7 +293,7 @@ func (c *caller) heard(id, samples int) (pcm []int16) {
 	return pcm
 }
 
-// until waits for a state of what has come.
+// until waits for a state of the received messages.
 func (c *caller) until(what string, is func() bool) {
 	c.t.Helper()
 	for late := time.Now().Add(hung); ; time.Sleep(20 * time.Millisecond) {

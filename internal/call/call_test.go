@@ -197,7 +197,7 @@ func (n *node) record(id string) record {
 	return record{c, attempts}
 }
 
-// hung is how long a test waits for what does not come.
+// hung is the time after which a wait counts as hung.
 const hung = 2 * time.Minute
 
 func await(t *testing.T, what string, cond func() bool) {

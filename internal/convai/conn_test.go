@@ -25,7 +25,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// hung is how long a test waits for what does not come.
+// hung is the time after which a wait counts as hung.
 const hung = 2 * time.Minute
 
 // talk is a server with one route, whose talk is the test's.

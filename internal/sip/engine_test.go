@@ -48,7 +48,7 @@ func tone(d time.Duration, step int) []int16 {
 	return pcm
 }
 
-// hung is how long a test waits for what does not come.
+// hung is the time after which a wait counts as hung.
 const hung = 2 * time.Minute
 
 // await waits for what a channel brings, or for its end.

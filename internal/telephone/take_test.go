@@ -75,7 +75,7 @@ func (r *rig) ended() *calls.IncomingCall {
 	return c
 }
 
-// hung is how long a test waits for what does not come.
+// hung is the time after which a wait counts as hung.
 const hung = 2 * time.Minute
 
 // await waits for what a channel brings, or for its end.

@@ -41,7 +41,7 @@ func TestEachTestHasItsOwnMigratedDatabase(t *testing.T) {
 	}
 }
 
-// Processes that share a server make one template, whoever comes first. That of the schema is there by now: this one has another name.
+// The first of the processes that share a server makes the template. That of the schema is there by now: this one has another name.
 func TestTheTemplateIsMadeOnce(t *testing.T) {
 	c := reachable(t)
 	name := "carillon_template_" + strings.ToLower(rand.Text()[:16])

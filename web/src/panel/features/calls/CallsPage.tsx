@@ -43,7 +43,7 @@ function Nobody() {
   return <Card flush label={t.title}><Empty icon={<IconPhoneIncoming size={22} />} title={t.nobody} text={t.nobodyText}><Button variant="default" component={Link} to="/lines">{t.toLines}</Button></Empty></Card>;
 }
 
-/** List is the calls. While the pointer or the keyboard is in it, nothing in it moves: new calls wait above it, behind a button that is a part of it. */
+/** List is the calls. While the pointer or the keyboard is in it, nothing moves: new calls wait behind a button, which belongs to it. */
 function List({ address, clear }: { address: Address; clear: () => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);

@@ -36,7 +36,7 @@ function Notifications() {
   );
 }
 
-/** List is the notifications. While the pointer or the keyboard is in it, nothing in it moves: new ones wait above it, behind a button that is a part of it. */
+/** List is the notifications. While the pointer or the keyboard is in it, nothing moves: new ones wait behind a button, which belongs to it. */
 function List({ address, clear }: { address: Address; clear: () => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
