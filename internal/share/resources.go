@@ -24,21 +24,21 @@ type Resource struct {
 
 // The bounded resources of a node. One company never gets all of one, so that another company is served beside it.
 var ( //nolint:gochecknoglobals // read only
-	Bodies = Resource{Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20}
+	Bodies = Resource{Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20}
 	// EventStreams leave half of the connections to requests.
 	EventStreams = Resource{
 		Name: "event_streams", Holds: "event streams and waiting reads of events", Setting: "half of `--max-connections`",
 		Node: 4096, Company: 3072, Client: 512, Session: 10, Replaces: true,
 	}
 	Talks        = Resource{Name: "talks", Holds: "talks in browsers", Node: 300, Company: 225, Client: 30, Session: 2}
-	FileUploads  = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Client: 8, Session: 2}
+	FileUploads  = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Client: 12, Session: 6}
 	ListUploads  = Resource{Name: "list_uploads", Holds: "lists of contacts on their way in", Node: 8, Company: 4, Session: 2}
 	Exports      = Resource{Name: "exports", Holds: "exports", Node: 8, Company: 4, Session: 2}
-	Imports      = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 2}
+	Imports      = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 4}
 	Playgrounds  = Resource{Name: "playgrounds", Holds: "answers of playgrounds", Node: 16, Company: 8, Session: 4}
 	Listening    = Resource{Name: "listening", Holds: "voices that are listened to", Node: 8, Company: 4, Session: 2}
 	TestCalls    = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
-	SignIns      = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 64, Client: 16}
+	SignIns      = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
 	MediaChecks  = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
 	Lists        = Resource{Name: "lists", Holds: "lists of notifications", Node: 2, Waits: true}
 	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Node: 8, Waits: true}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"time"
 
 	"carillon"
 )
@@ -75,7 +76,7 @@ func New(r Resource) *Share {
 	return s
 }
 
-// Place is a part of a resource that somebody holds.
+// Place is a part of a resource that somebody holds. The zero value is a part of none.
 type Place struct {
 	share  *Share
 	holder Holder
@@ -86,6 +87,9 @@ type Place struct {
 
 // Release gives a place back; a second call does nothing.
 func (p *Place) Release() {
+	if p.share == nil {
+		return
+	}
 	p.share.mu.Lock()
 	defer p.share.mu.Unlock()
 	p.free()
@@ -273,8 +277,10 @@ func (s *Share) refusal(level Level) *carillon.Error {
 		}}
 	}
 	return &carillon.Error{Code: carillon.RateLimitExceeded, Message: "Too many at once", RetryAfter: retryAfter, Details: carillon.Details{
+		{Key: "limit", Value: int(r.bound(level))}, {Key: "window", Value: strconv.Itoa(retryAfter) + "s"},
+		{Key: "reset_time", Value: carillon.FormatTime(time.Now().Add(retryAfter * time.Second))},
 		{Key: "reason", Value: "A " + level.String() + " holds at most " + most + " " + r.Holds + "; retry when one has ended"},
-		{Key: "bound", Value: level.String()}, {Key: "limit", Value: int(r.bound(level))},
+		{Key: "bound", Value: level.String()},
 	}}
 }
 
