@@ -10,7 +10,7 @@ import (
 type Resource struct {
 	Name    string // of the metric's label
 	Holds   string // plural, as in "at most 4 exports"
-	Setting string // that sets Node; "": none
+	Setting string // what Node follows; "": nothing
 	Node    int64  // in all
 	Company int64
 	Client  int64 // a client's address, or its IPv6 network of 64 bits
@@ -40,9 +40,9 @@ var ( //nolint:gochecknoglobals // read only
 	TestCalls    = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
 	SignIns      = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
 	MediaChecks  = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
-	Lists        = Resource{Name: "lists", Holds: "lists of notifications", Node: 2, Waits: true}
-	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Node: 8, Waits: true}
-	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Node: 2, Waits: true}
+	Lists        = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
+	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
+	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
 // Resources lists every bounded resource.
