@@ -54,6 +54,8 @@ var (
 	ErrUnanswered = errors.New("nobody answered")
 	// ErrSound means that both sides have no sound in common.
 	ErrSound = errors.New("both sides have no kind of sound in common")
+
+	errUnreadable = errors.New("a header of the telephone company's response has control characters")
 )
 
 const (
@@ -146,14 +148,15 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 	if transport == "TLS" {
 		own = e.tls.Port()
 	}
-	from := &sip.FromHeader{DisplayName: d.Name, Address: sip.Uri{Scheme: "sip", User: d.From, Host: domain}, Params: sip.NewParams()}
+	caller := userPart(d.From)
+	from := &sip.FromHeader{DisplayName: displayName(d.Name), Address: sip.Uri{Scheme: "sip", User: caller, Host: domain}, Params: sip.NewParams()}
 	from.Params.Add("tag", rand.Text())
-	contact := sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: d.From, Host: host.String(), Port: int(own), UriParams: sip.NewParams()}}
+	contact := sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: caller, Host: host.String(), Port: int(own), UriParams: sip.NewParams()}}
 	if transport != "UDP" {
 		contact.Address.UriParams.Add("transport", strings.ToLower(transport))
 	}
 	x.dialog = &dialog{
-		e: e, callID: x.d.CallID, local: from, remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: d.To, Host: domain}, Params: sip.NewParams()},
+		e: e, callID: x.d.CallID, local: from, remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: userPart(d.To), Host: domain}, Params: sip.NewParams()},
 		target: target, contact: contact, transport: transport, seq: 1, trunk: &x.d.Trunk, confined: d.Trunk.Public,
 	}
 	return x, nil
@@ -169,7 +172,7 @@ func (t *Trunk) target(to string) (target sip.Uri, domain string, err error) {
 		}
 		host, port = h, int(n)
 	}
-	target = sip.Uri{Scheme: "sip", User: to, Host: host, Port: port, UriParams: sip.NewParams()}
+	target = sip.Uri{Scheme: "sip", User: userPart(to), Host: host, Port: port, UriParams: sip.NewParams()}
 	if tr := strings.ToLower(t.Transport); tr != "udp" {
 		target.UriParams.Add("transport", tr)
 	}
@@ -193,21 +196,27 @@ func (x *dialing) ladder(format string, args ...any) {
 	}
 }
 
-// send sends the INVITE, with what it has by now.
-func (x *dialing) send(ctx context.Context) (err error) {
-	if x.tx != nil {
-		x.tx.Terminate()
-		x.dialog.seq++
-	}
+// request is the INVITE, with what it has by now.
+func (x *dialing) request() *sip.Request {
 	r := x.dialog.numbered(sip.INVITE, x.dialog.seq, []byte(x.own.String()), contentSDP)
 	r.AppendHeader(sip.NewHeader("Allow", allowed))
 	for name, value := range x.d.Header {
-		r.AppendHeader(sip.NewHeader(name, value))
+		r.AppendHeader(sip.NewHeader(name, oneLine(value)))
 	}
 	x.timer.request(r)
 	for _, h := range x.dialog.passwords() {
 		r.AppendHeader(sip.HeaderClone(h))
 	}
+	return r
+}
+
+// send sends the INVITE.
+func (x *dialing) send(ctx context.Context) error {
+	if x.tx != nil {
+		x.tx.Terminate()
+		x.dialog.seq++
+	}
+	r := x.request()
 	x.invite = r
 	x.ladder("▶ INVITE %s over %s", r.Recipient.Addr(), x.dialog.transport)
 	connecting, stop := context.WithTimeout(ctx, x.e.patience)
@@ -270,7 +279,10 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again bool, err error) {
 	x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
 	switch code := res.StatusCode; {
-	case code == 100:
+	case code >= 200 && !readable(res.Headers()): // nothing of it is repeated, in an ACK neither
+		x.tx.Terminate()
+		return nil, false, fmt.Errorf("%w: %w", &Refused{sip.StatusBadRequest, "Bad Response"}, errUnreadable)
+	case code == 100, code < 200 && !readable(res.Headers()):
 		return nil, false, nil
 	case code < 200:
 		x.early(res)
@@ -372,6 +384,7 @@ func (x *dialing) established(res *sip.Response) *dialog {
 	}
 	if to := res.To(); to != nil {
 		d.remote = sip.HeaderClone(to).(*sip.ToHeader)
+		d.remote.DisplayName = "" // nobody needs it in requests within the call, and it may be quoted badly
 	}
 	if contact := res.Contact(); contact != nil {
 		d.target = *contact.Address.Clone()

@@ -174,9 +174,9 @@ func (in *Incoming) repeat(c *Call, res *sip.Response) {
 
 func (in *Incoming) dialog(host string) *dialog {
 	r := in.request
-	local := &sip.FromHeader{DisplayName: r.To().DisplayName, Address: *r.To().Address.Clone(), Params: sip.NewParams()}
+	local := &sip.FromHeader{Address: *r.To().Address.Clone(), Params: sip.NewParams()}
 	local.Params.Add("tag", in.tag)
-	remote := &sip.ToHeader{DisplayName: r.From().DisplayName, Address: *r.From().Address.Clone(), Params: sip.NewParams()}
+	remote := &sip.ToHeader{Address: *r.From().Address.Clone(), Params: sip.NewParams()}
 	remote.Params.Add("tag", tagOf(r.From().Params))
 	port := in.e.address.Port()
 	if r.Transport() == "TLS" {
@@ -184,7 +184,7 @@ func (in *Incoming) dialog(host string) *dialog {
 	}
 	return &dialog{
 		e: in.e, callID: in.CallID, local: local, remote: remote, target: *r.Contact().Address.Clone(), routes: routesOf(r, false),
-		contact: sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: in.To, Host: host, Port: int(port)}}, transport: r.Transport(), destination: r.Source(),
+		contact: sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: userPart(in.To), Host: host, Port: int(port)}}, transport: r.Transport(), destination: r.Source(),
 		confined: in.Confined,
 	}
 }
