@@ -62,7 +62,6 @@ const (
 	// unreachableAfter is how long the first response may take.
 	unreachableAfter = 8 * time.Second
 	defaultRing      = 45 * time.Second
-	maxRedirects     = 3
 	cancelTimeout    = 6 * time.Second
 	maxRingTimeout   = 5 * time.Minute
 )
@@ -114,7 +113,6 @@ type dialing struct {
 	tx        sip.ClientTransaction
 	invite    *sip.Request
 	responded bool // something came
-	redirects int
 	longer    bool
 
 	mu       sync.Mutex
@@ -275,7 +273,8 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 	}
 }
 
-// take takes a response. again: the INVITE was sent again.
+// take takes a response. again: the INVITE was sent again. A redirection is a refusal: whoever redirects calls, the far side's telephone
+// say, does not choose whom the company calls, and pays for, or who asks for its password.
 func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again bool, err error) {
 	x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
 	switch code := res.StatusCode; {
@@ -290,10 +289,6 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 	case code < 300:
 		c, err = x.answer(ctx, res)
 		return c, false, err
-	case code < 400 && x.redirects < maxRedirects && res.Contact() != nil && x.mayFollow():
-		x.redirects++
-		x.dialog.target = *res.Contact().Address.Clone()
-		return nil, true, x.send(ctx)
 	case code == 401 || code == 407:
 		if again, err := x.dialog.authorize(x.invite, res); !again {
 			return nil, false, errors.Join(&Refused{code, short(res.Reason)}, err)
@@ -309,10 +304,6 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 		return nil, false, &Refused{code, short(res.Reason)}
 	}
 }
-
-// mayFollow reports whether a redirection is followed. A trunk with Trunk.Public keeps its address; over TLS, where the name decides which
-// that is, it would not.
-func (x *dialing) mayFollow() bool { return !x.dialog.confined || x.dialog.destination != "" }
 
 // early takes a provisional response: it rings, and sound may come.
 func (x *dialing) early(res *sip.Response) {

@@ -2,7 +2,7 @@
 // The transactions are sipgo's; dialogs, the loop of an INVITE, session timers and the sound are ours.
 //
 //	Dial ── INVITE ─▶ 100, 18x (rings, early sound) ─▶ 200 ─▶ ACK ─▶ Call ─▶ BYE, from either side
-//	           └ 401, 407: again with a password; 3xx: elsewhere; 422: a longer session; ctx ends: CANCEL
+//	           └ 401, 407: again with a password; 422: a longer session; 3xx and all else: refused; ctx ends: CANCEL
 package sip
 
 import (

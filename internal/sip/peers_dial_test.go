@@ -158,20 +158,28 @@ func checkDigests(t *testing.T, exchanged, header string, good bool) {
 	}
 }
 
+// A redirection would have others choose the number, which costs, and who learns a response to a challenge.
 func TestPeersSendElsewhere(t *testing.T) {
-	withPeers(t, func(t *testing.T, n Network) {
-		s := callee(t, n, nil, recv("INVITE"), reply("302 Moved Temporarily", false), recv("ACK"), recv("INVITE"), reply("200 OK", true),
-			recv("ACK"), recv("BYE"), within("200 OK", false))
-		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: s.trunk()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.HangUp(t.Context())
-		s.done()
-		if !strings.Contains(s.exchanged(), "INVITE sip:peer@") {
-			t.Error(s.exchanged())
-		}
-	})
+	t.Parallel()
+	for _, moved := range []string{"300 Multiple Choices", "301 Moved Permanently", "302 Moved Temporarily", "305 Use Proxy", "380 Alternative Service"} {
+		t.Run(moved, func(t *testing.T) {
+			withPeers(t, func(t *testing.T, n Network) {
+				other := engine(t, Options{Network: n, OnCall: func(in *Incoming) {
+					t.Error("the other one is called")
+					in.Refuse(486, "Busy Here")
+				}})
+				const own = "Contact: <sip:peer@[local_ip]:[local_port];transport=[transport]>"
+				s := callee(t, n, nil, recv("INVITE"), strings.Replace(reply(moved, false), own, "Contact: <sip:19005550100@"+other.Address().String()+">", 1), recv("ACK"))
+				trunk := s.trunk()
+				trunk.Username, trunk.Password = "robin", "secret"
+				var refused *Refused
+				if _, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Error() != moved {
+					t.Errorf("%v, want %s", err, moved)
+				}
+				s.done()
+			})
+		})
+	}
 }
 
 func TestPeersWantALongerSession(t *testing.T) {
