@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +26,7 @@ type Trunk struct {
 	Domain    string // of the addresses of both sides; "": the host
 	Username  string // "": calls need no password
 	Password  string
+	Realm     string // that the password is for; "": the one that the trunk names first
 	CallerID  string // that the far side sees; "": the line's number
 	Encrypt   bool   // the sound, by SRTP
 	Agent     string // that answers calls to the line; "": nobody does
@@ -69,7 +72,7 @@ const (
 // Dial places a call and returns once it is answered. When ctx ends, or nobody answers within Ring, it is canceled. Exactly one
 // dialog of each INVITE is left: one that is answered while it is canceled is ended.
 func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
-	destination, err := admit(ctx, d.Trunk, e.o.AllowPrivate)
+	way, err := admit(ctx, d.Trunk, e.o.AllowPrivate)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +83,7 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.dialog.destination = destination
+	x.dialog.destination, x.dialog.trunkAt = way.destination, way.addresses
 	e.expect(x.d.CallID, true)
 	defer e.expect(x.d.CallID, false)
 	c, err := x.run(ctx)
@@ -290,10 +293,14 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 		c, err = x.answer(ctx, res)
 		return c, false, err
 	case code == 401 || code == 407:
-		if again, err := x.dialog.authorize(x.invite, res); !again {
-			return nil, false, errors.Join(&Refused{code, short(res.Reason)}, err)
+		refused := &Refused{code, short(res.Reason)}
+		switch again, err := x.dialog.authorize(x.invite, res); {
+		case again:
+			return nil, true, x.send(ctx)
+		case err != nil:
+			return nil, false, fmt.Errorf("%w: %w", refused, err)
 		}
-		return nil, true, x.send(ctx)
+		return nil, false, refused
 	case code == 422 && !x.longer:
 		x.longer = true
 		if h := res.GetHeader(headerLeast); h != nil {
@@ -371,7 +378,10 @@ func (x *dialing) established(res *sip.Response) *dialog {
 	d := &dialog{
 		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
 		transport: x.dialog.transport, seq: x.invite.CSeq().SeqNo, invited: x.invite.CSeq().SeqNo, routes: routesOf(res, true), destination: res.Source(),
-		trunk: x.dialog.trunk, confined: x.dialog.confined, password: x.dialog.passwords(),
+		trunk: x.dialog.trunk, trunkAt: x.dialog.trunkAt, confined: x.dialog.confined, password: x.dialog.passwords(),
+	}
+	if a, err := netip.ParseAddrPort(res.Source()); err == nil && d.transport == "TLS" { // which of the name's addresses it is
+		d.trunkAt = append(slices.Clone(d.trunkAt), a.Addr().Unmap())
 	}
 	if to := res.To(); to != nil {
 		d.remote = sip.HeaderClone(to).(*sip.ToHeader)
@@ -486,7 +496,7 @@ func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, e
 	if err != nil {
 		return 0, "", err
 	}
-	destination, err := admit(ctx, t, e.o.AllowPrivate)
+	way, err := admit(ctx, t, e.o.AllowPrivate)
 	if err != nil {
 		return 0, "", err
 	}
@@ -496,7 +506,7 @@ func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, e
 	d := &dialog{
 		e: e, callID: rand.Text(), local: from, remote: &sip.ToHeader{Address: *target.Clone(), Params: sip.NewParams()}, target: target,
 		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: host.String(), Port: int(e.address.Port())}},
-		transport: strings.ToUpper(t.Transport), destination: destination,
+		transport: strings.ToUpper(t.Transport), destination: way.destination,
 	}
 	res, err := d.ask(ctx, d.request(sip.OPTIONS, nil, ""))
 	if err != nil {

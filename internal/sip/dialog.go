@@ -3,6 +3,7 @@ package sip
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type dialog struct {
 
 	invited uint32 // the number of the INVITE
 	trunk   *Trunk // whose password requests may need; nil: they need none
+	trunkAt []netip.Addr
 
 	mu       sync.Mutex // of what follows, and of target once the call is answered
 	seq      uint32

@@ -66,6 +66,7 @@ type Engine struct {
 	tls     netip.AddrPort
 	ports   ports
 	health  health
+	realms  realms
 
 	patience time.Duration // until the first response
 	closers  []io.Closer

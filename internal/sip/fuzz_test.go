@@ -135,7 +135,8 @@ func FuzzResponse(f *testing.F) {
 			t.Skip(err)
 		}
 		defer x.close()
-		x.invite = x.dialog.request(sip.INVITE, []byte(x.own.String()), contentSDP)
+		x.dialog.trunkAt = []netip.Addr{netip.MustParseAddr("127.0.0.1")}
+		x.invite = x.request()
 		switch code := res.StatusCode; {
 		case code < 200:
 			x.early(res)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"carillon/internal/rtp/rtptest"
 )
 
 // ofInvite has a response be one to the INVITE, whatever came since.
@@ -180,6 +182,27 @@ func TestPeersSendElsewhere(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A proxy that the answer names, on whose way the call's requests are, asks for the password of the BYE.
+func TestAProxyOnTheWayGetsNoPassword(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		const challenge = `Proxy-Authenticate: Digest realm="example.com", nonce="1", algorithm=MD5`
+		proxy := callee(t, n, nil, recv("ACK"), recv("BYE"), within("407 Proxy Authentication Required", false, challenge))
+		at := strings.Replace(proxy.trunk().Host, "127.0.0.1", "localhost", 1)
+		s := callee(t, n, nil, recv("INVITE"), reply("200 OK", true, "Record-Route: <sip:"+at+";lr>"))
+		trunk := s.trunk()
+		trunk.Username, trunk.Password = "robin", "secret"
+		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: trunk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.HangUp(t.Context())
+		proxy.done()
+		if x := proxy.exchanged(); strings.Contains(x, "Authorization") {
+			t.Errorf("the proxy gets the password:\n%s", x)
+		}
+	})
 }
 
 func TestPeersWantALongerSession(t *testing.T) {
