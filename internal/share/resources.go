@@ -39,6 +39,9 @@ var ( //nolint:gochecknoglobals // read only
 	Listening    = Resource{Name: "listening", Holds: "voices that are listened to", Node: 8, Company: 4, Session: 2}
 	TestCalls    = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
 	SignIns      = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
+	// SIPTransactions are kept for 32 s after their response: a busy trunk has 64 for each call that begins or ends in a second.
+	SIPTransactions = Resource{Name: "sip_transactions", Holds: "SIP requests under way", Node: 8192, Company: 6144, Client: 2048}
+	SIPConnections  = Resource{Name: "sip_connections", Holds: "SIP connections that were accepted", Node: 512, Company: 384, Client: 64}
 	MediaChecks  = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
 	Lists        = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
 	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
@@ -48,8 +51,8 @@ var ( //nolint:gochecknoglobals // read only
 // Resources lists every bounded resource.
 func Resources() []Resource {
 	return []Resource{
-		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, MediaChecks, Lists,
-		Speakers, Transcribers,
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, SIPTransactions,
+		SIPConnections, MediaChecks, Lists, Speakers, Transcribers,
 	}
 }
 

@@ -84,6 +84,7 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 		return nil, err
 	}
 	x.dialog.destination, x.dialog.trunkAt = way.destination, way.addresses
+	defer e.edge.talk(way.addresses...)()
 	e.expect(x.d.CallID, true)
 	defer e.expect(x.d.CallID, false)
 	c, err := x.run(ctx)

@@ -72,6 +72,7 @@ func FuzzRequest(f *testing.F) {
 		r.SetSource("127.0.0.1:5060")
 		r.SetTransport("UDP")
 		e := &Engine{o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"), calls: map[string]*Call{}}
+		e.edge = newEdge(&e.o)
 		e.o.OnCall = func(in *Incoming) {
 			_, _ = in.Header("X"), in.dialog("127.0.0.1")
 			in.Refuse(486, "Busy Here")
@@ -129,6 +130,7 @@ func FuzzResponse(f *testing.F) {
 			o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"),
 			calls: map[string]*Call{}, ports: ports{network: &net.ListenConfig{}},
 		}
+		e.edge = newEdge(&e.o)
 		trunk := Trunk{Host: "127.0.0.1", Transport: "udp", Username: "robin", Password: "secret"}
 		x, err := e.newDialing(t.Context(), Dial{To: "1", From: "2", Trunk: trunk})
 		if err != nil {
