@@ -85,6 +85,10 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	}
 	x.dialog.destination, x.dialog.trunkAt = way.destination, way.addresses
 	defer e.edge.talk(way.addresses...)()
+	if e.crowded(x.dialog) {
+		x.close()
+		return nil, errors.Join(ErrUnreachable, errCrowded)
+	}
 	e.expect(x.d.CallID, true)
 	defer e.expect(x.d.CallID, false)
 	c, err := x.run(ctx)
@@ -508,6 +512,9 @@ func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, e
 		e: e, callID: rand.Text(), local: from, remote: &sip.ToHeader{Address: *target.Clone(), Params: sip.NewParams()}, target: target,
 		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: host.String(), Port: int(e.address.Port())}},
 		transport: strings.ToUpper(t.Transport), destination: way.destination,
+	}
+	if e.crowded(d) {
+		return 0, "", errors.Join(ErrUnreachable, errCrowded)
 	}
 	res, err := d.ask(ctx, d.request(sip.OPTIONS, nil, ""))
 	if err != nil {

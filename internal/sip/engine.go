@@ -118,7 +118,12 @@ func (e *Engine) open(ctx context.Context) error {
 	quiet := slog.New(quieter{e.o.Log.Handler()})
 	setUp()
 	var err error
-	if e.ua, err = sipgo.NewUA(sipgo.WithUserAgent(agentName), sipgo.WithUserAgenTLSConfig(e.o.TLSFiles)); err != nil {
+	stream := func() *sip.TransportTCP { // connections that we open: nobody's stays without a use, or holds up who writes
+		return &sip.TransportTCP{ReadTimeout: idleTimeout, WriteTimeout: writeTimeout}
+	}
+	transports := sip.TransportsConfig{TCP: stream(), TLS: &sip.TransportTLS{TransportTCP: stream()}}
+	if e.ua, err = sipgo.NewUA(sipgo.WithUserAgent(agentName), sipgo.WithUserAgenTLSConfig(e.o.TLSFiles),
+		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerTransports(transports))); err != nil {
 		return fmt.Errorf("start the SIP user agent: %w", err)
 	}
 	e.closers = append(e.closers, e.ua)
@@ -173,11 +178,12 @@ func (e *Engine) listen(ctx context.Context) error {
 	if c, ok := udp.(*net.UDPConn); ok {
 		_ = c.SetReadBuffer(readBuffer) // as much of it as the system allows
 	}
-	e.closers = append(e.closers, udp, tcp)
+	connections := e.accept(tcp, nil)
+	e.closers = append(e.closers, udp, connections)
 	own := udp.LocalAddr().(*net.UDPAddr)
 	e.udp = sip.Addr{IP: own.IP, Port: own.Port}
 	go func() { _ = e.server.ServeUDP(packets{udp, e.edge}) }()
-	go func() { _ = e.server.ServeTCP(tcp) }()
+	go func() { _ = e.server.ServeTCP(connections) }()
 	for { // requests need the connection, which sipgo learns of on that goroutine
 		if _, err := e.ua.TransportLayer().GetConnection("udp", e.udp.String()); err == nil {
 			break
@@ -191,11 +197,12 @@ func (e *Engine) listen(ctx context.Context) error {
 	if e.o.TLS == "" {
 		return nil
 	}
-	secure, err := tls.Listen("tcp", e.o.TLS, e.o.TLSFiles)
+	l, err := e.o.Network.Listen(ctx, "tcp", e.o.TLS)
 	if err != nil {
 		return fmt.Errorf("listen for encrypted calls: %w", err)
 	}
-	e.tls = unmapped(secure.Addr().(*net.TCPAddr).AddrPort())
+	e.tls = unmapped(l.Addr().(*net.TCPAddr).AddrPort())
+	secure := e.accept(l, e.o.TLSFiles)
 	e.closers = append(e.closers, secure)
 	go func() { _ = e.server.ServeTLS(secure) }()
 	return nil
