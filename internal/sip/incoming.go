@@ -105,6 +105,12 @@ func (in *Incoming) Refuse(code int, reason string) {
 	in.final.Do(func() { _ = in.tx.Respond(in.response(code, reason, nil)) })
 }
 
+// Forbid refuses a call to a number that is no line's of the trunk that it comes from, in the same way whether or not it is another's line.
+func (in *Incoming) Forbid() {
+	in.e.edge.refused.add(byLine, addressOf(in.Source).String(), time.Now())
+	in.Refuse(sip.StatusForbidden, "Forbidden")
+}
+
 var errGone = errors.New("the caller gave up")
 
 // Answer takes the call. onFrame gets its sound; it may be nil.
