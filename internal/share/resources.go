@@ -22,7 +22,7 @@ type Resource struct {
 	Waits    bool // one more waits for its turn instead of being refused
 }
 
-// The bounded resources of a node. One company never gets all of one, so that another company is served beside it.
+// The bounded resources of a node. One company never gets all of one, so that another company is served.
 var ( //nolint:gochecknoglobals // read only
 	Bodies = Resource{Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20}
 	// EventStreams leave half of the connections to requests.
@@ -39,6 +39,10 @@ var ( //nolint:gochecknoglobals // read only
 	Listening    = Resource{Name: "listening", Holds: "voices that are listened to", Node: 8, Company: 4, Session: 2}
 	TestCalls    = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
 	SignIns      = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
+	AgentReplies = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
+	FlowEffects  = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
+	Inbound      = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
+	ChannelSends = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
 	MediaChecks  = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
 	Lists        = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
 	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
@@ -48,7 +52,8 @@ var ( //nolint:gochecknoglobals // read only
 // Resources lists every bounded resource.
 func Resources() []Resource {
 	return []Resource{
-		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, MediaChecks, Lists,
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, AgentReplies,
+		FlowEffects, Inbound, ChannelSends, MediaChecks, Lists,
 		Speakers, Transcribers,
 	}
 }

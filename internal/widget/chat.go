@@ -42,7 +42,7 @@ func (d chat) routes() []httpio.Route {
 					return nil, err
 				}
 				httpio.SetCompany(r.Context(), s.Company)
-				if err := d.mayCall(r, f.company, s.Contact); err != nil {
+				if err := mayCall(d.Deps, r, f.company, s.Contact); err != nil {
 					return nil, err
 				}
 				return handle(r, s, f)
@@ -65,7 +65,7 @@ const (
 )
 
 // mayCall counts a call of a visitor: theirs, their network's and their company's. Errors: rate_limit_exceeded, service_unavailable.
-func (d Deps) mayCall(r *http.Request, c *carillon.Company, visitor string) error {
+func mayCall(d Deps, r *http.Request, c *carillon.Company, visitor string) error {
 	most := c.Limits.WidgetCallsPerMinute
 	for _, x := range []struct {
 		name string
