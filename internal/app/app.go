@@ -167,6 +167,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.cfg.CheckFolder(); err != nil {
 		return err
 	}
+	a.cfg.MaxConnections = withinDescriptors(ctx, a.log, a.cfg.MaxConnections, descriptors())
 	if err := useZones(a.cfg); err != nil {
 		return err
 	}
