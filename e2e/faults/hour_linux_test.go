@@ -346,7 +346,7 @@ func (h *hour) marketer(t *testing.T) {
 	_ = w.Close()
 	pattern := strings.Repeat("(x{1,30}){1,30}", 4)
 	flow := fmt.Sprintf(`{"flow":{"id":"f","name":"f","starts":{"keywords":["x"]},"steps":[%s{"say":"x"}]},"inputs":[],"values":{"v":%q}}`,
-		strings.Repeat(fmt.Sprintf(`{"if":{"value":"{{v}}","matches":%q},"then":[{"say":"y"}]},`, pattern), 100), strings.Repeat("x", 4000))
+		strings.Repeat(fmt.Sprintf(`{"if":%q,"then":[{"say":"y"}]},`, "v matches \""+pattern+"\""), 100), strings.Repeat("x", 4000))
 	for range 4 {
 		h.clients.Go(func() {
 			for h.ctx.Err() == nil {
@@ -395,7 +395,7 @@ func (o *ours) work(ctx context.Context, h *hour, during time.Duration) (took []
 	return took
 }
 
-// talk hears a greeting, and how long its sound was missing while it was played.
+// talk takes a greeting, and measures how long its sound was missing while it was played.
 func (o *ours) talk(ctx context.Context) {
 	resp, err := http.Get(o.base + "/functions/v1/voice-widget/signed-url?access_key=ck_ours_widget&id_widget=" + hourWidget)
 	if err != nil {
@@ -446,7 +446,7 @@ func (o *ours) talk(ctx context.Context) {
 	o.talks++
 }
 
-// call calls the line as its trunk, and hears the greeting: how long no packet of its sound came.
+// call calls the line as its trunk, and measures how long no packet of the greeting came.
 func (o *ours) call(ctx context.Context, trunk *sip.Engine) {
 	var loud atomic.Bool
 	c, err := trunk.Dial(ctx, sip.Dial{
