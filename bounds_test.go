@@ -14,11 +14,10 @@ import (
 // What a client or a company holds is bound by package share instead, whose table is in docs/reference/limits.md.
 var workers = map[string]string{
 	"internal/auth/hash.go newHasher":           "the hashes that run: a place in share.SignIns comes first",
-	"internal/bulk/run.go run":                  "jobs take turns of a few seconds",
 	"internal/conversation/flowrounds.go times": "steps of flows that wait for nobody, and have a budget",
 	"internal/db/backlog.go start":              "admission to the next group commit, which takes all",
 	"internal/hook/lane.go deliver":             "events of one endpoint",
-	"internal/telephone/transfer.go connect":        "the two sides of one transfer",
+	"internal/telephone/transfer.go connect":    "the two sides of one transfer",
 	"internal/telephone/take.go open":           "calls are looked up for a few seconds, before it is known whose they are",
 }
 

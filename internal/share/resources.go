@@ -43,6 +43,7 @@ var ( //nolint:gochecknoglobals // read only
 	FlowEffects  = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
 	Inbound      = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
 	ChannelSends = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
+	ListJobs     = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
 	MediaChecks  = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
 	Lists        = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
 	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
@@ -53,7 +54,7 @@ var ( //nolint:gochecknoglobals // read only
 func Resources() []Resource {
 	return []Resource{
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, AgentReplies,
-		FlowEffects, Inbound, ChannelSends, MediaChecks, Lists,
+		FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists,
 		Speakers, Transcribers,
 	}
 }
