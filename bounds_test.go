@@ -13,16 +13,12 @@ import (
 // workers are the semaphores that bound the work of the program itself, by function, with what keeps one company from taking all of it.
 // What a client or a company holds is bound by package share instead, whose table is in docs/reference/limits.md.
 var workers = map[string]string{
-	"internal/auth/hash.go newHasher":               "the hashes that run: a place in share.SignIns comes first",
-	"internal/bulk/run.go Run":                      "jobs take turns of a few seconds",
-	"internal/conversation/flowrounds.go newRounds": "effects of runs are short and bounded in time, and claimed by company in turn",
-	"internal/conversation/flowrounds.go Run":       "runs are short: they never wait for anybody",
-	"internal/db/backlog.go newCommits":             "admission to the next group commit, which takes all",
-	"internal/hook/lane.go pass":                    "of one endpoint",
-	"internal/messaging/send.go send":               "replies have a bounded time, and each conversation one at a time",
-	"internal/messaging/take.go take":               "messages are short: taking one waits for the database alone",
-	"internal/telephone/take.go openTaken":          "a call that rings is looked up for four seconds at most",
-	"internal/telephone/transfer.go connect":        "the two sides of one transfer",
+	"internal/auth/hash.go newHasher":           "the hashes that run: a place in share.SignIns comes first",
+	"internal/conversation/flowrounds.go times": "steps of flows that wait for nobody, and have a budget",
+	"internal/db/backlog.go start":              "admission to the next group commit, which takes all",
+	"internal/hook/lane.go deliver":             "events of one endpoint",
+	"internal/telephone/transfer.go connect":    "the two sides of one transfer",
+	"internal/telephone/take.go open":           "calls are looked up for a few seconds, before it is known whose they are",
 }
 
 // TestWhatIsHeldAtOnceHasAShare fails for a semaphore outside package share that is not the program's own work.
@@ -70,12 +66,11 @@ func TestWhatIsHeldAtOnceHasAShare(t *testing.T) {
 	}
 }
 
-// isSemaphore reports whether a call makes a channel of empty structs with room for more than a signal, a weighted semaphore, or bounds
-// a group of goroutines.
+// isSemaphore reports whether a call makes a channel of empty structs with room for more than a signal, or a weighted semaphore.
 func isSemaphore(call *ast.CallExpr) bool {
 	switch f := call.Fun.(type) {
 	case *ast.SelectorExpr:
-		return f.Sel.Name == "NewWeighted" || f.Sel.Name == "SetLimit" && len(call.Args) == 1
+		return f.Sel.Name == "NewWeighted"
 	case *ast.Ident:
 		if f.Name != "make" || len(call.Args) != 2 {
 			return false

@@ -167,6 +167,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.cfg.CheckFolder(); err != nil {
 		return err
 	}
+	a.cfg.MaxConnections = withinDescriptors(ctx, a.log, a.cfg.MaxConnections, descriptors())
 	if err := useZones(a.cfg); err != nil {
 		return err
 	}
@@ -258,7 +259,9 @@ func (a *App) wire(ctx context.Context) error {
 	a.topics()
 	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
 	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
-	a.thinker = openai.New(openai.Options{Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log})
+	a.thinker = openai.New(openai.Options{
+		Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log, Allow: engineTurns{a.store, a.limits}.allow,
+	})
 	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
 	a.conversations = newConversations(a)
 	a.voices = newVoices(a)

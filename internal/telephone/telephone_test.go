@@ -250,7 +250,7 @@ func (r *rig) place(suffix string) (dial.Ending, *diary) {
 	return r.Place(r.t.Context(), r.line(), r.call(suffix, 1), d), d
 }
 
-// heard is how well the phone heard a text.
+// heard returns the correlation of a text with the phone's recording.
 func (r *rig) heard(suffix, text string) float64 {
 	all := r.phone.Heard("3460011" + suffix)
 	if len(all) == 0 {
