@@ -120,9 +120,9 @@ func TestWhomWeTalkWithIsHeard(t *testing.T) {
 		if e.edge.knows(far) {
 			t.Fatal("the far side is known before it is called")
 		}
-		s := callee(t, n, nil, invited, reply("180 Ringing", false), pause(30*time.Second), strings.Replace(reply("200 OK", true), "[last_Via:]", "Via:[$via]", 1), recv("ACK"),
+		s := callee(t, n, nil, invited, reply("180 Ringing", false), pause(100*time.Second), strings.Replace(reply("200 OK", true), "[last_Via:]", "Via:[$via]", 1), recv("ACK"),
 			pause(100*time.Second), ask("BYE", 1, false), recv("200"))
-		c, err := dial(t, e, Dial{Trunk: s.trunk()})
+		c, err := dial(t, e, Dial{Trunk: s.trunk(), Ring: 2 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,6 +138,15 @@ func TestWhomWeTalkWithIsHeard(t *testing.T) {
 		defer e.edge.mu.Unlock()
 		if len(e.edge.sources) != 1 {
 			t.Errorf("the far side is known after the call: %v", e.edge.sources)
+		}
+	})
+}
+
+func TestWhomWeAskIsHeard(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		e, far := engine(t, Options{Network: n, Lines: trunksAt("192.0.2.1")}), engine(t, Options{Network: n})
+		if h := e.Ask(t.Context(), Trunk{Host: far.Address().String(), Transport: "udp"}, time.Minute); h.Code != 200 || h.Err != nil {
+			t.Errorf("%+v", h)
 		}
 	})
 }
