@@ -42,6 +42,7 @@ var ( //nolint:gochecknoglobals // read only
 	// SIPTransactions are kept for 32 s after their response: a busy trunk has 64 for each call that begins or ends in a second.
 	SIPTransactions = Resource{Name: "sip_transactions", Holds: "SIP requests under way", Node: 8192, Company: 6144, Client: 2048}
 	SIPConnections  = Resource{Name: "sip_connections", Holds: "SIP connections that were accepted", Node: 512, Company: 384, Client: 64}
+	TrunkNames      = Resource{Name: "trunk_names", Holds: "names of trunks that are looked up", Node: 32, Company: 8, Waits: true}
 	AgentReplies    = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
 	FlowEffects     = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
 	Inbound         = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
@@ -57,7 +58,7 @@ var ( //nolint:gochecknoglobals // read only
 func Resources() []Resource {
 	return []Resource{
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, SIPTransactions,
-		SIPConnections, AgentReplies, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists,
+		SIPConnections, TrunkNames, AgentReplies, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists,
 		Speakers, Transcribers,
 	}
 }

@@ -249,12 +249,12 @@ func short(s string) string {
 }
 
 // late takes a CANCEL for what is over or never was; sipgo gives others to their INVITE.
-func (e *Engine) late(r *sip.Request, tx sip.ServerTransaction) {
+func late(r *sip.Request, tx sip.ServerTransaction) {
 	respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
 }
 
 // asked takes an OPTIONS.
-func (e *Engine) asked(r *sip.Request, tx sip.ServerTransaction) {
+func asked(r *sip.Request, tx sip.ServerTransaction) {
 	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, nil)
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
 	res.AppendHeader(sip.NewHeader("Accept", contentSDP))
@@ -281,12 +281,7 @@ func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {
 	}
 }
 
-// updated takes an UPDATE: a session timer's refresh, or a change of the sound.
-func (e *Engine) updated(r *sip.Request, tx sip.ServerTransaction) {
-	e.change(r, tx)
-}
-
-// change responds to a re-INVITE or an UPDATE.
+// change responds to a re-INVITE or an UPDATE: a session timer's refresh, or a change of the sound.
 func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 	c := e.find(r)
 	if c == nil {

@@ -7,8 +7,11 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/emiago/sipgo/sip"
 
 	"carillon/internal/share"
 )
@@ -28,14 +31,18 @@ type acceptor struct {
 	net.Listener
 	edge   *edge
 	secure *tls.Config              // nil: TCP
-	used   func(remote string) bool // reports whether a call's requests go to a connection
+	used   func(remote string) bool // reports whether requests within a call go to a connection: nobody else could end the call
 
 	closing sync.Once
 	closed  chan struct{}
 }
 
-func (e *Engine) accept(l net.Listener, secure *tls.Config) *acceptor {
-	return &acceptor{Listener: l, edge: e.edge, secure: secure, used: e.uses, closed: make(chan struct{})}
+// accept is an acceptor of an engine's connections.
+func accept(e *Engine, l net.Listener, secure *tls.Config) *acceptor {
+	used := func(remote string) bool {
+		return slices.ContainsFunc(e.all(), func(c *Call) bool { return c.dialog.destination == remote })
+	}
+	return &acceptor{Listener: l, edge: e.edge, secure: secure, used: used, closed: make(chan struct{})}
 }
 
 // Accept implements net.Listener. It fails only once the listener is closed: whoever calls it gives up then.
@@ -200,31 +207,21 @@ const maxOpened = 1024
 var errCrowded = errors.New("this node has as many SIP connections as it may")
 
 // crowded reports whether a request of a dialog would open a connection too many.
-func (e *Engine) crowded(d *dialog) bool {
+func crowded(layer *sip.TransportLayer, d *dialog) bool {
 	if d.transport == "UDP" {
 		return false
 	}
 	n := 0
 	for _, transport := range []string{"tcp", "tls"} {
-		n += e.ua.TransportLayer().Pool(transport).Size()
+		n += layer.Pool(transport).Size()
 	}
 	if n < 2*maxOpened { // each is there by both of its addresses
 		return false
 	}
-	c, err := e.ua.TransportLayer().GetConnection(d.transport, d.destination)
+	c, err := layer.GetConnection(d.transport, d.destination)
 	if err != nil {
 		return true
 	}
 	_, _ = c.TryClose() // only the reference
-	return false
-}
-
-// uses reports whether requests within a call go to a connection, which must stay then: nobody else could end the call.
-func (e *Engine) uses(remote string) bool {
-	for _, c := range e.all() {
-		if c.dialog.destination == remote {
-			return true
-		}
-	}
 	return false
 }

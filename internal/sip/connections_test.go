@@ -131,7 +131,7 @@ func (r remote) RemoteAddr() net.Addr { return r.at }
 func streamOf(t *testing.T, e *Engine, secure *tls.Config) (s *stream, far net.Conn) {
 	t.Helper()
 	near, far := net.Pipe()
-	l := e.accept(nil, secure)
+	l := accept(e, nil, secure)
 	if s = l.admit(remote{near, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 5060}}); s == nil {
 		t.Fatal("it is not let in")
 	}
@@ -293,11 +293,11 @@ func TestAListenerOutlivesAShortageOfDescriptors(t *testing.T) {
 		e := &Engine{o: o, edge: newEdge(&o)}
 		near, far := net.Pipe()
 		defer far.Close()
-		l := e.accept(&refusing{faults: 50, conn: near}, nil)
+		l := accept(e, &refusing{faults: 50, conn: near}, nil)
 		if c, err := l.Accept(); err != nil || c == nil {
 			t.Errorf("%v, %v", c, err)
 		}
-		l = e.accept(&refusing{faults: 1 << 30}, nil)
+		l = accept(e, &refusing{faults: 1 << 30}, nil)
 		ended := make(chan error, 1)
 		go func() { _, err := l.Accept(); ended <- err }()
 		time.Sleep(time.Minute)

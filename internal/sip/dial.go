@@ -85,7 +85,7 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	}
 	x.dialog.destination, x.dialog.trunkAt = way.destination, way.addresses
 	defer e.edge.talk(way.addresses...)()
-	if e.crowded(x.dialog) {
+	if crowded(e.ua.TransportLayer(), x.dialog) {
 		x.close()
 		return nil, errors.Join(ErrUnreachable, errCrowded)
 	}
@@ -513,7 +513,7 @@ func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, e
 		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: host.String(), Port: int(e.address.Port())}},
 		transport: strings.ToUpper(t.Transport), destination: way.destination,
 	}
-	if e.crowded(d) {
+	if crowded(e.ua.TransportLayer(), d) {
 		return 0, "", errors.Join(ErrUnreachable, errCrowded)
 	}
 	res, err := d.ask(ctx, d.request(sip.OPTIONS, nil, ""))

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	maxMessages = 1000             // a second from one source, in the long run
-	maxBurst    = 4 * time.Second  // of such messages that may come at once
-	lingerFor   = 40 * time.Second // after something was sent to an address: all its retransmissions come within 32 s (RFC 3261, 17.1)
+	maxMessages  = 1000             // a second from one source, in the long run
+	maxBurst     = 4 * time.Second  // of such messages that may come at once
+	responsesFor = 40 * time.Second // after something was sent to an address: all its retransmissions come within 32 s (RFC 3261, 17.1)
 )
 
 // edge decides who may send anything to this node: the trunks of lines, and whomever the node is talking with. Nobody else gets a response,
@@ -31,6 +31,7 @@ type edge struct {
 	refused      *refusals
 	transactions *share.Share
 	connections  *share.Share
+	respond      func(*sip.Response) error // without a transaction
 
 	mu      sync.Mutex
 	sources map[netip.Addr]*source
@@ -48,7 +49,7 @@ type source struct {
 func newEdge(o *Options) *edge {
 	return &edge{
 		open: o.Lines == nil, refused: newRefusals(o.Log), transactions: o.Shares.Of(share.SIPTransactions), connections: o.Shares.Of(share.SIPConnections),
-		sources: map[netip.Addr]*source{},
+		sources: map[netip.Addr]*source{}, respond: func(*sip.Response) error { return nil },
 	}
 }
 
@@ -121,7 +122,7 @@ func (e *edge) wrote(to netip.Addr) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.source(to).until = time.Now().Add(lingerFor)
+	e.source(to).until = time.Now().Add(responsesFor)
 }
 
 // talk lets addresses send until end is called, and a little longer.
@@ -140,7 +141,7 @@ func (e *edge) talk(all ...netip.Addr) (end func()) {
 		for _, a := range all {
 			s := e.source(a)
 			s.talks--
-			s.until = time.Now().Add(lingerFor)
+			s.until = time.Now().Add(responsesFor)
 		}
 	})
 }
@@ -195,25 +196,25 @@ func addressOf(hostPort string) netip.Addr {
 
 // guarded has a handler take only requests that are readable, as many at a time as a node, a company and a trunk may have under way. A
 // transaction is under way until its last retransmission could come, 32 s after its response.
-func (e *Engine) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
+func (e *edge) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
 	return func(r *sip.Request, tx sip.ServerTransaction) {
 		from := addressOf(r.Source())
 		switch {
 		case !readable(r.Headers()):
-			e.edge.refused.add(byUnreadable, from.String(), time.Now())
+			e.refused.add(byUnreadable, from.String(), time.Now())
 			e.reject(r, sip.StatusBadRequest, "Bad Request", 0)
 			return
-		case e.edge.open, r.IsAck(): // an ACK has no response, and its transaction ends at once
+		case e.open, r.IsAck(): // an ACK has no response, and its transaction ends at once
 			h(r, tx)
 			return
 		}
-		holder := e.edge.holder(from)
-		if err := e.edge.transactions.Add(holder, 1); err != nil {
-			e.edge.refused.add(byTransactions, from.String(), time.Now())
+		holder := e.holder(from)
+		if err := e.transactions.Add(holder, 1); err != nil {
+			e.refused.add(byTransactions, from.String(), time.Now())
 			e.reject(r, sip.StatusServiceUnavailable, "Service Unavailable", retryAfter(err))
 			return
 		}
-		free := sync.OnceFunc(func() { e.edge.transactions.Sub(holder, 1) })
+		free := sync.OnceFunc(func() { e.transactions.Sub(holder, 1) })
 		if !tx.OnTerminate(func(string, error) { free() }) {
 			free()
 		}
@@ -230,7 +231,7 @@ func retryAfter(err error) int {
 }
 
 // reject responds without a transaction: whoever repeats the request gets the response again, and nothing is kept for it.
-func (e *Engine) reject(r *sip.Request, code int, reason string, retryAfter int) {
+func (e *edge) reject(r *sip.Request, code int, reason string, retryAfter int) {
 	if r.IsAck() {
 		return
 	}
@@ -238,11 +239,11 @@ func (e *Engine) reject(r *sip.Request, code int, reason string, retryAfter int)
 	if retryAfter > 0 {
 		res.AppendHeader(sip.NewHeader("Retry-After", strconv.Itoa(retryAfter)))
 	}
-	_ = e.server.WriteResponse(res)
+	_ = e.respond(res)
 }
 
 // unrouted takes a request of a method that there is nothing for.
-func (e *Engine) unrouted(r *sip.Request, tx sip.ServerTransaction) {
+func unrouted(r *sip.Request, tx sip.ServerTransaction) {
 	res := sip.NewResponseFromRequest(r, sip.StatusMethodNotAllowed, "Method Not Allowed", nil)
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
 	_ = tx.Respond(res)

@@ -133,7 +133,7 @@ func TestWhomWeTalkWithIsHeard(t *testing.T) {
 		if !e.edge.knows(far) {
 			t.Error("what the far side repeats is not heard")
 		}
-		time.Sleep(lingerFor + 2*followEvery)
+		time.Sleep(responsesFor + 2*followEvery)
 		e.edge.mu.Lock()
 		defer e.edge.mu.Unlock()
 		if len(e.edge.sources) != 1 {
@@ -186,7 +186,7 @@ func TestTheHostsOfACallAreHeard(t *testing.T) {
 		e.mu.Lock()
 		clear(e.calls) // it has no sound that could end
 		e.mu.Unlock()
-		time.Sleep(lingerFor)
+		time.Sleep(responsesFor)
 		if got := heard(); got != "1" {
 			t.Errorf("after the call %s are heard", got)
 		}
@@ -199,11 +199,8 @@ func TestATrunkSendsAtItsRate(t *testing.T) {
 		one, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 		lines, _ := trunksAt("192.0.2.1", "192.0.2.2")(t.Context())
 		o := Options{Lines: trunksAt(), Log: slog.New(slog.DiscardHandler)}
-		e := &Engine{o: o, edge: newEdge(&o), hosts: newHosts()}
-		e.o.Lines = func(context.Context) ([]Line, error) { return lines, nil }
-		if err := e.admitLines(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		e := &Engine{edge: newEdge(&o)}
+		(&trunks{lines: func(context.Context) ([]Line, error) { return lines, nil }, edge: e.edge, hosts: newHosts(nil)}).admit(t.Context())
 		in := func(a netip.Addr, n int) (passed int) {
 			for range n {
 				if e.edge.packet(a) {
@@ -235,7 +232,7 @@ func TestATrunkSendsAtItsRate(t *testing.T) {
 	})
 }
 
-// ending is a transaction that ends when it is told to.
+// ending is a transaction that ends when the test has it end.
 type ending struct {
 	deaf
 	end []func()
@@ -251,7 +248,7 @@ func TestATrunkHasAShareOfTheTransactions(t *testing.T) {
 		shares := &share.Set{}
 		e := engine(t, Options{Network: n, Shares: shares, Lines: trunksAt("192.0.2.1,192.0.2.2,192.0.2.3,192.0.2.4", "192.0.2.9,2001:db8::1,2001:db8::2", "192.0.2.10", "192.0.2.10")})
 		served := 0
-		handle := e.guarded(func(*sip.Request, sip.ServerTransaction) { served++ })
+		handle := e.edge.guarded(func(*sip.Request, sip.ServerTransaction) { served++ })
 		tx := &ending{}
 		from := func(source, method string) int {
 			before := served
@@ -297,8 +294,8 @@ func TestATrunkHasAShareOfTheTransactions(t *testing.T) {
 	})
 }
 
-// Beyond its share a trunk is told when to come again, and nothing is kept for it; its requests of before end after 32 s.
-func TestATrunkBeyondItsShareIsToldWhenToComeAgain(t *testing.T) {
+// Beyond its share a trunk gets a 503 that says when to try again, and nothing is kept for it; its requests of before end after 32 s.
+func TestATrunkBeyondItsShareGetsRetryAfter(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		shares := &share.Set{}
 		e := engine(t, Options{Network: n, Shares: shares, Lines: trunksAt("127.0.0.1")})
@@ -495,9 +492,40 @@ func TestTheEdgeFollowsTheLines(t *testing.T) {
 	})
 }
 
+// A company whose trunks' names are all dead, or slow, does not hold up those of others.
+func TestDeadNamesHoldUpNobodyElse(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		var lines []Line
+		for i := range 500 {
+			lines = append(lines, Line{"a", Trunk{Host: fmt.Sprintf("%d.dead.example", i), Transport: "udp"}})
+		}
+		o := Options{Lines: trunksAt(), Log: slog.New(slog.DiscardHandler)}
+		x := &trunks{lines: func(context.Context) ([]Line, error) { return lines, nil }, edge: newEdge(&o), hosts: newHosts(nil), log: o.Log}
+		x.hosts.find = func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) {
+			if strings.HasSuffix(t.Host, ".dead.example") {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5060")}, nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		x.admit(ctx)
+		followed := make(chan struct{})
+		go func() { x.follow(ctx); close(followed) }()
+		time.Sleep(time.Second / 2)
+		lines = append(lines, Line{"b", Trunk{Host: "sip.example.com", Transport: "udp"}})
+		time.Sleep(2 * time.Second)
+		if !x.edge.knows(netip.MustParseAddr("192.0.2.1")) {
+			t.Error("another company's trunk is not let in")
+		}
+		cancel()
+		await(t, followed)
+	})
+}
+
 func TestACallComesFromAnAddressOfItsTrunk(t *testing.T) {
 	t.Parallel()
-	e := &Engine{hosts: newHosts()}
+	e := &Engine{hosts: newHosts(nil)}
 	looked := 0
 	e.hosts.find = func(_ context.Context, t Trunk) ([]netip.AddrPort, error) {
 		if looked++; t.Host != "sip.example.com" {
@@ -513,7 +541,7 @@ func TestACallComesFromAnAddressOfItsTrunk(t *testing.T) {
 		{"[2001:db8::1]:5060", "[2001:db8::1]:5080", true}, {"[2001:db8::1]:5060", "sip.example.com", true}, {"192.0.2.1:5060", "sip.example.com", true},
 		{"192.0.2.3:5060", "sip.example.com", false}, {"192.0.2.1:5060", "nowhere.example", false}, {"", "nowhere.example", false}, {"nonsense", "192.0.2.1", false},
 	} {
-		if got := e.ComesFrom(t.Context(), &Incoming{Source: c.source}, Trunk{Host: c.host, Transport: "udp"}); got != c.want {
+		if got := (&Incoming{e: e, Source: c.source}).ComesFrom(t.Context(), "a", Trunk{Host: c.host, Transport: "udp"}); got != c.want {
 			t.Errorf("%d: %q comes from %s: %v", i, c.source, c.host, got)
 		}
 	}

@@ -105,7 +105,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{network: o.Network, lowest: o.Ports[0], highest: o.Ports[1]},
-		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter, edge: newEdge(&o), hosts: newHosts(),
+		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter, edge: newEdge(&o), hosts: newHosts(o.Shares),
 	}
 	e.health.e = e
 	if err := e.open(ctx); err != nil {
@@ -131,18 +131,18 @@ func (e *Engine) open(ctx context.Context) error {
 		return fmt.Errorf("start the SIP user agent: %w", err)
 	}
 	for method, h := range map[sip.RequestMethod]sipgo.RequestHandler{
-		sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: e.late, sip.UPDATE: e.updated, sip.INFO: e.informed, sip.OPTIONS: e.asked,
+		sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed, sip.OPTIONS: asked,
 	} {
-		e.server.OnRequest(method, e.guarded(h))
+		e.server.OnRequest(method, e.edge.guarded(h))
 	}
-	e.server.OnNoRoute(e.guarded(e.unrouted))
+	e.server.OnNoRoute(e.edge.guarded(unrouted))
+	e.edge.respond = e.server.WriteResponse
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	e.life, e.cancel = background, cancel
 	if e.o.Lines != nil {
-		if err := e.admitLines(background); err != nil { // before the first packet
-			e.o.Log.WarnContext(ctx, "read the lines whose trunks may call", "error", err)
-		}
-		e.background.Go(func() { e.follow(background) })
+		t := &trunks{lines: e.o.Lines, edge: e.edge, hosts: e.hosts, log: e.o.Log}
+		t.admit(background) // before the first packet
+		e.background.Go(func() { t.follow(background) })
 	}
 	if err := e.listen(ctx); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (e *Engine) listen(ctx context.Context) error {
 	if c, ok := udp.(*net.UDPConn); ok {
 		_ = c.SetReadBuffer(readBuffer) // as much of it as the system allows
 	}
-	connections := e.accept(tcp, nil)
+	connections := accept(e, tcp, nil)
 	e.closers = append(e.closers, udp, connections)
 	own := udp.LocalAddr().(*net.UDPAddr)
 	e.udp = sip.Addr{IP: own.IP, Port: own.Port}
@@ -202,7 +202,7 @@ func (e *Engine) listen(ctx context.Context) error {
 		return fmt.Errorf("listen for encrypted calls: %w", err)
 	}
 	e.tls = unmapped(l.Addr().(*net.TCPAddr).AddrPort())
-	secure := e.accept(l, e.o.TLSFiles)
+	secure := accept(e, l, e.o.TLSFiles)
 	e.closers = append(e.closers, secure)
 	go func() { _ = e.server.ServeTLS(secure) }()
 	return nil

@@ -2,10 +2,14 @@ package sip
 
 import (
 	"context"
+	"log/slog"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"carillon/internal/share"
 )
 
 // Line is a line as far as the edge knows it.
@@ -20,15 +24,14 @@ const (
 	lookUpEvery  = time.Minute      // of a name
 	maxLookUpGap = 10 * time.Minute // where it has no address
 	foundFor     = 10 * time.Minute // an address of a name whose look-ups give another part of its addresses each time
-	maxLookUps   = 32               // at once
 	maxLookUp    = 3 * time.Second
 	maxAddresses = 64 // of a name
 )
 
 // hosts knows the addresses of the trunks' names.
 type hosts struct {
-	slots chan struct{}
-	find  func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) // lookUp; tests have names of their own
+	places *share.Share
+	find   func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) // lookUp; tests have names of their own
 
 	mu  sync.Mutex
 	all map[string]*host // by transport and name
@@ -41,8 +44,8 @@ type host struct {
 	looking bool
 }
 
-func newHosts() *hosts {
-	return &hosts{slots: make(chan struct{}, maxLookUps), find: lookUp, all: map[string]*host{}}
+func newHosts(shares *share.Set) *hosts {
+	return &hosts{places: shares.Of(share.TrunkNames), find: lookUp, all: map[string]*host{}}
 }
 
 // literal is the address that a trunk is given by; not valid: it has a name.
@@ -51,7 +54,7 @@ func (t *Trunk) literal() netip.Addr {
 	return a.Unmap()
 }
 
-// of are the addresses of a trunk that are known, and whether its name is to be looked up: by whom it is told, and nobody else meanwhile.
+// of are the addresses of a trunk that are known, and whether its name is to be looked up, which the caller does then, and nobody else meanwhile.
 func (x *hosts) of(t *Trunk, now time.Time) (all []netip.Addr, due bool) {
 	if a := t.literal(); a.IsValid() {
 		return []netip.Addr{a}, false
@@ -72,9 +75,9 @@ func (x *hosts) of(t *Trunk, now time.Time) (all []netip.Addr, due bool) {
 	return all, due
 }
 
-// lookUp looks a trunk's name up, whose turn it is.
-func (x *hosts) lookUp(ctx context.Context, t *Trunk) {
-	all, err := x.ask(ctx, t)
+// lookUp looks a trunk's name up for a company.
+func (x *hosts) lookUp(ctx context.Context, company string, t *Trunk) {
+	all, err := x.ask(ctx, company, t)
 	now := time.Now()
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -101,13 +104,12 @@ func (x *hosts) lookUp(ctx context.Context, t *Trunk) {
 	}
 }
 
-func (x *hosts) ask(ctx context.Context, t *Trunk) ([]netip.AddrPort, error) {
-	select {
-	case x.slots <- struct{}{}:
-		defer func() { <-x.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+func (x *hosts) ask(ctx context.Context, company string, t *Trunk) ([]netip.AddrPort, error) {
+	place, err := x.places.Wait(ctx, share.Holder{Company: company})
+	if err != nil {
+		return nil, err
 	}
+	defer place.Release()
 	ctx, cancel := context.WithTimeout(ctx, maxLookUp)
 	defer cancel()
 	return x.find(ctx, *t)
@@ -128,65 +130,71 @@ func (x *hosts) keep(lines []Line) {
 	}
 }
 
-// follow lets in the trunks of the lines that there are, until ctx ends.
-func (e *Engine) follow(ctx context.Context) {
+// trunks lets in the trunks of the lines that there are.
+type trunks struct {
+	lines func(ctx context.Context) ([]Line, error)
+	edge  *edge
+	hosts *hosts
+	log   *slog.Logger
+
+	lookUps sync.WaitGroup
+	failing bool // the lines were not read the last time
+}
+
+// follow lets in the trunks of other lines, once there are any, until ctx ends.
+func (x *trunks) follow(ctx context.Context) {
+	defer x.lookUps.Wait()
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
-	failing := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			x.admit(ctx)
 		}
-		err := e.admitLines(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			e.o.Log.WarnContext(ctx, "read the lines whose trunks may call; those of before still may", "error", err)
-		}
-		failing = err != nil
 	}
 }
 
-// admitLines lets in the trunks of the lines that there are now.
-func (e *Engine) admitLines(ctx context.Context) error {
+// admit lets in the trunks of the lines that there are now: those of before where they cannot be read.
+func (x *trunks) admit(ctx context.Context) {
 	reading, cancel := context.WithTimeout(ctx, maxReading)
 	defer cancel()
-	lines, err := e.o.Lines(reading)
+	lines, err := x.lines(reading)
 	if err != nil {
-		return err
+		if !x.failing && ctx.Err() == nil {
+			x.log.WarnContext(ctx, "read the lines whose trunks may call; those of before still may", "error", err)
+		}
+		x.failing = true
+		return
 	}
-	e.hosts.keep(lines)
+	x.failing = false
+	x.hosts.keep(lines)
 	companies := map[netip.Addr]string{}
 	for i := range lines {
-		t := &lines[i].Trunk
-		all, due := e.hosts.of(t, time.Now())
+		company, t := lines[i].Company, &lines[i].Trunk
+		all, due := x.hosts.of(t, time.Now())
 		if due {
-			e.background.Go(func() { e.hosts.lookUp(ctx, t) })
+			x.lookUps.Go(func() { x.hosts.lookUp(ctx, company, t) })
 		}
 		for _, a := range all {
-			if company, known := companies[a]; known && company != lines[i].Company {
+			if other, known := companies[a]; known && other != company {
 				companies[a] = ""
 				continue
 			}
-			companies[a] = lines[i].Company
+			companies[a] = company
 		}
 	}
-	e.edge.setLines(companies)
-	return nil
+	x.edge.setLines(companies)
 }
 
-// ComesFrom reports whether a call comes from a trunk.
-func (e *Engine) ComesFrom(ctx context.Context, in *Incoming, t Trunk) bool {
-	from := addressOf(in.Source)
-	all, due := e.hosts.of(&t, time.Now())
+// ComesFrom reports whether a call comes from a trunk of a company.
+func (in *Incoming) ComesFrom(ctx context.Context, company string, t Trunk) bool {
+	hosts := in.e.hosts
+	all, due := hosts.of(&t, time.Now())
 	if due {
-		e.hosts.lookUp(ctx, &t)
-		all, _ = e.hosts.of(&t, time.Now())
+		hosts.lookUp(ctx, company, &t)
+		all, _ = hosts.of(&t, time.Now())
 	}
-	for _, a := range all {
-		if a == from {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(all, addressOf(in.Source))
 }

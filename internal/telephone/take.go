@@ -150,7 +150,7 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 		}
 		switch {
 		case trunk.Public && chosen != nil:
-		case !t.o.Engine.ComesFrom(ctx, in, trunk):
+		case !in.ComesFrom(ctx, line.CompanyID, trunk):
 		case trunk.Agent == "":
 			why = errUnknown
 		case trunk.Public:
