@@ -500,7 +500,12 @@ func TestDeadNamesHoldUpNobodyElse(t *testing.T) {
 			lines = append(lines, Line{"a", Trunk{Host: fmt.Sprintf("%d.dead.example", i), Transport: "udp"}})
 		}
 		o := Options{Lines: trunksAt(), Log: slog.New(slog.DiscardHandler)}
-		x := &trunks{lines: func(context.Context) ([]Line, error) { return lines, nil }, edge: newEdge(&o), hosts: newHosts(nil), log: o.Log}
+		var mu sync.Mutex
+		x := &trunks{edge: newEdge(&o), hosts: newHosts(nil), log: o.Log, lines: func(context.Context) ([]Line, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			return lines, nil
+		}}
 		x.hosts.find = func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) {
 			if strings.HasSuffix(t.Host, ".dead.example") {
 				<-ctx.Done()
@@ -513,7 +518,9 @@ func TestDeadNamesHoldUpNobodyElse(t *testing.T) {
 		followed := make(chan struct{})
 		go func() { x.follow(ctx); close(followed) }()
 		time.Sleep(time.Second / 2)
+		mu.Lock()
 		lines = append(lines, Line{"b", Trunk{Host: "sip.example.com", Transport: "udp"}})
+		mu.Unlock()
 		time.Sleep(2 * time.Second)
 		if !x.edge.knows(netip.MustParseAddr("192.0.2.1")) {
 			t.Error("another company's trunk is not let in")
