@@ -70,7 +70,7 @@ func (l *acceptor) Accept() (net.Conn, error) {
 func (l *acceptor) admit(c net.Conn) *stream {
 	from := addressOf(c.RemoteAddr().String())
 	if !l.edge.knows(from) {
-		l.edge.refused.add(byStrangeCaller, from.String(), time.Now())
+		l.edge.refused.add(byStrangeCaller, from, time.Now())
 		reset(c)
 		return nil
 	}
@@ -78,7 +78,7 @@ func (l *acceptor) admit(c net.Conn) *stream {
 	if !l.edge.open {
 		var err error
 		if place, err = l.edge.connections.Take(l.edge.holder(from)); err != nil {
-			l.edge.refused.add(byConnections, from.String(), time.Now())
+			l.edge.refused.add(byConnections, from, time.Now())
 			reset(c)
 			return nil
 		}
@@ -133,7 +133,7 @@ type stream struct {
 // Read implements net.Conn.
 func (s *stream) Read(b []byte) (int, error) {
 	if err := s.handshake(); err != nil {
-		s.edge.refused.add(byHandshake, s.from.String(), time.Now())
+		s.edge.refused.add(byHandshake, s.from, time.Now())
 		return 0, err
 	}
 	if err := s.wait(); err != nil {
@@ -153,7 +153,7 @@ func (s *stream) Read(b []byte) (int, error) {
 				continue
 			}
 			if within {
-				s.edge.refused.add(byUnfinished, s.from.String(), time.Now())
+				s.edge.refused.add(byUnfinished, s.from, time.Now())
 			}
 			return 0, net.ErrClosed // sipgo closes the connection
 		}
@@ -183,7 +183,7 @@ func (s *stream) wait() error {
 	if s.rest <= 0 {
 		return nil
 	}
-	s.edge.refused.add(byRate, s.from.String(), time.Now())
+	s.edge.refused.add(byRate, s.from, time.Now())
 	late := time.NewTimer(s.rest)
 	defer late.Stop()
 	select {

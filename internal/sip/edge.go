@@ -84,9 +84,9 @@ func (e *edge) packet(from netip.Addr) bool {
 	e.mu.Unlock()
 	switch {
 	case s == nil:
-		e.refused.add(byStranger, from.String(), now)
+		e.refused.add(byStranger, from, now)
 	case !in:
-		e.refused.add(byRate, from.String(), now)
+		e.refused.add(byRate, from, now)
 	}
 	return in
 }
@@ -201,7 +201,7 @@ func (e *edge) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
 		from := addressOf(r.Source())
 		switch {
 		case !readable(r.Headers()):
-			e.refused.add(byUnreadable, from.String(), time.Now())
+			e.refused.add(byUnreadable, from, time.Now())
 			e.reject(r, sip.StatusBadRequest, "Bad Request", 0)
 			return
 		case e.open, r.IsAck(): // an ACK has no response, and its transaction ends at once
@@ -210,7 +210,7 @@ func (e *edge) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
 		}
 		holder := e.holder(from)
 		if err := e.transactions.Add(holder, 1); err != nil {
-			e.refused.add(byTransactions, from.String(), time.Now())
+			e.refused.add(byTransactions, from, time.Now())
 			e.reject(r, sip.StatusServiceUnavailable, "Service Unavailable", retryAfter(err))
 			return
 		}

@@ -390,12 +390,12 @@ func TestRefusalsAreSampledInTheLog(t *testing.T) {
 		var text bytes.Buffer
 		x := newRefusals(slog.New(slog.NewTextHandler(&text, nil)))
 		for range 5000 {
-			x.add(byStranger, "192.0.2.1", time.Now())
+			x.add(byStranger, netip.MustParseAddr("192.0.2.1"), time.Now())
 		}
-		x.add(byRate, "192.0.2.2", time.Now())
+		x.add(byRate, netip.MustParseAddr("192.0.2.2"), time.Now())
 		time.Sleep(refusalsLogEvery)
-		x.add(byStranger, "192.0.2.3", time.Now())
-		x.add(byStranger, "192.0.2.4", time.Now())
+		x.add(byStranger, netip.MustParseAddr("192.0.2.3"), time.Now())
+		x.add(byStranger, netip.MustParseAddr("192.0.2.4"), time.Now())
 		got := ""
 		for line := range strings.Lines(text.String()) {
 			_, line, _ = strings.Cut(line, "msg=")

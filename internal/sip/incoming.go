@@ -107,7 +107,7 @@ func (in *Incoming) Refuse(code int, reason string) {
 
 // Forbid refuses a call to a number that is no line's of the trunk that it comes from, in the same way whether or not it is another's line.
 func (in *Incoming) Forbid() {
-	in.e.edge.refused.add(byLine, addressOf(in.Source).String(), time.Now())
+	in.e.edge.refused.add(byLine, addressOf(in.Source), time.Now())
 	in.Refuse(sip.StatusForbidden, "Forbidden")
 }
 

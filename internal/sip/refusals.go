@@ -2,7 +2,7 @@ package sip
 
 import (
 	"log/slog"
-	"maps"
+	"net/netip"
 	"sync"
 	"time"
 )
@@ -45,7 +45,7 @@ func newRefusals(log *slog.Logger) *refusals {
 }
 
 // add counts a refusal. source is the address that it came from.
-func (x *refusals) add(reason, source string, now time.Time) {
+func (x *refusals) add(reason string, source netip.Addr, now time.Time) {
 	x.mu.Lock()
 	r := x.all[reason]
 	r.total++
@@ -57,7 +57,7 @@ func (x *refusals) add(reason, source string, now time.Time) {
 	}
 	x.mu.Unlock()
 	if due {
-		x.log.Info("refuse SIP", "reason", reason, "source", source, "times", n)
+		x.log.Info("refuse SIP", "reason", reason, "source", source.String(), "times", n)
 	}
 }
 
@@ -66,7 +66,7 @@ func (x *refusals) counts() map[string]int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	n := map[string]int64{}
-	for reason, r := range maps.All(x.all) {
+	for reason, r := range x.all {
 		n[reason] = r.total
 	}
 	return n
