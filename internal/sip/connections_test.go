@@ -239,7 +239,7 @@ func TestAConnectionIsReadAtItsRate(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		e := edgeAt(t, n)
 		s, far := streamOf(t, e, nil)
-		const messages = 9000
+		const messages = 9 * maxMessages // five seconds' after a burst
 		go func() {
 			for range messages {
 				if _, err := far.Write([]byte(unframed)); err != nil {

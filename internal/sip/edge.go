@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxMessages  = 1000             // a second from one source, in the long run
+	maxMessages  = 2000             // a second from one source, in the long run
 	maxBurst     = 4 * time.Second  // of such messages that may come at once
 	responsesFor = 40 * time.Second // after something was sent to an address: all its retransmissions come within 32 s (RFC 3261, 17.1)
 )

@@ -209,24 +209,25 @@ func TestATrunkSendsAtItsRate(t *testing.T) {
 			}
 			return passed
 		}
-		if n := in(one, 20_000); n != 4001 {
+		const sent, burst = 20_000, 4*maxMessages + 1
+		if n := in(one, sent); n != burst {
 			t.Errorf("%d packets pass at once", n)
 		}
 		if n := in(other, 1000); n != 1000 {
 			t.Errorf("beside it %d of another trunk", n)
 		}
 		time.Sleep(time.Second)
-		if n := in(one, 20_000); n != 1000 {
+		if n := in(one, sent); n != maxMessages {
 			t.Errorf("%d packets pass a second later", n)
 		}
-		if n := e.edge.refused.counts()[byRate]; n != 2*20_000-5001 {
+		if n := e.edge.refused.counts()[byRate]; n != 2*sent-burst-maxMessages {
 			t.Errorf("%d were counted", n)
 		}
 		time.Sleep(time.Hour)
-		if rest := e.edge.pace(one, 4000); rest > 0 {
+		if rest := e.edge.pace(one, burst-1); rest > 0 {
 			t.Errorf("a burst waits %v", rest)
 		}
-		if rest := e.edge.pace(one, 500); rest != 500*time.Millisecond {
+		if rest := e.edge.pace(one, maxMessages/2); rest != 500*time.Millisecond {
 			t.Errorf("half a second's more wait %v", rest)
 		}
 	})
