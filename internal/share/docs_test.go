@@ -48,7 +48,7 @@ func table() string {
 		beyond := "refused"
 		switch {
 		case r.Waits:
-			beyond = "waits; the company with the fewest goes first"
+			beyond = "waits"
 		case r.Replaces:
 			beyond = "refused; a session's oldest one ends"
 		}
