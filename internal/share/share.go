@@ -156,16 +156,22 @@ func (s *Share) place(h Holder) *Place {
 	return p
 }
 
-// replace has the oldest place of a session yield to a new one, if the session's bound is the one that was met.
+// replace has the oldest place of a session yield to a new one, if the session's bound is the one that was met, and no other bound
+// is met without that place: a stream must not end for one that is refused.
 func (s *Share) replace(h Holder, met Level) bool {
 	if !s.resource.Replaces || met != Session {
 		return false
 	}
 	p := s.oldest[h.Session][0]
+	s.change(p.holder, -p.n)
+	_, full := s.full(h, 1)
+	s.change(p.holder, p.n)
+	if full {
+		return false
+	}
 	close(p.yield)
 	p.free()
-	_, full := s.full(h, 1)
-	return !full
+	return true
 }
 
 // Wait takes a place as soon as there is one. Of those that wait, a company that holds the least is served first. Errors: ctx's.
