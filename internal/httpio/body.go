@@ -112,14 +112,25 @@ func growBody(st *state, r *http.Request, buf []byte, size int64) ([]byte, error
 		more := size - int64(cap(buf))
 		if err := st.router.Bodies.Add(st.holder, more); err != nil {
 			drop(st, r)
-			return nil, &carillon.Error{
-				Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
-				Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
-			}
+			return nil, shed(err)
 		}
 		st.held += more
 	}
 	return append(make([]byte, 0, size), buf...), nil
+}
+
+// shed is the refusal of a body for which there is no memory. It is a 503 whoever holds that: nobody sends too many requests, but too
+// large ones at once.
+func shed(err error) *carillon.Error {
+	e := &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
+		Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
+	}
+	var bound *carillon.Error
+	if errors.As(err, &bound) {
+		e.Details = append(e.Details, carillon.Detail{Key: "bound", Value: bound.Details.Find("bound")})
+	}
+	return e
 }
 
 // drop reads what follows of a body that is refused, within bounds, so that a client that writes its whole request before
