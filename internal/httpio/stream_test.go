@@ -192,7 +192,8 @@ func TestAnotherStreamOfASessionEndsItsOldest(t *testing.T) {
 			t.Fatal(resp, err)
 		}
 	}
-	if text, err := io.ReadAll(first.Body); err != nil { // it ends in order, and not by the client's time-out
+	text, err := io.ReadAll(first.Body)
+	if err != nil || !strings.HasSuffix(string(text), "\n\nretry: 30000\n\n") { // it ends in order, and is not opened again at once
 		t.Errorf("the oldest stream ended with %v after %q", err, text)
 	}
 }

@@ -25,10 +25,10 @@ type Resource struct {
 // The bounded resources of a node. One company never gets all of one, or has to let others go first, so that another company is served.
 var ( //nolint:gochecknoglobals // read only
 	Bodies = Resource{Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20}
-	// EventStreams leave half of the connections to requests.
+	// EventStreams leave half of the connections to requests. A page of the panel has up to two: a session is somebody with ten of them.
 	EventStreams = Resource{
-		Name: "event_streams", Holds: "event streams and waiting reads of events", Setting: "half of `--max-connections`",
-		Node: 4096, Company: 3072, Client: 512, Session: 10, Replaces: true,
+		Name: "event_streams", Holds: "event streams, sockets of talks and waiting reads of events", Setting: "half of `--max-connections`",
+		Node: 4096, Company: 3072, Client: 512, Session: 20, Replaces: true,
 	}
 	Talks        = Resource{Name: "talks", Holds: "talks in browsers", Node: 300, Company: 225, Client: 30, Session: 2}
 	FileUploads  = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Client: 12, Session: 6}
