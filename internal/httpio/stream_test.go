@@ -177,6 +177,9 @@ func TestStreamsBehindAProxyAreBoundByClientAndCompany(t *testing.T) {
 		if !strings.Contains(string(body), `"bound":"`+x.bound+`"`) || resp.Header.Get("Retry-After") == "" {
 			t.Errorf("stream %d is refused by %s", i, body)
 		}
+		if policy := resp.Header.Get("RateLimit-Policy"); (x.status == http.StatusTooManyRequests) != strings.HasPrefix(policy, `"concurrent";q=`) {
+			t.Errorf("stream %d is refused by the policy %s", i, policy)
+		}
 	}
 }
 
