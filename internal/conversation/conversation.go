@@ -135,7 +135,8 @@ func New(o Options) *Conversations {
 	runner.rounds = newRounds(runner)
 	replies := &replies{
 		core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs),
-		places: o.Shares.Of(share.AgentReplies), queue: o.Shares.Of(share.ReplyQueue), underWay: map[string]*replying{}, queued: map[string]bool{},
+		places: o.Shares.Of(share.AgentReplies), queue: o.Shares.Of(share.ReplyQueue),
+		underWay: map[string]*replying{}, queued: map[string]bool{},
 	}
 	runner.answer = replies.reply
 	return &Conversations{

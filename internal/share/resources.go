@@ -24,7 +24,9 @@ type Resource struct {
 
 // The bounded resources of a node. One company never gets all of one, or has to let others go first, so that another company is served.
 var ( //nolint:gochecknoglobals // read only
-	Bodies = Resource{Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20}
+	Bodies = Resource{
+		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20,
+	}
 	// EventStreams leave half of the connections to requests. A page of the panel has up to two: a session is somebody with ten of them.
 	EventStreams = Resource{
 		Name: "event_streams", Holds: "event streams, sockets of talks and waiting reads of events", Setting: "half of `--max-connections`",
@@ -40,7 +42,7 @@ var ( //nolint:gochecknoglobals // read only
 	TestCalls    = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
 	SignIns      = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
 	AgentReplies = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
-	ReplyQueue   = Resource{Name: "agent_reply_queue", Holds: "chats that wait for an agent's answer", Node: 1000, Company: 250, Waits: true}
+	ReplyQueue   = Resource{Name: "reply_queue", Holds: "chats that wait for an agent's answer", Node: 1000, Company: 250, Waits: true}
 	FlowEffects  = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
 	Inbound      = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
 	ChannelSends = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}

@@ -300,9 +300,13 @@ func (s *Share) refusal(level Level) *carillon.Error {
 	r := s.resource
 	most := strconv.FormatInt(r.bound(level), 10)
 	if level == Node {
-		return &carillon.Error{Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: retryAfter, Details: carillon.Details{
-			{Key: "reason", Value: "This node holds at most " + most + " " + r.Holds + "; retry later"}, {Key: "bound", Value: level.String()},
-		}}
+		return &carillon.Error{
+			Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: retryAfter,
+			Details: carillon.Details{
+				{Key: "reason", Value: "This node holds at most " + most + " " + r.Holds + "; retry later"},
+				{Key: "bound", Value: level.String()},
+			},
+		}
 	}
 	return &carillon.Error{Code: carillon.RateLimitExceeded, Message: "Too many at once", RetryAfter: retryAfter, Details: carillon.Details{
 		{Key: "limit", Value: int(r.bound(level))}, {Key: "window", Value: strconv.Itoa(retryAfter) + "s"},
