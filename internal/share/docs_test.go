@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +39,27 @@ func TestTheTableOfBoundedResourcesIsFresh(t *testing.T) {
 	}
 	if diff := cmp.Diff(table(), have); diff != "" {
 		t.Errorf("the table is stale; run: go test ./internal/share -run TestTheTable -update\n%s", diff)
+	}
+}
+
+var resourceName = regexp.MustCompile(`Name: "([a-z_]+)"`)
+
+func TestEveryResourceIsListedOnce(t *testing.T) {
+	text, err := os.ReadFile("resources.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written, listed []string
+	for _, m := range resourceName.FindAllStringSubmatch(string(text), -1) {
+		written = append(written, m[1])
+	}
+	for _, r := range share.Resources() {
+		listed = append(listed, r.Name)
+	}
+	slices.Sort(written)
+	slices.Sort(listed)
+	if diff := cmp.Diff(written, listed); diff != "" {
+		t.Errorf("the resources that are written and those that are listed differ:\n%s", diff)
 	}
 }
 
