@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -27,6 +28,7 @@ func configuring() []sentence {
 		{"a company and a line keep what calls need", callSettings},
 		{"senders are found by company, uid, id and number", findingSenders},
 		{"two senders of a company never share a number", sendersShareNoNumber},
+		{"the lines that have a trunk are those of all companies", linesWithTrunks},
 		{"a sender is removed once nothing of it waits, and comes back as itself", removingSenders},
 		{"templates are found by our id and the channel's, by their company alone", findingTemplates},
 		{"templates are polled when due, by one node", pollingTemplates},
@@ -179,6 +181,38 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 	}
 	if all, err := r.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 1 || all[0].UID != double.UID {
 		t.Error(all, err)
+	}
+}
+
+// linesWithTrunks are those of all companies, and neither senders of messages nor lines of the sandbox, nor what was removed.
+func linesWithTrunks(t *testing.T, r *rig) {
+	all := func() (ids []string) {
+		lines, err := r.SIPLines(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range lines {
+			ids = append(ids, x.CompanyID+" "+x.ID+" "+string(x.Settings))
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	before := all()
+	line := func(company, id, provider string) *carillon.Sender {
+		return &carillon.Sender{
+			CompanyID: company, ID: id, Number: "1555555" + id, Channel: carillon.Voice, Provider: provider, MediaCheck: "full", Unknown: r.sender.Unknown,
+			Settings: json.RawMessage(`{"trunk":"sip:192.0.2.1"}`),
+		}
+	}
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(tx.PutSender(ctx, line(ours, "0001", "sip"), r.now), tx.PutSender(ctx, line(theirs, "0002", "sip"), r.now),
+			tx.PutSender(ctx, line(ours, "0003", "sandbox"), r.now), tx.PutSender(ctx, line(ours, "0004", "sip"), r.now))
+	})
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveSender(ctx, ours, "0004", r.now) })
+	want := append(before, ours+` 0001 {"trunk":"sip:192.0.2.1"}`, theirs+` 0002 {"trunk":"sip:192.0.2.1"}`)
+	slices.Sort(want)
+	if d := cmp.Diff(want, all()); d != "" {
+		t.Error(d)
 	}
 }
 
