@@ -22,13 +22,15 @@ type Resource struct {
 	Waits    bool // one more waits for its turn instead of being refused
 }
 
-// The bounded resources of a node. One company never gets all of one, so that another company is served.
+// The bounded resources of a node. One company never gets all of one, or has to let others go first, so that another company is served.
 var ( //nolint:gochecknoglobals // read only
-	Bodies = Resource{Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20}
-	// EventStreams leave half of the connections to requests.
+	Bodies = Resource{
+		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20,
+	}
+	// EventStreams leave half of the connections to requests. A page of the panel has up to two: a session is somebody with ten of them.
 	EventStreams = Resource{
-		Name: "event_streams", Holds: "event streams and waiting reads of events", Setting: "half of `--max-connections`",
-		Node: 4096, Company: 3072, Client: 512, Session: 10, Replaces: true,
+		Name: "event_streams", Holds: "event streams, sockets of talks and waiting reads of events", Setting: "half of `--max-connections`",
+		Node: 4096, Company: 3072, Client: 512, Session: 20, Replaces: true,
 	}
 	Talks       = Resource{Name: "talks", Holds: "talks in browsers", Node: 300, Company: 225, Client: 30, Session: 2}
 	FileUploads = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Client: 12, Session: 6}
@@ -44,6 +46,7 @@ var ( //nolint:gochecknoglobals // read only
 	SIPConnections  = Resource{Name: "sip_connections", Holds: "SIP connections that were accepted", Node: 512, Company: 384, Client: 64}
 	TrunkNames      = Resource{Name: "trunk_names", Holds: "names of trunks that are looked up", Node: 32, Company: 8, Waits: true}
 	AgentReplies    = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
+	ReplyQueue      = Resource{Name: "reply_queue", Holds: "chats that wait for an agent's answer", Node: 1000, Company: 250, Waits: true}
 	FlowEffects     = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
 	Inbound         = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
 	ChannelSends    = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
@@ -58,8 +61,8 @@ var ( //nolint:gochecknoglobals // read only
 func Resources() []Resource {
 	return []Resource{
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, SIPTransactions,
-		SIPConnections, TrunkNames, AgentReplies, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists,
-		Speakers, Transcribers,
+		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
+		Transcribers,
 	}
 }
 
