@@ -36,7 +36,9 @@ func (x *voiceMetrics) Took(step string, d time.Duration) {
 func (x *voiceMetrics) Failed(what string) { x.failed.WithLabelValues(what).Inc() }
 
 //nolint:gochecknoglobals // a description, read only
-var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls and requests refused at the SIP ports, by reason: stranger, stranger_connection, line, rate, transactions, connections, handshake, unfinished, unreadable; docs/guides/production.md says what to do about each.", "reason")
+var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls and requests refused at the SIP ports, by reason: "+
+	"stranger, stranger_connection, line, rate, transactions, connections, handshake, unfinished, unreadable; "+
+	"docs/guides/production.md says what to do about each.", "reason")
 
 // ofSIP reads what the SIP user agent refused.
 func (g *gauges) ofSIP(count emit) {

@@ -30,7 +30,8 @@ func TestTheLinesThatMayCallFollowTheConfiguration(t *testing.T) {
 				return err
 			}
 			return tx.PutSender(ctx, &carillon.Sender{
-				CompanyID: company, ID: id, Number: "1555555010" + id, Channel: carillon.Voice, Provider: "sip", MediaCheck: "full", Settings: json.RawMessage(trunk),
+				CompanyID: company, ID: id, Number: "1555555010" + id, Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
+				Settings: json.RawMessage(trunk),
 			}, now)
 		})
 		if err != nil {

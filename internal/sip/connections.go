@@ -20,7 +20,8 @@ const (
 	handshakeTimeout = 5 * time.Second
 	messageTimeout   = 10 * time.Second // from a message's first byte to its last
 	writeTimeout     = 10 * time.Second
-	// idleTimeout is how long a connection that no call uses may be silent; those who keep one open say something every two minutes (RFC 5626).
+	// idleTimeout is how long a connection that no call uses may be silent; those who keep one open say something every two minutes
+	// (RFC 5626).
 	idleTimeout = 3 * time.Minute
 	// acceptPause is waited after a connection could not be accepted, for want of descriptors say.
 	acceptPause = 100 * time.Millisecond

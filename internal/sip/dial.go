@@ -155,14 +155,19 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 		own = e.tls.Port()
 	}
 	caller := userPart(d.From)
-	from := &sip.FromHeader{DisplayName: displayName(d.Name), Address: sip.Uri{Scheme: "sip", User: caller, Host: domain}, Params: sip.NewParams()}
+	from := &sip.FromHeader{
+		DisplayName: displayName(d.Name), Address: sip.Uri{Scheme: "sip", User: caller, Host: domain}, Params: sip.NewParams(),
+	}
 	from.Params.Add("tag", rand.Text())
-	contact := sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: caller, Host: host.String(), Port: int(own), UriParams: sip.NewParams()}}
+	contact := sip.ContactHeader{
+		Address: sip.Uri{Scheme: "sip", User: caller, Host: host.String(), Port: int(own), UriParams: sip.NewParams()},
+	}
 	if transport != "UDP" {
 		contact.Address.UriParams.Add("transport", strings.ToLower(transport))
 	}
 	x.dialog = &dialog{
-		e: e, callID: x.d.CallID, local: from, remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: userPart(d.To), Host: domain}, Params: sip.NewParams()},
+		e: e, callID: x.d.CallID, local: from,
+		remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: userPart(d.To), Host: domain}, Params: sip.NewParams()},
 		target: target, contact: contact, transport: transport, seq: 1, trunk: &x.d.Trunk, confined: d.Trunk.Public,
 	}
 	return x, nil

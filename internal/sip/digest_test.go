@@ -125,7 +125,8 @@ func TestThePasswordIsForOneRealm(t *testing.T) {
 
 func TestTheStrongestChallengeIsAnswered(t *testing.T) {
 	t.Parallel()
-	const md5, sha = `Digest realm="a", nonce="1", algorithm=MD5, qop="auth"`, `Digest realm="a", nonce="1", algorithm=SHA-256, qop="auth-int, auth"`
+	const md5 = `Digest realm="a", nonce="1", algorithm=MD5, qop="auth"`
+	const sha = `Digest realm="a", nonce="1", algorithm=SHA-256, qop="auth-int, auth"`
 	for _, c := range []struct {
 		name   string
 		calls  [][]string // what each call is asked with

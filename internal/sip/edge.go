@@ -48,7 +48,8 @@ type source struct {
 
 func newEdge(o *Options) *edge {
 	return &edge{
-		open: o.Lines == nil, refused: newRefusals(o.Log), transactions: o.Shares.Of(share.SIPTransactions), connections: o.Shares.Of(share.SIPConnections),
+		open: o.Lines == nil, refused: newRefusals(o.Log),
+		transactions: o.Shares.Of(share.SIPTransactions), connections: o.Shares.Of(share.SIPConnections),
 		sources: map[netip.Addr]*source{}, respond: func(*sip.Response) error { return nil },
 	}
 }

@@ -34,8 +34,8 @@ func trunksAt(companies ...string) func(context.Context) ([]Line, error) {
 
 // requestFrom is a request as somebody at an address sends it, the n-th.
 func requestFrom(method string, from net.Addr, n int) []byte {
-	return fmt.Appendf(nil, "%s sip:15555550100@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP %s;branch=z9hG4bK%d;rport\r\nFrom: <sip:1@a>;tag=%d\r\nTo: <sip:15555550100@127.0.0.1>\r\n"+
-		"Call-ID: %d\r\nCSeq: 1 %s\r\nContact: <sip:1@%s>\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n", method, from, n, n, n, method, from)
+	return fmt.Appendf(nil, "%s sip:15555550100@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP %s;branch=z9hG4bK%d;rport\r\n"+
+		"From: <sip:1@a>;tag=%d\r\nTo: <sip:15555550100@127.0.0.1>\r\nCall-ID: %d\r\nCSeq: 1 %s\r\nContact: <sip:1@%s>\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n", method, from, n, n, n, method, from)
 }
 
 // until waits for a state.
@@ -120,8 +120,8 @@ func TestWhomWeTalkWithIsHeard(t *testing.T) {
 		if e.edge.knows(far) {
 			t.Fatal("the far side is known before it is called")
 		}
-		s := callee(t, n, nil, invited, reply("180 Ringing", false), pause(100*time.Second), strings.Replace(reply("200 OK", true), "[last_Via:]", "Via:[$via]", 1), recv("ACK"),
-			pause(100*time.Second), ask("BYE", 1, false), recv("200"))
+		s := callee(t, n, nil, invited, reply("180 Ringing", false), pause(100*time.Second),
+			strings.Replace(reply("200 OK", true), "[last_Via:]", "Via:[$via]", 1), recv("ACK"), pause(100*time.Second), ask("BYE", 1, false), recv("200"))
 		c, err := dial(t, e, Dial{Trunk: s.trunk(), Ring: 2 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +247,8 @@ func (x *ending) OnTerminate(f sip.FnTxTerminate) bool {
 func TestATrunkHasAShareOfTheTransactions(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		shares := &share.Set{}
-		e := engine(t, Options{Network: n, Shares: shares, Lines: trunksAt("192.0.2.1,192.0.2.2,192.0.2.3,192.0.2.4", "192.0.2.9,2001:db8::1,2001:db8::2", "192.0.2.10", "192.0.2.10")})
+		lines := trunksAt("192.0.2.1,192.0.2.2,192.0.2.3,192.0.2.4", "192.0.2.9,2001:db8::1,2001:db8::2", "192.0.2.10", "192.0.2.10")
+		e := engine(t, Options{Network: n, Shares: shares, Lines: lines})
 		served := 0
 		handle := e.edge.guarded(func(*sip.Request, sip.ServerTransaction) { served++ })
 		tx := &ending{}
@@ -271,7 +272,8 @@ func TestATrunkHasAShareOfTheTransactions(t *testing.T) {
 			source string
 			want   int64
 		}{
-			{"192.0.2.1:5060", r.Client}, {"192.0.2.1:7000", 0}, {"192.0.2.2:5060", r.Client}, {"192.0.2.3:5060", r.Client}, {"192.0.2.4:5060", 0}, // its company's
+			{"192.0.2.1:5060", r.Client}, {"192.0.2.1:7000", 0}, {"192.0.2.2:5060", r.Client}, {"192.0.2.3:5060", r.Client},
+			{"192.0.2.4:5060", 0}, // its company has no more
 			{"[2001:db8::1]:5060", r.Node - r.Company},
 			{"[2001:db8::2]:5060", 0}, // of one network
 		} {
@@ -545,9 +547,12 @@ func TestACallComesFromAnAddressOfItsTrunk(t *testing.T) {
 		source, host string
 		want         bool
 	}{
-		{"192.0.2.1:5060", "192.0.2.1", true}, {"192.0.2.1:7777", "192.0.2.1:5080", true}, {"[::ffff:192.0.2.1]:5060", "192.0.2.1", true}, {"192.0.2.2:5060", "192.0.2.1", false},
-		{"[2001:db8::1]:5060", "[2001:db8::1]:5080", true}, {"[2001:db8::1]:5060", "sip.example.com", true}, {"192.0.2.1:5060", "sip.example.com", true},
-		{"192.0.2.3:5060", "sip.example.com", false}, {"192.0.2.1:5060", "nowhere.example", false}, {"", "nowhere.example", false}, {"nonsense", "192.0.2.1", false},
+		{"192.0.2.1:5060", "192.0.2.1", true}, {"192.0.2.1:7777", "192.0.2.1:5080", true}, {"[::ffff:192.0.2.1]:5060", "192.0.2.1", true},
+		{"192.0.2.2:5060", "192.0.2.1", false},
+		{"[2001:db8::1]:5060", "[2001:db8::1]:5080", true}, {"[2001:db8::1]:5060", "sip.example.com", true},
+		{"192.0.2.1:5060", "sip.example.com", true},
+		{"192.0.2.3:5060", "sip.example.com", false}, {"192.0.2.1:5060", "nowhere.example", false}, {"", "nowhere.example", false},
+		{"nonsense", "192.0.2.1", false},
 	} {
 		if got := (&Incoming{e: e, Source: c.source}).ComesFrom(t.Context(), "a", Trunk{Host: c.host, Transport: "udp"}); got != c.want {
 			t.Errorf("%d: %q comes from %s: %v", i, c.source, c.host, got)

@@ -131,7 +131,8 @@ func (e *Engine) open(ctx context.Context) error {
 		return fmt.Errorf("start the SIP user agent: %w", err)
 	}
 	for method, h := range map[sip.RequestMethod]sipgo.RequestHandler{
-		sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed, sip.OPTIONS: asked,
+		sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed,
+		sip.OPTIONS: asked,
 	} {
 		e.server.OnRequest(method, e.edge.guarded(h))
 	}

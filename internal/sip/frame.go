@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// frame follows where messages begin and end in a stream (RFC 3261, section 18.3), without reading them. The zero value is at the beginning.
+// frame follows where messages begin and end in a stream (RFC 3261, section 18.3), without reading them. The zero value is at the
+// beginning.
 type frame struct {
 	line   []byte // the beginning of the line under way
 	head   bool   // a message has begun

@@ -95,7 +95,8 @@ func FuzzRequest(f *testing.F) {
 		tx := deaf{done: make(chan struct{})}
 		close(tx.done)
 		handlers := map[sip.RequestMethod]func(*sip.Request, sip.ServerTransaction){
-			sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed, sip.OPTIONS: asked,
+			sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed,
+			sip.OPTIONS: asked,
 		}
 		if h := handlers[r.Method]; h != nil {
 			h(r, tx)

@@ -190,8 +190,8 @@ func (in *Incoming) dialog(host string) *dialog {
 	}
 	return &dialog{
 		e: in.e, callID: in.CallID, local: local, remote: remote, target: *r.Contact().Address.Clone(), routes: routesOf(r, false),
-		contact: sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: userPart(in.To), Host: host, Port: int(port)}}, transport: r.Transport(), destination: r.Source(),
-		confined: in.Confined,
+		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: userPart(in.To), Host: host, Port: int(port)}},
+		transport: r.Transport(), destination: r.Source(), confined: in.Confined,
 	}
 }
 

@@ -78,8 +78,8 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	}
 	t := Trunk{
-		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt), Agent: s.Agent,
-		Public: bool(s.Public),
+		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
+		Agent: s.Agent, Public: bool(s.Public),
 	}
 	return t, t.parse(s.Trunk)
 }

@@ -54,7 +54,8 @@ func (t *Trunk) literal() netip.Addr {
 	return a.Unmap()
 }
 
-// of are the addresses of a trunk that are known, and whether its name is to be looked up, which the caller does then, and nobody else meanwhile.
+// of are the addresses of a trunk that are known, and whether its name is to be looked up, which the caller does then, and nobody else
+// meanwhile.
 func (x *hosts) of(t *Trunk, now time.Time) (all []netip.Addr, due bool) {
 	if a := t.literal(); a.IsValid() {
 		return []netip.Addr{a}, false
