@@ -100,10 +100,15 @@ var visitorAccess = []string{"chat", "voice"} //nolint:gochecknoglobals // read 
 // holderOf is whose part of the memory a body counts for: that of the company that SetCompany named, which its visitors have apart from
 // its own, so that they do not keep it from sending; else that of all requests of the route's Access. A client has half of either.
 func holderOf(st *state, r *http.Request) share.Holder {
-	if st.company != "" && !slices.Contains(visitorAccess, st.access) {
-		return share.Holder{Company: st.company}
+	h := share.Holder{Company: st.company}
+	switch {
+	case h.Company == "":
+		h.Company = st.access
+	case slices.Contains(visitorAccess, st.access):
+		h.Company += " visitors"
+	default:
+		return h
 	}
-	h := share.Holder{Company: strings.TrimSpace(st.access + " " + st.company)}
 	if st.router != nil {
 		h.Client = ClientNetwork(r, st.router.Proxies)
 	}

@@ -55,7 +55,7 @@ func TestEachRouteHasItsOwnBodyLimit(t *testing.T) {
 
 func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 	rt := newTestRouter(Route{Pattern: "POST /", Handle: echoLength})
-	rt.Bodies = share.New(share.Bodies.Of(4 * 64 << 10))
+	rt.Bodies = share.New(share.Bodies.Of(5 * 64 << 10))
 	for size, status := range map[int]int{8 << 10: 200, 100 << 10: 503} {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(make([]byte, size))))
@@ -133,7 +133,7 @@ func TestBodiesOfVisitorsLeaveRoomForTheirCompany(t *testing.T) {
 	rt := newTestRouter(
 		Route{Pattern: "POST /chat", Access: "chat", MaxBody: 32 << 10, Handle: company},
 		Route{Pattern: "POST /send", Access: "key", Handle: company})
-	rt.Bodies = share.New(share.Bodies.Of(256 << 10)) // 64 KiB a company, 32 KiB a client
+	rt.Bodies = share.New(share.Bodies.Of(5 * 64 << 10)) // 64 KiB a company, 32 KiB a client
 	post := func(path, client string, body io.Reader) int {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
 		r.RemoteAddr = client + ":1"

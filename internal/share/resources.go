@@ -24,8 +24,9 @@ type Resource struct {
 
 // The bounded resources of a node. One company never gets all of one, or has to let others go first, so that another company is served.
 var ( //nolint:gochecknoglobals // read only
+	// Bodies have room for what a company, its visitors, strangers and providers may hold, and for another company.
 	Bodies = Resource{
-		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20,
+		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 80 << 20, Company: 16 << 20, Client: 8 << 20,
 	}
 	// EventStreams leave half of the connections to requests. A page of the panel has up to two: a session is somebody with ten of them.
 	EventStreams = Resource{
