@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"net/netip"
-	"strings"
 	"time"
 
 	"carillon"
+	"carillon/internal/config"
 	"carillon/internal/limit"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/seal"
@@ -56,7 +56,7 @@ func (a *Auth) begin(ctx context.Context, with Credentials, address string, life
 	if len(with.Password) > MaxPassword {
 		return nil, accounts.Session{}, tooLong()
 	}
-	rates := []string{addressRate + seal.Digest(Network(address)), emailRate + seal.Digest(strings.ToLower(with.Email))}
+	rates := []string{addressRate + seal.Digest(Network(address)), emailRate + seal.Digest(config.FoldEmail(with.Email))}
 	passed := false // a code is good once, also where the rest is tried again
 	for range signInTries {
 		account, rehashed, err := a.authenticate(ctx, with.Email, with.Password, rates)

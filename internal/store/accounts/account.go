@@ -3,10 +3,10 @@ package accounts
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"carillon"
+	"carillon/internal/config"
 	"carillon/internal/db"
 	"carillon/internal/store/audit"
 )
@@ -33,7 +33,7 @@ func (s *Store) Account(ctx context.Context, id string) (*Account, error) {
 
 // AccountByEmail finds an account by its e-mail, whatever the letter case; nil when there is none.
 func (s *Store) AccountByEmail(ctx context.Context, email string) (*Account, error) {
-	return s.accountWhere(ctx, "email = $1", strings.ToLower(email))
+	return s.accountWhere(ctx, "email = $1", config.FoldEmail(email))
 }
 
 func (s *Store) accountWhere(ctx context.Context, where string, args ...any) (*Account, error) {
@@ -107,7 +107,7 @@ func (t *Tx) RecordUser(ctx context.Context, now time.Time, accountID string, e 
 }
 
 func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int64, error) {
-	a.Email = strings.ToLower(a.Email)
+	a.Email = config.FoldEmail(a.Email)
 	if a.ID == "" {
 		a.ID = carillon.NewID(now)
 	}

@@ -3,10 +3,10 @@ package accounts
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"carillon"
+	"carillon/internal/config"
 	"carillon/internal/db"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/seal"
@@ -49,7 +49,7 @@ func (s *Store) InvitationBy(ctx context.Context, secret string) (*Invitation, e
 // PutInvitation stores an invitation under a new secret, in place of an earlier one of the e-mail to the company, whose link is no
 // longer valid. It fills ID.
 func (t *Tx) PutInvitation(ctx context.Context, x *Invitation, secret string) error {
-	x.Email = strings.ToLower(x.Email)
+	x.Email = config.FoldEmail(x.Email)
 	x.ID = carillon.NewID(x.CreatedAt)
 	fresh := x.ID
 	err := t.tx.Row(ctx, []any{&x.ID}, `INSERT INTO invitation (id, company_id, email, role, invited_by, inviter_id, digest, created_at, expires_at)
