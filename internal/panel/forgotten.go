@@ -87,6 +87,9 @@ func (x forgotten) message(ctx context.Context, address, language string) (*mail
 	case err != nil:
 		return nil, err
 	}
+	if enough, err := x.enoughMails(ctx, passwordMails, a.Email); err != nil || enough {
+		return nil, err
+	}
 	m := forgottenMail(language, link)
 	m.To = a.Email
 	return &m, nil
@@ -252,7 +255,10 @@ func (x forgotten) make(r *http.Request, by member) (any, error) {
 	}
 	m := forgottenMail(language, link)
 	m.To = a.Email
-	sent, problem := x.deliver(r.Context(), m)
+	sent, problem, err := x.deliver(r.Context(), by, passwordMails, m)
+	if err != nil {
+		return nil, err
+	}
 	if sent {
 		_, secret, _ := strings.Cut(link, "#")
 		if err := x.Store.PasswordLinkSent(r.Context(), secret, time.Now()); err != nil {

@@ -162,7 +162,10 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 	link := x.baseURL() + "/panel/invitation#" + secret
 	message := invitationMail(language, by.name, company.Name, link)
 	message.To = i.Email
-	sent, problem := x.deliver(ctx, message)
+	sent, problem, err := x.deliver(ctx, by, invitationMails, message)
+	if err != nil {
+		return nil, err
+	}
 	if sent {
 		i.SentAt = time.Now()
 		if err := x.Store.InvitationSent(ctx, secret, i.SentAt); err != nil {
@@ -173,17 +176,6 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 	row := invitationRowOf(i)
 	row.Link, row.Problem = link, problem
 	return &row, nil
-}
-
-// deliver sends an e-mail where the installation can. problem says in the server's words why it did not leave.
-func (d Deps) deliver(ctx context.Context, x mail.Message) (sent bool, problem string) {
-	if d.Mail == nil {
-		return false, ""
-	}
-	if err := d.Mail.Send(ctx, x); err != nil {
-		return false, err.Error()
-	}
-	return true, ""
 }
 
 // room checks that the invited is no member, and that the company has not too many invitations. Errors: conflict, limit_exceeded.
