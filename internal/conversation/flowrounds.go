@@ -3,9 +3,11 @@ package conversation
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
 
+	"carillon/internal/db"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/runs"
 	"carillon/internal/voice"
@@ -20,11 +22,13 @@ type rounds struct {
 	effects       sync.WaitGroup
 	mu            sync.Mutex
 	underWay      map[string]bool // runs with an effect
+	failures      map[string]int  // of steps, by run and step
 }
 
 func newRounds(s *Runner) *rounds {
 	return &rounds{
 		Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1), workers: make(chan struct{}, effectWorkers), underWay: map[string]bool{},
+		failures: map[string]int{},
 	}
 }
 
@@ -41,6 +45,37 @@ func (s *rounds) free(runID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.underWay, runID)
+}
+
+const (
+	maxStepTries = 6
+	maxFailures  = 10_000 // steps whose failures are remembered
+)
+
+// hopeless counts a failure of the step that a run is at, and reports whether there were too many. What passes by itself does not count.
+func (s *rounds) hopeless(x *runs.Run, err error) bool {
+	if db.Transient(err) {
+		return false
+	}
+	key := x.ID + "/" + strconv.Itoa(x.Steps)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.failures) >= maxFailures {
+		clear(s.failures)
+	}
+	s.failures[key]++
+	if s.failures[key] < maxStepTries {
+		return false
+	}
+	delete(s.failures, key)
+	return true
+}
+
+// backoff is how long a run waits after a failure of its step.
+func (s *rounds) backoff(x *runs.Run) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return effectRetry << max(0, s.failures[x.ID+"/"+strconv.Itoa(x.Steps)]-1)
 }
 
 // poke lets the work on flows look for what is due: effects, or the runs whose time has come.
@@ -152,7 +187,8 @@ func (s *rounds) calls(ctx context.Context) error {
 	}
 }
 
-// attempt goes on with a run that is due. One that fails is due again later, so that it does not hold up others.
+// attempt goes on with a run that is due. One that fails is due again later, so that it does not hold up others, and fails for good where it
+// would fail again.
 func (s *rounds) attempt(ctx context.Context, x *runs.Run) {
 	err := voice.Guard(func() error { return s.goOn(ctx, x) })
 	if overtaken(err) || ctx.Err() != nil {
@@ -160,7 +196,13 @@ func (s *rounds) attempt(ctx context.Context, x *runs.Run) {
 	}
 	if err != nil {
 		s.o.Log.WarnContext(ctx, "go on with a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-		if _, err := s.postpone(ctx, x, effectRetry, x.Begun); err != nil && !overtaken(err) {
+		if s.hopeless(x, err) {
+			if err := s.giveUp(ctx, x); err != nil && !overtaken(err) {
+				s.o.Log.ErrorContext(ctx, "end a flow that cannot go on", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
+			}
+			return
+		}
+		if _, err := s.postpone(ctx, x, s.backoff(x), x.Begun); err != nil && !overtaken(err) {
 			s.o.Log.WarnContext(ctx, "put off a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
 		}
 	}
