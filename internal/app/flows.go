@@ -73,7 +73,8 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 		}
 	}
 	if t := e.SendTemplate; t != nil {
-		if why, err := x.lacks(ctx, who.CompanyID, carillon.Messaging, t.Sender); why != "" || err != nil {
+		sender, why, err := x.sender(ctx, who.CompanyID, carillon.Messaging, t.Sender)
+		if why != "" || err != nil {
 			return nil, why, why != "", err
 		}
 		push := make(map[string]string, len(t.Variables))
@@ -85,35 +86,44 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 			}
 		}
 		body := map[string]any{
-			"contact": contact, "recipient_id": or(t.Sender, "flow"), "name_template": t.Name, "language_template": t.Language,
+			"contact": contact, "recipient_id": sender.ID, "name_template": t.Name, "language_template": t.Language,
 			"notification_type": or(t.Type, "utility"), "campaign_name": or(t.Campaign, "flow"), "components_push": push,
 		}
-		values, detail, refused, err := x.accept(ctx, who, carillon.Messaging, body)
+		values, detail, refused, err := x.accept(ctx, who, sender, body)
 		if refused {
 			detail = fmt.Sprintf("The template %s (%s): %s", t.Name, t.Language, detail)
 		}
 		return values, detail, refused, err
 	}
 	c := e.PlaceCall
-	if why, err := x.lacks(ctx, who.CompanyID, carillon.Voice, c.Line); why != "" || err != nil {
+	line, why, err := x.sender(ctx, who.CompanyID, carillon.Voice, c.Line)
+	if why != "" || err != nil {
 		return nil, why, why != "", err
 	}
-	return x.accept(ctx, who, carillon.Voice, map[string]any{
-		"contact": contact, "recipient_id": or(c.Line, "flow"), "agent_id": c.Agent, "notification_type": "transactional", "campaign_name": or(c.Campaign, "flow"),
+	return x.accept(ctx, who, line, map[string]any{
+		"contact": contact, "recipient_id": line.ID, "agent_id": c.Agent, "notification_type": "transactional", "campaign_name": or(c.Campaign, "flow"),
 	})
 }
 
-// lacks says that a company has no sender of a name for a channel; "": it has, or the default one is to send. A request for a notification
-// keeps a name that it does not know as a reference, and the default sender sends: what a flow sends never goes out by another number.
-func (x flowEffects) lacks(ctx context.Context, companyID string, ch carillon.Channel, name string) (string, error) {
+// sender is the company's of a name for a channel, or its default one where there is no name; why says that there is none. A request for a
+// notification keeps a name that it does not know as a reference, and the default sender sends: what a flow sends never goes out by another
+// number.
+func (x flowEffects) sender(ctx context.Context, companyID string, ch carillon.Channel, name string) (s *carillon.Sender, why string, err error) {
 	if name == "" {
-		return "", nil
+		if s, err = x.store.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
+			why = fmt.Sprintf("The company has no default %s sender", ch)
+		}
+		return s, why, err
 	}
 	named, err := x.store.SendersNamed(ctx, companyID, name)
-	if err != nil || slices.ContainsFunc(named, func(s *carillon.Sender) bool { return s.Channel == ch }) {
-		return "", err
+	if err != nil {
+		return nil, "", err
 	}
-	return fmt.Sprintf("The company has no %s sender %s", ch, carillon.Shorten(name)), nil
+	i := slices.IndexFunc(named, func(s *carillon.Sender) bool { return s.Channel == ch })
+	if i < 0 {
+		return nil, fmt.Sprintf("The company has no %s sender %s", ch, carillon.Shorten(name)), nil
+	}
+	return named[i], "", nil
 }
 
 func or(a, b string) string {
@@ -124,7 +134,7 @@ func or(a, b string) string {
 }
 
 // accept has a notification sent. Its key makes it one, however often it is asked for.
-func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, ch carillon.Channel, body map[string]any) (flow.Values, string, bool, error) {
+func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, by *carillon.Sender, body map[string]any) (flow.Values, string, bool, error) {
 	company, err := x.store.Company(ctx, who.CompanyID)
 	if err != nil {
 		return nil, "", false, err
@@ -133,7 +143,7 @@ func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, ch 
 	if err != nil {
 		return nil, "", false, err
 	}
-	r, err := x.notify.Accept(ctx, &notify.Submission{Company: company, Channel: ch, Body: text, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key})
+	r, err := x.notify.Accept(ctx, &notify.Submission{Company: company, Channel: by.Channel, Sender: by, Body: text, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key})
 	var known *carillon.Error
 	switch {
 	case errors.As(err, &known) && known.Code != carillon.ServiceUnavailable:

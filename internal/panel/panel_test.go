@@ -107,7 +107,7 @@ func (w *world) company(name string) *carillon.Company {
 	err = w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		all := []error{tx.PutCompany(ctx, c, time.Now())}
 		for _, role := range auth.Roles() {
-			a := &accounts.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash}
+			a := &accounts.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash, ProvedAt: time.Now()}
 			all = append(all, tx.PutAccount(ctx, a, time.Now()),
 				tx.PutMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
 		}
