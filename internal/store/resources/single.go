@@ -79,6 +79,11 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 		if err := t.record(ctx, companyID, k, id, before, resourceRow{}, time.Now()); err != nil {
 			return err
 		}
+		if k.Name == "secret" {
+			if _, err := tx.Exec(ctx, "DELETE FROM secret_use WHERE company_id = $1 AND id = $2", companyID, id); err != nil {
+				return fmt.Errorf("delete when it was used: %w", err)
+			}
+		}
 		if k.SearchVersion > 0 {
 			if err := t.deletePassages(ctx, companyID, id); err != nil {
 				return err
@@ -92,13 +97,21 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 	})
 }
 
+// mentions is the pattern of documents that may refer to a resource.
+func mentions(k resource.Kind, id string) string {
+	if k.Mention != "" {
+		return "%" + k.Mention + id + "%"
+	}
+	return `%"` + id + `"%`
+}
+
 // referrer names a resource that refers to the one of the id; empty when there is none.
 func (t *Tx) referrer(ctx context.Context, companyID string, kinds []resource.Kind, k resource.Kind, id string) (string, error) {
 	type document struct{ kind, name, text string }
 	found, err := db.Collect(ctx, t.tx, "references", func(scan db.Scan) (d document, err error) {
 		err = scan(&d.kind, &d.name, &d.text)
 		return d, err
-	}, "SELECT kind, name, doc FROM resource WHERE company_id = $1 AND doc LIKE $2", companyID, `%"`+id+`"%`)
+	}, "SELECT kind, name, doc FROM resource WHERE company_id = $1 AND doc LIKE $2", companyID, mentions(k, id))
 	if err != nil {
 		return "", err
 	}
