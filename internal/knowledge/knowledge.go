@@ -33,8 +33,8 @@ const (
 	maxParts    = 50_000   // about as many passages
 	maxDocument = 32 << 20 // of the JSON that is stored of a base
 	maxAll      = 128 << 20
-	version     = 1        // of Passages
-	maxTitle    = 80       // characters of a title that is made from the text
+	version     = 2  // of Passages, and of how they are stored
+	maxTitle    = 80 // characters of a title that is made from the text
 )
 
 // Kind describes knowledge.

@@ -56,13 +56,18 @@ func (s *Store) putResource(ctx context.Context, companyID string, k resource.Ki
 		made = made || madeNow // a repeated transaction finds the secret that the first one made
 		return e != configure.Unchanged, err
 	})
-	return made, err
+	if err != nil {
+		return made, err
+	}
+	id, _ := x.Key()
+	return made, s.Index(context.WithoutCancel(ctx), companyID, k, *id)
 }
 
 // DeleteResource deletes a company's resource. kinds are all that may refer to it. Errors: not_found; conflict while another
 // resource refers to it.
 func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []resource.Kind, k resource.Kind, id string) error {
-	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+	var unused passageCopy
+	if err := s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		tx.Changes(companyID)
 		t := s.On(tx)
 		before, err := t.findResource(ctx, companyID, k.Name, id)
@@ -85,7 +90,7 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 			}
 		}
 		if k.SearchVersion > 0 {
-			if err := t.deletePassages(ctx, companyID, id); err != nil {
+			if unused, err = t.forget(ctx, companyID, id); err != nil {
 				return err
 			}
 		}
@@ -94,7 +99,10 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 			err = carillon.InConflict("It is in use: " + by + " refers to it")
 		}
 		return err
-	})
+	}); err != nil || k.SearchVersion == 0 {
+		return err
+	}
+	return unused.delete(context.WithoutCancel(ctx))
 }
 
 // mentions is the pattern of documents that may refer to a resource.

@@ -24,7 +24,8 @@ func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Ki
 	return s.putResource(ctx, companyID, k, x, func(context.Context, *Tx) error { return nil })
 }
 
-// PutResource is Store.PutResource inside a transaction. What is stored already is not written.
+// PutResource is Store.PutResource inside a transaction. What is stored already is not written. What is searched of it is stored by
+// Store.Index, after the transaction.
 func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, now time.Time) (e configure.Effect, made bool, err error) {
 	id, name := x.Key()
 	if *id, err = t.identify(ctx, companyID, k, *id, *name, now); err != nil {
@@ -78,7 +79,7 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 			return configure.Unchanged, false, err
 		}
 	}
-	return e, made, t.writePassages(ctx, companyID, k, *id, x, now)
+	return e, made, nil
 }
 
 // record records a change of a resource; a row that was not found stands for none.
