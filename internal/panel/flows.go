@@ -32,13 +32,13 @@ func (x flows) routes() []httpio.Route {
 	const one = "/flows/{id}"
 	return []httpio.Route{
 		x.route("GET", "/flows/overview", auth.MayReadResources, x.overview),
-		x.route("POST", "/flows/drafts", auth.MayWriteResources, x.begin),
+		writeRoute(x.Panel, "POST", "/flows/drafts", auth.MayWriteResources, x.begin),
 		x.route("POST", "/flows/check", auth.MayReadResources, x.check),
 		x.route("POST", "/flows/try", auth.MayReadResources, x.try),
 		x.route("GET", one+"/draft", auth.MayReadResources, x.draft),
-		x.route("PUT", one+"/draft", auth.MayWriteResources, x.save),
-		x.route("DELETE", one+"/draft", auth.MayWriteResources, x.drop),
-		x.route("POST", one+"/publish", auth.MayWriteResources, x.publish),
+		writeRoute(x.Panel, "PUT", one+"/draft", auth.MayWriteResources, x.save),
+		writeRoute(x.Panel, "DELETE", one+"/draft", auth.MayWriteResources, x.drop),
+		writeRoute(x.Panel, "POST", one+"/publish", auth.MayWriteResources, x.publish),
 		x.route("GET", one+"/versions", auth.MayReadResources, x.versions),
 		x.route("GET", one+"/versions/{version}", auth.MayReadResources, x.version),
 	}

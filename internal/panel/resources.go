@@ -33,10 +33,40 @@ func (p *Panel) resourceRoutes() (all []httpio.Route) {
 			read, write = auth.MayReadWebhooks, auth.MayWriteWebhooks
 		}
 		list, one := "/"+k.Plural, "/"+k.Plural+"/{id}"
-		all = append(all, p.route("GET", list, read, x.list), p.route("POST", list, write, x.add), p.route("GET", one, read, x.get),
-			p.route("PUT", one, write, x.replace), p.route("DELETE", one, write, x.remove))
+		all = append(all, p.route("GET", list, read, x.list), writeRoute(p, "POST", list, write, x.add), p.route("GET", one, read, x.get),
+			writeRoute(p, "PUT", one, write, x.replace), writeRoute(p, "DELETE", one, write, x.remove))
 	}
 	return all
+}
+
+const (
+	// writesPerMinute bounds what a company writes of its resources in a minute: a write of more than writeBytes counts as several.
+	writesPerMinute = 240
+	writeBytes      = 64 << 10
+)
+
+// writeRoute is a route that writes a resource, a draft or a canned reply. What is refused writes nothing, and does not count.
+func writeRoute(p *Panel, method, path string, needed auth.Permission, handle func(r *http.Request, by member) (any, error)) httpio.Route {
+	return p.route(method, path, needed, func(r *http.Request, by member) (any, error) {
+		name := "resources/" + by.companyID
+		if _, err := p.Limits.Check(r.Context(), name, writesPerMinute); err != nil {
+			return nil, err
+		}
+		done, err := handle(r, by)
+		if err != nil {
+			return nil, err
+		}
+		size := r.ContentLength
+		if size < 0 { // it was not announced
+			size = httpio.DefaultMaxBody
+		}
+		for range 1 + size/writeBytes {
+			if _, err := p.Limits.Allow(context.WithoutCancel(r.Context()), name, writesPerMinute, 1); err != nil {
+				break // the minute is full; this one is written
+			}
+		}
+		return done, nil
+	})
 }
 
 func (s resources) list(r *http.Request, by member) (any, error) {
