@@ -111,6 +111,7 @@ var layers = map[string]float64{
 	"internal/translate": 6,
 	"internal/httpio":    6,
 
+	"internal/secret":  7,
 	"internal/tracing": 7,
 	"internal/cache":   7,
 	"internal/db":      7,
