@@ -198,11 +198,9 @@ func (x flowEffects) request(ctx context.Context, who conversation.EffectFor, e 
 	if len(h.Save) == 0 {
 		return values, detail, false, nil
 	}
-	var decoded any
-	d := json.NewDecoder(strings.NewReader(string(text)))
-	d.UseNumber()
-	if err := d.Decode(&decoded); err != nil {
-		return values, detail + ", and the response is no JSON", false, nil
+	decoded, err := flow.Decode(text)
+	if err != nil {
+		return values, detail + ", and " + err.Error(), false, nil
 	}
 	for name, path := range h.Save {
 		values[name] = flow.Pick(decoded, path)

@@ -49,7 +49,7 @@ const (
 	suspendedWait = 10 * time.Minute
 	// effectKeyed is how long after its step an effect may be repeated with its key, which is known for 24 hours.
 	effectKeyed    = 23 * time.Hour
-	programs       = 1000 // that are kept compiled
+	programs       = 64 << 20 // bytes of those that are kept compiled
 	programTimeout = 10 * time.Second
 	flowWorkers    = 16
 	effectWorkers  = 64 // effects of a node at once
@@ -61,13 +61,24 @@ const (
 type Runner struct {
 	*core
 	answer   func(companyID, id string) // has a conversation's reply given
-	programs *cache.Cache[*flow.Program]
+	programs *cache.Cache[*program]
 	rounds   *rounds
 }
 
+// program is a compiled flow, and about how many bytes it takes in memory.
+type program struct {
+	*flow.Program
+	bytes int
+}
+
+// inMemory is how much larger a definition is once it is decoded.
+const inMemory = 4
+
+func sizeOf(p *program) int { return p.bytes }
+
 // program returns the program of a version of a flow.
 func (s *Runner) program(ctx context.Context, companyID, flowID string, version int) (*flow.Program, error) {
-	return s.programs.Get(ctx, companyID+"/"+flowID+"/"+strconv.Itoa(version), func(ctx context.Context) (*flow.Program, string, error) {
+	p, err := s.programs.Get(ctx, companyID+"/"+flowID+"/"+strconv.Itoa(version), func(ctx context.Context) (*program, string, error) {
 		text, err := s.o.Runs.Definition(ctx, companyID, flowID, version)
 		if err != nil {
 			return nil, "", err
@@ -77,8 +88,15 @@ func (s *Runner) program(ctx context.Context, companyID, flowID string, version 
 			return nil, "", fmt.Errorf("version %d of the flow %s: %w", version, flowID, err)
 		}
 		p, err := flow.Compile(&f)
-		return p, companyID, err
+		if err != nil {
+			return nil, "", err
+		}
+		return &program{p, inMemory*len(text) + p.Size()}, companyID, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return p.Program, nil
 }
 
 // Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits

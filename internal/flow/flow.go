@@ -174,7 +174,8 @@ func (f *Flow) Validate() error {
 // validation checks a flow.
 type validation struct {
 	resource.Check
-	ids map[string]bool
+	ids      map[string]bool
+	patterns int // instructions of those of the conditions so far
 }
 
 func (v *validation) trigger(t *Trigger) {
@@ -236,7 +237,12 @@ func (v *validation) step(at string, s *Step, depth int) {
 		v.ask(at, s)
 	case "if":
 		v.text(at+".if", s.If)
-		_, err := condition(s.If)
+		c, err := compile(s.If)
+		if err == nil {
+			if v.patterns += c.size(); v.patterns > maxPatterns {
+				err = errPatterns
+			}
+		}
 		v.That(err == nil, at+".if", "Must be a condition such as received == 'no'"+reason(err))
 	case "set":
 		v.That(len(s.Set) > 0, at+".set", "Must set a variable") // an empty one would not be stored

@@ -33,8 +33,8 @@ func (x flows) routes() []httpio.Route {
 	return []httpio.Route{
 		x.route("GET", "/flows/overview", auth.MayReadResources, x.overview),
 		writeRoute(x.Panel, "POST", "/flows/drafts", auth.MayWriteResources, x.begin),
-		x.route("POST", "/flows/check", auth.MayReadResources, x.check),
-		x.route("POST", "/flows/try", auth.MayReadResources, x.try),
+		x.route("POST", "/flows/check", auth.MayWriteResources, x.check),
+		x.route("POST", "/flows/try", auth.MayWriteResources, x.try),
 		x.route("GET", one+"/draft", auth.MayReadResources, x.draft),
 		writeRoute(x.Panel, "PUT", one+"/draft", auth.MayWriteResources, x.save),
 		writeRoute(x.Panel, "DELETE", one+"/draft", auth.MayWriteResources, x.drop),
