@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -31,22 +32,40 @@ func newFlowServers(allowed []netip.Prefix) *egress.Client {
 }
 
 // laidOut finds the flows of companies.
-type laidOut struct{ store *store.Store }
+type laidOut struct {
+	store *store.Store
+	log   *slog.Logger
+}
+
+// Run stores what lists show of flows that a program of another version wrote.
+func (l laidOut) Run(ctx context.Context) error {
+	if err := l.store.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
+		l.log.WarnContext(ctx, "refresh what lists show of flows", "error", err)
+	}
+	return nil
+}
 
 // Flows implements conversation.Flows.
-func (l laidOut) Flows(ctx context.Context, companyID string) ([]*flow.Flow, error) {
-	all, err := l.store.Listed(ctx, companyID, flow.Kind())
+func (l laidOut) Flows(ctx context.Context, companyID string) ([]flow.Listed, error) {
+	heads, err := l.store.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
-	flows := make([]*flow.Flow, 0, len(all))
-	for _, x := range all {
-		if f, ok := x.(*flow.Flow); ok {
-			flows = append(flows, f)
+	flows := make([]flow.Listed, 0, len(heads))
+	for _, h := range heads {
+		if head, ok := h.Value.(*flow.Head); ok {
+			flows = append(flows, flow.Listed{ID: h.ID, Name: h.Name, Head: head})
 		}
 	}
-	slices.SortStableFunc(flows, func(a, b *flow.Flow) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(flows, func(a, b flow.Listed) int { return strings.Compare(a.Name, b.Name) })
 	return flows, nil
+}
+
+// Flow implements conversation.Flows.
+func (l laidOut) Flow(ctx context.Context, companyID, id string) (*flow.Flow, error) {
+	x, err := l.store.Resource(ctx, companyID, flow.Kind(), id)
+	f, _ := x.(*flow.Flow)
+	return f, err
 }
 
 // flowEffects does what flows do outside their conversations.

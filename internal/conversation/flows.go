@@ -21,8 +21,10 @@ import (
 
 // Flows finds what a company has laid out.
 type Flows interface {
-	// Flows returns a company's flows, in the order of their names.
-	Flows(ctx context.Context, companyID string) ([]*flow.Flow, error)
+	// Flows returns a company's flows without their steps, in the order of their names.
+	Flows(ctx context.Context, companyID string) ([]flow.Listed, error)
+	// Flow returns a flow of a company. Errors: not_found.
+	Flow(ctx context.Context, companyID, id string) (*flow.Flow, error)
 }
 
 // Effects does what flows do outside their conversation.
@@ -102,7 +104,7 @@ func (s *Runner) program(ctx context.Context, companyID, flowID string, version 
 // Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits
 // for. It reports whether there is such a flow, and it began.
 func (s *Runner) Begin(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
-	f, err := s.triggered(ctx, companyID, func(t *flow.Trigger) bool { return b.Event != "" && t.Event == b.Event })
+	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return b.Event != "" && h.Trigger.Event == b.Event })
 	if err == nil && f == nil {
 		err = s.unknown(ctx, companyID, id, &b)
 	}
@@ -117,7 +119,7 @@ func (s *Runner) opened(ctx context.Context, c *chats.Conversation) (begun bool,
 	if c.WidgetID == "" {
 		return false, nil
 	}
-	f, err := s.triggered(ctx, c.CompanyID, func(t *flow.Trigger) bool { return t.Widget == c.WidgetID })
+	f, err := s.triggered(ctx, c.CompanyID, func(h *flow.Head) bool { return h.Trigger.Widget == c.WidgetID })
 	if err != nil || f == nil {
 		return false, err
 	}
@@ -483,13 +485,13 @@ func (s *Runner) start(ctx context.Context, c *chats.Conversation, message *chat
 	if message.Extra.Bound != nil {
 		b = message.Extra.Bound
 	}
-	f, err := s.triggered(ctx, c.CompanyID, func(t *flow.Trigger) bool {
+	f, err := s.triggered(ctx, c.CompanyID, func(h *flow.Head) bool {
 		switch {
-		case b.Event != "" && t.Event == b.Event:
+		case b.Event != "" && h.Trigger.Event == b.Event:
 			cause = "event"
-		case plain != "" && slices.ContainsFunc(t.Keywords, func(k string) bool { return flow.Plain(k) == plain }):
+		case h.Keyword(plain):
 			cause = "keyword"
-		case t.Inbound && c.Channel == "whatsapp" && c.AgentID == "":
+		case h.Trigger.Inbound && c.Channel == "whatsapp" && c.AgentID == "":
 			cause = "inbound"
 		default:
 			return false

@@ -99,7 +99,7 @@ const (
 
 // Kind describes flows.
 func Kind() resource.Kind {
-	return resource.Kind{Name: "flow", Plural: "flows", Phrase: "a flow", New: func() resource.Resource { return &Flow{} }}
+	return resource.Kind{Name: "flow", Plural: "flows", Phrase: "a flow", New: func() resource.Resource { return &Flow{} }, NewHead: func() any { return new(Head) }}
 }
 
 // Key implements resource.Resource.
