@@ -7,9 +7,10 @@ import (
 
 // Head is what lists show of a flow, and what starts it.
 type Head struct {
-	Trigger Trigger `json:"trigger"`
-	Steps   int     `json:"steps"`
-	Digest  string  `json:"digest"` // of its Document
+	Trigger Trigger  `json:"trigger"`
+	Steps   int      `json:"steps"`
+	Digest  string   `json:"digest"`            // of its Document
+	Secrets []string `json:"secrets,omitempty"` // names, sorted
 
 	plain []string // the keywords, for comparing
 }
@@ -18,6 +19,13 @@ type Head struct {
 func (f *Flow) Head() any {
 	h := &Head{Trigger: f.Trigger, Steps: len(f.Steps), plain: plainKeywords(&f.Trigger)}
 	_, h.Digest, _ = f.Document() // it has been stored
+	for _, r := range f.References() {
+		if r.Kind == secretKind {
+			h.Secrets = append(h.Secrets, *r.To)
+		}
+	}
+	slices.Sort(h.Secrets)
+	h.Secrets = slices.Compact(h.Secrets)
 	return h
 }
 

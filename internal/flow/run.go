@@ -57,12 +57,21 @@ type Saying struct {
 	Choices []string
 }
 
-// Effect is something that a run does outside the conversation: one of HTTP, SendTemplate and PlaceCall, with values filled in.
+// Effect is something that a run does outside the conversation: one of HTTP, SendTemplate and PlaceCall, with values filled in, but for
+// those of secrets (Request).
 type Effect struct {
 	Path         string
 	HTTP         *HTTP
 	SendTemplate *SendTemplate
 	PlaceCall    *PlaceCall
+
+	step   *HTTP // without values
+	values Values
+}
+
+// RequestEffect is the effect of a request with these variables.
+func RequestEffect(h *HTTP, v Values) *Effect {
+	return &Effect{HTTP: v.withoutSecrets(h.Secrets()).request(h), step: h, values: v}
 }
 
 // Kind is what the effect is, as its step is named.
@@ -393,14 +402,13 @@ func (p *Program) Effect(r *Run) *Effect {
 	return r.Values.effect(&p.places[r.At])
 }
 
-// effect is a step's effect with values filled in. In a URL they are escaped.
+// effect is a step's effect with values filled in.
 func (v Values) effect(x *place) *Effect {
 	e := &Effect{Path: x.path}
 	switch s := x.step; {
 	case s.HTTP != nil:
-		h := *s.HTTP
-		h.URL, h.Body, h.Headers = v.fillURL(h.URL), v.fillBody(h.Body, h.Headers), v.fillHeaders(h.Headers)
-		e.HTTP = &h
+		e = RequestEffect(s.HTTP, v)
+		e.Path = x.path
 	case s.SendTemplate != nil:
 		t := *s.SendTemplate
 		t.Variables = v.fillAll(t.Variables)

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/resource"
 )
 
-// resources serves agents, knowledge, flows, widgets and webhooks: the routes of one kind. A body is what a set-up has, in JSON
+// resources serves agents, knowledge, flows, widgets, secrets and webhooks: the routes of one kind. A body is what a set-up has, in JSON
 // and with secrets as values. A secret is never read back, but for one that was made: the response that made it shows it.
 type resources struct {
 	*Panel
@@ -28,12 +28,15 @@ type resources struct {
 func (p *Panel) resourceRoutes() (all []httpio.Route) {
 	for _, k := range p.Kinds {
 		x := resources{p, k}
-		read, write := auth.MayReadResources, auth.MayWriteResources
-		if k.Name == "webhook" {
+		read, write, listed := auth.MayReadResources, auth.MayWriteResources, x.list
+		switch k.Name {
+		case "webhook":
 			read, write = auth.MayReadWebhooks, auth.MayWriteWebhooks
+		case "secret":
+			read, write, listed = auth.MayReadSecrets, auth.MayWriteSecrets, secrets{p}.list
 		}
 		list, one := "/"+k.Plural, "/"+k.Plural+"/{id}"
-		all = append(all, p.route("GET", list, read, x.list), writeRoute(p, "POST", list, write, x.add), p.route("GET", one, read, x.get),
+		all = append(all, p.route("GET", list, read, listed), writeRoute(p, "POST", list, write, x.add), p.route("GET", one, read, x.get),
 			writeRoute(p, "PUT", one, write, x.replace), writeRoute(p, "DELETE", one, write, x.remove))
 	}
 	return all
@@ -81,7 +84,7 @@ func (s resources) list(r *http.Request, by member) (any, error) {
 			return nil, err
 		}
 		for _, x := range part {
-			hideHeaders(by, x)
+			hideRequests(by, x)
 			rows = append(rows, row{idOf(x), s.show(x, false)})
 		}
 		if len(part) < batch || httpio.Fit(rows) < len(rows) {
@@ -118,14 +121,14 @@ func (s resources) get(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hideHeaders(by, x)
+	hideRequests(by, x)
 	return s.show(x, false), nil
 }
 
-// hideHeaders hides what a flow's requests may show to a company's servers alone, from who may not change flows.
-func hideHeaders(by member, x resource.Resource) {
+// hideRequests hides what a flow's requests may show to a company's servers alone, from who may not change flows.
+func hideRequests(by member, x resource.Resource) {
 	if f, ok := x.(*flow.Flow); ok && !by.role.Can(auth.MayWriteResources) {
-		f.HideHeaders()
+		f.HideRequests()
 	}
 }
 
@@ -138,7 +141,7 @@ func shownTo(by member, definition json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(definition, f); err != nil {
 		return nil, err
 	}
-	if !f.HideHeaders() {
+	if !f.HideRequests() {
 		return definition, nil
 	}
 	return json.Marshal(f)
