@@ -50,6 +50,8 @@ func (a *applying) resources(ctx context.Context, companyID string, c *config.Co
 		if err := a.count(x.Kind.Name, x.At, e, err); err != nil {
 			return err
 		}
+		id, _ := x.Key()
+		a.put = append(a.put, putResource{companyID, x.Kind, *id})
 	}
 	return nil
 }
