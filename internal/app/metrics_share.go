@@ -8,10 +8,10 @@ var (
 	mostDesc   = desc("carillon_share_limit", "What this node may hold of a bounded resource in all; 0: it has no bound.", "resource")
 	queuedDesc = desc("carillon_share_waiting", "Requests that wait for their turn at a bounded resource.", "resource")
 	deniedDesc = desc(
-		"carillon_share_refused_total", "Requests refused at a bound of a resource, by that bound: node, company, client, session.",
+		"carillon_share_refused_total", "Requests refused at a bound of a resource, by that bound: node, company, visitors, client, session.",
 		"resource", "bound",
 	)
-	shareLevels = []share.Level{share.Node, share.Company, share.Client, share.Session}
+	shareLevels = []share.Level{share.Node, share.Company, share.Visitors, share.Client, share.Session}
 )
 
 // ofShares reads what the node holds.

@@ -115,7 +115,7 @@ func (f *Files) ReceiveMedia(w http.ResponseWriter, r *http.Request, from From) 
 }
 
 func (f *Files) receive(w http.ResponseWriter, r *http.Request, from From, takes intake) (*chats.File, error) {
-	holder := share.Holder{Company: from.CompanyID, Client: from.Client, Session: from.SentBy}
+	holder := share.Holder{Company: from.CompanyID, Visitor: from.Visitor, Client: from.Client, Session: from.SentBy}
 	if from.ConversationID == "" {
 		holder.Session = "" // an access key is many people's
 	}

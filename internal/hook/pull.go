@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/share"
 	"carillon/internal/store/events"
 )
 
@@ -110,7 +111,7 @@ func (d routes) pull(r *http.Request, companyID string) (any, error) {
 		return nil, httpio.BadCursor(q)
 	}
 	if seconds > 0 && !at.behind(last) {
-		place, err := httpio.Follow(r, companyID, "")
+		place, err := httpio.Follow(r, share.Holder{Company: companyID})
 		if err != nil {
 			return nil, err
 		}

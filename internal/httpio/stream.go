@@ -41,12 +41,12 @@ type Stream struct {
 	buf     bytes.Buffer
 }
 
-// OpenStream writes the headers of a stream for a session of a company, which holds one of the router's streams until Close. Once
+// OpenStream writes the headers of a stream for a holder, whose client is found here; it is one of the router's streams until Close. Once
 // the headers are written errors can no longer be sent to the client. Errors: those of share.Share.Take.
-func OpenStream(w http.ResponseWriter, r *http.Request, companyID, session string) (*Stream, error) {
+func OpenStream(w http.ResponseWriter, r *http.Request, by share.Holder) (*Stream, error) {
 	s := &Stream{ctx: r.Context(), w: w, control: http.NewResponseController(w)}
 	var err error
-	if s.place, err = Follow(r, companyID, session); err != nil {
+	if s.place, err = Follow(r, by); err != nil {
 		return nil, err
 	}
 	if st := stateOf(r.Context()); st.router != nil {
@@ -60,12 +60,13 @@ func OpenStream(w http.ResponseWriter, r *http.Request, companyID, session strin
 }
 
 // Follow takes one of the router's streams for a request that waits for events. Errors: those of share.Share.Take.
-func Follow(r *http.Request, companyID, session string) (*share.Place, error) {
+func Follow(r *http.Request, by share.Holder) (*share.Place, error) {
 	rt := stateOf(r.Context()).router
 	if rt == nil {
 		return new(share.Place), nil
 	}
-	return rt.Streams.Take(share.Holder{Company: companyID, Client: ClientNetwork(r, rt.Proxies), Session: session})
+	by.Client = ClientNetwork(r, rt.Proxies)
+	return rt.Streams.Take(by)
 }
 
 // Close gives the stream's place back.

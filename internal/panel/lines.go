@@ -182,7 +182,7 @@ func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
 
 // stream places the call, and streams what happens.
 func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, by member, line *carillon.Sender, trial *LineTrial) error {
-	s, err := httpio.OpenStream(w, r, by.companyID, by.accountID)
+	s, err := httpio.OpenStream(w, r, by.holder())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/share"
 	"carillon/internal/store"
 )
 
@@ -73,7 +74,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
 		return err
 	}
 	defer s.Close()
-	stream, err := httpio.OpenStream(w, r, x.CompanyID, x.Session)
+	stream, err := httpio.OpenStream(w, r, share.Holder{Company: x.CompanyID, Session: x.Session})
 	if err != nil {
 		return err
 	}

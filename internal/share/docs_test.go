@@ -66,7 +66,7 @@ func TestEveryResourceIsListedOnce(t *testing.T) {
 // table is the table of bounded resources.
 func table() string {
 	var b strings.Builder
-	b.WriteString("\n| What one node holds at once | In all | Company | Client | Session | Beyond it |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n| What one node holds at once | In all | Company | Its visitors | Client | Session | Beyond it |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range share.Resources() {
 		beyond := "refused"
 		switch {
@@ -79,7 +79,8 @@ func table() string {
 		if r.Setting != "" {
 			all = r.Setting + ": " + all
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.Holds, all, amount(r, r.Company), amount(r, r.Client), amount(r, r.Session), beyond)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n",
+			r.Holds, all, amount(r, r.Company), amount(r, r.Visitors), amount(r, r.Client), amount(r, r.Session), beyond)
 	}
 	return b.String() + "\n"
 }

@@ -13,8 +13,10 @@ type Resource struct {
 	Setting string // what Node follows; "": nothing
 	Node    int64  // in all
 	Company int64
-	Client  int64 // a client's address, or its IPv6 network of 64 bits
-	Session int64 // a visitor, an account or an access key
+	// Visitors is the part of a company that its visitors have, so that they do not keep the company from its own.
+	Visitors int64
+	Client   int64 // a client's address, or its IPv6 network of 64 bits
+	Session  int64 // a visitor, an account or an access key
 	// Replaces says that a session that holds all that it may gets another place for its oldest, which ends: a phone that lost
 	// its network comes back before the node notices.
 	Replaces bool
@@ -24,17 +26,17 @@ type Resource struct {
 
 // The bounded resources of a node. One company never gets all of one, or has to let others go first, so that another company is served.
 var ( //nolint:gochecknoglobals // read only
-	// Bodies have room for what a company, its visitors, strangers and providers may hold, and for another company.
 	Bodies = Resource{
-		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 80 << 20, Company: 16 << 20, Client: 8 << 20,
+		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true,
+		Node: 64 << 20, Company: 16 << 20, Visitors: 8 << 20, Client: 8 << 20,
 	}
 	// EventStreams leave half of the connections to requests. A page of the panel has up to two: a session is somebody with ten of them.
 	EventStreams = Resource{
 		Name: "event_streams", Holds: "event streams, sockets of talks and waiting reads of events", Setting: "half of `--max-connections`",
-		Node: 4096, Company: 3072, Client: 512, Session: 20, Replaces: true,
+		Node: 4096, Company: 3072, Visitors: 2048, Client: 512, Session: 20, Replaces: true,
 	}
 	Talks       = Resource{Name: "talks", Holds: "talks in browsers", Node: 300, Company: 225, Client: 30, Session: 2}
-	FileUploads = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Client: 12, Session: 6}
+	FileUploads = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Visitors: 16, Client: 12, Session: 6}
 	ListUploads = Resource{Name: "list_uploads", Holds: "lists of contacts on their way in", Node: 8, Company: 4, Session: 2}
 	Exports     = Resource{Name: "exports", Holds: "exports", Node: 8, Company: 4, Session: 2}
 	Imports     = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 4}
@@ -67,14 +69,14 @@ func Resources() []Resource {
 	}
 }
 
-// Of returns the resource with another bound in all; those of a company and of a client are the same part of it as before, at
-// least 1. Below 1: without any bound.
+// Of returns the resource with another bound in all; those of a company, its visitors and a client are the same part of it as
+// before, at least 1. Below 1: without any bound.
 func (r Resource) Of(node int64) Resource {
 	if node < 1 {
-		r.Node, r.Company, r.Client = 0, 0, 0
+		r.Node, r.Company, r.Visitors, r.Client = 0, 0, 0, 0
 		return r
 	}
-	for _, part := range []*int64{&r.Company, &r.Client} {
+	for _, part := range []*int64{&r.Company, &r.Visitors, &r.Client} {
 		if *part > 0 && r.Node > 0 {
 			*part = max(1, *part*node/r.Node)
 		}
@@ -84,7 +86,7 @@ func (r Resource) Of(node int64) Resource {
 }
 
 func (r Resource) bound(level Level) int64 {
-	return [levels]int64{r.Node, r.Company, r.Client, r.Session}[level]
+	return [levels]int64{r.Node, r.Company, r.Visitors, r.Client, r.Session}[level]
 }
 
 // Set are the shares of a node. The zero value is ready, and nil is good for a part that runs alone.

@@ -1,5 +1,5 @@
-// Package share bounds what is held at once on a node, so that nobody can hold all of it: in all, by a company, by a client's
-// network, and by a session. Resources is the table of what is bounded; docs/reference/limits.md shows it.
+// Package share bounds what is held at once on a node, so that nobody can hold all of it: in all, by a company and by
+// its visitors, by a client's network, and by a session. Resources is the table of what is bounded; docs/reference/limits.md shows it.
 package share
 
 import (
@@ -19,12 +19,13 @@ type Level int
 const (
 	Node Level = iota
 	Company
+	Visitors
 	Client
 	Session
 	levels
 )
 
-var levelNames = [levels]string{"node", "company", "client", "session"} //nolint:gochecknoglobals // read only
+var levelNames = [levels]string{"node", "company", "visitors", "client", "session"} //nolint:gochecknoglobals // read only
 
 // String is the level as metrics and errors name it.
 func (l Level) String() string { return levelNames[l] }
@@ -32,6 +33,7 @@ func (l Level) String() string { return levelNames[l] }
 // Holder is who holds something. An empty field is bound by nothing.
 type Holder struct {
 	Company string
+	Visitor bool   // of the company: anybody who opens its page
 	Client  string // the network of an address: Network
 	Session string // a visitor, an account, an access key
 }
@@ -125,8 +127,8 @@ func (s *Share) forget(p *Place) {
 	s.oldest[p.holder.Session] = all
 }
 
-// Take takes a place at once. Errors: rate_limit_exceeded where the company, the client or the session holds all that it may;
-// service_unavailable where the node has no more.
+// Take takes a place at once. Errors: rate_limit_exceeded where the company, its visitors, the client or the session holds all that
+// it may; service_unavailable where the node has no more.
 func (s *Share) Take(h Holder) (*Place, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -284,12 +286,20 @@ func (h Holder) name(level Level) string {
 	switch level {
 	case Company:
 		return h.Company
+	case Visitors:
+		if h.Visitor {
+			return h.Company
+		}
 	case Client:
 		return h.Client
 	case Session:
 		return h.Session
 	}
 	return ""
+}
+
+var holders = [levels]string{ //nolint:gochecknoglobals // read only
+	Company: "A company holds", Visitors: "The visitors of a company hold", Client: "A client holds", Session: "A session holds",
 }
 
 // retryAfter is when a client that was refused is to try again, in seconds.
@@ -311,7 +321,7 @@ func (s *Share) refusal(level Level) *carillon.Error {
 	return &carillon.Error{Code: carillon.RateLimitExceeded, Message: "Too many at once", RetryAfter: retryAfter, Details: carillon.Details{
 		{Key: "limit", Value: int(r.bound(level))}, {Key: "window", Value: strconv.Itoa(retryAfter) + "s"},
 		{Key: "reset_time", Value: carillon.FormatTime(time.Now().Add(retryAfter * time.Second))},
-		{Key: "reason", Value: "A " + level.String() + " holds at most " + most + " " + r.Holds + "; retry when one has ended"},
+		{Key: "reason", Value: holders[level] + " at most " + most + " " + r.Holds + "; retry when one has ended"},
 		{Key: "bound", Value: level.String()},
 	}}
 }

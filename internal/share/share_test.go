@@ -99,7 +99,7 @@ func servesTheOtherCompanyNext(t *testing.T, s *share.Share) {
 }
 
 func TestEachLevelIsBoundAndSaysSo(t *testing.T) {
-	r := share.Resource{Name: "x", Holds: "things", Node: 4, Company: 3, Client: 2, Session: 1}
+	r := share.Resource{Name: "x", Holds: "things", Node: 5, Company: 4, Visitors: 3, Client: 2, Session: 1}
 	for _, c := range []struct {
 		name   string
 		next   func(i string) share.Holder
@@ -109,8 +109,15 @@ func TestEachLevelIsBoundAndSaysSo(t *testing.T) {
 	}{
 		{"session", func(i string) share.Holder { return share.Holder{Company: "c" + i, Client: "n" + i, Session: "s"} }, 1, carillon.RateLimitExceeded, "A session holds at most 1 things; retry when one has ended"},
 		{"client", func(i string) share.Holder { return share.Holder{Company: "c" + i, Client: "n", Session: "s" + i} }, 2, carillon.RateLimitExceeded, "A client holds at most 2 things; retry when one has ended"},
-		{"company", func(i string) share.Holder { return share.Holder{Company: "c", Client: "n" + i, Session: "s" + i} }, 3, carillon.RateLimitExceeded, "A company holds at most 3 things; retry when one has ended"},
-		{"node", func(i string) share.Holder { return share.Holder{Company: "c" + i, Client: "n" + i, Session: "s" + i} }, 4, carillon.ServiceUnavailable, "This node holds at most 4 things; retry later"},
+		{"visitors", func(i string) share.Holder {
+			return share.Holder{Company: "c", Visitor: true, Client: "n" + i, Session: "s" + i}
+		}, 3, carillon.RateLimitExceeded, "The visitors of a company hold at most 3 things; retry when one has ended"},
+		{"company", func(i string) share.Holder {
+			return share.Holder{Company: "c", Client: "n" + i, Session: "s" + i}
+		}, 4, carillon.RateLimitExceeded, "A company holds at most 4 things; retry when one has ended"},
+		{"node", func(i string) share.Holder {
+			return share.Holder{Company: "c" + i, Client: "n" + i, Session: "s" + i}
+		}, 5, carillon.ServiceUnavailable, "This node holds at most 5 things; retry later"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n, err := fill(t, share.New(r), func(i int) share.Holder { return c.next(strconv.Itoa(i)) })
@@ -119,6 +126,21 @@ func TestEachLevelIsBoundAndSaysSo(t *testing.T) {
 				t.Errorf("after %d: %+v", n, err)
 			}
 		})
+	}
+}
+
+func TestACompanyIsServedBesideItsVisitors(t *testing.T) {
+	for _, r := range []share.Resource{share.EventStreams, share.FileUploads} {
+		s := share.New(r)
+		n, _ := fill(t, s, func(i int) share.Holder {
+			return share.Holder{Company: "a", Visitor: true, Client: "client " + strconv.Itoa(i), Session: "visitor " + strconv.Itoa(i)}
+		})
+		if int64(n) != r.Visitors {
+			t.Errorf("%s: visitors hold %d, want %d", r.Name, n, r.Visitors)
+		}
+		if _, err := s.Take(share.Holder{Company: "a", Session: "teammate"}); err != nil {
+			t.Errorf("%s: a teammate: %v", r.Name, err)
+		}
 	}
 }
 
@@ -233,8 +255,8 @@ func TestOneClientIsAnAddressOrAnIPv6Network(t *testing.T) {
 }
 
 func TestPartsFollowTheBoundOfANode(t *testing.T) {
-	r := share.Resource{Node: 100, Company: 75, Client: 10, Session: 3}.Of(10)
-	if r.Node != 10 || r.Company != 7 || r.Client != 1 || r.Session != 3 {
+	r := share.Resource{Node: 100, Company: 75, Visitors: 50, Client: 10, Session: 3}.Of(10)
+	if r.Node != 10 || r.Company != 7 || r.Visitors != 5 || r.Client != 1 || r.Session != 3 {
 		t.Errorf("a tenth is %+v", r)
 	}
 	if n, _ := fill(t, share.New(share.Resource{Node: 5, Session: 1000}.Of(0)), func(int) share.Holder { return share.Holder{Session: "s"} }); n != 1000 {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,15 +85,14 @@ func TestTurnsOfOneClientAreBoundOverItsVisitors(t *testing.T) {
 	}
 }
 
-func TestOneVisitorBehindAProxyHoldsFewStreams(t *testing.T) {
-	x, begin := bound(t)
-	_, token := begin(1, "192.0.2.1")
-	streams := share.New(share.EventStreams)
+// following is a server of a site with a bound of streams; open opens one behind a proxy.
+func following(t *testing.T, x *site, streams *share.Share) (open func(token string) *http.Response) {
+	t.Helper()
 	router := httpio.NewRouter(x.Log, nil, x.routes...)
 	router.Streams, router.Proxies = streams, x.Proxies
 	server := httptest.NewServer(router)
 	t.Cleanup(func() { router.CloseStreams(); server.Close() })
-	open := func() *http.Response {
+	return func(token string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/functions/v1/chat/stream", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -100,20 +100,46 @@ func TestOneVisitorBehindAProxyHoldsFewStreams(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("X-Forwarded-For", "192.0.2.1")
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			t.Fatal(resp, err)
+		if err != nil {
+			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = resp.Body.Close() })
 		return resp
 	}
-	first := open()
+}
+
+func TestOneVisitorBehindAProxyHoldsFewStreams(t *testing.T) {
+	x, begin := bound(t)
+	_, token := begin(1, "192.0.2.1")
+	streams := share.New(share.EventStreams)
+	open := following(t, x, streams)
+	first := open(token)
 	for range share.EventStreams.Session {
-		open()
+		if resp := open(token); resp.StatusCode != http.StatusOK {
+			t.Fatal(resp.Status)
+		}
 	}
 	if _, err := io.Copy(io.Discard, first.Body); err != nil { // it ends, and gives way to the last one
 		t.Error(err)
 	}
 	if held := streams.Counts().Used; held != share.EventStreams.Session {
 		t.Errorf("the visitor holds %d streams, want %d", held, share.EventStreams.Session)
+	}
+}
+
+func TestStreamsOfVisitorsAreAPartOfTheirCompanys(t *testing.T) {
+	x, begin := bound(t)
+	_, one := begin(1, "192.0.2.1")
+	_, other := begin(2, "192.0.2.1")
+	open := following(t, x, share.New(share.Resource{Node: 10, Company: 5, Visitors: 1, Session: 1, Replaces: true}))
+	if resp := open(one); resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status)
+	}
+	resp := open(other)
+	if resp.StatusCode != http.StatusTooManyRequests {
+		t.Fatalf("the second visitor's stream is a %d", resp.StatusCode)
+	}
+	if text, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(text), `"bound":"visitors"`) {
+		t.Errorf("it is refused by %s, %v", text, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/convai"
 	"carillon/internal/httpio"
+	"carillon/internal/share"
 	"carillon/internal/voice"
 )
 
@@ -28,7 +29,7 @@ func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	httpio.SetCompany(r.Context(), x.address.CompanyID)
-	place, err := httpio.Follow(r, x.address.CompanyID, "")
+	place, err := httpio.Follow(r, share.Holder{Company: x.address.CompanyID, Visitor: true})
 	if err != nil {
 		return err
 	}

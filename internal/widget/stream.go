@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/httpio"
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 )
@@ -50,7 +51,7 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer subscription.Close()
-	stream, err := httpio.OpenStream(w, r, s.Company, s.Contact)
+	stream, err := httpio.OpenStream(w, r, share.Holder{Company: s.Company, Visitor: true, Session: s.Contact})
 	if err != nil {
 		return err
 	}
