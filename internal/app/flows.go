@@ -122,14 +122,17 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 		return nil, why, why != "", err
 	}
 	return x.accept(ctx, who, line, map[string]any{
-		"contact": contact, "recipient_id": line.ID, "agent_id": c.Agent, "notification_type": "transactional", "campaign_name": or(c.Campaign, "flow"),
+		"contact": contact, "recipient_id": line.ID, "agent_id": c.Agent, "notification_type": "transactional",
+		"campaign_name": or(c.Campaign, "flow"),
 	})
 }
 
 // sender is the company's of a name for a channel, or its default one where there is no name; why says that there is none. A request for a
 // notification keeps a name that it does not know as a reference, and the default sender sends: what a flow sends never goes out by another
 // number.
-func (x flowEffects) sender(ctx context.Context, companyID string, ch carillon.Channel, name string) (s *carillon.Sender, why string, err error) {
+func (x flowEffects) sender(
+	ctx context.Context, companyID string, ch carillon.Channel, name string,
+) (s *carillon.Sender, why string, err error) {
 	if name == "" {
 		if s, err = x.store.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
 			why = fmt.Sprintf("The company has no default %s sender", ch)
@@ -155,7 +158,9 @@ func or(a, b string) string {
 }
 
 // accept has a notification sent. Its key makes it one, however often it is asked for.
-func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, by *carillon.Sender, body map[string]any) (flow.Values, string, bool, error) {
+func (x flowEffects) accept(
+	ctx context.Context, who conversation.EffectFor, by *carillon.Sender, body map[string]any,
+) (flow.Values, string, bool, error) {
 	company, err := x.store.Company(ctx, who.CompanyID)
 	if err != nil {
 		return nil, "", false, err
@@ -164,7 +169,9 @@ func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, by 
 	if err != nil {
 		return nil, "", false, err
 	}
-	r, err := x.notify.Accept(ctx, &notify.Submission{Company: company, Channel: by.Channel, Sender: by, Body: text, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key})
+	r, err := x.notify.Accept(ctx, &notify.Submission{
+		Company: company, Channel: by.Channel, Sender: by, Body: text, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key,
+	})
 	var known *carillon.Error
 	switch {
 	case errors.As(err, &known) && known.Code != carillon.ServiceUnavailable:

@@ -174,8 +174,8 @@ func (s *replies) work(ctx context.Context, j job) {
 	}
 }
 
-// hopeless returns the conversation of a reply that will not come however often it is tried: the agent does not reply, or the reply cannot be
-// stored; then run is the flow's that was to give it, if one was. nil: there is a reply, or it is to be tried again.
+// hopeless returns the conversation of a reply that will not come however often it is tried: the agent does not reply, or the reply cannot
+// be stored; then run is the flow's that was to give it, if one was. nil: there is a reply, or it is to be tried again.
 func (s *replies) hopeless(ctx context.Context, j job, err error) (c *chats.Conversation, run *runs.Run) {
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
 		return nil, nil

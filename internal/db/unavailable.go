@@ -38,7 +38,10 @@ func Away(err error) bool {
 // Transient reports whether what failed may be stored later: the database is away or busy, others were in the way, or the time was over.
 // All else fails again however often it is tried.
 func Transient(err error) bool {
-	return err != nil && (Away(err) || away(err) || isOverloaded(err) || retryable(err) || lockTimeout(err) || errors.Is(err, context.Canceled))
+	if err == nil {
+		return false
+	}
+	return Away(err) || away(err) || isOverloaded(err) || retryable(err) || lockTimeout(err) || errors.Is(err, context.Canceled)
 }
 
 func away(err error) bool {

@@ -57,7 +57,9 @@ func TestEventsWhoseLogCannotBeStoredAreSentOnce(t *testing.T) {
 	r.pass()
 	r.after(time.Hour)
 	r.want(k, 0, 0, 0)
-	if got := e.sequences(); !slices.Equal(got, []int64{1, 2}) {
+	got := e.sequences()
+	slices.Sort(got) // some go at once
+	if !slices.Equal(got, []int64{1, 2}) {
 		t.Errorf("received %v", got)
 	}
 }

@@ -102,8 +102,8 @@ const (
 	maxSaveWait = 5 * time.Second
 )
 
-// save stores a round whose events have been sent: one that is not stored is sent again. While the database is away it is tried again, as long
-// as the endpoint is this node's, and what cannot be stored with its log is stored without.
+// save stores a round whose events have been sent: one that is not stored is sent again. While the database is away it is tried again, as
+// long as the endpoint is this node's, and what cannot be stored with its log is stored without.
 func (l *lane) save(ctx context.Context, r *hooks.Round) error {
 	for wait := saveWait; ; wait = min(2*wait, maxSaveWait) {
 		err := l.d.store.Hooks().Save(context.WithoutCancel(ctx), r)

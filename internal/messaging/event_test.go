@@ -64,6 +64,10 @@ func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
 		d.got("What?")
 		d.text("Blue")
 		d.got("What?", "Blue")
+		r.until("the channel's id of the reply is stored", func() bool {
+			seq, err := r.db.Replies().SeqOf(t.Context(), r.company.ID, d.conversation().ID, d.last().id)
+			return err == nil && seq > 0
+		})
 		r.bind(d.number, shipped("n6", "order-shipped"))
 		d.write("wamid.d1", `{"type":"text","text":{"body":"Really?"},"context":{"id":"`+d.last().id+`"}}`)
 		d.shows("> echo", "* flow_began echo", "< What?", "> Blue", "< Blue", "> Really? {Blue}", "* handoff_requested", "* missed")

@@ -261,3 +261,26 @@ func TestThePersonSeesThatATeammateReadsAndWrites(t *testing.T) {
 		}
 	})
 }
+
+// A reply whose text is gone fails where people see it, and is not looked for each second for ever.
+func TestAReplyThatCannotBeReadFails(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		r.flows.lay("one", flow.Trigger{Keywords: []string{"one"}}, `[{"say": "gone"}]`)
+		p := r.person("34600800077")
+		r.channel.by(func(post) *provider.Outcome {
+			return &provider.Outcome{Verdict: provider.RetryLater, Detail: "rate", RetryAfter: time.Hour}
+		})
+		r.run()
+		p.text("one")
+		r.until("the first attempt", func() bool { return r.channel.tried(p.number, false) == 1 })
+		r.comeToRest()
+		if _, err := r.db.Exec(t.Context(), "DELETE FROM turn WHERE text = 'gone'"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour) // fake time
+		all, err := r.db.Replies().Replies(t.Context(), r.company.ID, p.conversation().ID, 0, 100)
+		if err != nil || len(all) != 1 || all[0].State != "failed" || all[0].Detail != "the reply cannot be read" {
+			t.Errorf("%+v, %v", all, err)
+		}
+	})
+}

@@ -179,9 +179,9 @@ func (x forgotten) set(r *http.Request) (any, error) {
 	})
 }
 
-// proofBy is when the account is proved once its password was set by a link; zero: it is not. Whoever made the link may have used it, unless it
-// went to the mailbox alone. A mailbox does not stand in for a second factor, which stays: where that is not known to be the person's either,
-// the account is still to be proved.
+// proofBy is when the account is proved once its password was set by a link; zero: it is not. Whoever made the link may have used it, unless
+// it went to the mailbox alone. A mailbox does not stand in for a second factor, which stays: where that is not known to be the person's
+// either, the account is still to be proved.
 func (x forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *accounts.Account) (time.Time, error) {
 	if !link.Proves() {
 		return time.Time{}, nil

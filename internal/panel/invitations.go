@@ -273,8 +273,8 @@ func (x invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
 		err = &carillon.Error{
 			Code: carillon.Conflict, Details: carillon.Details{{Key: "reason", Value: "unproved"}},
-			Message: "An account has this e-mail, and nobody has proved that the mailbox is theirs: sign in by single sign-on first, have the invitation " +
-				"sent by e-mail, or have somebody who administers both companies add the account (carillon users add --in COMPANY-ID)",
+			Message: "An account has this e-mail, and nobody has proved that the mailbox is theirs: sign in by single sign-on first, have the " +
+				"invitation sent by e-mail, or have somebody who administers both companies add the account (carillon users add --in COMPANY-ID)",
 		}
 	}
 	return secret, i, a, err

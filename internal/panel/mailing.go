@@ -27,8 +27,8 @@ const (
 	accountMails = 100 // a day of one of its members
 )
 
-// deliver sends an e-mail on behalf of a member, where the installation can and may today. problem says why it did not leave: in the server's
-// words, or that there were enough.
+// deliver sends an e-mail on behalf of a member, where the installation can and may today. problem says why it did not leave: in the
+// server's words, or that there were enough.
 func (d Deps) deliver(ctx context.Context, by member, kind mails, x mail.Message) (sent bool, problem string, err error) {
 	if d.Mail == nil {
 		return false, "", nil

@@ -118,7 +118,8 @@ func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int6
 	}
 	a.CreatedAt, a.UpdatedAt = now, now
 	n, err := t.tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $8, 0, $7, $7)
-		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, db.Millis(a.ConfirmedAt), db.Millis(now), db.Millis(a.ProvedAt))
+		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, db.Millis(a.ConfirmedAt), db.Millis(now),
+		db.Millis(a.ProvedAt))
 	return n, db.Wrap(err, "write account")
 }
 

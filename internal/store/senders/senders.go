@@ -193,6 +193,7 @@ func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*car
 func (s *Store) ProvedElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
 	all, err := s.anySenders(ctx, "proved "+idOrNumber, `NOT removed
 		AND uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1)
-		AND EXISTS (SELECT 1 FROM number_proof AS p WHERE p.sender = sender.uid AND p.number = sender.number AND (p.declared OR p.number = $1))`, idOrNumber)
+		AND EXISTS (SELECT 1 FROM number_proof AS p WHERE p.sender = sender.uid AND p.number = sender.number
+			AND (p.declared OR p.number = $1))`, idOrNumber)
 	return slices.ContainsFunc(all, func(x *carillon.Sender) bool { return x.CompanyID != companyID }), err
 }

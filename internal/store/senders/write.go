@@ -119,8 +119,8 @@ func (t *Tx) DeclareSender(ctx context.Context, x *carillon.Sender, now time.Tim
 	return e, t.recordSender(ctx, action, have, x, now)
 }
 
-// ProveNumber records that the channel, or with declared the operator, confirmed that a sender's number is its company's, and reports whether
-// that is new.
+// ProveNumber records that the channel, or with declared the operator, confirmed that a sender's number is its company's, and reports
+// whether that is new.
 func (t *Tx) ProveNumber(ctx context.Context, x *carillon.Sender, declared bool, now time.Time) (bool, error) {
 	t.tx.Changes(x.CompanyID)
 	n, err := t.tx.Exec(ctx, `INSERT INTO number_proof (sender, number, declared, proved_at)
