@@ -63,7 +63,7 @@ func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
 	all.Wait()
 }
 
-// echoes responds with all that it is sent, in several forms, and is what a flow of a company may ask.
+// echoes runs a server that responds with everything in the request, in several forms.
 func echoes(t *testing.T) (url string, sent *[]string) {
 	t.Helper()
 	sent = &[]string{}

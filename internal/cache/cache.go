@@ -39,7 +39,7 @@ func New[V any](most int, timeout time.Duration) *Cache[V] {
 	return Sized(most, func(V) int { return 1 }, timeout)
 }
 
-// Sized is New for entries of different sizes, which together have at most `most`. One that is larger by itself is not kept.
+// Sized is New with a bound on the total size of the entries. A value larger than the bound is not kept.
 func Sized[V any](most int, size func(V) int, timeout time.Duration) *Cache[V] {
 	return &Cache[V]{most: most, size: size, timeout: timeout, entries: map[string]entry[V]{}, groups: map[string]uint64{}}
 }

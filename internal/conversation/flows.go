@@ -72,7 +72,7 @@ type program struct {
 	bytes int
 }
 
-// inMemory is how much larger a definition is once it is decoded.
+// inMemory is the growth of a definition when it is decoded.
 const inMemory = 4
 
 func sizeOf(p *program) int { return p.bytes }

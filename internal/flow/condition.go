@@ -17,14 +17,14 @@ import (
 
 const maxNodes = 200 // of a condition
 
-// condition is a compiled condition, and what evaluating it costs.
+// condition is a compiled condition with the sizes that its cost depends on.
 type condition struct {
 	program  *vm.Program
 	root     ast.Node
 	patterns map[ast.Node]int // the sizes of its literal patterns, by the text that holds each
 }
 
-// size is how many instructions its patterns have.
+// size is the number of instructions in its patterns.
 func (c *condition) size() (n int) {
 	for _, x := range c.patterns {
 		n += x
@@ -33,8 +33,9 @@ func (c *condition) size() (n int) {
 }
 
 // compile compiles a condition over variables: comparisons with == != < <= > >=, contains, startsWith, endsWith, matches, in, joined
-// by and, or, not and parentheses. It has no functions. Variables are texts; next to a number, or in an order, they are numbers.
-func compile(text string) (*condition, error) {
+// by and, or, not and parentheses. It has no functions. Variables are texts; next to a number, or in an order, they are numbers. Its
+// patterns may have so many instructions together, which are counted before any is compiled.
+func compile(text string, room int) (*condition, error) {
 	tree, err := parser.Parse(text)
 	if err != nil {
 		return nil, err
@@ -44,16 +45,20 @@ func compile(text string) (*condition, error) {
 	if f.err == nil && !isCondition(tree.Node) {
 		f.err = errors.New("it is neither true nor false")
 	}
+	c := &condition{root: tree.Node, patterns: f.patterns}
+	if f.err == nil && c.size() > room {
+		f.err = errPatterns
+	}
 	if f.err != nil {
 		return nil, f.err
 	}
-	p, err := expr.Compile(text, expr.Env(map[string]string{}), expr.AllowUndefinedVariables(), expr.DisableAllBuiltins(),
+	c.program, err = expr.Compile(text, expr.Env(map[string]string{}), expr.AllowUndefinedVariables(), expr.DisableAllBuiltins(),
 		expr.MaxNodes(maxNodes), expr.AsBool(), expr.Function("number", numberOf, numberOfAny), expr.Function("fits", fits, fitsAny),
 		expr.Patch(&numbers{}), expr.Patch(&patterns{}))
-	return &condition{p, tree.Node, f.patterns}, err
+	return c, err
 }
 
-// forms refuses what conditions have not: functions, fields, closures, and patterns that are too large.
+// forms refuses everything outside the language of conditions (functions, fields, closures), and patterns that are too large.
 type forms struct {
 	err      error
 	patterns map[ast.Node]int
@@ -164,7 +169,7 @@ func numberOf(args ...any) (any, error) {
 	return n, nil
 }
 
-// patterns has patterns that are put together while a condition is evaluated pass the same bounds as literal ones.
+// patterns applies the bounds of literal patterns to those that are computed during evaluation.
 type patterns struct{}
 
 // Visit implements ast.Visitor.

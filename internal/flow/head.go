@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Head is what lists show of a flow, and what starts it.
+// Head is the part of a flow that lists and triggers need.
 type Head struct {
 	Trigger Trigger  `json:"trigger"`
 	Steps   int      `json:"steps"`

@@ -88,13 +88,11 @@ func (p *Program) add(field string, steps []Step, ids map[string]int) error {
 
 // condition compiles a condition, unless the patterns of the flow become too large by it.
 func (p *Program) condition(text string) (*condition, error) {
-	c, err := compile(text)
+	c, err := compile(text, maxPatterns-p.patterns)
 	if err != nil {
 		return nil, err
 	}
-	if p.texts, p.patterns = p.texts+len(text), p.patterns+c.size(); p.patterns > maxPatterns {
-		return nil, errPatterns
-	}
+	p.texts, p.patterns = p.texts+len(text), p.patterns+c.size()
 	return c, nil
 }
 

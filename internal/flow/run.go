@@ -428,7 +428,7 @@ func (v Values) fillAll(all map[string]string) map[string]string {
 	return filled
 }
 
-// size is how many bytes an effect's texts have.
+// size is the total size of an effect's texts in bytes.
 func (e *Effect) size() (n int) {
 	if h := e.HTTP; h != nil {
 		n += len(h.URL) + len(h.Body)

@@ -57,7 +57,7 @@ func (h *HTTP) references(at string) (all []resource.Reference) {
 	return all
 }
 
-// mayHave is why a secret, as it is stored, may not be in the request.
+// mayHave returns the reason why the request may not send the secret in doc; empty: it may.
 func (h *HTTP) mayHave(doc []byte) string {
 	var s secret.Secret
 	if err := json.Unmarshal(doc, &s); err != nil || s.For(h.host()) {
@@ -66,7 +66,7 @@ func (h *HTTP) mayHave(doc []byte) string {
 	return "The secret " + s.Name + " may not be sent to this host, but to " + strings.Join(s.Hosts, ", ")
 }
 
-// host is where a request goes, which no placeholder changes.
+// host is the host of the request. No placeholder can change it.
 func (h *HTTP) host() string {
 	u, err := url.Parse(placeholder.ReplaceAllString(h.URL, "x"))
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *HTTP) host() string {
 	return u.Hostname()
 }
 
-// Request is the request of an effect with the values of its secrets, by name. Nothing that is kept or shown may hold it.
+// Request is the effect's request with the values of its secrets filled in. It must never be stored, logged or shown.
 func (e *Effect) Request(secrets map[string]string) *HTTP {
 	v := make(Values, len(e.values)+len(secrets))
 	maps.Copy(v, e.values)
@@ -95,7 +95,7 @@ func (v Values) request(step *HTTP) *HTTP {
 	return &h
 }
 
-// withoutSecrets are the variables and for each secret of a request what is shown in its place.
+// withoutSecrets adds a mark in place of each secret to the variables.
 func (v Values) withoutSecrets(names []string) Values {
 	shown := make(Values, len(v)+len(names))
 	maps.Copy(shown, v)

@@ -148,7 +148,7 @@ func (v Values) Put(name, value string) {
 	v[name] = value
 }
 
-// size is how many bytes the variables have.
+// size is the total size of the variables in bytes.
 func (v Values) size() (n int) {
 	for name, value := range v {
 		n += len(name) + len(value)

@@ -11,13 +11,13 @@ import (
 // Work is counted in units that do not depend on the machine: a character of a text that is read or written, and for a pattern a
 // character times an instruction of its program. A unit takes some 10 ns.
 const (
-	// MaxWork is what a run may do between two things that it waits for.
+	// MaxWork is the budget of a run between two waits.
 	MaxWork = 5_000_000
 
 	maxPattern     = 1000   // bytes
 	maxProgram     = 1000   // instructions of a pattern
 	maxPatterns    = 20_000 // instructions of all patterns of a flow
-	comparisonWork = 16     // units of what is no text
+	comparisonWork = 16     // units of a comparison without texts
 )
 
 var (
@@ -25,7 +25,7 @@ var (
 	errPatterns = fmt.Errorf("all patterns of a flow may have %d instructions: repeat less in them", maxPatterns)
 )
 
-// patternSize is how many instructions a pattern has, counted before they are made: a few bytes can ask for millions.
+// patternSize is the number of instructions in a pattern, counted without compiling it: a few bytes can ask for millions.
 func patternSize(pattern string) (int, error) {
 	if len(pattern) > maxPattern {
 		return 0, errPattern
@@ -64,13 +64,13 @@ func instructions(x *syntax.Regexp) int {
 	return n
 }
 
-// work is what evaluating a condition costs with these variables at most.
+// work is an upper bound on the cost of evaluating the condition with these variables.
 func (c *condition) work(v Values) int {
 	_, work := c.cost(c.root, v)
 	return work
 }
 
-// cost is how long the text of a node may be, and what making it costs.
+// cost returns upper bounds on the length of a node's text and on the work of computing it.
 func (c *condition) cost(node ast.Node, v Values) (length, work int) {
 	switch n := node.(type) {
 	case *ast.StringNode:

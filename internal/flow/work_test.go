@@ -85,6 +85,16 @@ func TestAPatternThatIsTooLargeIsRefusedWhereItIsSaved(t *testing.T) {
 	}
 }
 
+func TestOfAFlowWithTooManyStepsNoMoreIsChecked(t *testing.T) {
+	f := parsed(t, `[{"say": "a"}]`)
+	for range maxSteps {
+		f.Steps = append(f.Steps, Step{If: "no condition"})
+	}
+	if got := reasons(f.Validate()); len(got) != 1 || got["steps"] == "" {
+		t.Error(got)
+	}
+}
+
 func TestARunWithAPatternThatIsTooLargeFailsAndSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		steps  string
@@ -138,7 +148,7 @@ func TestARunFailsWhereItWorksTooMuch(t *testing.T) {
 }
 
 func TestTextsOfConditionsCountAsWork(t *testing.T) {
-	c, err := compile("(x + x + x contains 'b') or y in [x, x] or (x == 'a' ? x : y) startsWith x")
+	c, err := compile("(x + x + x contains 'b') or y in [x, x] or (x == 'a' ? x : y) startsWith x", maxPatterns)
 	if err != nil {
 		t.Fatal(err)
 	}

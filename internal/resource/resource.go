@@ -24,23 +24,22 @@ type Kind struct {
 	SearchVersion int
 	// NewHead returns an empty head, which JSON is read into; nil: the kind is not Headed.
 	NewHead func() any
-	// MaxBytes is how large one may be as it is stored, and MaxAll all of a company; 0: DefaultBytes and DefaultAll.
+	// MaxBytes bounds the stored JSON of one resource, and MaxAll that of all resources of a company; 0: DefaultBytes and DefaultAll.
 	MaxBytes, MaxAll int
-	// Most is how many a company may have; 0: DefaultMost.
+	// Most bounds the number of resources of a company; 0: DefaultMost.
 	Most int
-	// Mention stands before the id where a text of another resource refers to one; empty: the id is a value of its own there.
+	// Mention is the prefix of an id that is mentioned within a text of another resource; empty: references are whole JSON strings.
 	Mention string
 }
 
-// DefaultBytes and DefaultAll bound resources of most kinds: one, and all of a company, in bytes of the JSON that is stored. DefaultMost is
-// how many a company may have.
+// The bounds of most kinds: bytes of stored JSON of one resource and of all resources of a company, and their number.
 const (
 	DefaultBytes = 256 << 10
 	DefaultAll   = 16 << 20
 	DefaultMost  = 10_000
 )
 
-// Bounds are how large a resource of the kind may be, and all of a company, in bytes.
+// Bounds returns the limits in bytes on one resource of the kind and on all of a company.
 func (k Kind) Bounds() (one, all int) {
 	return cmp.Or(k.MaxBytes, DefaultBytes), cmp.Or(k.MaxAll, DefaultAll)
 }
@@ -73,9 +72,9 @@ type Reference struct {
 	Check func(doc []byte) (reason string)
 }
 
-// Headed is a resource of which lists show a part, which is stored next to it: they need not read the rest.
+// Headed is a resource with a short summary, stored next to the document so that lists need not read all of it.
 type Headed interface {
-	// Head is that part, of the type of Kind.NewHead.
+	// Head returns the summary, of the type of Kind.NewHead.
 	Head() any
 }
 

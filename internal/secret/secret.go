@@ -1,5 +1,5 @@
-// Package secret is what a company's flows send to its servers and nobody may read: keys, tokens and passwords, each with a name and the
-// hosts that it may be sent to. Values are sealed in the database (resource.Secretive), and no response has them.
+// Package secret defines the secrets that flows send to a company's servers: keys, tokens and passwords, each with a name and the hosts
+// that it may be sent to. Values are sealed in the database (resource.Secretive), and no response has them.
 package secret
 
 import (
@@ -33,7 +33,7 @@ const (
 // Hidden stands where a secret's value would.
 const Hidden = "•••"
 
-// Mention is how the name of a secret begins in a text.
+// Mention is the prefix of a secret's name in a placeholder.
 const Mention = "secret."
 
 // Kind describes secrets.
@@ -82,7 +82,7 @@ func (s *Secret) Validate() error {
 // For reports whether the secret may be sent to a host, of an address that may have placeholders behind it.
 func (s *Secret) For(host string) bool { return slices.Contains(s.Hosts, strings.ToLower(host)) }
 
-// Redactor takes the values of secrets out of what a server responds with.
+// Redactor removes the values of secrets from responses.
 type Redactor struct{ replacer *strings.Replacer }
 
 // NewRedactor returns a redactor of values, as they are and as requests and responses write them.

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store/resources"
 )
 
-// passageRows counts what transactions write of what is searched: the rows of each.
+// passageRows counts the rows of the search index that each transaction writes.
 type passageRows struct {
 	now  int
 	rows []int

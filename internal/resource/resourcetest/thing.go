@@ -55,12 +55,12 @@ type Thing struct {
 	Steps          []Step              `json:"steps,omitempty"`
 }
 
-// Trigger is what starts a flow.
+// Trigger starts a flow.
 type Trigger struct {
 	Event string `json:"event,omitempty"`
 }
 
-// Head is what lists show of a flow.
+// Head is the head of a flow.
 type Head struct {
 	Trigger Trigger `json:"trigger"`
 }

@@ -27,7 +27,7 @@ const (
 	fieldsMost = 100
 	valueMost  = 2000  // bytes of a value
 	bytesMost  = 64000 // of all values
-	// readMost is how much of a value is read for what is recorded of it: beyond its end there may be the rest of a token.
+	// readMost bounds the part of a value that is searched for secrets. It is longer than the recorded part, so that a token at the end is seen whole.
 	readMost = valueMost + 2000
 )
 
@@ -106,7 +106,7 @@ func there(x leaf) json.RawMessage {
 	return json.RawMessage("true")
 }
 
-// value is what is recorded of a value: a text without what looks like a secret, and the beginning of a long one.
+// value is the recorded form of a value: texts without anything that looks like a secret, long ones cut.
 func value(text string) (v json.RawMessage, cut bool) {
 	var s string
 	if json.Unmarshal([]byte(text), &s) != nil {

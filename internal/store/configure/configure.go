@@ -56,7 +56,7 @@ func SlowCache[V any](c *Configuration, load time.Duration) *cache.Cache[V] {
 	return x
 }
 
-// Sized is Cache for values of different sizes, which together have at most `most`.
+// Sized is Cache with a bound on the total size of the values.
 func Sized[V any](c *Configuration, most int, size func(V) int) *cache.Cache[V] {
 	x := cache.Sized(most, size, loadMost)
 	c.caches = append(c.caches, x)

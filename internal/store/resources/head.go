@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// Head is what lists show of a resource.
+// Head is the summary of a resource (resource.Headed).
 type Head struct {
 	ID, Name string
 	Value    any // of the type of Kind.NewHead
@@ -98,7 +98,7 @@ func (t *Tx) writeHead(ctx context.Context, companyID string, k resource.Kind, i
 	return db.Wrap(err, "write a head")
 }
 
-// RefreshHeads stores the heads of resources of a kind that are missing, or of another state: those of what a program of another version wrote.
+// RefreshHeads stores the missing and outdated heads of a kind, which programs of other versions leave.
 func (s *Store) RefreshHeads(ctx context.Context, k resource.Kind) error {
 	if k.NewHead == nil {
 		return nil

@@ -60,7 +60,7 @@ func (s *Store) Index(ctx context.Context, companyID string, k resource.Kind, id
 	}
 }
 
-// passageCopy is what is searched of a resource at one time.
+// passageCopy is the search index of one state of a resource.
 type passageCopy struct {
 	s         *Store
 	companyID string

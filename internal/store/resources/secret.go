@@ -7,7 +7,7 @@ import (
 	"carillon/internal/db"
 )
 
-// usedWithin is how exactly it is known when a secret was used last: each use of one would be a write otherwise.
+// usedWithin is the precision of the time of last use. It saves a write for each use.
 const usedWithin = time.Minute
 
 // SecretUsed records that a company's secret was used.

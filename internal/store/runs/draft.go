@@ -10,7 +10,7 @@ import (
 	"carillon/internal/resource"
 )
 
-// MostDrafts is how many flows of a company may have a draft, and MaxDraft and MaxDrafts how many bytes one may have, and all together.
+// Bounds of a company's drafts: their number, and bytes of one and of all.
 const (
 	MostDrafts = 500
 	MaxDraft   = resource.DefaultBytes

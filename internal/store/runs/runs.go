@@ -272,7 +272,7 @@ func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition 
 }
 
 const (
-	// MaxVersions is how many bytes the versions of a company's flows may have together.
+	// MaxVersions bounds the versions of a company's flows together, in bytes.
 	MaxVersions = 64 << 20
 	pruneMost   = 5 // versions that are looked up at once
 )
