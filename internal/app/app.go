@@ -42,6 +42,7 @@ import (
 	"carillon/internal/purge"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
+	"carillon/internal/rtp"
 	"carillon/internal/sandbox"
 	"carillon/internal/schedule"
 	"carillon/internal/sip"
@@ -82,6 +83,7 @@ type App struct {
 	conversations *conversation.Conversations
 	voices        *voice.Sessions
 	sip           *sip.Engine
+	unheard       rtp.Refused              // packets of sound that calls did not hear
 	speakers      map[string]voice.Speaker // by agent.Voice.Speaker
 	files         *files.Files
 	translator    *translate.Client // nil: nothing is translated

@@ -36,6 +36,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 			}
 		},
 		Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: files, External: a.cfg.SIPExternal, Ports: a.cfg.SIPPorts, AllowPrivate: a.cfg.SIPAllowPrivate, Log: a.log,
+		Unheard: &a.unheard,
 	}); err != nil {
 		return nil, err
 	}

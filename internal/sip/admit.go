@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"carillon/internal/egress"
+	"carillon/internal/rtp"
 )
 
 // ErrDenied means that a trunk with Trunk.Public is not at a public address.
@@ -53,10 +54,19 @@ func admits(a netip.Addr, allowed []netip.Prefix) bool {
 // none to an address at which it may not be.
 func (d *dialog) soundAt(far *description) netip.AddrPort {
 	to := far.remote()
-	if d.confined && !admits(to.Addr(), d.e.o.AllowPrivate) {
+	if to.Addr().IsUnspecified() || d.confined && !admits(to.Addr(), d.e.o.AllowPrivate) {
 		return netip.AddrPort{}
 	}
 	return to
+}
+
+// farOf is where the far side is by a description that it sent from an address.
+func (d *dialog) farOf(far *description, source string) rtp.Far {
+	f := rtp.Far{Sound: d.soundAt(far), Version: far.version}
+	if from, err := netip.ParseAddrPort(source); err == nil {
+		f.Peer = from.Addr()
+	}
+	return f
 }
 
 // lookUp finds the addresses of a trunk, at least one: those of its host, or of the servers that its domain names (RFC 3263).

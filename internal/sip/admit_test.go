@@ -114,4 +114,27 @@ func TestSoundOfAMembersCallStaysOutside(t *testing.T) {
 			t.Errorf("sound to %s of an operator's trunk goes to %s", address, to)
 		}
 	}
+	nowhere := &description{address: netip.IPv4Unspecified(), port: 4000}
+	if to := (&dialog{e: e}).soundAt(nowhere); to.IsValid() {
+		t.Errorf("sound of a call that is held goes to %s", to)
+	}
+}
+
+// The host that signals a call may send its sound too, wherever it says that it is.
+func TestTheHostThatSignalsIsAPeer(t *testing.T) {
+	t.Parallel()
+	e := &Engine{}
+	inside := &description{address: netip.MustParseAddr("192.168.1.5"), port: 4000, version: 7}
+	for source, want := range map[string]string{
+		"203.0.113.9:5060": "203.0.113.9", "[2001:db8::9]:5061": "2001:db8::9", "trunk.example.com:5060": "", "": "",
+	} {
+		got := ""
+		f := (&dialog{e: e, confined: true}).farOf(inside, source)
+		if f.Peer.IsValid() {
+			got = f.Peer.String()
+		}
+		if got != want || f.Sound.IsValid() || f.Version != 7 {
+			t.Errorf("of %q: %+v", source, f)
+		}
+	}
 }

@@ -297,8 +297,8 @@ func (c *Call) follow(far *description) {
 		_ = c.Rekey(far.keys[0].key) // its length was checked
 	}
 	c.Hold(far.held())
-	if to := c.dialog.soundAt(far); to.IsValid() && !far.address.IsUnspecified() {
-		c.Redirect(to)
+	if !far.address.IsUnspecified() { // so old telephones hold a call; its sound comes back where it was
+		c.Follow(c.dialog.farOf(far, c.dialog.destination))
 	}
 }
 
@@ -312,7 +312,7 @@ func (c *Call) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if far, err := parse(string(res.Body())); err == nil {
+	if far, err := parse(string(res.Body())); err == nil && far.secure == c.own.secure {
 		c.follow(far)
 	}
 	c.timer.agree(res)

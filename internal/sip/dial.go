@@ -314,17 +314,19 @@ func (x *dialing) early(res *sip.Response) {
 	if err != nil {
 		return // the answer may be better
 	}
-	if x.sound(far) == nil && x.d.OnEarly != nil {
+	if x.sound(far, res.Source()) == nil && x.d.OnEarly != nil {
 		x.d.OnEarly(x.session)
 	}
 }
 
-// sound starts the session with what the far side says.
-func (x *dialing) sound(far *description) error {
+// sound starts the session with what the far side says from an address.
+func (x *dialing) sound(far *description, source string) error {
 	if far.secure != x.own.secure {
 		return ErrSound
 	}
-	o := rtp.Options{Conn: x.conn, Remote: x.dialog.soundAt(far), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame}
+	o := rtp.Options{
+		Conn: x.conn, Far: x.dialog.farOf(far, source), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame, Refused: x.e.o.Unheard,
+	}
 	if far.secure {
 		o.Keys = &rtp.Keys{Local: x.own.keys[0].key, Remote: far.keys[0].key}
 	}
@@ -342,7 +344,7 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	seq := x.dialog.seq
 	far, err := parse(string(res.Body()))
 	if err == nil && x.session == nil {
-		err = x.sound(far)
+		err = x.sound(far, res.Source())
 	}
 	if err != nil {
 		_ = d.acknowledge(seq)

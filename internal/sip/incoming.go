@@ -123,7 +123,9 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 	}
 	own := in.far.answer(propose(host, conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), in.far.secure))
 	d := in.dialog(host.String())
-	o := rtp.Options{Conn: conn, Remote: d.soundAt(in.far), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame}
+	o := rtp.Options{
+		Conn: conn, Far: d.farOf(in.far, in.Source), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame, Refused: e.o.Unheard,
+	}
 	if in.far.secure {
 		o.Keys = &rtp.Keys{Local: own.keys[0].key, Remote: in.far.keys[0].key}
 	}
