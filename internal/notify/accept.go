@@ -235,6 +235,9 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 		Day: a.Notification.CreatedAt.UTC().Format(time.DateOnly), Charge: a.Notification.Open, Limit: c.Limits.DailyRecipients,
 		Bytes: a.Size(), BytesLimit: c.Limits.DailyBytes,
 	}
+	if a.Notification.Channel == carillon.Voice {
+		a.Quota.Calls, a.Quota.CallsLimit = a.Notification.Open, c.Limits.DailyCalls
+	}
 	return nil
 }
 
