@@ -246,6 +246,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.incoming = call.NewIncoming(a.store, a.queue, a.log)
 	a.notify = notify.New(a.store, a.queue, notify.Options{
 		Senders: traced(a.tracing, map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
+		Denied:  a.cfg.CallsDenied,
 		Media:   media{a.media}, Templates: a.catalog, Observer: observer{a.metrics, a.tracing}, Drain: a.drainTime(), Log: a.log,
 	})
 	dialers := map[string]call.Dialer{}

@@ -51,6 +51,9 @@ func (l panelLines) Health(line *carillon.Sender) sip.Health {
 	return l.sip.Health(trunk)
 }
 
+// Denies implements panel.Lines.
+func (l panelLines) Denies(number string) bool { return l.cfg.CallsDenied.Has(number) }
+
 // Ask implements panel.Lines.
 func (l panelLines) Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error) {
 	if line.Provider != "sip" {

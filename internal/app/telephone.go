@@ -46,7 +46,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 			return a.store.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
 		},
 		Lines: a.store.LinesByNumber, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
-		Placed: a.calls.UnderWay, Most: a.cfg.MaxCalls,
+		Placed: a.calls.UnderWay, Most: a.cfg.MaxCalls, Denied: a.cfg.CallsDenied,
 	})
 	opened.Store(t)
 	return t, nil

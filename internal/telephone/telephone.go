@@ -19,6 +19,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/call"
+	"carillon/internal/call/destination"
 	"carillon/internal/call/dial"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
@@ -53,7 +54,8 @@ type Options struct {
 	Placed   func() int
 	Most     int
 	Incoming *call.Incoming // the record of calls to lines
-	Drain    time.Duration  // how long calls that were taken go on after a stop
+	Denied   destination.Denied
+	Drain    time.Duration // how long calls that were taken go on after a stop
 	Log      *slog.Logger
 }
 
@@ -72,6 +74,9 @@ func New(o Options) *Telephone {
 
 // Place implements call.Dialer.
 func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
+	if t.o.Denied.Has(c.Number) { // since it was accepted, or in a set-up that had no list then
+		return failed(carillon.ReasonUndeliverable, "", deniedDetail)
+	}
 	trunk, header, err := t.o.Trunks(line, c)
 	if err != nil {
 		return failed(carillon.ReasonLineUnavailable, "", err.Error())
@@ -87,6 +92,9 @@ func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Ca
 	p := &placed{Telephone: t, line: line, call: c, agent: a, company: company, progress: progress}
 	return p.run(ctx, trunk, header)
 }
+
+// deniedDetail is why a number is not called that whoever runs the installation has never called.
+const deniedDetail = "numbers that begin so are never called (calls-denied)"
 
 func failed(reason carillon.Reason, cause, detail string) dial.Ending {
 	return dial.Ending{State: carillon.StateFailed, Reason: reason, Cause: cause, Detail: detail, EndedBy: "system", At: time.Now()}

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/audio"
 	"carillon/internal/call"
+	"carillon/internal/call/destination"
 	"carillon/internal/call/dial"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
@@ -183,7 +184,7 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	}
 	r.engine = engine
 	r.Telephone = telephone.New(telephone.Options{
-		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Log: log,
+		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Denied: destination.Denied{"979"}, Log: log,
 		Files:  files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
 		Trunks: r.trunkOf,
 		Suppress: func(_ context.Context, company, number string) error {
@@ -396,6 +397,25 @@ func TestTheKeyNineEndsAllCalls(t *testing.T) {
 		}
 		if ncc := r.heard("0019", "You will not be called again."); ncc < clear {
 			t.Errorf("the confirmation is heard by %.3f", ncc)
+		}
+	})
+}
+
+func TestNumbersOfTheListAreNeverCalled(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		for _, number := range []string{"97912341222", "0097912341222"} {
+			d := &diary{}
+			e := r.Place(t.Context(), r.line(), &dial.Call{ID: "call", Number: number, Attempt: 2, AgentID: "a"}, d)
+			if e.State != carillon.StateFailed || e.Reason != carillon.ReasonUndeliverable || !d.ringing.IsZero() {
+				t.Errorf("%s: %+v", number, e)
+			}
+			if e, steps := r.try(t.Context(), number); e.Problem != telephone.TrialForbidden || len(steps) > 0 {
+				t.Errorf("a trial of %s: %+v, %q", number, e, steps)
+			}
+			if heard := r.phone.Heard(number); len(heard) > 0 {
+				t.Errorf("the phone of %s rang", number)
+			}
 		}
 	})
 }
