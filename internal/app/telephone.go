@@ -13,6 +13,7 @@ import (
 	"carillon/internal/call/dial"
 	"carillon/internal/sandbox"
 	"carillon/internal/sip"
+	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/telephone"
 )
@@ -42,14 +43,23 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 	}
 	t := telephone.New(telephone.Options{
 		Engine: a.sip, Trunks: trunks(a.phone), Voices: a.voices, Conversations: a.conversations, Agents: talking{a.store}, Files: a.files, Log: a.log,
-		Suppress: func(ctx context.Context, companyID, number string) error {
-			return a.store.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
-		},
-		Lines: a.store.LinesByNumber, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
+		Suppress: askedInCall(a.store),
+		Lines:    a.store.LinesByNumber, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
 		Placed: a.calls.UnderWay, Most: a.cfg.MaxCalls, Denied: a.cfg.CallsDenied,
 	})
 	opened.Store(t)
 	return t, nil
+}
+
+// askedInCall suppresses a number at the wish of somebody in a call: for everything where the number was called, for marketing where
+// somebody called who says to have it.
+func askedInCall(s *store.Store) func(ctx context.Context, companyID, number string, caller bool) error {
+	return func(ctx context.Context, companyID, number string, caller bool) error {
+		if caller {
+			return s.Suppress(ctx, companyID, suppressions.Marketing, suppressions.AskedByCaller, time.Now(), number)
+		}
+		return s.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
+	}
 }
 
 // closeTelephone ends the user agents, after the calls.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +46,30 @@ func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
 		defer r.mu.Unlock()
 		if r.asked != r.company {
 			t.Errorf("the agent of %q was asked for", r.asked)
+		}
+	})
+}
+
+// Anybody can call with any number: whoever has it gets no marketing at worst.
+func TestACallerEndsMarketingAlone(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		a := robin()
+		a.Greeting = "Hi."
+		r := newRig(t, a)
+		r.trunked("127.0.0.1", theAgent)
+		c, heard, err := r.ring(r.caller(), lineNumber, "34600110077")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4500 * time.Millisecond)
+		c.SendDigits("9")
+		r.over(c)
+		r.ended()
+		if !slices.Equal(r.suppressed, []string{r.company + "/34600110077"}) || !r.callers {
+			t.Errorf("suppressed %q, as a caller: %v", r.suppressed, r.callers)
+		}
+		if ncc := within(heard(), noise("You will get no more advertising from us.")); ncc < clear {
+			t.Errorf("the confirmation is heard by %.3f", ncc)
 		}
 	})
 }

@@ -43,8 +43,9 @@ type Options struct {
 	Conversations *conversation.Conversations
 	Agents        conversation.Agents
 	Files         *files.Files
-	// Suppress has a number of a company called no more.
-	Suppress func(ctx context.Context, companyID, number string) error
+	// Suppress has a number of a company called no more, at the wish of whoever was called there. At the wish of somebody who called with the
+	// number, which proves nothing, it gets no marketing.
+	Suppress func(ctx context.Context, companyID, number string, caller bool) error
 	// Lines are the voice lines of a number, of any company, the oldest first.
 	Lines func(ctx context.Context, number string) ([]*carillon.Sender, error)
 	// Suspended reports whether a company is.
@@ -242,7 +243,8 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 	opening, greeting, choices := p.opening()
 	start := voice.Start{
 		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Choices: choices,
-		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), Transfer: p.agent.Transfer,
+		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), StopsMarketing: p.incoming(),
+		Transfer: p.agent.Transfer,
 	}
 	for {
 		why, err := p.hold(ctx, start, m, &e)
@@ -337,7 +339,9 @@ func (p *placed) stop() func(ctx context.Context) error {
 	if p.call.Number == "" {
 		return nil
 	}
-	return func(ctx context.Context) error { return p.o.Suppress(ctx, p.line.CompanyID, p.call.Number) }
+	return func(ctx context.Context) error {
+		return p.o.Suppress(ctx, p.line.CompanyID, p.call.Number, p.incoming())
+	}
 }
 
 func (p *placed) leave(ctx context.Context, conversationID string) {

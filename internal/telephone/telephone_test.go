@@ -48,6 +48,7 @@ type rig struct {
 	stalls     bool // whoever thinks
 	mu         sync.Mutex
 	suppressed []string
+	callers    bool   // who was suppressed called
 	asked      string // the company whose agent was asked for last
 
 	network   sip.Network
@@ -187,10 +188,11 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Denied: destination.Denied{"979"}, Log: log,
 		Files:  files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
 		Trunks: r.trunkOf,
-		Suppress: func(_ context.Context, company, number string) error {
+		Suppress: func(_ context.Context, company, number string, caller bool) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.suppressed = append(r.suppressed, company+"/"+number)
+			r.callers = r.callers || caller
 			return nil
 		},
 		Lines: func(_ context.Context, number string) (all []*carillon.Sender, err error) {
@@ -397,6 +399,9 @@ func TestTheKeyNineEndsAllCalls(t *testing.T) {
 		}
 		if ncc := r.heard("0019", "You will not be called again."); ncc < clear {
 			t.Errorf("the confirmation is heard by %.3f", ncc)
+		}
+		if r.callers {
+			t.Error("whoever was called counts as a caller")
 		}
 	})
 }
