@@ -134,11 +134,15 @@ func (c *Call) over(why Cause) bool {
 	return true
 }
 
-// find is the call that a request of the far side belongs to; nil: none.
+// find is the call that a request of the far side belongs to; nil: none. Requests within a call over TLS come over TLS.
 func (e *Engine) find(r *sip.Request) *Call {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.calls[idOf(r)]
+	c := e.calls[idOf(r)]
+	if c != nil && c.dialog.transport == overTLS && r.Transport() != overTLS {
+		return nil
+	}
+	return c
 }
 
 // await is find, for a BYE that may overtake the answer of its call.

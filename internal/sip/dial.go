@@ -28,6 +28,8 @@ type Trunk struct {
 	Encrypt   bool   // the sound, by SRTP
 	Agent     string // that answers calls to the line; "": nobody does
 	Public    bool   // it may be at a public address alone: a member of the company chose it
+	// Authenticate says that calls to the line give its user name and password, as those that are placed do.
+	Authenticate bool
 }
 
 // Dial is a call that is to be placed.
@@ -343,8 +345,12 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	d := x.established(res)
 	seq := x.dialog.seq
 	far, err := parse(string(res.Body()))
-	if err == nil && x.session == nil {
+	switch {
+	case err != nil:
+	case x.session == nil:
 		err = x.sound(far, res.Source())
+	case far.secure != x.own.secure: // what came early was as it should be
+		err = ErrSound
 	}
 	if err != nil {
 		_ = d.acknowledge(seq)

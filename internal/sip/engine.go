@@ -70,6 +70,8 @@ type Engine struct {
 	ports   ports
 	health  health
 
+	challenges challenges
+
 	patience time.Duration // until the first response
 	closers  []io.Closer
 

@@ -19,6 +19,8 @@ type settings struct {
 	Encrypt  flag   `json:"encrypt"`
 	Agent    string `json:"agent"`
 	Public   flag   `json:"public"` // the trunk may be at a public address alone
+
+	Authenticate flag `json:"authenticate"`
 }
 
 // flag is true or false, which the set-up writes as texts.
@@ -41,7 +43,7 @@ var (
 
 // ShownSettings are the settings that are no secrets.
 func ShownSettings() []string {
-	return []string{"trunk", "domain", "username", "caller_id", "encrypt", "agent", "public"}
+	return []string{"trunk", "domain", "username", "caller_id", "encrypt", "authenticate", "agent", "public"}
 }
 
 // CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it never
@@ -69,12 +71,17 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.domain", "Must be a host such as example.com")
 	case s.CallerID != "" && !callerID.MatchString(s.CallerID):
 		return Trunk{}, carillon.Invalid("settings.caller_id", "Must be a number such as 15555550101")
-	case s.Password != "" && s.Username == "":
+	case s.Username == "" && (s.Password != "" || bool(s.Authenticate)):
 		return Trunk{}, carillon.Missing("settings.username")
+	case s.Password == "" && bool(s.Authenticate):
+		return Trunk{}, carillon.Missing("settings.password")
 	case s.Agent != "" && !carillon.ValidUUID(s.Agent):
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	}
-	t := Trunk{Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt), Agent: s.Agent, Public: bool(s.Public)}
+	t := Trunk{
+		Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt), Agent: s.Agent,
+		Authenticate: bool(s.Authenticate), Public: bool(s.Public),
+	}
 	return t, t.parse(s.Trunk)
 }
 
@@ -85,7 +92,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 	}
 	to := map[string]any{
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "caller_id": &s.CallerID, "encrypt": &s.Encrypt,
-		"agent": &s.Agent, "public": &s.Public,
+		"agent": &s.Agent, "public": &s.Public, "authenticate": &s.Authenticate,
 	}
 	for name, value := range given {
 		field, known := to[name]
@@ -93,7 +100,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 			return s, carillon.Invalid("settings."+carillon.Shorten(name), "This setting is unknown")
 		}
 		if json.Unmarshal(value, field) != nil {
-			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt and public true or false")
+			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt, authenticate and public true or false")
 		}
 	}
 	return s, nil

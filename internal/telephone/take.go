@@ -95,6 +95,9 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.demanded(in, line, trunk); err != nil {
+		return nil, err
+	}
 	if off, err := t.o.Suspended(ctx, line.CompanyID); err != nil {
 		return nil, err
 	} else if off {

@@ -2,6 +2,7 @@ package telephone_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -48,6 +49,63 @@ func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
 			t.Errorf("the agent of %q was asked for", r.asked)
 		}
 	})
+}
+
+func TestCallsComeAsTheirLineDemands(t *testing.T) {
+	t.Parallel()
+	const password = `"username":"acme","password":"secret","authenticate":"true"`
+	for name, x := range map[string]struct {
+		line  string
+		trunk sip.Trunk // that the caller has
+		code  int       // 0: it is taken
+	}{
+		"nothing is demanded":             {`"encrypt":"false"`, sip.Trunk{}, 0},
+		"encrypted sound":                 {`"encrypt":"true"`, sip.Trunk{Encrypt: true}, 0},
+		"plain sound":                     {`"encrypt":"true"`, sip.Trunk{}, 488},
+		"encrypted sound of its own will": {`"encrypt":"false"`, sip.Trunk{Encrypt: true}, 0},
+		"without TLS":                     {`"encrypt":"true","trunk":"sips:127.0.0.1"`, sip.Trunk{Encrypt: true}, 403},
+		"with the password":               {password, sip.Trunk{Username: "acme", Password: "secret"}, 0},
+		"without a password":              {password, sip.Trunk{}, 401},
+		"with a wrong password":           {password, sip.Trunk{Username: "acme", Password: "guess"}, 401},
+		"with another user's name":        {password, sip.Trunk{Username: "beta", Password: "secret"}, 401},
+		"with the password, plain sound":  {password + `,"encrypt":"true"`, sip.Trunk{Username: "acme", Password: "secret"}, 488},
+		"a password is there, not wanted": {`"username":"acme","password":"secret"`, sip.Trunk{}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				r := newRig(t, robin())
+				r.trunked("127.0.0.1", theAgent)
+				settings := map[string]any{}
+				for _, text := range []string{string(r.lines[0].Settings), `{` + x.line + `}`} {
+					if err := json.Unmarshal([]byte(text), &settings); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r.lines[0].Settings, _ = json.Marshal(settings)
+				x.trunk.Host, x.trunk.Transport = r.engine.Address().String(), "udp"
+				c, err := r.caller().Dial(t.Context(), sip.Dial{Trunk: x.trunk, To: lineNumber, From: "34600110077", Ring: hung})
+				if err == nil {
+					if c.Encrypted() != x.trunk.Encrypt {
+						t.Errorf("encrypted: %v", c.Encrypted())
+					}
+					c.HangUp(t.Context())
+				}
+				var refused *sip.Refused
+				switch {
+				case x.code == 0 && err != nil, x.code > 0 && (!errors.As(err, &refused) || refused.Code != x.code):
+					t.Errorf("%v, want %d", err, x.code)
+				case x.code > 0 && r.incoming.UnderWay() != 0:
+					t.Error("a call that is refused has a place")
+				}
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				given := x.trunk.Password != ""
+				if told := strings.Contains(r.told.String(), "as its line demands"); told != (x.code > 0 && (x.code != 401 || given)) {
+					t.Errorf("the log says %s", r.told)
+				}
+			})
+		})
+	}
 }
 
 // Anybody can call with any number: whoever has it gets no marketing at worst.

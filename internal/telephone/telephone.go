@@ -62,8 +62,9 @@ type Options struct {
 
 // Telephone places calls. It implements call.Dialer.
 type Telephone struct {
-	o     Options
-	taken taken
+	o       Options
+	taken   taken
+	refused seldom
 }
 
 // New returns a Telephone.

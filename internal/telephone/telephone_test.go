@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -48,7 +49,8 @@ type rig struct {
 	stalls     bool // whoever thinks
 	mu         sync.Mutex
 	suppressed []string
-	callers    bool   // who was suppressed called
+	callers    bool // who was suppressed called
+	told       *strings.Builder
 	asked      string // the company whose agent was asked for last
 
 	network   sip.Network
@@ -63,6 +65,19 @@ type rig struct {
 	finding   time.Duration     // that it takes to find out whether a company is suspended
 	unknown   error             // why it is not known where calls are placed
 	placed    int               // of a node, which has three at most
+}
+
+// locked writes under a lock.
+type locked struct {
+	mu *sync.Mutex
+	to io.Writer
+}
+
+// Write implements io.Writer.
+func (l locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(b)
 }
 
 // ID and Holds implement call.Node.
@@ -151,12 +166,13 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
+	told := &strings.Builder{}
 	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.Language = "en"
-	r := &rig{t: t, network: network, store: s, company: carillon.NewID(time.Now()), agent: a}
+	r := &rig{t: t, network: network, store: s, company: carillon.NewID(time.Now()), agent: a, told: told}
 	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		return tx.PutCompany(ctx, &carillon.Company{ID: r.company, Name: "Acme"}, time.Now())
 	}); err != nil {
@@ -185,7 +201,8 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	}
 	r.engine = engine
 	r.Telephone = telephone.New(telephone.Options{
-		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Denied: destination.Denied{"979"}, Log: log,
+		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Denied: destination.Denied{"979"},
+		Log:    slog.New(slog.NewTextHandler(locked{&r.mu, told}, nil)),
 		Files:  files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
 		Trunks: r.trunkOf,
 		Suppress: func(_ context.Context, company, number string, caller bool) error {
