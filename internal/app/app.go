@@ -194,6 +194,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.provision(ctx); err != nil {
 		return err
 	}
+	warnOfNumbers(ctx, a.store, a.log)
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
@@ -346,7 +347,15 @@ func (a *App) run(ctx context.Context) {
 	}
 	engine := a.bus.Run
 	if a.store.SQLite() {
-		engine = (&control{store: a.store, folder: a.cfg.Data, apply: a.apply, warn: func(p *config.Provision) config.Problems { return undeliverable(a.hookServers, p) }, log: a.log}).Run
+		engine = (&control{
+			store: a.store, folder: a.cfg.Data, log: a.log,
+			apply: func(ctx context.Context, p *config.Provision) (store.Summary, error) {
+				summary, err := a.apply(ctx, p)
+				warnOfNumbers(ctx, a.store, a.log)
+				return summary, err
+			},
+			warn: func(p *config.Provision) config.Problems { return undeliverable(a.hookServers, p) },
+		}).Run
 	}
 	a.rest.Go(func() { a.report(engine(restCtx)) })
 }

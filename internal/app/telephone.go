@@ -44,7 +44,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 	t := telephone.New(telephone.Options{
 		Engine: a.sip, Trunks: trunks(a.phone), Voices: a.voices, Conversations: a.conversations, Agents: talking{a.store}, Files: a.files, Log: a.log,
 		Suppress: askedInCall(a.store),
-		Lines:    a.store.LinesByNumber, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
+		Lines:    a.store.LinesByNumber, Owner: a.store.NumberOwner, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
 		Placed: a.calls.UnderWay, Most: a.cfg.MaxCalls, Denied: a.cfg.CallsDenied,
 	})
 	opened.Store(t)

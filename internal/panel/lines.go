@@ -23,6 +23,8 @@ type Lines interface {
 	Health(line *carillon.Sender) sip.Health
 	// Ask asks a line's trunk whether it is there. Errors: conflict for a line that has none.
 	Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error)
+	// Disputed reports whether calls to a number that has these lines are refused, because several companies have it.
+	Disputed(lines []*carillon.Sender) bool
 	// Denies reports whether a number is never called.
 	Denies(number string) bool
 	// Try places a call that says one sentence.

@@ -29,10 +29,24 @@ func admitTrunk(_ context.Context, settings json.RawMessage) error {
 	return err
 }
 
+// meetTrunks has sip.example.com and same.example.com at one address.
+func meetTrunks(_ context.Context, one, other json.RawMessage) bool {
+	name := func(raw json.RawMessage) string {
+		t, err := sip.TrunkOf(raw)
+		if err != nil {
+			return err.Error()
+		}
+		return strings.Replace(t.Name(), "same.", "sip.", 1)
+	}
+	return name(one) == name(other)
+}
+
 // linesThere are lines whose trunk responds and refuses every call.
 type linesThere struct{ asked []string }
 
 func (l *linesThere) Health(*carillon.Sender) sip.Health { return sip.Health{} }
+
+func (l *linesThere) Disputed(lines []*carillon.Sender) bool { return len(lines) > 1 }
 
 func (l *linesThere) Denies(number string) bool { return strings.HasPrefix(number, "979") }
 
@@ -77,7 +91,7 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	w.want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip.example.com"`), 400, "validation_failed", "settings.trunk")
 	made := w.want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:sip.example.com;transport=tls","username":"acme","password":"hush-hush","public":false`), 201, "", "")
 	if d := cmp.Diff(map[string]any{
-		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "public": "true",
+		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "public": "true", "claimed": "true",
 	}, made["settings"]); d != "" {
 		t.Error(d)
 	}
@@ -87,7 +101,7 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	w.want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "10.0.0.1", `,"password":"x"`), 400, "validation_failed", "settings.trunk")
 	w.want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "sip.example.com;transport=tls", `,"caller_id":"15555550199"`), 200, "", "")
 	if d := cmp.Diff(map[string]any{
-		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "password": "hush-hush", "public": "true",
+		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "password": "hush-hush", "public": "true", "claimed": "true",
 		"caller_id": "15555550199",
 	}, stored("main")); d != "" {
 		t.Error(d)

@@ -50,6 +50,30 @@ func admits(a netip.Addr, allowed []netip.Prefix) bool {
 	return egress.Public(a) || slices.ContainsFunc(allowed, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
 }
 
+// Name is the host of a trunk, without its port.
+func (t *Trunk) Name() string {
+	host := t.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+// SameTrunk reports whether two trunks are one: by their names, or by an address that both have.
+func SameTrunk(ctx context.Context, a, b Trunk) bool {
+	if a.Name() == b.Name() {
+		return true
+	}
+	one, err := lookUp(ctx, a)
+	if err != nil {
+		return false
+	}
+	other, err := lookUp(ctx, b)
+	return err == nil && slices.ContainsFunc(one, func(x netip.AddrPort) bool {
+		return slices.ContainsFunc(other, func(y netip.AddrPort) bool { return x.Addr() == y.Addr() })
+	})
+}
+
 // soundAt is where a call's sound is sent; invalid: to where the far side's comes from, once it does. A trunk with Trunk.Public sends
 // none to an address at which it may not be.
 func (d *dialog) soundAt(far *description) netip.AddrPort {

@@ -120,6 +120,26 @@ func TestSoundOfAMembersCallStaysOutside(t *testing.T) {
 	}
 }
 
+func TestOneTrunkHasSeveralNames(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		one, other string
+		same       bool
+	}{
+		{"sip.example.com", "SIP.example.com:5070", true},
+		{"127.0.0.1:5060", "127.0.0.1", true},
+		{"[::1]:5060", "[::1]", true},
+		{"127.0.0.1", "localhost", true},
+		{"127.0.0.1", "127.0.0.2", false},
+		{"127.0.0.1", "carillon.invalid", false},
+	} {
+		a, b := Trunk{Host: x.one, Transport: "udp"}, Trunk{Host: x.other, Transport: "tls"}
+		if SameTrunk(t.Context(), a, b) != x.same || SameTrunk(t.Context(), b, a) != x.same {
+			t.Errorf("%s and %s", x.one, x.other)
+		}
+	}
+}
+
 // The host that signals a call may send its sound too, wherever it says that it is.
 func TestTheHostThatSignalsIsAPeer(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,8 @@ type Trunk struct {
 	Public    bool   // it may be at a public address alone: a member of the company chose it
 	// Authenticate says that calls to the line give its user name and password, as those that are placed do.
 	Authenticate bool
+	// Claimed says that a member of the company entered the line's number or trunk, rather than who runs the installation.
+	Claimed bool
 }
 
 // Dial is a call that is to be placed.

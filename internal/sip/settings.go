@@ -18,7 +18,8 @@ type settings struct {
 	CallerID string `json:"caller_id"`
 	Encrypt  flag   `json:"encrypt"`
 	Agent    string `json:"agent"`
-	Public   flag   `json:"public"` // the trunk may be at a public address alone
+	Public   flag   `json:"public"`  // the trunk may be at a public address alone
+	Claimed  flag   `json:"claimed"` // a member of the company entered the number or the trunk
 
 	Authenticate flag `json:"authenticate"`
 }
@@ -43,7 +44,7 @@ var (
 
 // ShownSettings are the settings that are no secrets.
 func ShownSettings() []string {
-	return []string{"trunk", "domain", "username", "caller_id", "encrypt", "authenticate", "agent", "public"}
+	return []string{"trunk", "domain", "username", "caller_id", "encrypt", "authenticate", "agent", "public", "claimed"}
 }
 
 // CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it never
@@ -80,7 +81,7 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt), Agent: s.Agent,
-		Authenticate: bool(s.Authenticate), Public: bool(s.Public),
+		Authenticate: bool(s.Authenticate), Public: bool(s.Public), Claimed: bool(s.Claimed) || bool(s.Public),
 	}
 	return t, t.parse(s.Trunk)
 }
@@ -92,7 +93,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 	}
 	to := map[string]any{
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "caller_id": &s.CallerID, "encrypt": &s.Encrypt,
-		"agent": &s.Agent, "public": &s.Public, "authenticate": &s.Authenticate,
+		"agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
 	}
 	for name, value := range given {
 		field, known := to[name]

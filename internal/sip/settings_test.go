@@ -20,6 +20,8 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","username":"u","password":"p","authenticate":"true"}`: {
 			Host: "a", Transport: "udp", Username: "u", Password: "p", Authenticate: true,
 		},
+		`{"trunk":"sip:a","public":"true"}`: {Host: "a", Transport: "udp", Public: true, Claimed: true},
+		`{"trunk":"sip:a","claimed":true}`:  {Host: "a", Transport: "udp", Claimed: true},
 	} {
 		if got, err := TrunkOf([]byte(raw)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", raw, got, err)

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/content"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/templates"
 )
@@ -27,6 +28,7 @@ func configuring() []sentence {
 		{"a company and a line keep what calls need", callSettings},
 		{"senders are found by company, uid, id and number", findingSenders},
 		{"two senders of a company never share a number", sendersShareNoNumber},
+		{"a number is given to one company", assigningNumbers},
 		{"a sender is removed once nothing of it waits, and comes back as itself", removingSenders},
 		{"templates are found by our id and the channel's, by their company alone", findingTemplates},
 		{"templates are polled when due, by one node", pollingTemplates},
@@ -179,6 +181,77 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 	}
 	if all, err := r.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 1 || all[0].UID != double.UID {
 		t.Error(all, err)
+	}
+}
+
+func assigningNumbers(t *testing.T, r *rig) {
+	const number = "15555550555"
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		var all []error
+		for _, x := range []carillon.Sender{
+			{CompanyID: ours, ID: "ours-line", Number: number}, {CompanyID: theirs, ID: "theirs-line", Number: number},
+			{CompanyID: ours, ID: "ours-other", Number: "15555550556"}, {CompanyID: theirs, ID: "theirs-other", Number: "15555550557"},
+		} {
+			line := *r.second
+			line.CompanyID, line.ID, line.Number, line.Channel, line.Default = x.CompanyID, x.ID, x.Number, carillon.Voice, false
+			all = append(all, tx.PutSender(ctx, &line, r.now))
+		}
+		return errors.Join(all...)
+	})
+	shared, err := r.SharedNumbers(t.Context())
+	if err != nil || len(shared) != 2 || shared[0].Number != number || shared[1].Number != number ||
+		shared[0].CompanyID == shared[1].CompanyID || shared[0].UID > shared[1].UID {
+		t.Errorf("%+v, %v", shared, err)
+	}
+	owner := func(want string) {
+		t.Helper()
+		if got, err := r.NumberOwner(t.Context(), number); got != want || err != nil {
+			t.Errorf("it is the number of %q, %v; want %q", got, err, want)
+		}
+	}
+	assign := func(company string) {
+		t.Helper()
+		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			if err := tx.AssignNumber(ctx, number, company, r.now); err != nil {
+				return err
+			}
+			got, err := tx.NumberOwner(ctx, number)
+			if got != company {
+				t.Errorf("inside the transaction it is the number of %q", got)
+			}
+			return err
+		})
+		owner(company)
+	}
+	owner("")
+	for _, company := range []string{theirs, ours, ours, "", "", theirs} {
+		assign(company)
+	}
+	var changes []string
+	for _, company := range []string{ours, theirs} {
+		all, err := r.Audit().List(t.Context(), company, audit.Filter{Kind: audit.Sender, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			changes = append(changes, c.ObjectID)
+		}
+	}
+	if d := cmp.Diff([]string{"ours-line", "ours-line", "theirs-line", "theirs-line", "theirs-line"}, changes); d != "" {
+		t.Error(d)
+	}
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		all, err := tx.LinesByNumber(ctx, number)
+		if len(all) != 2 {
+			t.Errorf("%d lines inside a transaction", len(all))
+		}
+		return err
+	})
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		return tx.RemoveSender(ctx, theirs, "theirs-line", r.now)
+	})
+	if shared, err := r.SharedNumbers(t.Context()); err != nil || len(shared) != 0 {
+		t.Errorf("%+v, %v", shared, err)
 	}
 }
 

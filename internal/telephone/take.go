@@ -137,31 +137,35 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 	if err != nil {
 		return nil, sip.Trunk{}, err
 	}
+	owner, err := t.o.Owner(ctx, number)
+	if err != nil {
+		return nil, sip.Trunk{}, err
+	}
 	why := errUnknown
-	var chosen *carillon.Sender // by a member of a company, who may have any number: those of set-up files go before
-	var its sip.Trunk
+	var all []claim
 	for _, line := range lines {
-		if line.Provider != "sip" {
+		if line.Provider != "sip" || owner != "" && line.CompanyID != owner {
 			continue
 		}
 		trunk, err := sip.TrunkOf(line.Settings)
 		if err != nil || trunk.Agent == "" {
 			continue
 		}
-		switch {
-		case trunk.Public && chosen != nil:
-		case !comesFrom(ctx, in.Source, trunk.Host):
+		if !comesFrom(ctx, in.Source, trunk.Host) {
 			why = errForbidden
-		case trunk.Public:
-			chosen, its = line, trunk
-		default:
-			return line, trunk, nil
+			continue
 		}
+		all = append(all, claim{line, trunk})
 	}
-	if chosen != nil {
-		return chosen, its, nil
+	if len(all) == 0 {
+		return nil, sip.Trunk{}, why
 	}
-	return nil, sip.Trunk{}, why
+	chosen, ok := answering(all)
+	if !ok {
+		t.disputed(all)
+		return nil, sip.Trunk{}, errUnavailable
+	}
+	return chosen.line, chosen.trunk, nil
 }
 
 // comesFrom reports whether an address is one of a host.

@@ -31,6 +31,12 @@ func (r *rig) trunked(host, agent string) {
 	})
 }
 
+// settings adds to those of the last line.
+func (r *rig) settings(more string) {
+	line := r.lines[len(r.lines)-1]
+	line.Settings = []byte(strings.Replace(string(line.Settings), `{`, `{`+more+`,`, 1))
+}
+
 // A member of another company who sets up a line with this number, before or after, does not get its calls.
 func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
@@ -49,6 +55,50 @@ func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
 			t.Errorf("the agent of %q was asked for", r.asked)
 		}
 	})
+}
+
+func TestACallThatTwoCompaniesCouldTakeIsRefused(t *testing.T) {
+	t.Parallel()
+	const claimed = `"claimed":"true"`
+	for name, x := range map[string]struct {
+		first, second string // settings
+		owner         string // of the number: ours, theirs
+		asked         string // whose agent answers; "": nobody's
+	}{
+		"both entered it":               {claimed, claimed, "", ""},
+		"both were declared":            {`"encrypt":false`, `"encrypt":false`, "", ""},
+		"the second was declared":       {claimed, `"encrypt":false`, "", "ours"},
+		"it was assigned to the first":  {claimed, `"encrypt":false`, "theirs", "theirs"},
+		"it was assigned to the second": {claimed, claimed, "ours", "ours"},
+		"it was assigned to a third":    {claimed, claimed, "third", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				r := newRig(t, robin())
+				r.trunked("127.0.0.1", theAgent)
+				r.settings(x.first)
+				r.lines[0].CompanyID = "theirs"
+				r.trunked("127.0.0.1:5070", theAgent)
+				r.settings(x.second)
+				company := map[string]string{"": "", "ours": r.company, "theirs": "theirs", "third": "third"}
+				r.owner = company[x.owner]
+				c, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+				if err == nil {
+					c.HangUp(t.Context())
+				}
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				if r.asked != company[x.asked] || x.asked == "" && err == nil {
+					t.Errorf("the agent of %q was asked for, %v", r.asked, err)
+				}
+				told := r.told.String()
+				disputed := strings.Contains(told, "numbers assign")
+				if disputed != (x.owner == "" && x.asked == "") || strings.Contains(told, lineNumber) {
+					t.Errorf("the log says %s", told)
+				}
+			})
+		})
+	}
 }
 
 func TestCallsComeAsTheirLineDemands(t *testing.T) {

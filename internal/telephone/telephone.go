@@ -48,6 +48,8 @@ type Options struct {
 	Suppress func(ctx context.Context, companyID, number string, caller bool) error
 	// Lines are the voice lines of a number, of any company, the oldest first.
 	Lines func(ctx context.Context, number string) ([]*carillon.Sender, error)
+	// Owner is the company that whoever runs the installation gave a number to, of several with lines of it; "": none.
+	Owner func(ctx context.Context, number string) (companyID string, err error)
 	// Suspended reports whether a company is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
 	// Placed counts the calls that this node has placed and that are under way; with those to our lines they are fewer than Most when

@@ -49,7 +49,8 @@ type rig struct {
 	stalls     bool // whoever thinks
 	mu         sync.Mutex
 	suppressed []string
-	callers    bool // who was suppressed called
+	callers    bool   // who was suppressed called
+	owner      string // the company that the lines' number was given to
 	told       *strings.Builder
 	asked      string // the company whose agent was asked for last
 
@@ -212,6 +213,7 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 			r.callers = r.callers || caller
 			return nil
 		},
+		Owner: func(context.Context, string) (string, error) { return r.owner, nil },
 		Lines: func(_ context.Context, number string) (all []*carillon.Sender, err error) {
 			for _, l := range r.lines {
 				if l.Number == number {
