@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"strings"
@@ -181,5 +182,45 @@ func TestRequestsOfACallOverTLSComeOverTLS(t *testing.T) {
 				t.Errorf("a BYE over %s finds the call over %s: %v", by, transport, found)
 			}
 		}
+	}
+}
+
+// Both sides say the other's goodbye over the connection of the call.
+func TestACallOverTLSIsTakenAndHungUp(t *testing.T) {
+	t.Parallel()
+	for _, by := range []By{Us, Them} {
+		t.Run(string(by), func(t *testing.T) {
+			t.Parallel()
+			line := Trunk{Host: "127.0.0.1", Transport: "tls", Encrypt: true, Authenticate: true, Username: "acme", Password: "secret"}
+			taken := make(chan *Call, 1)
+			callee := engine(t, Options{TLS: "127.0.0.1:0", TLSFiles: certificate(t, ""), OnCall: func(in *Incoming) {
+				var refused *Refused
+				if err := in.Demand(line); errors.As(err, &refused) {
+					in.Refuse(refused.Code, refused.Reason)
+					return
+				}
+				go func() {
+					c, err := in.Answer(context.Background(), nil)
+					if err != nil {
+						t.Error(err)
+					}
+					taken <- c
+				}()
+			}})
+			trunk := Trunk{Host: callee.SecureAddress().String(), Transport: "tls", Encrypt: true, Username: "acme", Password: "secret"}
+			c, err := dial(t, engine(t, Options{TLS: "127.0.0.1:0", TLSFiles: certificate(t, "")}), Dial{Trunk: trunk})
+			if err != nil {
+				t.Fatal(err)
+			}
+			far := await(t, taken)
+			one, other := c, far
+			if by == Them {
+				one, other = far, c
+			}
+			one.HangUp(t.Context())
+			if cause := ended(t, other); cause.By != Them || !c.Encrypted() || !far.Encrypted() {
+				t.Errorf("%+v", cause)
+			}
+		})
 	}
 }
