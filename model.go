@@ -58,7 +58,7 @@ func NewCompany(name string) Company {
 		Redial: Redial{Outcomes: []State{StateBusy, StateNoAnswer}, Attempts: 2, After: 10 * time.Minute},
 		Limits: Limits{
 			SendsPerMinute: 6000, TemplateListsPerMinute: 600, ListsPerMinute: 600, DailyRecipients: 100_000, DailyCalls: 10_000,
-			DailyBytes: 10_000_000_000, TemplatesPerDay: 10, WidgetCallsPerMinute: 120,
+			DailyBytes: 10_000_000_000, TemplatesPerDay: 10, WidgetCallsPerMinute: 120, EngineTurnsPerDay: 10_000,
 		},
 		RetentionDays: 90,
 	}
@@ -91,6 +91,7 @@ type Limits struct {
 	DailyBytes             int `json:"daily_bytes"` // that its accepted requests occupy
 	TemplatesPerDay        int `json:"templates_per_day"`
 	WidgetCallsPerMinute   int `json:"widget_calls_per_minute"`
+	EngineTurnsPerDay      int `json:"engine_turns_per_day"` // responses that a server makes for its agents
 }
 
 // Shards is the number of shards that senders are divided into.

@@ -13,7 +13,7 @@ import (
 	"carillon/web"
 )
 
-// The tests are in web/e2e, cut by what they are about: an entry is a program with the demo, a browser, and the parts in the folder of the
+// The tests are in web/e2e, a folder a subject: an entry is a program with the demo, a browser, and the parts in the folder of the
 // entry's name. The shell that Chromium has for this takes a quarter of the processor's time for a window, and plays not every sound.
 
 func TestPagesInABrowser(t *testing.T) {

@@ -45,6 +45,7 @@ import (
 	"carillon/internal/rtp"
 	"carillon/internal/sandbox"
 	"carillon/internal/schedule"
+	"carillon/internal/share"
 	"carillon/internal/sip"
 	"carillon/internal/sso"
 	"carillon/internal/store"
@@ -113,6 +114,7 @@ type App struct {
 	readiness     *readiness
 	tracing       *tracing.Tracing // nil: off
 
+	shares   *share.Set // what this node holds at once
 	router   *httpio.Router
 	listener *connections
 	server   *http.Server
@@ -147,7 +149,8 @@ func New(cfg config.Config, o Options) (*App, error) {
 		cfg.ShutdownTimeout = 25 * time.Second
 	}
 	return &App{
-		cfg: cfg, o: o, log: log, outage: outage, requestsFirst: cfg.ShutdownTimeout / 5,
+		shares: new(share.Set),
+		cfg:    cfg, o: o, log: log, outage: outage, requestsFirst: cfg.ShutdownTimeout / 5,
 		stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8),
 	}, nil
 }
@@ -166,6 +169,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.cfg.CheckFolder(); err != nil {
 		return err
 	}
+	a.cfg.MaxConnections = withinDescriptors(ctx, a.log, a.cfg.MaxConnections, descriptors())
 	if err := useZones(a.cfg); err != nil {
 		return err
 	}
@@ -178,7 +182,7 @@ func (a *App) start(ctx context.Context) error {
 	}
 	a.store, err = store.Open(ctx, store.Options{
 		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Processors: a.o.Processors, Logger: a.log,
-		Committed: a.metrics.committed, Wait: databaseWait,
+		Committed: a.metrics.committed, Wait: databaseWait, Shares: a.shares,
 	})
 	if err != nil {
 		return err
@@ -226,7 +230,7 @@ func (a *App) wire(ctx context.Context) error {
 	if a.o.Now != nil {
 		a.limits.Now = a.o.Now
 	}
-	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log))
+	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log, a.shares))
 	a.outward = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.whatsapp = whatsapp.New(whatsapp.Options{Egress: a.outward})
 	reviewed := func(ctx context.Context, e provider.TemplateEvent) error {
@@ -234,7 +238,7 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	approved := func(ctx context.Context, t *carillon.Template) error { return a.notify.Release(ctx, t) }
 	a.sandbox = newSandbox(a, reviewed)
-	a.media = egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
+	a.media = egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate}, a.shares)
 	a.catalog = catalog.New(a.store, map[string]catalog.Reviewer{"whatsapp": a.whatsapp, "sandbox": a.sandbox},
 		catalog.Options{OnApproved: approved, Logger: a.log})
 	host, _ := os.Hostname()
@@ -259,7 +263,9 @@ func (a *App) wire(ctx context.Context) error {
 	a.topics()
 	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
 	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
-	a.thinker = openai.New(openai.Options{Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log})
+	a.thinker = openai.New(openai.Options{
+		Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log, Allow: engineTurns{a.store, a.limits}.allow,
+	})
 	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
 	a.conversations = newConversations(a)
 	a.voices = newVoices(a)
@@ -279,7 +285,7 @@ func (a *App) wire(ctx context.Context) error {
 			return err
 		}
 	}
-	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store)})
+	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store), Shares: a.shares})
 	a.messaging, a.bulk = newMessaging(a), newBulk(a)
 	if a.telephone, err = openTelephone(ctx, a); err != nil {
 		return err
@@ -287,6 +293,8 @@ func (a *App) wire(ctx context.Context) error {
 	dialers["sandbox"], dialers["sip"] = a.telephone, a.telephone
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
 	a.router.Slow, a.router.Refused = a.cfg.LogSlow, refusals(a.activity, a.cfg.TrustedProxies)
+	a.router.Proxies, a.router.Bodies = a.cfg.TrustedProxies, a.shares.Of(share.Bodies)
+	a.router.Streams = a.shares.Of(share.EventStreams.Of(int64(a.cfg.MaxConnections / 2))) // the rest is for requests
 	return nil
 }
 
@@ -310,15 +318,15 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Jobs: a.bulk, Hooks: a.hooks, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
+		Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Shares: a.shares, Jobs: a.bulk, Hooks: a.hooks, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	documentation := manual.New(manual.Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Files: web.Embedded(), Base: base})
 	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root), documentation.Routes())
 }
 
-func authOptions(cfg config.Config, processors int, log *slog.Logger) auth.Options {
-	o := auth.Options{Logger: log}
+func authOptions(cfg config.Config, processors int, log *slog.Logger, shares *share.Set) auth.Options {
+	o := auth.Options{Logger: log, Shares: shares}
 	if processors > 0 {
 		o.Hashes = max(1, processors/2)
 	}

@@ -14,7 +14,9 @@ import (
 // newBulk builds the jobs that send to the people of files.
 func newBulk(a *App) *bulk.Jobs {
 	host, _ := os.Hostname()
-	return bulk.New(bulk.Options{Store: a.store, Notifications: accepting{a}, Node: host + "/" + strconv.Itoa(os.Getpid()), Observer: a.metrics.files, Log: a.log})
+	return bulk.New(bulk.Options{
+		Shares: a.shares, Store: a.store, Notifications: accepting{a}, Node: host + "/" + strconv.Itoa(os.Getpid()), Observer: a.metrics.files, Log: a.log,
+	})
 }
 
 // accepting accepts batches of jobs as the panel accepts notifications.

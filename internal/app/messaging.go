@@ -20,7 +20,8 @@ import (
 func newMessaging(a *App) *messaging.Messaging {
 	s := a.store
 	return messaging.New(messaging.Options{
-		Store: s.Replies(), Chats: s.Chats(), Conversations: a.conversations, Agents: talking{s}, Files: a.files,
+		Shares: a.shares,
+		Store:  s.Replies(), Chats: s.Chats(), Conversations: a.conversations, Agents: talking{s}, Files: a.files,
 		Channels: map[string]messaging.Channel{"whatsapp": whatsappReplies{a.whatsapp}, "sandbox": sandboxReplies{a.sandbox}}, Sender: s.Sender, AgentOf: agentOf,
 		Bound: func(ctx context.Context, x *carillon.Sender, number, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, number, replyTo, time.Now())

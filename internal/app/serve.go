@@ -55,6 +55,17 @@ func (a *App) listen(ctx context.Context) error {
 	return nil
 }
 
+// withinDescriptors returns the bound of connections, lowered to half of the files that the process may have open: the rest is for the
+// database, for telephone calls and for requests to others. 0 is no bound.
+func withinDescriptors(ctx context.Context, log *slog.Logger, most, open int) int {
+	if open == 0 || most > 0 && most <= open/2 {
+		return most
+	}
+	log.WarnContext(ctx, "take fewer connections than max-connections: the limit of open files is too low", "max_connections", most,
+		"open_files", open, "connections", open/2)
+	return open / 2
+}
+
 // demoURL is the address of the demo's page. A chat lives on the sites of others, so the page is under another name of this
 // machine than the chat, where the program is reached by one.
 func demoURL(base, pages string) string {

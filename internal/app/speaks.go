@@ -13,7 +13,7 @@ import (
 // espeaks reports whether espeak-ng is installed.
 //
 //nolint:gochecknoglobals // found out once
-var espeaks = sync.OnceValue(func() bool { return espeak.New().Available(context.Background()) == nil })
+var espeaks = sync.OnceValue(func() bool { return espeak.New(nil).Available(context.Background()) == nil })
 
 // speaks reports whether an agent speaks on this installation, and whether it understands speech; nil: no agent responds.
 func speaks(a *agent.Agent) (speech, hearing bool) {
@@ -33,7 +33,7 @@ func understands(a *agent.Agent) bool {
 	case "", agent.DefaultTranscriber:
 		return false
 	case "pocketsphinx":
-		return sphinx.New().Available() == nil && strings.HasPrefix(strings.ToLower(a.Language), "en") // it knows no other language
+		return sphinx.New(nil).Available() == nil && strings.HasPrefix(strings.ToLower(a.Language), "en") // it knows no other language
 	}
 	return true
 }

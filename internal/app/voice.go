@@ -18,11 +18,11 @@ import (
 func newVoices(a *App) *voice.Sessions {
 	const fallback = "espeak"
 	services := openai.Options{Client: a.engines}
-	a.speakers = map[string]voice.Speaker{fallback: voice.NewCache(espeak.New(), 0), "openai": voice.NewCache(openai.NewSpeaker(services), 0)}
+	a.speakers = map[string]voice.Speaker{fallback: voice.NewCache(espeak.New(a.shares), 0), "openai": voice.NewCache(openai.NewSpeaker(services), 0)}
 	transcribers := map[string]voice.Transcriber{
 		"openai": openai.NewTranscriber(services), "vosk": vosk.New(vosk.Options{Client: a.engines.Sockets()}),
 	}
-	if x := sphinx.New(); x.Available() == nil {
+	if x := sphinx.New(a.shares); x.Available() == nil {
 		transcribers["pocketsphinx"] = x
 	}
 	if !espeaks() {
@@ -33,7 +33,7 @@ func newVoices(a *App) *voice.Sessions {
 		nodes = a.store
 	}
 	return voice.NewSessions(voice.Options{
-		Nodes:    nodes,
+		Nodes: nodes, Shares: a.shares,
 		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.voice,
 		Speakers:     a.speakers,
 		Transcribers: transcribers,

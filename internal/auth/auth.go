@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon/internal/limit"
+	"carillon/internal/share"
 	"carillon/internal/store/accounts"
 )
 
@@ -25,6 +26,7 @@ type Options struct {
 	Hashes        int    // password hashes at once; default half of GOMAXPROCS, at least 1
 	FailedSignIns int    // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
 	Logger        *slog.Logger
+	Shares        *share.Set // nil: shares of its own
 }
 
 const (
@@ -57,7 +59,7 @@ func New(s *accounts.Store, limits *limit.Limits, o Options) *Auth {
 	o.FailedSignIns = cmp.Or(o.FailedSignIns, 10)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return &Auth{
-		store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, hashQueue), keys: &keyring{store: s},
+		store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, hashQueue, o.Shares), keys: &keyring{store: s},
 		usage: usage{store: s, used: map[string]time.Time{}},
 	}
 }

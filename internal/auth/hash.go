@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"carillon"
+	"carillon/internal/share"
 	"carillon/internal/store/accounts"
 )
 
@@ -48,19 +49,19 @@ type hasher struct {
 	params  Params
 	dummy   string              // compared with the password of an unknown user; no password has this hash
 	permits *semaphore.Weighted // for the hashes that run
-	places  chan struct{}       // for the hashes that run or wait
+	places  *share.Share        // for the hashes that run or wait
 	hashed  atomic.Int64
 	work    atomic.Int64 // of all hashes
 	level   atomic.Int64 // work of every check: that of the most expensive hash, current or stored
 }
 
-func newHasher(p Params, running, waiting int) *hasher {
+func newHasher(p Params, running, waiting int, shares *share.Set) *hasher {
 	salt, sum := make([]byte, saltSize), make([]byte, hashSize)
 	_, _ = rand.Read(salt) // crypto/rand never fails: it ends the program instead
 	_, _ = rand.Read(sum)
 	h := &hasher{
 		params: p, dummy: encode(p, salt, sum),
-		permits: semaphore.NewWeighted(int64(running)), places: make(chan struct{}, running+waiting),
+		permits: semaphore.NewWeighted(int64(running)), places: shares.Of(share.SignIns.Of(int64(running + waiting))),
 	}
 	h.raise(p)
 	return h
@@ -90,18 +91,18 @@ func (h *hasher) learn(ctx context.Context, s *accounts.Store) error {
 	return err
 }
 
-// acquire waits for the permit to compute hashes. Errors: service_unavailable when too many wait already, or ctx ends.
-func (h *hasher) acquire(ctx context.Context) (release func(), err error) {
-	select {
-	case h.places <- struct{}{}:
-	default:
-		return nil, overloaded(nil)
+// acquire waits for the permit to compute hashes for a client's network. Errors: service_unavailable when too many wait already, or ctx
+// ends; rate_limit_exceeded when too many of the client wait.
+func (h *hasher) acquire(ctx context.Context, client string) (release func(), err error) {
+	place, err := h.places.Take(share.Holder{Client: client})
+	if err != nil {
+		return nil, err
 	}
 	if err := h.permits.Acquire(ctx, 1); err != nil {
-		<-h.places
+		place.Release()
 		return nil, overloaded(err)
 	}
-	return func() { h.permits.Release(1); <-h.places }, nil
+	return func() { h.permits.Release(1); place.Release() }, nil
 }
 
 func overloaded(err error) *carillon.Error {
@@ -192,7 +193,7 @@ func (a *Auth) KeepPassword(ctx context.Context, stored, password string) (strin
 	if len(password) > MaxPassword {
 		return "", tooLong()
 	}
-	release, err := a.hasher.acquire(ctx)
+	release, err := a.hasher.acquire(ctx, "")
 	if err != nil {
 		return "", err
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"net/netip"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/limit"
+	"carillon/internal/share"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/seal"
 )
@@ -59,7 +59,7 @@ func (a *Auth) begin(ctx context.Context, with Credentials, address string, life
 	rates := []string{addressRate + seal.Digest(Network(address)), emailRate + seal.Digest(strings.ToLower(with.Email))}
 	passed := false // a code is good once, also where the rest is tried again
 	for range signInTries {
-		account, rehashed, err := a.authenticate(ctx, with.Email, with.Password, rates)
+		account, rehashed, err := a.authenticate(ctx, with.Email, with.Password, Network(address), rates)
 		if err == nil && !passed {
 			err = Factors{a}.atSignIn(ctx, account.ID, with.Code, rates)
 		}
@@ -85,23 +85,17 @@ func (a *Auth) begin(ctx context.Context, with Credentials, address string, life
 const signInTries = 3
 
 // Network is the part of a client's address that failures are counted by: an IPv6 customer can use any address of a /64.
-func Network(address string) string {
-	a, err := netip.ParseAddr(address)
-	if err != nil || a.Unmap().Is4() {
-		return address
-	}
-	return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
-}
+func Network(address string) string { return share.Network(address) }
 
 // authenticate checks the password. It returns the account with the hash that was checked, and the hash to store: the same
 // one, or a new one where the parameters changed. The rates are checked again with the permit for the hash: of many attempts that waited
 // together no more than the limit learn that they were wrong.
-func (a *Auth) authenticate(ctx context.Context, email, password string, rates []string) (account *accounts.Account, rehashed string, err error) {
+func (a *Auth) authenticate(ctx context.Context, email, password, client string, rates []string) (account *accounts.Account, rehashed string, err error) {
 	f := failures{a.limits, a.o.FailedSignIns, rates}
 	if err := f.room(ctx); err != nil {
 		return nil, "", err
 	}
-	release, err := a.hasher.acquire(ctx)
+	release, err := a.hasher.acquire(ctx, client)
 	if err != nil {
 		return nil, "", err
 	}
@@ -136,7 +130,7 @@ func (a *Auth) CheckPassword(ctx context.Context, c *Caller, password string) er
 	if len(password) > MaxPassword {
 		return tooLong()
 	}
-	_, _, err := a.authenticate(ctx, c.Account.Email, password, []string{emailRate + seal.Digest(c.Account.Email)})
+	_, _, err := a.authenticate(ctx, c.Account.Email, password, "", []string{emailRate + seal.Digest(c.Account.Email)})
 	if carillon.IsCode(err, carillon.Unauthorized) {
 		return carillon.Invalid("present", "Is not the present password")
 	}

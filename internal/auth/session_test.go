@@ -109,7 +109,7 @@ func TestFailedSignInsAreLimitedAndSuccessesAreNot(t *testing.T) {
 
 func TestFailuresOfOneIPv6NetworkCountTogether(t *testing.T) {
 	for address, want := range map[string]string{
-		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "::ffff:192.0.2.1", "2001:db8:1:2:3::4": "2001:db8:1:2::/64",
+		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "2001:db8:1:2:3::4": "2001:db8:1:2::/64",
 		"fe80::1%eth0": "fe80::/64", "pipe": "pipe", "": "",
 	} {
 		if got := Network(address); got != want {
@@ -414,28 +414,28 @@ func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
 
 func TestHashesWaitInABoundedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(cheap, 1, 1)
-		release, err := h.acquire(t.Context())
+		h := newHasher(cheap, 1, 1, nil)
+		release, err := h.acquire(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		acquired := make(chan error, 1)
 		go func() {
-			release, err := h.acquire(t.Context())
+			release, err := h.acquire(t.Context(), "")
 			if err == nil {
 				release()
 			}
 			acquired <- err
 		}()
 		synctest.Wait() // it waits in the queue
-		if _, err := h.acquire(t.Context()); !carillon.IsCode(err, carillon.ServiceUnavailable) {
+		if _, err := h.acquire(t.Context(), ""); !carillon.IsCode(err, carillon.ServiceUnavailable) {
 			t.Errorf("the third: %v", err)
 		}
 		release()
 		if err := <-acquired; err != nil {
 			t.Errorf("the second: %v", err)
 		}
-		if n := len(h.places); n != 0 || !h.permits.TryAcquire(1) {
+		if n := h.places.Counts().Used; n != 0 || !h.permits.TryAcquire(1) {
 			t.Errorf("%d places are taken, or the permit is", n)
 		}
 	})
@@ -443,20 +443,20 @@ func TestHashesWaitInABoundedQueue(t *testing.T) {
 
 func TestAWaitingHashThatIsCanceledFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(cheap, 1, 1)
-		release, err := h.acquire(t.Context())
+		h := newHasher(cheap, 1, 1, nil)
+		release, err := h.acquire(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		canceled, next := make(chan error), make(chan error)
-		go func() { _, err := h.acquire(ctx); canceled <- err }()
+		go func() { _, err := h.acquire(ctx, ""); canceled <- err }()
 		synctest.Wait()
 		cancel()
 		if err := <-canceled; !carillon.IsCode(err, carillon.ServiceUnavailable) {
 			t.Errorf("the canceled one: %v", err)
 		}
-		go func() { _, err := h.acquire(t.Context()); next <- err }()
+		go func() { _, err := h.acquire(t.Context(), ""); next <- err }()
 		synctest.Wait() // it has the place in the queue
 		release()
 		if err := <-next; err != nil || h.permits.TryAcquire(1) {
@@ -466,7 +466,7 @@ func TestAWaitingHashThatIsCanceledFreesItsPlace(t *testing.T) {
 }
 
 func TestDecodeRefusesWhatCouldExhaustTheMachine(t *testing.T) {
-	good := newHasher(cheap, 1, 1).hash("x")
+	good := newHasher(cheap, 1, 1, nil).hash("x")
 	if _, _, _, err := decode(good); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/bulk"
 )
@@ -48,6 +49,7 @@ type Options struct {
 	Node          string        // a name of this node, for logs
 	Lease         time.Duration // how long a node that was killed holds a job; default 20 s
 	Observer      Observer      // optional
+	Shares        *share.Set    // nil: shares of its own
 	Log           *slog.Logger
 }
 

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/share"
 	"carillon/internal/store/bulk"
 )
 
 const (
 	pollEvery = time.Second
-	atOnce    = 4               // jobs on one node
 	turn      = 3 * time.Second // after which a job lets another one go first
 	retryIn   = 2 * time.Second
 )
@@ -31,9 +31,9 @@ func (x worker) run(ctx context.Context) error {
 	}
 	var working sync.WaitGroup
 	defer working.Wait()
-	slots := make(chan struct{}, atOnce)
+	places := x.o.Shares.Of(share.ListJobs)
 	for ctx.Err() == nil {
-		x.claim(ctx, slots, &working)
+		x.claim(ctx, places, &working)
 		select {
 		case <-ctx.Done():
 		case <-x.wake:
@@ -43,9 +43,9 @@ func (x worker) run(ctx context.Context) error {
 	return nil
 }
 
-// claim begins to work at jobs that are due, while there are slots.
-func (x worker) claim(ctx context.Context, slots chan struct{}, working *sync.WaitGroup) {
-	due, err := x.o.Store.Bulk().Due(ctx, time.Now(), atOnce)
+// claim begins to work at jobs that are due, as far as there are places.
+func (x worker) claim(ctx context.Context, places *share.Share, working *sync.WaitGroup) {
+	due, err := x.o.Store.Bulk().Due(ctx, time.Now(), int(share.ListJobs.Node), places.Full())
 	if err != nil {
 		if ctx.Err() == nil {
 			x.o.Log.WarnContext(ctx, "cannot find jobs", "error", err)
@@ -53,10 +53,9 @@ func (x worker) claim(ctx context.Context, slots chan struct{}, working *sync.Wa
 		return
 	}
 	for _, j := range due {
-		select {
-		case slots <- struct{}{}:
-		default:
-			return
+		place, full := places.Take(share.Holder{Company: j.CompanyID})
+		if full != nil {
+			continue
 		}
 		v, err := viewOf(j)
 		if err == nil {
@@ -64,7 +63,7 @@ func (x worker) claim(ctx context.Context, slots chan struct{}, working *sync.Wa
 			err = x.hold(ctx, v)
 		}
 		if err != nil {
-			<-slots
+			place.Release()
 			if !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
 				x.o.Log.WarnContext(ctx, "cannot begin a job", "job", j.ID, "error", err)
 			}
@@ -72,7 +71,7 @@ func (x worker) claim(ctx context.Context, slots chan struct{}, working *sync.Wa
 		}
 		working.Go(func() {
 			defer x.waken()
-			defer func() { <-slots }()
+			defer place.Release()
 			x.work(ctx, v)
 		})
 	}

@@ -19,6 +19,9 @@ const (
 	columnsMost = 100
 	cellMost    = 4096 // characters, as a custom value of a request has
 	nameMost    = 100  // of a column
+
+	rowMost   = 2 << 20 // bytes, which 100 cells of four-byte characters fit
+	fieldMost = 16_384  // of a row, empty ones included: as many as a spreadsheet has
 )
 
 // table reads the rows of a file. Rows without any text are left out.
@@ -51,11 +54,11 @@ func newTable(file io.Reader) (*table, error) {
 	} else {
 		t.Delimiter = delimiterOf(begin)
 	}
-	t.csv = csv.NewReader(text)
-	t.csv.Comma, t.csv.FieldsPerRecord, t.csv.ReuseRecord = t.Delimiter, -1, true
 	if !validDelimiter(t.Delimiter) {
 		return nil, refused("The first line names a delimiter that cannot be one")
 	}
+	t.csv = csv.NewReader(&rowsBound{r: text, delimiter: byte(t.Delimiter), line: t.skipped + 1})
+	t.csv.Comma, t.csv.FieldsPerRecord, t.csv.ReuseRecord = t.Delimiter, -1, true
 	names, err := t.next()
 	if errors.Is(err, io.EOF) {
 		return nil, refused("The file is empty")
@@ -215,4 +218,45 @@ func (b *buffered) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	return b.r.Read(p)
+}
+
+// rowsBound passes on a text of CSV until a row is longer, or has more cells, than any that is taken: the reader of CSV holds a whole
+// row, with every cell, before anybody can count them.
+type rowsBound struct {
+	r         io.Reader
+	delimiter byte
+	quoted    bool
+	line      int // of the file
+	begin     int // the line where the row began
+	bytes     int // of the row
+	fields    int // that ended in the row
+}
+
+// Read implements io.Reader. Errors: validation_failed, those of the text.
+func (b *rowsBound) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	for _, c := range p[:n] {
+		if b.bytes == 0 {
+			b.begin = b.line
+		}
+		b.bytes++
+		switch {
+		case c == '"':
+			b.quoted = !b.quoted
+		case c == b.delimiter && !b.quoted:
+			b.fields++
+		case c == '\n':
+			b.line++
+			if !b.quoted {
+				b.bytes, b.fields = 0, 0
+			}
+		}
+		if b.fields >= fieldMost {
+			return 0, atLine(b.begin, fmt.Sprintf("The row has more than %d cells: is this a CSV file?", fieldMost))
+		}
+		if b.bytes > rowMost {
+			return 0, atLine(b.begin, fmt.Sprintf("The row has more than %d bytes: is a quotation mark missing?", rowMost))
+		}
+	}
+	return n, err
 }

@@ -148,3 +148,47 @@ func TestColumnsAreFoundByTheirNames(t *testing.T) {
 		}
 	}
 }
+
+// endless repeats a text until so many bytes were read.
+type endless struct {
+	text string
+	left int
+	read int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	n := 0
+	for n < len(p) && e.left > 0 {
+		k := copy(p[n:], e.text)
+		n += k
+		e.left -= k
+	}
+	e.read += n
+	return n, nil
+}
+
+// TestARowWithoutAnEndIsRefusedBeforeItIsHeld reads files of 31 MB whose rows have more than any list: the reading stops at the bound.
+func TestARowWithoutAnEndIsRefusedBeforeItIsHeld(t *testing.T) {
+	for name, c := range map[string]struct{ begin, text, reason string }{
+		"commas":                     {"", ",", "Line 1: The row has more than 16384 cells: is this a CSV file?"},
+		"semicolons after the names": {"number;name\n", ";", "Line 2: The row has more than 16384 cells: is this a CSV file?"},
+		"one cell":                   {"number\n", "x", "Line 2: The row has more than 2097152 bytes: is a quotation mark missing?"},
+		"a quotation mark":           {"number,name\n34600111222,\"", "lines,\n", "Line 2: The row has more than 2097152 bytes: is a quotation mark missing?"},
+		"quoted cells":               {"number\n", `"",`, "Line 2: The row has more than 16384 cells: is this a CSV file?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rest := &endless{text: c.text, left: 31 << 20}
+			_, _, _, err := all(io.MultiReader(strings.NewReader(c.begin), rest))
+			var e *carillon.Error
+			if !errors.As(err, &e) || e.Code != carillon.ValidationFailed || e.Details.Find("reason") != c.reason {
+				t.Errorf("the file is refused with %v", err)
+			}
+			if rest.read > rowMost+1<<20 {
+				t.Errorf("%d bytes were read", rest.read)
+			}
+		})
+	}
+}

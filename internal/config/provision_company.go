@@ -57,6 +57,7 @@ func (c *company) settings(f *form) {
 		c.number(f, "daily_bytes", maxBytes, func(x *carillon.Company) *int { return &x.Limits.DailyBytes })
 		c.number(f, "templates_per_day", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplatesPerDay })
 		c.number(f, "widget_calls_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.WidgetCallsPerMinute })
+		c.number(f, "engine_turns_per_day", maxLimit, func(x *carillon.Company) *int { return &x.Limits.EngineTurnsPerDay })
 	})
 	f.inner("calling_hours", func(f *form) {
 		hours := callingHours(f)

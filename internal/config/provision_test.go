@@ -52,7 +52,7 @@ func TestExampleIsReadInFull(t *testing.T) {
 		Name:          "Acme Travel",
 		CallingHours:  &carillon.CallingHours{Timezone: "Europe/Madrid", From: "09:00", To: "21:00", Days: []string{"mon", "tue", "wed", "thu", "fri"}},
 		Redial:        carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy, carillon.StateNoAnswer}, Attempts: 2, After: 10 * time.Minute},
-		Limits:        carillon.Limits{ListsPerMinute: 600, DailyCalls: 10_000, DailyBytes: 10_000_000_000, TemplatesPerDay: 10},
+		Limits:        carillon.Limits{ListsPerMinute: 600, DailyCalls: 10_000, DailyBytes: 10_000_000_000, TemplatesPerDay: 10, EngineTurnsPerDay: 2000},
 		RetentionDays: 90,
 	}
 	suspended := carillon.NewCompany("Old")
@@ -72,7 +72,7 @@ func TestExampleIsReadInFull(t *testing.T) {
 	if line := c.Senders[1]; line.RingTimeout != 45*time.Second || line.MaxConcurrent != 200 {
 		t.Errorf("the line: %+v", line)
 	}
-	wantKey := Key{At: Position{"example.yaml", 21, 9}, Key: "ck_test_expired", Label: "old", Scopes: []string{"*"}, ExpiresAt: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
+	wantKey := Key{At: Position{"example.yaml", 22, 9}, Key: "ck_test_expired", Label: "old", Scopes: []string{"*"}, ExpiresAt: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if diff := cmp.Diff(wantKey, c.Keys[2]); diff != "" {
 		t.Error(diff)
 	}

@@ -24,6 +24,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/cache"
 	"carillon/internal/flow"
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/store/runs"
@@ -88,6 +89,7 @@ type Options struct {
 	// MissedAfter is how long a contact waits for a teammate; default 5 minutes.
 	MissedAfter time.Duration
 	Now         func() time.Time // default time.Now
+	Shares      *share.Set       // nil: shares of its own
 	// Alone says that no other node has this database: what waits for a reply at the start was left by a stop.
 	Alone bool
 }
@@ -131,7 +133,7 @@ func New(o Options) *Conversations {
 	screens := &Screens{publisher: o.Publisher, clock: c.now}
 	runner := &Runner{core: c, programs: cache.New[*flow.Program](programs, programTimeout)}
 	runner.rounds = newRounds(runner)
-	replies := &replies{core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), underWay: map[string]*replying{}}
+	replies := &replies{core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), places: o.Shares.Of(share.AgentReplies), underWay: map[string]*replying{}}
 	runner.answer = replies.reply
 	return &Conversations{
 		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner, replies: replies,

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/runs"
 	"carillon/internal/voice"
@@ -16,31 +17,24 @@ import (
 type rounds struct {
 	*Runner
 	timed, called chan struct{} // the time of a run may have come; an effect is due
-	workers       chan struct{} // of effects
-	effects       sync.WaitGroup
-	mu            sync.Mutex
-	underWay      map[string]bool // runs with an effect
+	effects       share.Crew[*runs.Run]
 }
 
 func newRounds(s *Runner) *rounds {
-	return &rounds{
-		Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1), workers: make(chan struct{}, effectWorkers), underWay: map[string]bool{},
+	x := &rounds{Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1)}
+	x.effects = share.Crew[*runs.Run]{
+		Places: s.o.Shares.Of(share.FlowEffects), Page: flowPage,
+		Due: func(ctx context.Context, without []string) ([]*runs.Run, error) {
+			return s.o.Runs.Calls(ctx, s.o.Now(), flowPage, without)
+		},
+		Key: func(r *runs.Run) string { return r.ID }, Company: func(r *runs.Run) string { return r.CompanyID },
+		Work: func(ctx context.Context, r *runs.Run) bool {
+			x.attempt(ctx, r)
+			return false
+		},
+		Wake: func() { x.poke(true) },
 	}
-}
-
-// claim reports whether a run has no effect under way; from now on it has, until free.
-func (s *rounds) claim(runID string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	was := s.underWay[runID]
-	s.underWay[runID] = true
-	return !was
-}
-
-func (s *rounds) free(runID string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.underWay, runID)
+	return x
 }
 
 // poke lets the work on flows look for what is due: effects, or the runs whose time has come.
@@ -69,7 +63,7 @@ func (s *rounds) run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { s.loop(ctx, s.timed, s.times) })
 	all.Go(func() {
-		s.loop(ctx, s.called, func(ctx context.Context) (time.Time, error) { return time.Time{}, s.calls(ctx) })
+		s.loop(ctx, s.called, func(ctx context.Context) (time.Time, error) { return time.Time{}, s.effects.Begin(ctx) })
 	})
 	all.Wait()
 	s.effects.Wait()
@@ -115,39 +109,6 @@ func (s *rounds) times(ctx context.Context) (next time.Time, err error) {
 		all.Wait()
 		if ctx.Err() != nil || len(due) < flowPage {
 			return next, ctx.Err()
-		}
-	}
-}
-
-// calls has the effects begin that are due by now.
-func (s *rounds) calls(ctx context.Context) error {
-	for {
-		due, err := s.o.Runs.Calls(ctx, s.o.Now(), flowPage)
-		if err != nil {
-			return err
-		}
-		begun := 0
-		for _, x := range due {
-			if !s.claim(x.ID) {
-				continue
-			}
-			begun++
-			select {
-			case s.workers <- struct{}{}:
-			case <-ctx.Done():
-				s.free(x.ID)
-				return ctx.Err()
-			}
-			s.effects.Go(func() {
-				defer func() {
-					s.free(x.ID)
-					<-s.workers
-				}()
-				s.attempt(ctx, x)
-			})
-		}
-		if begun == 0 || len(due) < flowPage {
-			return nil
 		}
 	}
 }

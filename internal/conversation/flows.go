@@ -52,7 +52,6 @@ const (
 	programs       = 1000 // that are kept compiled
 	programTimeout = 10 * time.Second
 	flowWorkers    = 16
-	effectWorkers  = 64 // effects of a node at once
 	flowPoll       = time.Second
 	flowPage       = 200
 )

@@ -11,13 +11,13 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/voice"
 )
 
 const (
-	workers      = 32
-	maxJobs      = 1000
+	maxJobs      = 1000 // that wait for a place
 	replyTimeout = 45 * time.Second
 	// overdue is after how long another node gives a reply: the one that was to give it stopped.
 	overdue   = replyTimeout + 5*time.Second
@@ -27,13 +27,14 @@ const (
 	checkEvery = time.Second
 )
 
-// replies has the agent reply, on a bounded number of workers. What is not replied to, since this node stops, stays marked in
+// replies has the agent reply, in so many conversations at once, of which a company has its part. What is not replied to, since this node stops, stays marked in
 // the conversation.
 type replies struct {
 	*core
 	runner  *Runner
 	screens *Screens
 	jobs    chan job
+	places  *share.Share
 
 	mu       sync.Mutex
 	underWay map[string]*replying // by conversation
@@ -83,20 +84,26 @@ func (s *replies) run(ctx context.Context) error {
 			s.o.Log.WarnContext(ctx, "take up replies", "error", err)
 		}
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		g.Go(func() error {
-			for {
-				select {
-				case <-ctx.Done():
-					return nil
-				case j := <-s.jobs:
-					s.work(ctx, j)
-				}
+	var all sync.WaitGroup
+	defer all.Wait()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case j := <-s.jobs:
+			if s.places.Counts().Waiting >= maxJobs {
+				continue // the sweep does it later
 			}
-		})
+			all.Go(func() {
+				place, err := s.places.Wait(ctx, share.Holder{Company: j.companyID})
+				if err != nil {
+					return // the program stops
+				}
+				defer place.Release()
+				s.work(ctx, j)
+			})
+		}
 	}
-	return g.Wait()
 }
 
 func (s *replies) work(ctx context.Context, j job) {

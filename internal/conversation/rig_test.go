@@ -81,7 +81,7 @@ func (r *rig) node() *Conversations {
 // work does what is due by now, and returns when the time of the next run comes.
 func (s *Runner) work(ctx context.Context) (time.Time, error) {
 	next, err := s.rounds.times(ctx)
-	err = errors.Join(err, s.rounds.calls(ctx))
+	err = errors.Join(err, s.rounds.effects.Begin(ctx))
 	s.rounds.effects.Wait()
 	return next, err
 }

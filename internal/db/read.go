@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 
 	"carillon"
@@ -70,4 +72,17 @@ func Absent(err error, what string) error {
 		return carillon.Absent(what)
 	}
 	return err
+}
+
+// NotIn returns the condition that a column has none of the values, to add to others, and the arguments with them; "" without values.
+func NotIn(column string, values []string, args []any) (condition string, all []any) {
+	if len(values) == 0 {
+		return "", args
+	}
+	places := make([]string, len(values))
+	for i, v := range values {
+		args = append(args, v)
+		places[i] = "$" + strconv.Itoa(len(args))
+	}
+	return " AND " + column + " NOT IN (" + strings.Join(places, ", ") + ")", args
 }

@@ -15,7 +15,7 @@ func TestVerdictsAreKeptForTheirTime(t *testing.T) {
 			err  error
 			keep time.Duration
 		}{{nil, 10 * time.Minute}, {rejected, time.Minute}, {fault, 2 * time.Second}} {
-			p, probed := NewProber(Options{}), 0
+			p, probed := NewProber(Options{}, nil), 0
 			try := func(want int) {
 				t.Helper()
 				err := p.cached(t.Context(), "key", func(context.Context) error { probed++; return c.err })
@@ -34,7 +34,7 @@ func TestVerdictsAreKeptForTheirTime(t *testing.T) {
 
 func TestProbeOutlivesACanceledCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, probed, canceled := NewProber(Options{}), 0, make(chan error, 1)
+		p, probed, canceled := NewProber(Options{}, nil), 0, make(chan error, 1)
 		probe := func(ctx context.Context) error {
 			probed++
 			<-time.After(time.Second)

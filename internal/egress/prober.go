@@ -11,10 +11,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"carillon/internal/cache"
+	"carillon/internal/share"
 )
 
 // MediaError is a definite rejection of a media address: checking again soon will not help. Any other error of Check is
@@ -35,25 +35,13 @@ const (
 	defaultCheck = 20 * time.Second
 	maxURL       = 8 << 10
 	magicBytes   = 512 // the first bytes of a file, which identify its type
-
-	checksMost    = 32 // in flight, of all companies
-	companyChecks = 4  // and of one
 )
 
 // Prober decides whether the file at an address fits a template header.
 type Prober struct {
 	c        *Client
 	verdicts *cache.Cache[verdict]
-	all      chan struct{} // a place for each probe in flight
-
-	mu      sync.Mutex
-	company map[string]*places
-}
-
-// places are one company's for probes in flight.
-type places struct {
-	free  chan struct{}
-	users int // probes that have one or wait for one
+	places   *share.Share // for the probes in flight
 }
 
 // verdict is the result of a probe: nil, a *MediaError or a temporary fault.
@@ -63,15 +51,15 @@ type verdict struct {
 }
 
 // NewProber returns a prober. Of the options, Timeout bounds a whole check (0: 20 s) and MaxBody is ignored: how much
-// is read follows from the kind. Media must be HTTPS whatever AllowPrivate says.
-func NewProber(o Options) *Prober {
+// is read follows from the kind. Media must be HTTPS whatever AllowPrivate says. Without shares it has its own.
+func NewProber(o Options, shares *share.Set) *Prober {
 	timeout := cmp.Or(o.Timeout, defaultCheck)
 	o.Timeout, o.MaxBody = timeout, -1
 	c := New(o)
 	c.gate.httpsOnly = true
 	return &Prober{
 		c: c, verdicts: cache.New[verdict](maxVerdicts, timeout),
-		all: make(chan struct{}, checksMost), company: map[string]*places{},
+		places: shares.Of(share.MediaChecks),
 	}
 }
 
@@ -88,44 +76,13 @@ func (p *Prober) Check(ctx context.Context, companyID string, kind Kind, address
 	digest := sha256.Sum256([]byte(address)) // addresses are long and contain credentials
 	key := string(append(digest[:], byte(kind)))
 	return p.cached(ctx, key, func(ctx context.Context) error {
-		release, err := p.enter(ctx, companyID)
+		place, err := p.places.Wait(ctx, share.Holder{Company: companyID})
 		if err != nil {
-			return err
+			return fmt.Errorf("wait to check media: %w", err)
 		}
-		defer release()
+		defer place.Release()
 		return p.probe(ctx, kind, address)
 	})
-}
-
-// enter waits for a place for a probe of a company.
-func (p *Prober) enter(ctx context.Context, companyID string) (release func(), err error) {
-	p.mu.Lock()
-	own := p.company[companyID]
-	if own == nil {
-		own = &places{free: make(chan struct{}, companyChecks)}
-		p.company[companyID] = own
-	}
-	own.users++
-	p.mu.Unlock()
-	leave := func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if own.users--; own.users == 0 {
-			delete(p.company, companyID)
-		}
-	}
-	for i, place := range []chan struct{}{own.free, p.all} {
-		select {
-		case place <- struct{}{}:
-		case <-ctx.Done():
-			if i == 1 {
-				<-own.free
-			}
-			leave()
-			return nil, fmt.Errorf("wait to check media: %w", ctx.Err())
-		}
-	}
-	return func() { <-p.all; <-own.free; leave() }, nil
 }
 
 func (p *Prober) cached(ctx context.Context, key string, probe func(context.Context) error) error {

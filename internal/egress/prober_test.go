@@ -101,7 +101,7 @@ func check(t *testing.T, h http.HandlerFunc, kind egress.Kind) error {
 	s, o := serve(t, h)
 	o.Resolver = names{"example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}
 	o.Timeout = time.Minute
-	p := egress.NewProber(o)
+	p := egress.NewProber(o, nil)
 	t.Cleanup(p.Close)
 	return p.Check(t.Context(), "acme", kind, named(t, s, "/file?token=hush"))
 }
@@ -186,7 +186,7 @@ func redirectToIP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestCheckRejectsAddressesUnasked(t *testing.T) {
-	p := egress.NewProber(egress.Options{Resolver: names{}})
+	p := egress.NewProber(egress.Options{Resolver: names{}}, nil)
 	for address, reason := range map[string]string{
 		"http://example.com/a.png":                         "not HTTPS",
 		"https://user:pass@example.com/a.png":              "credentials",
@@ -231,7 +231,7 @@ func TestCheckTellsPassingFaultsFromRejections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, o := serve(t, h)
 			o.Timeout = 300 * time.Millisecond
-			p := egress.NewProber(o)
+			p := egress.NewProber(o, nil)
 			defer p.Close()
 			err := p.Check(t.Context(), "acme", egress.Image, named(t, s, "/?token=hush"))
 			var rejected *egress.MediaError
@@ -248,7 +248,7 @@ func TestCheckSkipsPicturesWithRanges(t *testing.T) {
 	s, o := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		disk("video/mp4", content)(&meter{w, &sent}, r)
 	})
-	p := egress.NewProber(o)
+	p := egress.NewProber(o, nil)
 	defer p.Close()
 	if err := p.Check(t.Context(), "acme", egress.Video, named(t, s, "/")); err != nil {
 		t.Fatal(err)
@@ -271,7 +271,7 @@ func TestCheckReadsLittleOfAFileOfUnknownSize(t *testing.T) {
 	} {
 		var sent atomic.Int64
 		s, o := serve(t, func(w http.ResponseWriter, r *http.Request) { c.h(&meter{w, &sent}, r) })
-		p := egress.NewProber(o)
+		p := egress.NewProber(o, nil)
 		for range 3 { // a verdict is cached
 			if err := p.Check(t.Context(), "acme", c.kind, named(t, s, "/")); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -298,7 +298,7 @@ func TestChecksOfOneCompanyAtOnceAreFew(t *testing.T) {
 		}
 		image(w, r)
 	})
-	p := egress.NewProber(o)
+	p := egress.NewProber(o, nil)
 	defer p.Close()
 	checked := make(chan error, 20)
 	for i := range cap(checked) {
@@ -345,7 +345,7 @@ func TestCheckBoundsTheRangesOfOneFile(t *testing.T) {
 		w.WriteHeader(http.StatusPartialContent)
 		_, _ = io.WriteString(w, "x")
 	})
-	p := egress.NewProber(o)
+	p := egress.NewProber(o, nil)
 	defer p.Close()
 	var rejected *egress.MediaError
 	if err := p.Check(t.Context(), "acme", egress.Video, named(t, s, "/")); !errors.As(err, &rejected) {
@@ -364,7 +364,7 @@ func TestCheckAsksOncePerAddress(t *testing.T) {
 		<-release
 		disk("image/png", []byte("\x89PNG\r\n\x1a\n"))(w, r)
 	})
-	p := egress.NewProber(o)
+	p := egress.NewProber(o, nil)
 	defer p.Close()
 	address := named(t, s, "/")
 	gone, cancel := context.WithCancel(t.Context())

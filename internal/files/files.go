@@ -15,6 +15,7 @@ import (
 
 	"carillon"
 	"carillon/internal/httpio"
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/files"
 )
@@ -27,7 +28,6 @@ const (
 	defaultCompany  = 5 << 30
 	perConversation = 200 // files
 	unusedFor       = 24 * time.Hour
-	atOnce          = 32 // uploads on a node
 )
 
 // Options configure Files.
@@ -37,19 +37,20 @@ type Options struct {
 	Key     []byte // signs addresses
 	// Suspended reports whether a company is; its files are not served by their addresses then. Required.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
+	Shares    *share.Set // nil: shares of its own
 }
 
 // Files takes and serves files. Make it with New.
 type Files struct {
 	store *files.Store
 	o     Options
-	slots chan struct{}
+	slots *share.Share
 }
 
 // New builds Files.
 func New(s *files.Store, o Options) *Files {
 	o.Most, o.Company = cmp.Or(o.Most, defaultMost), cmp.Or(o.Company, defaultCompany)
-	return &Files{store: s, o: o, slots: make(chan struct{}, atOnce)}
+	return &Files{store: s, o: o, slots: o.Shares.Of(share.FileUploads)}
 }
 
 // Most is how many bytes a file may have.
@@ -60,6 +61,7 @@ type From struct {
 	CompanyID      string
 	ConversationID string
 	SentBy         string // the contact, the account or the access key
+	Client         string // the network of the address that a request came from
 	Visitor        bool   // anybody may be one: visitors get a share of the company's room
 }
 
@@ -101,7 +103,7 @@ func media() intake {
 }
 
 // Receive stores the file in the part `file` of a multipart request. It expires unless Keep is called. Errors: validation_failed,
-// payload_too_large, limit_exceeded, not_found without the conversation, service_unavailable when too many arrive at once.
+// payload_too_large, limit_exceeded, not_found without the conversation, rate_limit_exceeded and service_unavailable when too many arrive at once.
 func (f *Files) Receive(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
 	return f.receive(w, r, from, f.talk())
 }
@@ -112,16 +114,16 @@ func (f *Files) ReceiveMedia(w http.ResponseWriter, r *http.Request, from From) 
 }
 
 func (f *Files) receive(w http.ResponseWriter, r *http.Request, from From, takes intake) (*chats.File, error) {
-	select {
-	case f.slots <- struct{}{}:
-		defer func() { <-f.slots }()
-	default:
-		httpio.LeaveBody(r.Context())
-		return nil, &carillon.Error{
-			Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 5,
-			Details: carillon.Details{{Key: "reason", Value: "Too many files at once; retry later"}},
-		}
+	holder := share.Holder{Company: from.CompanyID, Client: from.Client, Session: from.SentBy}
+	if from.ConversationID == "" {
+		holder.Session = "" // an access key is many people's
 	}
+	place, err := f.slots.Take(holder)
+	if err != nil {
+		httpio.LeaveBody(r.Context())
+		return nil, err
+	}
+	defer place.Release()
 	in, err := httpio.Upload(w, r, "file", takes.most)
 	if err != nil {
 		return nil, err

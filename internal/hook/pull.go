@@ -109,6 +109,13 @@ func (d routes) pull(r *http.Request, companyID string) (any, error) {
 	if !ok {
 		return nil, httpio.BadCursor(q)
 	}
+	if seconds > 0 {
+		place, err := httpio.Follow(r, companyID, "")
+		if err != nil {
+			return nil, err
+		}
+		defer place.Release()
+	}
 	for until := time.Now().Add(time.Duration(seconds) * time.Second); !at.behind(last) && time.Now().Before(until) && ctx.Err() == nil; {
 		wait(ctx, min(lookEvery, time.Until(until)), nil)
 		if last, err = d.store.LastOfTopics(ctx, companyID); err != nil {

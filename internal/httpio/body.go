@@ -1,27 +1,21 @@
 package httpio
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"carillon"
 	"carillon/internal/jsonbody"
+	"carillon/internal/share"
 )
 
 const (
 	// DefaultMaxBody bounds a request's body where the route sets no bound of its own.
 	DefaultMaxBody = 1 << 20
-	// DefaultBodyBudget bounds the body bytes that a router holds in memory for all its requests.
-	DefaultBodyBudget = 64 << 20
-	// bodyShares is into how many parts the budget is divided: a company's requests hold one of them at most, and so do
-	// all requests together that carry no credential of ours, so that neither can take the whole.
-	bodyShares = 4
 	// maxDropped is how much of a refused body is read.
 	maxDropped = 8 << 20
 	// firstBuffer is as much as is allocated before a byte has arrived: Content-Length is a claim, not a fact.
@@ -66,13 +60,19 @@ func contentType(r *http.Request) error {
 func LeaveBody(ctx context.Context) { stateOf(ctx).unread = true }
 
 // RawBody reads a body of any type, of at most the route's MaxBody bytes. Errors: payload_too_large; service_unavailable
-// when the budget for bodies is used up. The body counts for the company that SetCompany named, else for the route's Access.
+// when the memory for bodies is used up. The body counts for the company that SetCompany named, else for the route's Access: requests
+// without a credential of ours have one part of it together, of which a client has half.
 func RawBody(r *http.Request) ([]byte, error) {
 	st := stateOf(r.Context())
 	if r.ContentLength > st.maxBody {
 		return nil, tooLarge(st, r)
 	}
-	st.share = cmp.Or(st.company, st.access)
+	if st.holder = (share.Holder{Company: st.company}); st.company == "" {
+		st.holder.Company = st.access
+		if st.router != nil {
+			st.holder.Client = ClientNetwork(r, st.router.Proxies)
+		}
+	}
 	buf, err := growBody(st, r, nil, min(max(512, r.ContentLength+1), firstBuffer))
 	if err != nil {
 		return nil, err
@@ -110,10 +110,10 @@ func nextSize(size, announced int64) int64 {
 func growBody(st *state, r *http.Request, buf []byte, size int64) ([]byte, error) {
 	if st.router != nil {
 		more := size - int64(cap(buf))
-		if !st.router.bodies.acquire(st.share, more) {
+		if err := st.router.Bodies.Add(st.holder, more); err != nil {
 			drop(st, r)
 			return nil, &carillon.Error{
-				Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1,
+				Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
 				Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
 			}
 		}
@@ -138,33 +138,4 @@ func tooLarge(st *state, r *http.Request) *carillon.Error {
 	return &carillon.Error{Code: carillon.PayloadTooLarge, Message: "The body is too large", Details: carillon.Details{
 		{Key: "field", Value: "body"}, {Key: "reason", Value: "At most " + strconv.FormatInt(st.maxBody, 10) + " bytes"},
 	}}
-}
-
-// budget counts the body bytes in memory, together and by share: a company, or a kind of route without a credential.
-type budget struct {
-	limit int64
-
-	mu    sync.Mutex
-	used  int64
-	share map[string]int64
-}
-
-func (b *budget) acquire(share string, n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.used+n > b.limit || b.share[share]+n > b.limit/bodyShares {
-		return false
-	}
-	b.used += n
-	b.share[share] += n
-	return true
-}
-
-func (b *budget) release(share string, n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.used -= n
-	if b.share[share] -= n; b.share[share] == 0 {
-		delete(b.share, share)
-	}
 }

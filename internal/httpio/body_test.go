@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"carillon/internal/share"
 )
 
 func echoLength(w http.ResponseWriter, r *http.Request) error {
@@ -44,14 +46,14 @@ func TestEachRouteHasItsOwnBodyLimit(t *testing.T) {
 			}
 		}
 	}
-	if n := rt.bodies.used; n != 0 {
+	if n := rt.Bodies.Counts().Used; n != 0 {
 		t.Errorf("%d bytes of the budget are still held", n)
 	}
 }
 
 func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 	rt := newTestRouter(Route{Pattern: "POST /", Handle: echoLength})
-	rt.bodies.limit = bodyShares * 64 << 10
+	rt.Bodies = share.New(share.Bodies.Of(4 * 64 << 10))
 	for size, status := range map[int]int{8 << 10: 200, 100 << 10: 503} {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(make([]byte, size))))
@@ -59,7 +61,7 @@ func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 			t.Errorf("%d bytes: %d %s, want %d", size, rec.Code, rec.Body, status)
 		}
 	}
-	if n := rt.bodies.used; n != 0 {
+	if n := rt.Bodies.Counts().Used; n != 0 {
 		t.Errorf("%d bytes of the budget are still held", n)
 	}
 }
@@ -114,10 +116,8 @@ func TestStalledBodiesOfOneKindLeaveRoomForTheOthers(t *testing.T) {
 			t.Fatalf("another company's send: %d", got)
 		}
 	}
-	rt.bodies.mu.Lock()
-	defer rt.bodies.mu.Unlock()
-	if rt.bodies.used > DefaultBodyBudget*3/4 {
-		t.Errorf("%d bytes are held", rt.bodies.used)
+	if c := rt.Bodies.Counts(); c.Used > c.Resource.Node*3/4 {
+		t.Errorf("%d bytes are held", c.Used)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestAnAnnouncedLengthAllocatesLittle(t *testing.T) {
 	rt := newTestRouter()
 	rt.add(Route{Pattern: "POST /held", Handle: func(_ http.ResponseWriter, r *http.Request) error {
 		_, err := RawBody(r)
-		if n := rt.bodies.used; n > firstBuffer {
+		if n := rt.Bodies.Counts().Used; n > firstBuffer {
 			t.Errorf("%d bytes are held for a body of which 3 arrived", n)
 		}
 		return err

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"carillon/internal/share"
 )
 
 // ClientAddress is the socket's peer, or the last address of X-Forwarded-For that is not a trusted proxy when the peer
@@ -30,6 +32,11 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 		}
 	}
 	return host
+}
+
+// ClientNetwork is ClientAddress without what one client can change: an IPv6 customer can use any address of a /64.
+func ClientNetwork(r *http.Request, trusted []netip.Prefix) string {
+	return share.Network(ClientAddress(r, trusted))
 }
 
 func among(address string, prefixes []netip.Prefix) bool {

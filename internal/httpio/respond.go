@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"carillon"
+	"carillon/internal/share"
 )
 
 type contextKey int
@@ -27,14 +28,14 @@ type state struct {
 	err     error
 	access  string // of the route
 	maxBody int64
-	held    int64  // bytes of the router's body budget
-	share   string // of the budget
-	unread  bool   // a part of the body is left on the connection
-	key     string // the id of the access key
-	message string // of the error in the response
-	body    []byte // of the request, as far as it was read
-	read    bool   // a part of the body at least
-	refusal []byte // the response, where it is an error
+	held    int64        // bytes of the router's memory for bodies
+	holder  share.Holder // of them
+	unread  bool         // a part of the body is left on the connection
+	key     string       // the id of the access key
+	message string       // of the error in the response
+	body    []byte       // of the request, as far as it was read
+	read    bool         // a part of the body at least
+	refusal []byte       // the response, where it is an error
 	router  *Router
 }
 
@@ -48,7 +49,7 @@ func stateOf(ctx context.Context) *state {
 // RequestID is the id of the request a context belongs to.
 func RequestID(ctx context.Context) string { return stateOf(ctx).id }
 
-// SetCompany names the company in the request's log line, and in the budget of bodies.
+// SetCompany names the company in the request's log line, and as the holder of its body.
 func SetCompany(ctx context.Context, companyID string) { stateOf(ctx).company = companyID }
 
 // SetKey names the access key of the request, by its id.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"path"
 	"runtime/debug"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/share"
 )
 
 // Handler writes the response of a request, or returns the error to respond with.
@@ -61,6 +63,10 @@ type Router struct {
 	// Refused is called after each response that is an error and whose request named a company by its access key, unless the client has left:
 	// what the company is to see of it. It must not keep the slices.
 	Refused func(r *http.Request, x Refusal)
+	// Proxies are the trusted reverse proxies, by which a client's address is found.
+	Proxies []netip.Prefix
+	// Bodies and Streams bound what its requests hold.
+	Bodies, Streams *share.Share
 	// Slow is from how long on a request is logged although it succeeded; DefaultSlow unless it is set.
 	Slow time.Duration
 
@@ -68,8 +74,7 @@ type Router struct {
 	routes  []Route
 	literal map[string][]string // the methods of each path without a wildcard
 	kinds   map[string]Route    // by pattern
-	bodies  budget
-	closing chan struct{} // closed when streams must end
+	closing chan struct{}       // closed when streams must end
 	streams sync.WaitGroup
 	close   func()
 	log     *slog.Logger
@@ -86,7 +91,7 @@ func NewRouter(log *slog.Logger, observe Observer, routes ...Route) *Router {
 	rt := &Router{
 		Slow: DefaultSlow,
 		mux:  http.NewServeMux(), routes: routes, literal: map[string][]string{}, kinds: map[string]Route{},
-		bodies: budget{limit: DefaultBodyBudget, share: map[string]int64{}}, closing: make(chan struct{}), log: log, observe: observe, newID: carillon.NewRequestID,
+		Bodies: share.New(share.Bodies), Streams: share.New(share.EventStreams), closing: make(chan struct{}), log: log, observe: observe, newID: carillon.NewRequestID,
 	}
 	rt.close = sync.OnceFunc(func() { close(rt.closing) })
 	for _, route := range routes {
@@ -194,7 +199,7 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 		}
 	}
 	if st.held > 0 {
-		rt.bodies.release(st.share, st.held)
+		rt.Bodies.Sub(st.holder, st.held)
 	}
 	took := time.Since(begin)
 	pattern := r.Pattern

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"carillon/internal/share"
 )
 
 const (
@@ -32,18 +34,45 @@ type Stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	closing <-chan struct{}
+	place   *share.Place
 	buf     bytes.Buffer
 }
 
-// OpenStream writes the headers of a stream. From here on errors can no longer be sent to the client.
-func OpenStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
+// OpenStream writes the headers of a stream for a session of a company, which holds one of the router's streams until Close. Once
+// the headers are written errors can no longer be sent to the client. Errors: those of share.Share.Take.
+func OpenStream(w http.ResponseWriter, r *http.Request, companyID, session string) (*Stream, error) {
 	s := &Stream{ctx: r.Context(), w: w, control: http.NewResponseController(w)}
+	var err error
+	if s.place, err = Follow(r, companyID, session); err != nil {
+		return nil, err
+	}
 	if st := stateOf(r.Context()); st.router != nil {
 		s.closing = st.router.closing
 	}
+	if err := s.open(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Follow takes one of the router's streams for a request that waits for events. Errors: those of share.Share.Take.
+func Follow(r *http.Request, companyID, session string) (*share.Place, error) {
+	rt := stateOf(r.Context()).router
+	if rt == nil {
+		return new(share.Place), nil
+	}
+	return rt.Streams.Take(share.Holder{Company: companyID, Client: ClientNetwork(r, rt.Proxies), Session: session})
+}
+
+// Close gives the stream's place back.
+func (s *Stream) Close() { s.place.Release() }
+
+func (s *Stream) open() error {
+	w := s.w
 	// An expired read deadline would cancel the request's context.
 	if err := errors.Join(s.control.SetReadDeadline(time.Time{}), s.control.SetWriteDeadline(time.Time{})); err != nil {
-		return nil, fmt.Errorf("open a stream: %w", err)
+		return fmt.Errorf("open a stream: %w", err)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -51,12 +80,12 @@ func OpenStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
 	h.Set("X-Accel-Buffering", "no") // reverse proxies must not collect it
 	w.WriteHeader(http.StatusOK)
 	s.buf.WriteString(": open\n\n")
-	return s, s.flush()
+	return s.flush()
 }
 
 // Serve writes the events of each call of next until the stream ends. next is called at the start, after each signal on
 // ready, and with each heartbeat, so that a quiet stream ends too when its caller may not read it any more; a closed ready
-// ends the stream. The error is next's; a client that left or does not read is none.
+// ends the stream, and so does another stream of its session that needs its place. The error is next's; a client that left or does not read is none.
 func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]Event, error)) error {
 	beat := time.NewTimer(firstBeat())
 	defer beat.Stop()
@@ -85,6 +114,8 @@ func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat *time.Tim
 	case <-ctx.Done():
 		return false
 	case <-s.closing:
+		return false
+	case <-s.place.Yield():
 		return false
 	case _, open := <-ready:
 		return open

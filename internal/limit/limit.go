@@ -36,7 +36,8 @@ type Limits struct {
 	start   time.Time          // the window that the buckets belong to
 	buckets map[string]*bucket // at most maxNames
 	shared  [sharedBuckets]*bucket
-	sweep   bool // rows of older windows may be left in the database
+	sweep   bool      // rows of older windows may be left in the database
+	swept   time.Time // the last sweep for days
 }
 
 // New returns the limits over a store.

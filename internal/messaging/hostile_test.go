@@ -117,7 +117,7 @@ func TestHostileTextsOfEveryFieldAreKeptClean(t *testing.T) {
 		next.text("echo")
 		next.got("What?")
 		r.until("all are taken in", func() bool {
-			waiting, err := r.db.Replies().Waiting(t.Context(), r.now(), 1)
+			waiting, err := r.db.Replies().Waiting(t.Context(), r.now(), 1, nil)
 			return err == nil && len(waiting) == 0
 		})
 		for _, p := range people {

@@ -16,12 +16,11 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
 	"carillon/internal/provider"
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/store/replies"
@@ -64,6 +63,7 @@ type Options struct {
 	Observer  Observer // default: nobody
 	Log       *slog.Logger
 	Now       func() time.Time // default time.Now
+	Shares    *share.Set       // nil: shares of its own
 	// Alone says that no other node has this database: what is being taken in at the start was left by a stop.
 	Alone bool
 }
@@ -108,9 +108,8 @@ func (m *Messaging) now() time.Time { return m.o.Now().Truncate(time.Millisecond
 const Window = 24 * time.Hour
 
 const (
-	poll    = time.Second
-	page    = 200
-	workers = 16
+	poll = time.Second
+	page = 200
 )
 
 // Run takes in what came and sends replies until ctx ends.
@@ -120,20 +119,24 @@ func (m *Messaging) Run(ctx context.Context) error {
 			m.o.Log.WarnContext(ctx, "take up messages", "error", err)
 		}
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return m.loop(ctx, m.came, "take in messages", m.TakeIn) })
-	g.Go(func() error { return m.loop(ctx, m.said, "send replies", m.Send) })
-	return g.Wait()
+	intakes, sends := m.intakes(), m.sends()
+	var all sync.WaitGroup
+	all.Go(func() { m.loop(ctx, m.came, "take in messages", intakes.Begin) })
+	all.Go(func() { m.loop(ctx, m.said, "send replies", sends.Begin) })
+	all.Wait()
+	intakes.Wait()
+	sends.Wait()
+	return nil
 }
 
-func (m *Messaging) loop(ctx context.Context, wake chan struct{}, what string, work func(ctx context.Context) error) error {
+func (m *Messaging) loop(ctx context.Context, wake chan struct{}, what string, work func(ctx context.Context) error) {
 	for {
 		if err := work(ctx); err != nil && ctx.Err() == nil {
 			m.o.Log.WarnContext(ctx, what, "error", err)
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-wake:
 		case <-time.After(poll):
 		}

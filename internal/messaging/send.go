@@ -3,11 +3,12 @@ package messaging
 import (
 	"context"
 	"fmt"
-	"sync"
+	"strconv"
 	"time"
 
 	"carillon"
 	"carillon/internal/provider"
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
 )
@@ -30,36 +31,23 @@ const (
 // closedWhy is why a run ends whose words came too late.
 const closedWhy = "The contact wrote more than 24 hours ago: only a template reaches them (window_closed)"
 
-// Send sends the replies that are due by now.
-func (m *Messaging) Send(ctx context.Context) error {
-	for {
-		due, err := m.o.Store.DueReplies(ctx, m.now(), page)
-		if err != nil || len(due) == 0 {
-			return err
-		}
-		var all sync.WaitGroup
-		room := make(chan struct{}, workers)
-		sent := make(chan bool, len(due))
-		for _, r := range due {
-			room <- struct{}{}
-			all.Go(func() {
-				defer func() { <-room }()
-				ok, err := m.send(ctx, r)
-				if err != nil && ctx.Err() == nil {
-					m.o.Log.WarnContext(ctx, "send a reply", "company", r.CompanyID, "conversation", r.ConversationID, "seq", r.Seq, "error", err)
-				}
-				sent <- ok
-			})
-		}
-		all.Wait()
-		close(sent)
-		some := false
-		for ok := range sent {
-			some = some || ok
-		}
-		if !some || ctx.Err() != nil {
-			return ctx.Err()
-		}
+// sends sends the replies that are due.
+func (m *Messaging) sends() *share.Crew[*replies.Reply] {
+	return &share.Crew[*replies.Reply]{
+		Places: m.o.Shares.Of(share.ChannelSends), Page: page,
+		Due: func(ctx context.Context, without []string) ([]*replies.Reply, error) {
+			return m.o.Store.DueReplies(ctx, m.now(), page, without)
+		},
+		Key:     func(r *replies.Reply) string { return r.ConversationID + "/" + strconv.FormatInt(r.Seq, 10) },
+		Company: func(r *replies.Reply) string { return r.CompanyID },
+		Work: func(ctx context.Context, r *replies.Reply) bool {
+			ok, err := m.send(ctx, r)
+			if err != nil && ctx.Err() == nil {
+				m.o.Log.WarnContext(ctx, "send a reply", "company", r.CompanyID, "conversation", r.ConversationID, "seq", r.Seq, "error", err)
+			}
+			return ok // the next reply of the conversation waited for this one
+		},
+		Wake: m.Said,
 	}
 }
 

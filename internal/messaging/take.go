@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/provider"
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
 )
@@ -33,36 +34,23 @@ const (
 // takeWaits are the times after which a message is taken in again that could not be.
 var takeWaits = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second, takeLease} //nolint:gochecknoglobals // read only
 
-// TakeIn makes turns of what came in by now.
-func (m *Messaging) TakeIn(ctx context.Context) error {
-	for {
-		waiting, err := m.o.Store.Waiting(ctx, m.now(), page)
-		if err != nil || len(waiting) == 0 {
-			return err
-		}
-		var all sync.WaitGroup
-		room := make(chan struct{}, workers)
-		taken := make(chan bool, len(waiting))
-		for _, x := range waiting {
-			room <- struct{}{}
-			all.Go(func() {
-				defer func() { <-room }()
-				ok, err := intake{m}.takeIn(ctx, x)
-				if err != nil && ctx.Err() == nil {
-					m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1, "error", err)
-				}
-				taken <- ok
-			})
-		}
-		all.Wait()
-		close(taken)
-		some := false
-		for ok := range taken {
-			some = some || ok
-		}
-		if !some || ctx.Err() != nil { // what failed is tried again later
-			return ctx.Err()
-		}
+// intakes makes turns of what came in.
+func (m *Messaging) intakes() *share.Crew[*replies.Inbound] {
+	return &share.Crew[*replies.Inbound]{
+		Places: m.o.Shares.Of(share.Inbound), Page: page,
+		Due: func(ctx context.Context, without []string) ([]*replies.Inbound, error) {
+			return m.o.Store.Waiting(ctx, m.now(), page, without)
+		},
+		Key:     func(x *replies.Inbound) string { return strconv.FormatInt(x.SenderUID, 10) + "/" + x.ProviderID },
+		Company: func(x *replies.Inbound) string { return x.CompanyID },
+		Work: func(ctx context.Context, x *replies.Inbound) bool {
+			ok, err := intake{m}.takeIn(ctx, x)
+			if err != nil && ctx.Err() == nil {
+				m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1, "error", err)
+			}
+			return ok // the next message of the same person waited for this one
+		},
+		Wake: func() { poke(m.came) },
 	}
 }
 

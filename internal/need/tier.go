@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// WithoutEnv names the variable with what a tier of the tests leaves to another one: "postgres", "sound", "browser", "walk", with commas
-// between. Without it everything runs: so does `go test` of a package.
+// WithoutEnv names the variable that lists, with commas, the parts a tier of the tests leaves to another one: "postgres", "sound",
+// "browser", "walk". Without it everything runs: so does `go test` of a package.
 const WithoutEnv = "CARILLON_TEST_WITHOUT"
 
 // Sound marks a test that plays, records or times sound as fast as people hear it, or calls with another make of telephone. It belongs to

@@ -13,13 +13,14 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
+	"carillon/internal/share"
 	"carillon/internal/store/stats"
 )
 
 // campaigns serves the results of a company's campaigns.
 type campaigns struct {
 	*Panel
-	exports slots
+	exports *share.Share
 }
 
 func (x campaigns) routes() []httpio.Route {
@@ -38,7 +39,6 @@ const (
 	campaignPages  = "campaigns"
 	recipientPages = "campaign-recipients"
 	reasonPages    = "campaign-reasons"
-	exportsMost    = 4    // at once
 	exportedMost   = 5000 // recipients in memory
 	reasonMost     = 64   // characters
 	reachedStates  = 20
@@ -223,11 +223,11 @@ func (x campaigns) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := x.exports.acquire()
+	place, err := x.exports.Take(by.holder())
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer place.Release()
 	some, err := walk.Next(r.Context(), exportedMost)
 	if err != nil {
 		return err

@@ -22,7 +22,9 @@ func (x people) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := &follower{inbox: x.inbox, r: r}
 	defer f.leave()
-	return x.Events.Serve(w, r, realtime.Stream{CompanyID: by.companyID, Topic: events.Inbox, Allowed: f.allowed, Show: inboxEvent})
+	return x.Events.Serve(w, r, realtime.Stream{
+		CompanyID: by.companyID, Session: by.accountID, Topic: events.Inbox, Allowed: f.allowed, Show: inboxEvent,
+	})
 }
 
 // follower is one open stream of the inbox.

@@ -12,16 +12,15 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/bulk"
 	"carillon/internal/httpio"
+	"carillon/internal/share"
 	stored "carillon/internal/store/bulk"
 )
 
 // jobs serves the jobs that send a template to the people of a file.
 type jobs struct {
 	*Panel
-	uploads slots
+	uploads, exports *share.Share
 }
-
-const uploadsMost = 4 // at once, on one node
 
 func (x jobs) routes() []httpio.Route {
 	const all, one, needed = "/send/jobs", "/send/jobs/{id}", auth.MaySendNotifications
@@ -163,12 +162,12 @@ func (x jobs) upload(w http.ResponseWriter, r *http.Request) error {
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	release, err := x.uploads.acquire()
+	place, err := x.uploads.Take(by.holder())
 	if err != nil {
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	defer release()
+	defer place.Release()
 	key, err := httpio.IdempotencyKey(r)
 	if err != nil {
 		httpio.LeaveBody(r.Context())
@@ -339,6 +338,11 @@ func (x jobs) file(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	place, err := x.exports.Take(by.holder())
+	if err != nil {
+		return err
+	}
+	defer place.Release()
 	if err := x.Jobs.WriteBad(r.Context(), v, httpio.OpenDownload(w, "rows-not-sent-"+id[len(id)-8:]+".csv")); err != nil {
 		panic(http.ErrAbortHandler) // a file that was cut must not look whole
 	}

@@ -13,11 +13,11 @@ import (
 
 	"carillon"
 	"carillon/internal/auth"
-	"carillon/internal/db"
 	"carillon/internal/egress"
 	"carillon/internal/httpio"
 	"carillon/internal/knowledge"
 	"carillon/internal/resource"
+	"carillon/internal/share"
 	"carillon/internal/store/questions"
 )
 
@@ -25,24 +25,10 @@ import (
 // had no answer to.
 type library struct {
 	*Panel
-	imports slots
-}
-
-// slots bound what is done at once.
-type slots chan struct{}
-
-// acquire gives a slot until release is called. Errors: service_unavailable where all are taken.
-func (s slots) acquire() (release func(), err error) {
-	select {
-	case s <- struct{}{}:
-		return func() { <-s }, nil
-	default:
-		return nil, db.Overloaded("Too many of these requests are under way", nil)
-	}
+	imports *share.Share
 }
 
 const (
-	importsMost     = 8    // at once
 	basesMost       = 100  // that are searched at once
 	searchedMost    = 1000 // characters of a query
 	searchLimit     = 5
@@ -68,7 +54,7 @@ type proposal struct {
 	URL   string `json:"url"`
 }
 
-func (x library) importArticle(r *http.Request, _ member) (any, error) {
+func (x library) importArticle(r *http.Request, by member) (any, error) {
 	o, err := object(r, "url", "markdown")
 	if err != nil {
 		return nil, err
@@ -86,11 +72,11 @@ func (x library) importArticle(r *http.Request, _ member) (any, error) {
 	}
 	var a knowledge.Article
 	field := "markdown"
-	release, err := x.imports.acquire()
+	place, err := x.imports.Take(by.holder())
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer place.Release()
 	if fromText {
 		a = knowledge.FromMarkdown(markdown)
 	} else {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/share"
 	"carillon/internal/store/questions"
 )
 
@@ -186,7 +187,10 @@ func TestImportsAtOnceAreBounded(t *testing.T) {
 	w := newWorld(t)
 	w.company("acme")
 	owner := w.as("owner@acme.test")
-	asked, goOn := make(chan struct{}, importsMost), make(chan struct{})
+	w.company("other")
+	other := w.as("owner@other.test")
+	most := int(share.Imports.Company)
+	asked, goOn := make(chan struct{}, most), make(chan struct{})
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked <- struct{}{}
 		<-goOn
@@ -196,13 +200,14 @@ func TestImportsAtOnceAreBounded(t *testing.T) {
 	defer site.Close()
 	body := fmt.Sprintf(`{"url":%q}`, site.URL)
 	var under sync.WaitGroup
-	for range importsMost {
+	for range most {
 		under.Go(func() { w.want("POST", "/panel/v1/knowledge/import", owner, body, 200, "", "") })
 	}
-	for range importsMost {
+	for range most {
 		<-asked
 	}
-	w.want("POST", "/panel/v1/knowledge/import", owner, body, 503, "service_unavailable", "")
+	w.want("POST", "/panel/v1/knowledge/import", owner, body, 429, "rate_limit_exceeded", "")
+	w.want("POST", "/panel/v1/knowledge/import", other, `{"markdown":"text"}`, 200, "", "")
 	close(goOn)
 	under.Wait()
 	w.want("POST", "/panel/v1/knowledge/import", owner, `{"markdown":"text"}`, 200, "", "")

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/call/hours"
 	"carillon/internal/db"
 	"carillon/internal/httpio"
+	"carillon/internal/share"
 	"carillon/internal/sip"
 )
 
@@ -58,7 +59,6 @@ type LineTrialEnd struct {
 
 const (
 	linesShown      = 200 // whose calls are counted
-	trialsMost      = 8   // at once
 	trialsPerMinute = 4   // of a line, on all nodes
 	checksPerMinute = 30
 	trialMost       = 90 * time.Second
@@ -102,7 +102,7 @@ func healthOf(h sip.Health) *healthRow {
 // voiceLines serves what voice lines have besides other senders.
 type voiceLines struct {
 	senders
-	trials slots
+	trials *share.Share
 }
 
 func (x voiceLines) routes() []httpio.Route {
@@ -154,11 +154,11 @@ func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := x.trials.acquire()
+	place, err := x.trials.Take(by.holder())
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer place.Release()
 	if _, err := x.Limits.Allow(r.Context(), "test call "+by.companyID+" "+line.ID, trialsPerMinute, 1); err != nil {
 		return err
 	}
@@ -181,22 +181,23 @@ func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
 		return carillon.InConflict("The line is being tried already")
 	}
 	defer free()
-	x.stream(ctx, w, r, line, trial)
-	return nil
+	return x.stream(ctx, w, r, by, line, trial)
 }
 
 // stream places the call, and streams what happens.
-func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, line *carillon.Sender, trial *LineTrial) {
-	s, err := httpio.OpenStream(w, r)
+func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, by member, line *carillon.Sender, trial *LineTrial) error {
+	s, err := httpio.OpenStream(w, r, by.companyID, by.accountID)
 	if err != nil {
-		return // the client has left
+		return err
 	}
+	defer s.Close()
 	send := func(name string, value any) {
 		data, _ := json.Marshal(value) // texts and numbers cannot fail
 		_ = s.Send(httpio.Event{Name: name, Data: data})
 	}
 	trial.Show = func(step LineTrialStep) { send("step", step) }
 	send("end", x.Lines.Try(ctx, line, *trial))
+	return nil
 }
 
 // trial reads what is called, and refuses what may not be: nobody's phone rings who is not to be called, or not now.

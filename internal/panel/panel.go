@@ -26,6 +26,7 @@ import (
 	"carillon/internal/notify"
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/events"
 	"carillon/internal/voice"
@@ -65,6 +66,7 @@ type Deps struct {
 	Messages  Messages
 	Mobile    Mobile
 	Limits    *limit.Limits
+	Shares    *share.Set // nil: shares of the panel alone
 	Jobs      *bulk.Jobs // that send to the people of files
 	Hooks     *hook.Deliverer
 	Mail      Mailer // nil: no e-mails are sent
@@ -84,7 +86,8 @@ func (p *Panel) Routes() []httpio.Route {
 	m := members{p.Deps}
 	x := senders{p}
 	cloud := cloudSenders{x}
-	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), p.hookRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, make(slots, importsMost)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, make(slots, playsMost)}.routes(), listening{p, make(slots, listensMost)}.routes(), trialing{p}.routes(), voiceLines{x, make(slots, trialsMost)}.routes(), cloud.routes(), numbers{p}.routes(), companySettings{p}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), overview{p}.routes(), activities{p}.routes(), suppressed{p}.routes(), sentList{p}.routes(), campaigns{p, make(slots, exportsMost)}.routes(), sending{p}.routes(), jobs{p, make(slots, uploadsMost)}.routes(), []httpio.Route{
+	exports := p.Shares.Of(share.Exports)
+	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), p.hookRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, p.Shares.Of(share.Imports)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, p.Shares.Of(share.Playgrounds)}.routes(), listening{p, p.Shares.Of(share.Listening)}.routes(), trialing{p}.routes(), voiceLines{x, p.Shares.Of(share.TestCalls)}.routes(), cloud.routes(), numbers{p}.routes(), companySettings{p}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), overview{p}.routes(), activities{p}.routes(), suppressed{p}.routes(), sentList{p}.routes(), campaigns{p, exports}.routes(), sending{p}.routes(), jobs{p, p.Shares.Of(share.ListUploads), exports}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
@@ -117,6 +120,11 @@ type member struct {
 	email     string
 	companyID string
 	role      auth.Role
+}
+
+// holder is the member for what a node bounds.
+func (m member) holder() share.Holder {
+	return share.Holder{Company: m.companyID, Session: m.accountID}
 }
 
 // route returns a route that checks the permission before it calls handle, which returns what httpio.Value responds with.
@@ -174,7 +182,7 @@ func (p *Panel) events(w http.ResponseWriter, r *http.Request) error {
 	if topic != events.Notifications && topic != events.Calls {
 		return carillon.Invalid("topic", "Must be notifications or calls")
 	}
-	return p.Events.Serve(w, r, realtime.Stream{CompanyID: by.companyID, Topic: topic, Allowed: func(ctx context.Context) error {
+	return p.Events.Serve(w, r, realtime.Stream{CompanyID: by.companyID, Session: by.accountID, Topic: topic, Allowed: func(ctx context.Context) error {
 		_, err := p.member(r.WithContext(ctx), auth.MayReadNotifications)
 		return err
 	}})

@@ -17,16 +17,16 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/resource"
+	"carillon/internal/share"
 )
 
 // playground lets an administrator talk with an agent, which may have changes that are not stored. No conversation is made.
 type playground struct {
 	*Panel
-	plays slots
+	plays *share.Share
 }
 
 const (
-	playsMost   = 16 // at once
 	saidMost    = 50 // turns
 	playTimeout = 45 * time.Second
 )
@@ -75,7 +75,7 @@ func (x playground) play(r *http.Request, by member) (any, error) {
 	if request.Language, err = languageOf(o, a.Language); err != nil {
 		return nil, err
 	}
-	return x.reply(r.Context(), request)
+	return x.reply(r.Context(), by, request)
 }
 
 // unsaved is the agent of the body, else the stored one.
@@ -136,12 +136,12 @@ func said(o *jsonbody.Object) (all []agent.Said, err error) {
 	return all, nil
 }
 
-func (x playground) reply(ctx context.Context, request *agent.Request) (*played, error) {
-	release, err := x.plays.acquire()
+func (x playground) reply(ctx context.Context, by member, request *agent.Request) (*played, error) {
+	place, err := x.plays.Take(by.holder())
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer place.Release()
 	ctx, cancel := context.WithTimeout(ctx, playTimeout)
 	defer cancel()
 	begin := time.Now()

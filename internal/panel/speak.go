@@ -13,17 +13,17 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/resource"
+	"carillon/internal/share"
 	"carillon/internal/voice"
 )
 
 // listening lets an administrator hear how an agent sounds, which may have changes that are not stored.
 type listening struct {
 	*Panel
-	slots slots
+	share *share.Share
 }
 
 const (
-	listensMost  = 8 // at once
 	spokenMost   = 500
 	speakTimeout = 20 * time.Second
 	speakRate    = 16000
@@ -46,11 +46,11 @@ func (x listening) speak(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := x.slots.acquire()
+	place, err := x.share.Take(by.holder())
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer place.Release()
 	pcm, err := x.sound(r.Context(), *u)
 	if err != nil {
 		return err

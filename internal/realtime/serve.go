@@ -29,6 +29,7 @@ const checkEvery = 2 * time.Second
 // Stream is a topic of a company as one caller follows it.
 type Stream struct {
 	CompanyID, Topic string
+	Session          string // who follows: an account
 	// Allowed returns an error for a caller who may not follow the topic; it is asked again before events are sent, every two
 	// seconds at most, and with each heartbeat of a quiet stream; its error ends the stream.
 	Allowed func(ctx context.Context) error
@@ -72,10 +73,11 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
 		return err
 	}
 	defer s.Close()
-	stream, err := httpio.OpenStream(w, r)
+	stream, err := httpio.OpenStream(w, r, x.CompanyID, x.Session)
 	if err != nil {
 		return err
 	}
+	defer stream.Close()
 	return stream.Serve(s.Ready(), func(ctx context.Context) ([]httpio.Event, error) {
 		events, missed, err := s.Next(ctx)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/share"
 )
 
 // Filter narrows a company's list of notifications; zero values do not filter.
@@ -67,12 +68,11 @@ func (f *Filter) span() span {
 // page, "" after the last. A page that has looked at examineMost rows ends early, even with none found. A search by number or
 // campaign reads the search table, which is filled in the background, and the newer notifications directly.
 func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string, err error) {
-	select {
-	case s.lists <- struct{}{}:
-		defer func() { <-s.lists }()
-	case <-ctx.Done():
-		return nil, "", ctx.Err()
+	place, err := s.lists.Wait(ctx, share.Holder{Company: companyID})
+	if err != nil {
+		return nil, "", err
 	}
+	defer place.Release()
 	limit := f.Limit
 	f.Limit++
 	if f.Number == "" && f.Campaign == "" {

@@ -18,6 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/cache"
 	"carillon/internal/db"
+	"carillon/internal/share"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/addresses"
 	"carillon/internal/store/apicalls"
@@ -55,7 +56,8 @@ type Options struct {
 	Committed  func(rows int, took time.Duration)
 	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
 	// Wait is how long Open waits for a PostgreSQL that does not answer; 0: it fails at once.
-	Wait time.Duration
+	Wait   time.Duration
+	Shares *share.Set // nil: shares of its own
 }
 
 // The places of operations in the lock order: closing notifications and deletions, shards with starts and results, idempotency
@@ -115,9 +117,9 @@ type Store struct {
 	apiCalls     *apicalls.Store
 	stats        *stats.Store
 	hooks        *hooks.Store
-	lists        chan struct{} // of the lists being read: they must leave readers to requests that send
-	unsearchable atomic.Int64  // entries that the search table refused
-	nodeID       atomic.Value  // string; empty until the node has joined
+	lists        *share.Share // of the lists being read: they must leave readers to requests that send
+	unsearchable atomic.Int64 // entries that the search table refused
+	nodeID       atomic.Value // string; empty until the node has joined
 	stop         context.CancelFunc
 	done         sync.WaitGroup
 }
@@ -155,7 +157,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		seal: sealer, config: config, log: o.Logger, window: configure.Cache[Maintenance](config), accepts: acceptKind(),
 		messages: messages, deliveries: deliveryKind(messages), receipts: receiptKind(),
 		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), eventStore: eventStore,
-		purges: db.Funcs("purge", placeClose), lists: make(chan struct{}, max(2, d.Processors())),
+		purges: db.Funcs("purge", placeClose), lists: o.Shares.Of(share.Lists.Of(int64(max(2, d.Processors())))),
 	}
 	s.nodeID.Store("")
 	s.stats = stats.New(d, placeClose, time.Now())

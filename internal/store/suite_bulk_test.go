@@ -114,13 +114,16 @@ func bulkList(t *testing.T, r *rig) {
 	if err := s.Save(t.Context(), third); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{second.ID}, ids(s.Due(t.Context(), r.now, 10))); d != "" {
+	if d := cmp.Diff([]string(nil), ids(s.Due(t.Context(), r.now, 10, []string{second.CompanyID}))); d != "" {
+		t.Error("without their company:", d)
+	}
+	if d := cmp.Diff([]string{second.ID}, ids(s.Due(t.Context(), r.now, 10, nil))); d != "" {
 		t.Error(d)
 	}
 	if err := s.Release(t.Context(), r.now); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{second.ID, third.ID}, ids(s.Due(t.Context(), r.now, 10))); d != "" {
+	if d := cmp.Diff([]string{second.ID, third.ID}, ids(s.Due(t.Context(), r.now, 10, nil))); d != "" {
 		t.Error(d)
 	}
 	spoilt, err := s.Find(t.Context(), ours, second.ID)

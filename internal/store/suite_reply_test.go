@@ -41,9 +41,12 @@ func inboundOnce(t *testing.T, r *rig) {
 		t.Error("of another sender:", n, err)
 	}
 	now := r.now.Add(time.Second)
-	waiting, err := s.Waiting(t.Context(), now, 10)
+	waiting, err := s.Waiting(t.Context(), now, 10, nil)
 	if err != nil || len(waiting) != 2 || waiting[0].ProviderID != "wamid.1" || waiting[1].ProviderID != "wamid.1" {
 		t.Fatal("the second of a person does not wait:", waiting, err)
+	}
+	if others, err := s.Waiting(t.Context(), now, 10, []string{waiting[0].CompanyID, waiting[1].CompanyID}); len(others) != 0 || err != nil {
+		t.Error("without their companies:", others, err)
 	}
 	first := waiting[0]
 	if first.SenderUID != 7 {
@@ -70,7 +73,7 @@ func inboundOnce(t *testing.T, r *rig) {
 		if err := s.Release(t.Context(), first, claimed, now.Add(time.Second)); err != nil {
 			t.Error(err)
 		}
-		due, err := s.Waiting(t.Context(), now.Add(2*time.Second), 10)
+		due, err := s.Waiting(t.Context(), now.Add(2*time.Second), 10, nil)
 		if released := claimed.Equal(now.Add(time.Minute)); err != nil || (len(due) == 2) != released {
 			t.Error("released:", released, due, err)
 		}
@@ -80,7 +83,7 @@ func inboundOnce(t *testing.T, r *rig) {
 		t.Fatal(ok, err)
 	}
 	for _, recovered := range []bool{false, true} {
-		if due, err := s.Waiting(t.Context(), now, 10); (len(due) == 2) != recovered || err != nil {
+		if due, err := s.Waiting(t.Context(), now, 10, nil); (len(due) == 2) != recovered || err != nil {
 			t.Error("recovered:", recovered, due, err)
 		}
 		if err := s.Recover(t.Context(), now); err != nil {
@@ -90,7 +93,7 @@ func inboundOnce(t *testing.T, r *rig) {
 	if err := s.Done(t.Context(), first); err != nil {
 		t.Error(err)
 	}
-	if waiting, err := s.Waiting(t.Context(), now.Add(time.Hour), 10); len(waiting) != 2 || err != nil {
+	if waiting, err := s.Waiting(t.Context(), now.Add(time.Hour), 10, nil); len(waiting) != 2 || err != nil {
 		t.Error(waiting, err)
 	}
 	if n, err := s.Receive(t.Context(), []replies.Inbound{m, other}); n != 0 || err != nil {
@@ -147,11 +150,14 @@ func (r *rig) reply(t *testing.T, c *chats.Conversation, texts ...string) {
 
 func (r *rig) dueReplies(t *testing.T, at time.Time) (seqs []int64) {
 	t.Helper()
-	all, err := r.Replies().DueReplies(t.Context(), at, 10)
+	all, err := r.Replies().DueReplies(t.Context(), at, 10, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range all {
+		if others, err := r.Replies().DueReplies(t.Context(), at, 10, []string{x.CompanyID}); len(others) != 0 || err != nil {
+			t.Error("without their company:", others, err)
+		}
 		seqs = append(seqs, x.Seq)
 	}
 	return seqs
@@ -217,7 +223,7 @@ func repliesAtOnce(t *testing.T, r *rig) {
 	r.reply(t, c, "first")
 	for range 60 {
 		now := r.now.Add(time.Second)
-		due, err := s.DueReplies(t.Context(), now, 10)
+		due, err := s.DueReplies(t.Context(), now, 10, nil)
 		if err != nil || len(due) != 1 {
 			t.Fatalf("due %v, %v", due, err)
 		}

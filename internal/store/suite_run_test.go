@@ -159,16 +159,19 @@ func runDue(t *testing.T, r *rig) {
 	if due, _, err := s.Due(t.Context(), start.Add(time.Hour), 10); len(due) != 3 || err != nil {
 		t.Error("effects have no time:", due, err)
 	}
-	if calls, err := s.Calls(t.Context(), start.Add(-time.Millisecond), 10); len(calls) != 0 || err != nil {
+	if calls, err := s.Calls(t.Context(), start.Add(-time.Millisecond), 10, nil); len(calls) != 0 || err != nil {
 		t.Error(calls, err)
 	}
-	if calls, err := s.Calls(t.Context(), start.Add(time.Hour), 10); len(calls) != 1 || calls[0].ID != calling.ID || err != nil {
+	if calls, err := s.Calls(t.Context(), start.Add(time.Hour), 10, []string{calling.CompanyID}); len(calls) != 0 || err != nil {
+		t.Error("without their company:", calls, err)
+	}
+	if calls, err := s.Calls(t.Context(), start.Add(time.Hour), 10, nil); len(calls) != 1 || calls[0].ID != calling.ID || err != nil {
 		t.Error(calls, err)
 	}
 	if err := s.Recover(t.Context(), start.Add(-time.Second)); err != nil {
 		t.Error(err)
 	}
-	calls, err := s.Calls(t.Context(), start.Add(-time.Second), 10)
+	calls, err := s.Calls(t.Context(), start.Add(-time.Second), 10, nil)
 	early, _, failed := s.Due(t.Context(), start.Add(-time.Second), 10)
 	if len(calls) != 1 || len(early) != 0 || err != nil || failed != nil {
 		t.Error("recovered:", calls, early, err, failed)

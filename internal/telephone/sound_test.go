@@ -69,12 +69,12 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 	r.over(c)
 	rec := r.ended()
 	recorded := r.recording(&diary{recorded: rec.Recording})
-	for who, share := range map[string]float64{
+	for side, share := range map[string]float64{
 		"the desk hears": shareOf(there.sound(), mine), "the caller hears": shareOf(heard(), theirs),
 		"the recording has": shareOf(recorded, theirs),
 	} {
 		if share < mostly {
-			t.Errorf("%s %.2f of it", who, share)
+			t.Errorf("%s %.2f of it", side, share)
 		}
 	}
 }

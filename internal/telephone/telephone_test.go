@@ -28,6 +28,7 @@ import (
 	"carillon/internal/realtime"
 	"carillon/internal/rtp/rtptest"
 	"carillon/internal/sandbox"
+	"carillon/internal/share"
 	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
@@ -185,9 +186,11 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	hub := realtime.NewHub(s, log, nil)
 	s.OnEvents(hub.Publish)
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: r, Publisher: hub, Log: log, Flows: r, Runs: s.Runs()})
+	shares := new(share.Set)
+	shares.Of(share.Talks.Of(1)) // does not count calls
 	voices := voice.NewSessions(voice.Options{
 		Dialogue: conversation.NewAloud(conversations), Topics: hub, Speakers: map[string]voice.Speaker{"espeak": r, "openai": stalled{}}, Fallback: "espeak",
-		Transcribers: map[string]voice.Transcriber{"vosk": r}, Detector: r.detector, Log: log, Most: 1, // does not count calls
+		Transcribers: map[string]voice.Transcriber{"vosk": r}, Detector: r.detector, Log: log, Shares: shares,
 	})
 	delays := sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}
 	if r.phone, err = sandbox.OpenPhone(t.Context(), delays, sip.Options{Log: log, Network: network}); err != nil {
@@ -269,7 +272,7 @@ func (r *rig) place(suffix string) (dial.Ending, *diary) {
 	return r.Place(r.t.Context(), r.line(), r.call(suffix, 1), d), d
 }
 
-// heard is how well the phone heard a text.
+// heard returns the correlation of a text with the phone's recording.
 func (r *rig) heard(suffix, text string) float64 {
 	all := r.phone.Heard("3460011" + suffix)
 	if len(all) == 0 {

@@ -18,6 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/realtime"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/voice"
@@ -814,6 +815,36 @@ func TestATeammateOnAnotherPageLeavesNoEarsBehind(t *testing.T) {
 		synctest.Wait()
 		if n := r.transcriber.open.Load(); n != 0 {
 			t.Errorf("%d words of the page before are still transcribed", n)
+		}
+	})
+}
+
+func TestTalksOfOneClientLeaveRoomForAnotherOne(t *testing.T) {
+	talk(t, nil, func(r *rig) {
+		open := func(companyID, client string, n int) error {
+			_, err := r.sessions.Open(r.t.Context(), voice.Start{
+				CompanyID: companyID, ConversationID: fmt.Sprintf("%s-%s-%d", companyID, client, n), Client: client, Show: func(voice.Event) {},
+			})
+			return err
+		}
+		for n := range int(share.Talks.Client) {
+			if err := open("a", "2001:db8::/64", n); err != nil {
+				t.Fatalf("talk %d: %v", n, err)
+			}
+		}
+		if err := open("a", "2001:db8::/64", int(share.Talks.Client)); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+			t.Errorf("one talk too many of a client: %v", err)
+		}
+		for n := share.Talks.Client; n < share.Talks.Company; n++ {
+			if err := open("a", fmt.Sprintf("client %d", n), 0); err != nil {
+				t.Fatalf("talk %d: %v", n, err)
+			}
+		}
+		if err := open("a", "another client", 0); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+			t.Errorf("one talk too many of a company: %v", err)
+		}
+		if err := open("b", "another client", 0); err != nil {
+			t.Errorf("another company's talk: %v", err)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/realtime"
+	"carillon/internal/share"
 	"carillon/internal/store/chats"
 )
 
@@ -33,7 +34,7 @@ func (nobody) Talking(int)                {}
 func (nobody) Took(string, time.Duration) {}
 func (nobody) Failed(string)              {}
 
-// Options configure Sessions; all but Nodes, Observer and Most are required.
+// Options configure Sessions; all but Nodes, Observer and Shares are required.
 type Options struct {
 	Dialogue     Dialogue
 	Topics       Topics
@@ -43,8 +44,8 @@ type Options struct {
 	Detector     func(rate int) Detector
 	Nodes        Nodes // nil: there is one node
 	Log          *slog.Logger
-	Observer     Observer // default: nobody
-	Most         int      // talks at once on this node but those that are Counted; default 300
+	Observer     Observer   // default: nobody
+	Shares       *share.Set // bound the talks of this node but those that are Counted; nil: shares of its own
 }
 
 // Sessions are the talks of this node.
@@ -54,7 +55,8 @@ type Sessions struct {
 	id    string // of this node, among those that talk with persons
 	mu    sync.Mutex
 	live  map[talkKey]*Session
-	open  int
+
+	places *share.Share
 }
 
 type talkKey struct{ companyID, conversationID string }
@@ -64,15 +66,13 @@ func NewSessions(o Options) *Sessions {
 	if o.Observer == nil {
 		o.Observer = nobody{}
 	}
-	if o.Most == 0 {
-		o.Most = 300
-	}
-	return &Sessions{o: o, id: carillon.NewID(time.Now()), wires: &wires{nodes: o.Nodes, ends: map[string]*wire{}}, live: map[talkKey]*Session{}}
+	return &Sessions{o: o, places: o.Shares.Of(share.Talks), id: carillon.NewID(time.Now()), wires: &wires{nodes: o.Nodes, ends: map[string]*wire{}}, live: map[talkKey]*Session{}}
 }
 
 // Start describes a talk that is to begin.
 type Start struct {
 	CompanyID, ConversationID string
+	Client                    string            // the network of the person's address; "": unknown
 	Line                      Line              // nil: the person types only
 	Show                      func(Event)       // what the person's screen shows; never blocks
 	Greeting                  string            // "": the agent's own
@@ -100,25 +100,23 @@ const TransferWanted = "transfer"
 
 // Open prepares a talk, which Session.Run holds. A talk that the conversation has on any node is ended: its person came back, before
 // it was noticed that they are gone.
-// Errors: not_found, service_unavailable.
+// Errors: not_found, rate_limit_exceeded, service_unavailable.
 func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 	talk, err := s.o.Dialogue.Begin(ctx, start.CompanyID, start.ConversationID)
 	if err != nil {
 		return nil, err
 	}
 	x := newSession(s, start, talk)
+	if !start.Counted {
+		x.place, err = s.places.Take(share.Holder{Company: start.CompanyID, Client: start.Client, Session: start.ConversationID})
+		if err != nil {
+			return nil, err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !start.Counted && s.open >= s.o.Most {
-		return nil, &carillon.Error{Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 10, Details: carillon.Details{
-			{Key: "reason", Value: "Too many people are talking on this node"},
-		}}
-	}
 	s.replace(x.key())
 	s.live[x.key()] = x
-	if !start.Counted {
-		s.open++
-	}
 	if s.o.Nodes != nil {
 		go s.opened(context.WithoutCancel(ctx), x.key())
 	}
@@ -139,9 +137,7 @@ func (s *Sessions) closed(x *Session) {
 	if s.live[x.key()] == x {
 		delete(s.live, x.key())
 	}
-	if !x.start.Counted {
-		s.open--
-	}
+	x.place.Release()
 }
 
 // Talking reports whether somebody talks in a conversation on this node.
@@ -160,10 +156,11 @@ type Session struct {
 	words words
 	calls chan func(*loop)
 	done  chan struct{}
+	place *share.Place
 }
 
 func newSession(all *Sessions, start Start, talk *Talk) *Session {
-	x := &Session{all: all, start: start, talk: talk, voice: start.Voice, calls: make(chan func(*loop), 64), done: make(chan struct{})}
+	x := &Session{all: all, start: start, talk: talk, voice: start.Voice, calls: make(chan func(*loop), 64), done: make(chan struct{}), place: new(share.Place)}
 	if x.voice == nil && talk.Agent != nil {
 		x.voice = talk.Agent.Voice
 	}

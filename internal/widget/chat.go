@@ -42,7 +42,7 @@ func (d chat) routes() []httpio.Route {
 					return nil, err
 				}
 				httpio.SetCompany(r.Context(), s.Company)
-				if _, err := d.Limits.Allow(r.Context(), "chat/"+s.Contact, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+				if err := mayCall(d.Deps, r, f.company, s.Contact); err != nil {
 					return nil, err
 				}
 				return handle(r, s, f)
@@ -56,6 +56,26 @@ func (d chat) routes() []httpio.Route {
 		post("turns", d.say), post("typing", d.typing), post("seen", d.seen), post("handoff", d.handoff), post("contact", d.introduce),
 		post("rating", d.rate), post("end", d.end),
 	}
+}
+
+// What a client's network and a company may call of conversations, in calls of one visitor: an office is one client.
+const (
+	clientCalls  = 5
+	companyCalls = 50
+)
+
+// mayCall counts a call of a visitor: theirs, their network's and their company's. Errors: rate_limit_exceeded, service_unavailable.
+func mayCall(d Deps, r *http.Request, c *carillon.Company, visitor string) error {
+	most := c.Limits.WidgetCallsPerMinute
+	for _, x := range []struct {
+		name string
+		most int
+	}{{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + d.address(r), clientCalls * most}, {"chat calls/" + c.ID, companyCalls * most}} {
+		if _, err := d.Limits.Allow(r.Context(), x.name, x.most, 1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cors lets any page ask; whether its origin may use the widget is checked with the session.
@@ -129,6 +149,9 @@ func (d chat) begin(r *http.Request) (any, error) {
 		if _, err := d.Limits.Allow(r.Context(), name, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
 			return nil, err
 		}
+	}
+	if _, err := d.Limits.Allow(r.Context(), "chats/"+f.company.ID, companyCalls*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+		return nil, err
 	}
 	start, err := d.start(body, f, visitor)
 	if err != nil {
@@ -218,11 +241,17 @@ func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
 		httpio.SetCompany(r.Context(), s.Company)
 		_, err = d.Limits.Allow(r.Context(), "files/"+s.Contact, min(filesPerMinute, f.company.Limits.WidgetCallsPerMinute), 1)
 	}
+	if err == nil {
+		most := clientCalls * min(filesPerMinute, f.company.Limits.WidgetCallsPerMinute)
+		_, err = d.Limits.Allow(r.Context(), "files/"+s.Company+"/"+d.address(r), most, 1)
+	}
 	if err != nil {
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	kept, err := d.Files.Receive(w, r, s.from())
+	from := s.from()
+	from.Client = d.address(r)
+	kept, err := d.Files.Receive(w, r, from)
 	if err != nil {
 		return err
 	}

@@ -143,5 +143,5 @@ func (d Deps) frameAncestors(w *Widget) string {
 	return "; frame-ancestors " + own + " " + strings.Join(w.AllowedOrigins, " ")
 }
 
-// address is the client's, for limits by address.
-func (d Deps) address(r *http.Request) string { return httpio.ClientAddress(r, d.Proxies) }
+// address is the network of the client, for limits by address.
+func (d Deps) address(r *http.Request) string { return httpio.ClientNetwork(r, d.Proxies) }

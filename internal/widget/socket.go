@@ -28,23 +28,28 @@ func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	httpio.SetCompany(r.Context(), x.address.CompanyID)
+	place, err := httpio.Follow(r, x.address.CompanyID, "")
+	if err != nil {
+		return err
+	}
+	defer place.Release()
 	conn, err := convai.Accept(w, r, convai.Options{Log: httpio.Logger(r.Context(), d.Log), Allowed: x.widget.overrides()})
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	return d.hold(r.Context(), conn, x)
+	return d.hold(r.Context(), conn, x, d.address(r))
 }
 
 // hold holds the talk of a socket until it ends.
-func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted) error {
+func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client string) error {
 	i, err := conn.Initiation(ctx)
 	if err != nil {
 		return err
 	}
 	conn.Begin(x.address.ConversationID)
 	start := voice.Start{
-		CompanyID: x.address.CompanyID, ConversationID: x.address.ConversationID, Line: conn.Line(), Show: conn.Show,
+		CompanyID: x.address.CompanyID, ConversationID: x.address.ConversationID, Client: client, Line: conn.Line(), Show: conn.Show,
 		Greeting: i.FirstMessage, Language: i.Language, Variables: i.Variables, ClientTools: true,
 	}
 	if i.TextOnly {

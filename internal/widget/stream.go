@@ -50,10 +50,11 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer subscription.Close()
-	stream, err := httpio.OpenStream(w, r)
+	stream, err := httpio.OpenStream(w, r, s.Company, s.Contact)
 	if err != nil {
 		return err
 	}
+	defer stream.Close()
 	if gone {
 		if err := stream.Send(httpio.Event{Name: "reset", Data: []byte("{}")}); err != nil {
 			return nil // the client has left

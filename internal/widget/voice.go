@@ -38,7 +38,7 @@ func (d spoken) routes() []httpio.Route {
 				if err != nil {
 					return nil, err
 				}
-				if _, err := d.Limits.Allow(r.Context(), "chat/"+t.Contact, t.widget.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+				if err := mayCall(d.Deps, r, t.widget.company, t.Contact); err != nil {
 					return nil, err
 				}
 				return handle(r, t)

@@ -32,6 +32,9 @@ type Options struct {
 	Builtin agent.Thinker // responds for agents of other engines, and where the server fails
 	Search  *knowledge.Search
 	Log     *slog.Logger
+	// Allow reports whether a server may be asked for one more response; nil: always. Its error is for the teammates to read, and the
+	// built-in engine responds.
+	Allow func(ctx context.Context, r *agent.Request) error
 
 	Silence time.Duration // how long the server may be silent, at first and later; default 10 s
 	Whole   time.Duration // how long a response may take with all rounds of tools; default 40 s
@@ -65,6 +68,14 @@ func New(o Options) *Thinker {
 func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error {
 	if r.Agent.Engine != Engine || r.Agent.OpenAI == nil {
 		return t.o.Builtin.Reply(ctx, r, emit)
+	}
+	if t.o.Allow != nil {
+		if err := t.o.Allow(ctx, r); err != nil {
+			if err := emit(agent.Action{Failure: "The engine was not asked: " + err.Error()}); err != nil {
+				return err
+			}
+			return t.o.Builtin.Reply(ctx, r, emit)
+		}
 	}
 	limited, cancel := context.WithTimeout(ctx, t.o.Whole)
 	defer cancel()

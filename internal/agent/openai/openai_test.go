@@ -282,6 +282,27 @@ func TestQuestionsThatTheKnowledgeDoesNotAnswerAreListed(t *testing.T) {
 	}
 }
 
+func TestTheBuiltinThinkerRespondsOnceTheDaysTurnsAreUsed(t *testing.T) {
+	r := newRig(t, text("We are open."))
+	left := 1
+	r.o.Allow = func(context.Context, *agent.Request) error {
+		if left--; left < 0 {
+			return &carillon.Error{Code: carillon.RateLimitExceeded, Message: "Too many requests today"}
+		}
+		return nil
+	}
+	if got, err := r.reply(t, r.request("When do you open?")); err != nil || got.text != "We are open." || got.failure != "" {
+		t.Errorf("within the bound: %+v, %v", got, err)
+	}
+	got, err := r.reply(t, r.request("When do you open?"))
+	if err != nil || got.text != "The shop is open from nine to five." || !strings.Contains(got.failure, "Too many requests today") {
+		t.Errorf("beyond it: %+v, %v", got, err)
+	}
+	if n := len(r.server.requests); n != 1 {
+		t.Errorf("the server was asked %d times", n)
+	}
+}
+
 func TestOtherEnginesAreTheBuiltinThinkers(t *testing.T) {
 	r := newRig(t)
 	for _, change := range []func(a *agent.Agent){func(a *agent.Agent) { a.Engine = "builtin" }, func(a *agent.Agent) { a.OpenAI = nil }} {

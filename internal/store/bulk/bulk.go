@@ -231,10 +231,11 @@ func (s *Store) List(ctx context.Context, companyID string, after *Page, limit i
 	return db.Collect(ctx, s.d, "jobs", scan, "SELECT "+columns+" FROM bulk_job WHERE "+where+" ORDER BY created_at DESC, id DESC LIMIT $2", args...)
 }
 
-// Due returns jobs of any company that nobody works at and that somebody should, those that waited longest first.
-func (s *Store) Due(ctx context.Context, now time.Time, most int) ([]*Job, error) {
-	return db.Collect(ctx, s.d, "due jobs", scan, "SELECT "+columns+` FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until <= $1
-		ORDER BY lease_until LIMIT $2`, db.Millis(now), most)
+// Due returns jobs of any company but those of `without` that nobody works at and that somebody should, those that waited longest first.
+func (s *Store) Due(ctx context.Context, now time.Time, most int, without []string) ([]*Job, error) {
+	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
+	return db.Collect(ctx, s.d, "due jobs", scan, "SELECT "+columns+" FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until <= $1"+
+		others+" ORDER BY lease_until LIMIT $2", args...)
 }
 
 // Running counts the jobs of all companies that somebody works at or should, by state.

@@ -70,9 +70,10 @@ func (s *Store) Receive(ctx context.Context, all []Inbound) (n int, err error) {
 	return n, db.Wrap(err, "store inbound messages")
 }
 
-// Waiting returns messages of any company that are due at an instant, in the order in which they came, at most `most`. A message waits for
-// those of the same person that came before it.
-func (s *Store) Waiting(ctx context.Context, now time.Time, most int) ([]*Inbound, error) {
+// Waiting returns messages of any company but those of `without` that are due at an instant, in the order in which they came, at most
+// `most`. A message waits for those of the same person that came before it.
+func (s *Store) Waiting(ctx context.Context, now time.Time, most int, without []string) ([]*Inbound, error) {
+	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "inbound messages", func(scan db.Scan) (*Inbound, error) {
 		var m Inbound
 		var received int64
@@ -81,8 +82,8 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, most int) ([]*Inboun
 		return &m, err
 	}, `SELECT sender_uid, provider_id, company_id, number, content, tries, received_at FROM inbound_message
 		WHERE due_at > 0 AND due_at <= $1 AND NOT EXISTS (SELECT 1 FROM inbound_message AS e WHERE e.sender_uid = inbound_message.sender_uid
-			AND e.number = inbound_message.number AND e.due_at > 0 AND e.received_at < inbound_message.received_at)
-		ORDER BY due_at, received_at LIMIT $2`, db.Millis(now), most)
+			AND e.number = inbound_message.number AND e.due_at > 0 AND e.received_at < inbound_message.received_at)`+others+`
+		ORDER BY due_at, received_at LIMIT $2`, args...)
 }
 
 // Claim reserves a message that waits until an instant. Of those who claim it at once, on whichever nodes, one gets true.
@@ -160,10 +161,11 @@ func (s *Store) SeqOf(ctx context.Context, companyID, conversationID, providerID
 	return seq, db.Wrap(db.Ignore(err), "find reply")
 }
 
-// DueReplies returns replies of any company that are due at an instant, the longest first, at most `most`.
-func (s *Store) DueReplies(ctx context.Context, now time.Time, most int) ([]*Reply, error) {
-	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+" FROM reply WHERE due_at > 0 AND due_at <= $1 ORDER BY due_at LIMIT $2",
-		db.Millis(now), most)
+// DueReplies returns replies of any company but those of `without` that are due at an instant, the longest first, at most `most`.
+func (s *Store) DueReplies(ctx context.Context, now time.Time, most int, without []string) ([]*Reply, error) {
+	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
+	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+" FROM reply WHERE due_at > 0 AND due_at <= $1"+others+
+		" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Begin records that a reply is being sent; until then nobody else looks at it. Of those who begin it at once one gets true.

@@ -203,10 +203,11 @@ func (s *Store) Due(ctx context.Context, now time.Time, most int) (due []*Run, n
 	return due, db.Instant(at), db.Wrap(err, "find the next flow run")
 }
 
-// Calls returns runs of any company whose effect is due at an instant, the longest first.
-func (s *Store) Calls(ctx context.Context, now time.Time, most int) ([]*Run, error) {
-	return db.Collect(ctx, s.d, "effects of flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state = 'calling'
-		ORDER BY due_at LIMIT $2`, db.Millis(now), most)
+// Calls returns runs of any company but those of `without` whose effect is due at an instant, the longest first.
+func (s *Store) Calls(ctx context.Context, now time.Time, most int, without []string) ([]*Run, error) {
+	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
+	return db.Collect(ctx, s.d, "effects of flow runs", scan, "SELECT "+columns+" FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state = 'calling'"+
+		others+" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Recover has the effects that were begun be due: those who began them have stopped, and nobody else has this database.

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"carillon/internal/audio"
+	"carillon/internal/share"
 	"carillon/internal/voice"
 )
 
@@ -44,12 +45,12 @@ var (
 type Speaker struct {
 	program string
 	voices  catalogue
-	slots   chan struct{} // one for each process that may run
+	slots   *share.Share // a place for each process that may run
 }
 
-// New returns a Speaker that runs at most four processes for each core.
-func New() *Speaker {
-	s := &Speaker{program: program, slots: make(chan struct{}, 4*runtime.NumCPU())}
+// New returns a Speaker that runs at most four processes for each core; without shares it has its own.
+func New(shares *share.Set) *Speaker {
+	s := &Speaker{program: program, slots: shares.Of(share.Speakers.Of(4 * int64(runtime.NumCPU())))}
 	s.voices.list = s.list
 	return s
 }
@@ -74,12 +75,11 @@ func (s *Speaker) Speak(ctx context.Context, u voice.Utterance, emit func(pcm []
 	if err != nil {
 		return err
 	}
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
+	place, err := s.slots.Wait(ctx, share.Holder{Company: u.CompanyID})
+	if err != nil {
+		return err
 	}
+	defer place.Release()
 	speed := min(max(int(wordsPerMinute*settings.Speed+0.5), minWords), maxWords)
 	return s.run(ctx, text, []string{"-v", name, "-s", strconv.Itoa(speed), "-b", "1", "--stdout", "--stdin"}, u.Rate, emit)
 }

@@ -13,6 +13,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/audio"
 	"carillon/internal/need"
+	"carillon/internal/share"
 	"carillon/internal/voice"
 )
 
@@ -42,7 +43,7 @@ func say(t *testing.T, s *Speaker, u voice.Utterance) ([]int16, error) {
 
 func TestItSpeaksAtTheRateThatIsWanted(t *testing.T) {
 	installed(t)
-	s := New()
+	s := New(nil)
 	wide, err := say(t, s, voice.Utterance{Text: "We are open from nine to five."})
 	if err != nil || audio.RMS(wide) < 500 {
 		t.Fatalf("%d samples, %v", len(wide), err)
@@ -71,7 +72,7 @@ func TestItSpeaksAtTheRateThatIsWanted(t *testing.T) {
 // A text is neither an option nor a command, whatever it looks like.
 func TestTextIsOnlySpoken(t *testing.T) {
 	installed(t)
-	s := New()
+	s := New(nil)
 	for _, text := range []string{"--version", "-f /etc/passwd", "<audio src='/etc/passwd'/>", "[[h@l'oU]]", "\x01I/etc/passwd\x01", "price & co \x00 \xff"} {
 		if pcm, err := say(t, s, voice.Utterance{Text: text}); err != nil || len(pcm) < 4000 {
 			t.Errorf("%q: %d samples, %v", text, len(pcm), err)
@@ -89,7 +90,7 @@ func TestTextIsOnlySpoken(t *testing.T) {
 
 func TestVoicesOfLanguages(t *testing.T) {
 	installed(t)
-	s := New()
+	s := New(nil)
 	for _, c := range []struct{ language, wanted, want string }{
 		{"en", "", "en-us"},
 		{"en-US", "", "en-us"},
@@ -124,7 +125,7 @@ func TestVoicesOfLanguages(t *testing.T) {
 
 func TestAMissingProgramIsReported(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	s := New()
+	s := New(nil)
 	if err := s.Available(t.Context()); !errors.Is(err, ErrMissing) {
 		t.Errorf("available: %v", err)
 	}
@@ -136,7 +137,7 @@ func TestAMissingProgramIsReported(t *testing.T) {
 // fake is a Speaker whose program is a shell script.
 func fake(t *testing.T, script string) *Speaker {
 	t.Helper()
-	s := New()
+	s := New(nil)
 	s.program = filepath.Join(t.TempDir(), program)
 	if err := os.WriteFile(s.program, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
@@ -191,15 +192,17 @@ func TestWhoLeavesEndsTheProgram(t *testing.T) {
 	case <-hung:
 		t.Fatal("the program goes on")
 	}
-	if len(s.slots) != 0 {
+	if s.slots.Counts().Used != 0 {
 		t.Error("the slot is not free")
 	}
 }
 
 func TestNoMoreProgramsRunThanMay(t *testing.T) {
 	s := fake(t, "exec sleep 60")
-	for range cap(s.slots) {
-		s.slots <- struct{}{}
+	for range s.slots.Counts().Resource.Node {
+		if _, err := s.slots.Take(share.Holder{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -212,7 +215,7 @@ func TestNoMoreProgramsRunThanMay(t *testing.T) {
 func TestAListenerThatFailsEndsIt(t *testing.T) {
 	installed(t)
 	unheard := errors.New("unheard")
-	err := New().Speak(t.Context(), voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: strings.Repeat("hello ", 500), Rate: 8000}, func([]int16) error { return unheard })
+	err := New(nil).Speak(t.Context(), voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: strings.Repeat("hello ", 500), Rate: 8000}, func([]int16) error { return unheard })
 	if !errors.Is(err, unheard) {
 		t.Errorf("%v", err)
 	}
@@ -221,7 +224,7 @@ func TestAListenerThatFailsEndsIt(t *testing.T) {
 func TestLittleSilenceIsLeftAtTheEnd(t *testing.T) {
 	installed(t)
 	for _, text := range []string{"Yes.", "What can I do for you? Please say it.", strings.Repeat("A long sentence, with a pause; and another. ", 5)} {
-		pcm, err := say(t, New(), voice.Utterance{Text: text})
+		pcm, err := say(t, New(nil), voice.Utterance{Text: text})
 		if err != nil {
 			t.Fatal(err)
 		}

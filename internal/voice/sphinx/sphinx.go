@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"carillon/internal/audio"
+	"carillon/internal/share"
 	"carillon/internal/voice"
 )
 
@@ -37,12 +38,12 @@ var errLanguage = errors.New("pocketsphinx understands English alone")
 // Transcriber implements voice.Transcriber.
 type Transcriber struct {
 	program, dictionary string
-	slots               chan struct{} // one for each process that may run
+	slots               *share.Share // a place for each process that may run
 }
 
-// New returns a Transcriber that runs at most one process for each core.
-func New() *Transcriber {
-	return &Transcriber{program: program, dictionary: dictionary, slots: make(chan struct{}, runtime.NumCPU())}
+// New returns a Transcriber that runs at most one process for each core; without shares it has its own.
+func New(shares *share.Set) *Transcriber {
+	return &Transcriber{program: program, dictionary: dictionary, slots: shares.Of(share.Transcribers.Of(int64(runtime.NumCPU())))}
 }
 
 // Available reports why pocketsphinx cannot transcribe; nil when it can.
@@ -120,12 +121,11 @@ func (u *utterance) Result(ctx context.Context) (voice.Transcript, error) {
 			return voice.Transcript{}, err
 		}
 	}
-	select {
-	case u.t.slots <- struct{}{}:
-		defer func() { <-u.t.slots }()
-	case <-ctx.Done():
-		return voice.Transcript{}, ctx.Err()
+	place, err := u.t.slots.Wait(ctx, share.Holder{Company: u.h.CompanyID})
+	if err != nil {
+		return voice.Transcript{}, err
 	}
+	defer place.Release()
 	g, err := u.t.grammar(u.h.Expect)
 	if err != nil {
 		return voice.Transcript{}, err

@@ -32,7 +32,7 @@ func transcribe(t *testing.T, x *Transcriber, h voice.Hearing, pcm []int16) (voi
 }
 
 func TestAnswersAreUnderstood(t *testing.T) {
-	x := New()
+	x := New(nil)
 	if err := x.Available(); err != nil {
 		need.That(t, false, err.Error())
 	}
@@ -63,7 +63,7 @@ func TestAnswersAreUnderstood(t *testing.T) {
 // fake is a Transcriber whose program is a shell script, and whose dictionary has some words.
 func fake(t *testing.T, script string) *Transcriber {
 	t.Helper()
-	x := New()
+	x := New(nil)
 	dir := t.TempDir()
 	x.program, x.dictionary = filepath.Join(dir, program), filepath.Join(dir, "dictionary")
 	if err := os.WriteFile(x.program, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
@@ -120,7 +120,7 @@ func TestWhatFailsIsReported(t *testing.T) {
 	if _, err := transcribe(t, fake(t, "exit 3"), h, make([]int16, 100)); err == nil || errors.Is(err, ErrMissing) {
 		t.Errorf("an exit code: %v", err)
 	}
-	if _, err := New().Listen(t.Context(), voice.Hearing{Language: "es", Rate: 16000}); !errors.Is(err, errLanguage) {
+	if _, err := New(nil).Listen(t.Context(), voice.Hearing{Language: "es", Rate: 16000}); !errors.Is(err, errLanguage) {
 		t.Errorf("another language: %v", err)
 	}
 	x := fake(t, "")

@@ -107,7 +107,7 @@ type candidate struct {
 // Speak has espeak-ng speak a text.
 func Speak(ctx context.Context, text, language string, rate int) ([]int16, error) {
 	var all []int16
-	err := espeak.New().Speak(ctx, voice.Utterance{Voice: (&agent.Voice{}).Settings(), Language: language, Text: text, Rate: rate}, func(pcm []int16) error {
+	err := espeak.New(nil).Speak(ctx, voice.Utterance{Voice: (&agent.Voice{}).Settings(), Language: language, Text: text, Rate: rate}, func(pcm []int16) error {
 		all = append(all, pcm...)
 		return nil
 	})

@@ -88,6 +88,7 @@ function Limits({ usage: u }: { usage: Usage }) {
     { name: t.bytes, about: t.bytesAbout, value: u.limits.daily_bytes, unit: t.bytesPerDay }, { name: t.templates, about: t.templatesAbout, value: u.limits.templates_per_day, unit: t.perDay },
     { name: t.lists, about: t.listsAbout, value: u.limits.lists_per_minute, unit: t.perMinuteKey }, { name: t.templateLists, about: t.templateListsAbout, value: u.limits.template_lists_per_minute, unit: t.perMinuteKey },
     { name: t.widgets, about: t.widgetsAbout, value: u.limits.widget_calls_per_minute, unit: t.perMinuteAddress },
+    { name: t.engineTurns, about: t.engineTurnsAbout, value: u.limits.engine_turns_per_day, unit: t.perDay },
   ];
   return (
     <Card title={t.limits} flush>

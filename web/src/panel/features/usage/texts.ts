@@ -8,6 +8,7 @@ export const texts = dictionary({
   sends: "Requests to send", sendsAbout: "Beyond it a request gets 429 with the seconds to wait. One request may have up to 100 recipients.", daily: "Recipients", dailyAbout: "Messages and calls together. A request that would pass it is refused whole.",
   dailyCalls: "Calls", dailyCallsAbout: "Of these recipients, those who are called. Further attempts at a call do not count.", bytes: "Stored requests", bytesAbout: "The size of what accepted requests occupy.", templates: "New templates", templatesAbout: "Created by the interface or here.", lists: "Reading lists", listsAbout: "Notifications, suppressions and usage by the interface.",
   templateLists: "Reading templates", templateListsAbout: "The list of approved templates by the interface.", widgets: "Widgets", widgetsAbout: "Requests of the chat and voice widgets from one internet address.",
+  engineTurns: "Answers by AI servers", engineTurnsAbout: "Answers that a server makes for agents. One conversation has a fiftieth. Beyond them the built-in agent answers.",
   retention: "Retention", retentionAbout: "How long notifications that have ended and quiet conversations are kept. Figures of the overview stay for 400 days.",
   callsTitle: "Calls, the last 30 days", noCalls: "No calls were placed.", calls: "{placed} calls were placed, {dialed} were dialed, {answered} were answered ({share} of those dialed).",
 }, {
@@ -18,6 +19,7 @@ export const texts = dictionary({
   sends: "Peticiones de envío", sendsAbout: "Al superarlo, la petición recibe un 429 con los segundos que hay que esperar. Una petición puede tener hasta 100 destinatarios.", daily: "Destinatarios", dailyAbout: "Mensajes y llamadas juntos. Una petición que lo supere se rechaza entera.",
   dailyCalls: "Llamadas", dailyCallsAbout: "De esos destinatarios, a los que se llama. Los nuevos intentos de una llamada no cuentan.", bytes: "Peticiones guardadas", bytesAbout: "El tamaño de lo que ocupan las peticiones aceptadas.", templates: "Plantillas nuevas", templatesAbout: "Creadas por la API o aquí.", lists: "Lectura de listas", listsAbout: "Notificaciones, supresiones y uso por la API.",
   templateLists: "Lectura de plantillas", templateListsAbout: "La lista de plantillas aprobadas por la API.", widgets: "Widgets", widgetsAbout: "Peticiones de los widgets de chat y voz desde una dirección de internet.",
+  engineTurns: "Respuestas de servidores de IA", engineTurnsAbout: "Respuestas que un servidor da por los agentes. Una conversación tiene la quincuagésima parte. Después responde el agente incorporado.",
   retention: "Conservación", retentionAbout: "Cuánto se guardan las notificaciones terminadas y las conversaciones inactivas. Las cifras del resumen se conservan 400 días.",
   callsTitle: "Llamadas, últimos 30 días", noCalls: "No se hizo ninguna llamada.", calls: "Se hicieron {placed} llamadas, se marcaron {dialed} y se contestaron {answered} ({share} de las marcadas).",
 }, {
@@ -28,6 +30,7 @@ export const texts = dictionary({
   sends: "Pedidos de envio", sendsAbout: "Acima dele, o pedido recebe um 429 com os segundos de espera. Um pedido pode ter até 100 destinatários.", daily: "Destinatários", dailyAbout: "Mensagens e chamadas juntas. Um pedido que ultrapasse o limite é recusado por inteiro.",
   dailyCalls: "Chamadas", dailyCallsAbout: "Desses destinatários, os que recebem uma chamada. Novas tentativas de uma chamada não contam.", bytes: "Pedidos guardados", bytesAbout: "O tamanho que os pedidos aceitos ocupam.", templates: "Modelos novos", templatesAbout: "Criados pela API ou aqui.", lists: "Leitura de listas", listsAbout: "Notificações, supressões e uso pela API.",
   templateLists: "Leitura de modelos", templateListsAbout: "A lista de modelos aprovados pela API.", widgets: "Widgets", widgetsAbout: "Pedidos dos widgets de chat e voz vindos de um endereço de internet.",
+  engineTurns: "Respostas de servidores de IA", engineTurnsAbout: "Respostas que um servidor dá pelos agentes. Uma conversa tem a quinquagésima parte. Depois responde o agente embutido.",
   retention: "Retenção", retentionAbout: "Por quanto tempo são mantidas as notificações terminadas e as conversas paradas. Os números do resumo ficam por 400 dias.",
   callsTitle: "Chamadas, últimos 30 dias", noCalls: "Nenhuma chamada foi feita.", calls: "Foram feitas {placed} chamadas, {dialed} discadas e {answered} atendidas ({share} das discadas).",
 });

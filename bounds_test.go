@@ -1,0 +1,89 @@
+package carillon_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// workers are the semaphores that bound the work of the program itself, by function, with what keeps one company from taking all of it.
+// What a client or a company holds is bound by package share instead, whose table is in docs/reference/limits.md.
+var workers = map[string]string{
+	"internal/auth/hash.go newHasher":           "the hashes that run: a place in share.SignIns comes first",
+	"internal/conversation/flowrounds.go times": "steps of flows that wait for nobody, and have a budget",
+	"internal/db/backlog.go start":              "admission to the next group commit, which takes all",
+	"internal/hook/lane.go deliver":             "events of one endpoint",
+	"internal/telephone/transfer.go connect":    "the two sides of one transfer",
+	"internal/telephone/take.go open":           "calls are looked up for a few seconds, before it is known whose they are",
+}
+
+// TestWhatIsHeldAtOnceHasAShare fails for a semaphore outside package share that is not the program's own work.
+func TestWhatIsHeldAtOnceHasAShare(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir("internal", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		if dir := filepath.Base(filepath.Dir(name)); strings.HasSuffix(dir, "test") || dir == "share" {
+			return nil // helpers of tests
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || !isSemaphore(call) {
+					return true
+				}
+				at := filepath.ToSlash(name) + " " + f.Name.Name
+				seen[at] = true
+				if workers[at] == "" {
+					t.Errorf("%s holds a semaphore: what clients or companies hold at once is bound by package share", set.Position(call.Pos()))
+				}
+				return true
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range workers {
+		if !seen[at] {
+			t.Errorf("%s has no semaphore any more: remove it from the list", at)
+		}
+	}
+}
+
+// isSemaphore reports whether a call makes a channel of empty structs with room for more than a signal, or a weighted semaphore.
+func isSemaphore(call *ast.CallExpr) bool {
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		return f.Sel.Name == "NewWeighted"
+	case *ast.Ident:
+		if f.Name != "make" || len(call.Args) != 2 {
+			return false
+		}
+		c, ok := call.Args[0].(*ast.ChanType)
+		if !ok {
+			return false
+		}
+		if s, ok := c.Value.(*ast.StructType); !ok || len(s.Fields.List) > 0 {
+			return false
+		}
+		room, ok := call.Args[1].(*ast.BasicLit)
+		return !ok || room.Value != "1"
+	}
+	return false
+}

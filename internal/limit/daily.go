@@ -1,0 +1,45 @@
+package limit
+
+import (
+	"context"
+	"time"
+)
+
+// AllowDaily counts n in the current UTC day under name, on all nodes together; perDay 0 is no limit. A refused request is not
+// counted. Errors: rate_limit_exceeded; service_unavailable when the database does not respond.
+func (l *Limits) AllowDaily(ctx context.Context, name string, perDay, n int) error {
+	if perDay <= 0 {
+		return nil
+	}
+	now := l.Now()
+	end := now.UTC().Truncate(day).Add(day) // the window's key: what is over is swept with older minutes
+	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
+	defer cancel()
+	granted, _, err := l.store.BorrowRate(ctx, "day "+name, end, n, perDay)
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case !granted:
+		return Exceeded("Too many requests today", perDay, day, end, now)
+	}
+	l.sweepDays(ctx, now)
+	return nil
+}
+
+const day = 24 * time.Hour
+
+// sweepDays deletes what was counted on earlier days, now and then: nothing else does where one node has the database to itself.
+func (l *Limits) sweepDays(ctx context.Context, now time.Time) {
+	l.mu.Lock()
+	due := now.Sub(l.swept) >= time.Hour
+	if due {
+		l.swept = now
+	}
+	l.mu.Unlock()
+	if !due {
+		return
+	}
+	if _, err := l.store.DropRates(ctx, now.Add(-Window), sweepMax); err != nil {
+		l.log.WarnContext(ctx, "delete old rates", "error", err)
+	}
+}

@@ -1,0 +1,120 @@
+package share
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// Resource is something of which a node holds a bounded amount. A bound of 0 is none.
+type Resource struct {
+	Name    string // of the metric's label
+	Holds   string // plural, as in "at most 4 exports"
+	Setting string // what Node follows; "": nothing
+	Node    int64  // in all
+	Company int64
+	Client  int64 // a client's address, or its IPv6 network of 64 bits
+	Session int64 // a visitor, an account or an access key
+	// Replaces says that a session that holds all that it may gets another place for its oldest, which ends: a phone that lost
+	// its network comes back before the node notices.
+	Replaces bool
+	Bytes    bool // counted in bytes
+	Waits    bool // one more waits for its turn instead of being refused
+}
+
+// The bounded resources of a node. One company never gets all of one, so that another company is served.
+var ( //nolint:gochecknoglobals // read only
+	Bodies = Resource{Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20}
+	// EventStreams leave half of the connections to requests.
+	EventStreams = Resource{
+		Name: "event_streams", Holds: "event streams and waiting reads of events", Setting: "half of `--max-connections`",
+		Node: 4096, Company: 3072, Client: 512, Session: 10, Replaces: true,
+	}
+	Talks        = Resource{Name: "talks", Holds: "talks in browsers", Node: 300, Company: 225, Client: 30, Session: 2}
+	FileUploads  = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Client: 12, Session: 6}
+	ListUploads  = Resource{Name: "list_uploads", Holds: "lists of contacts on their way in", Node: 8, Company: 4, Session: 2}
+	Exports      = Resource{Name: "exports", Holds: "exports", Node: 8, Company: 4, Session: 2}
+	Imports      = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 4}
+	Playgrounds  = Resource{Name: "playgrounds", Holds: "answers of playgrounds", Node: 16, Company: 8, Session: 4}
+	Listening    = Resource{Name: "listening", Holds: "voices that are listened to", Node: 8, Company: 4, Session: 2}
+	TestCalls    = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
+	SignIns      = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
+	AgentReplies = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
+	FlowEffects  = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
+	Inbound      = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
+	ChannelSends = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
+	ListJobs     = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
+	MediaChecks  = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
+	Lists        = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
+	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
+	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
+)
+
+// Resources lists every bounded resource.
+func Resources() []Resource {
+	return []Resource{
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, AgentReplies,
+		FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists,
+		Speakers, Transcribers,
+	}
+}
+
+// Of returns the resource with another bound in all; those of a company and of a client are the same part of it as before, at
+// least 1. Below 1: without any bound.
+func (r Resource) Of(node int64) Resource {
+	if node < 1 {
+		r.Node, r.Company, r.Client = 0, 0, 0
+		return r
+	}
+	for _, part := range []*int64{&r.Company, &r.Client} {
+		if *part > 0 && r.Node > 0 {
+			*part = max(1, *part*node/r.Node)
+		}
+	}
+	r.Node = node
+	return r
+}
+
+func (r Resource) bound(level Level) int64 {
+	return [levels]int64{r.Node, r.Company, r.Client, r.Session}[level]
+}
+
+// Set are the shares of a node. The zero value is ready, and nil is good for a part that runs alone.
+type Set struct {
+	mu  sync.Mutex
+	all map[string]*Share
+}
+
+// Of returns the share of a resource, the same one for each call.
+func (x *Set) Of(r Resource) *Share {
+	if x == nil {
+		return New(r)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s := x.all[r.Name]
+	if s == nil {
+		s = New(r)
+		if x.all == nil {
+			x.all = map[string]*Share{}
+		}
+		x.all[r.Name] = s
+	}
+	return s
+}
+
+// Counts returns what is held of each resource, ordered by name.
+func (x *Set) Counts() []Counts {
+	x.mu.Lock()
+	shares := make([]*Share, 0, len(x.all))
+	for _, s := range x.all {
+		shares = append(shares, s)
+	}
+	x.mu.Unlock()
+	all := make([]Counts, len(shares))
+	for i, s := range shares {
+		all[i] = s.Counts()
+	}
+	slices.SortFunc(all, func(a, b Counts) int { return cmp.Compare(a.Resource.Name, b.Resource.Name) })
+	return all
+}

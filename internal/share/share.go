@@ -1,0 +1,300 @@
+// Package share bounds what is held at once on a node, so that nobody can hold all of it: in all, by a company, by a client's
+// network, and by a session. Resources is the table of what is bounded; docs/reference/limits.md shows it.
+package share
+
+import (
+	"context"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"carillon"
+)
+
+// Level is a bound that a holder can meet.
+type Level int
+
+// The levels, from the widest.
+const (
+	Node Level = iota
+	Company
+	Client
+	Session
+	levels
+)
+
+var levelNames = [levels]string{"node", "company", "client", "session"} //nolint:gochecknoglobals // read only
+
+// String is the level as metrics and errors name it.
+func (l Level) String() string { return levelNames[l] }
+
+// Holder is who holds something. An empty field is bound by nothing.
+type Holder struct {
+	Company string
+	Client  string // the network of an address: Network
+	Session string // a visitor, an account, an access key
+}
+
+// Network is what the addresses of one client have in common: an IPv4 address, or 64 bits of an IPv6 address.
+func Network(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
+	}
+	if a = a.Unmap(); a.Is4() {
+		return a.String()
+	}
+	return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
+}
+
+// Share is one resource of a node. Make it with New or Set.Of.
+type Share struct {
+	resource Resource
+
+	mu      sync.Mutex
+	used    int64
+	held    [levels]map[string]int64 // by holder; Node has none
+	waiting []*waiter                // in the order of arrival
+	refused [levels]int64
+	oldest  map[string][]*Place // of a session, where its oldest place gives way
+}
+
+type waiter struct {
+	holder Holder
+	n      int64
+	ready  chan struct{} // closed once it has its place
+	given  bool
+}
+
+// New returns a share of which nothing is held.
+func New(r Resource) *Share {
+	s := &Share{resource: r, oldest: map[string][]*Place{}}
+	for level := Company; level < levels; level++ {
+		s.held[level] = map[string]int64{}
+	}
+	return s
+}
+
+// Place is a part of a resource that somebody holds. The zero value is a part of none.
+type Place struct {
+	share  *Share
+	holder Holder
+	n      int64
+	yield  chan struct{}
+	freed  bool // guarded by share.mu
+}
+
+// Release gives a place back; a second call does nothing.
+func (p *Place) Release() {
+	if p.share == nil {
+		return
+	}
+	p.share.mu.Lock()
+	defer p.share.mu.Unlock()
+	p.free()
+}
+
+// Yield is closed when the holder must end: its session took another place, and had no more of them.
+func (p *Place) Yield() <-chan struct{} { return p.yield }
+
+// free is Release, called with the share's mu held.
+func (p *Place) free() {
+	if p.freed {
+		return
+	}
+	p.freed = true
+	if p.share.resource.Replaces {
+		p.share.forget(p)
+	}
+	p.share.sub(p.holder, p.n)
+}
+
+func (s *Share) forget(p *Place) {
+	all := s.oldest[p.holder.Session]
+	for i, x := range all {
+		if x == p {
+			all = append(all[:i:i], all[i+1:]...)
+			break
+		}
+	}
+	if len(all) == 0 {
+		delete(s.oldest, p.holder.Session)
+		return
+	}
+	s.oldest[p.holder.Session] = all
+}
+
+// Take takes a place at once. Errors: rate_limit_exceeded where the company, the client or the session holds all that it may;
+// service_unavailable where the node has no more.
+func (s *Share) Take(h Holder) (*Place, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resource.Replaces && h.Session != "" {
+		if all := s.oldest[h.Session]; int64(len(all)) >= s.resource.Session {
+			close(all[0].yield)
+			all[0].free()
+		}
+	}
+	if err := s.add(h, 1); err != nil {
+		return nil, err
+	}
+	p := &Place{share: s, holder: h, n: 1, yield: make(chan struct{})}
+	if s.resource.Replaces && h.Session != "" {
+		s.oldest[h.Session] = append(s.oldest[h.Session], p)
+	}
+	return p, nil
+}
+
+// Wait takes a place as soon as there is one. Of those that wait, a company that holds the least is served first. Errors: ctx's.
+func (s *Share) Wait(ctx context.Context, h Holder) (*Place, error) {
+	s.mu.Lock()
+	w := &waiter{holder: h, n: 1, ready: make(chan struct{})}
+	s.waiting = append(s.waiting, w)
+	s.serve()
+	s.mu.Unlock()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if w.given {
+			s.sub(h, w.n)
+			return nil, ctx.Err()
+		}
+		s.leave(w)
+		return nil, ctx.Err()
+	}
+	return &Place{share: s, holder: h, n: w.n, yield: make(chan struct{})}, nil
+}
+
+// serve gives places to those that wait, as long as there are any.
+func (s *Share) serve() {
+	for {
+		var next *waiter
+		for _, w := range s.waiting {
+			if _, full := s.full(w.holder, w.n); full {
+				continue
+			}
+			if next == nil || s.held[Company][w.holder.Company] < s.held[Company][next.holder.Company] {
+				next = w
+			}
+		}
+		if next == nil {
+			return
+		}
+		s.leave(next)
+		s.change(next.holder, next.n)
+		next.given = true
+		close(next.ready)
+	}
+}
+
+func (s *Share) leave(w *waiter) {
+	for i, x := range s.waiting {
+		if x == w {
+			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// Add takes n more for a holder, until Sub gives them back. Errors: those of Take.
+func (s *Share) Add(h Holder, n int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.add(h, n)
+}
+
+// Sub gives back what Add took.
+func (s *Share) Sub(h Holder, n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sub(h, n)
+}
+
+func (s *Share) add(h Holder, n int64) error {
+	level, full := s.full(h, n)
+	if full {
+		s.refused[level]++
+		return s.refusal(level)
+	}
+	s.change(h, n)
+	return nil
+}
+
+func (s *Share) sub(h Holder, n int64) {
+	s.change(h, -n)
+	s.serve()
+}
+
+// full reports whether n more would exceed a bound of the holder, and which: the narrowest.
+func (s *Share) full(h Holder, n int64) (Level, bool) {
+	for level := Session; level > Node; level-- {
+		most, name := s.resource.bound(level), h.name(level)
+		if most > 0 && name != "" && s.held[level][name]+n > most {
+			return level, true
+		}
+	}
+	return Node, s.resource.Node > 0 && s.used+n > s.resource.Node
+}
+
+func (s *Share) change(h Holder, n int64) {
+	s.used += n
+	for level := Company; level < levels; level++ {
+		name := h.name(level)
+		if name == "" {
+			continue
+		}
+		if s.held[level][name] += n; s.held[level][name] == 0 {
+			delete(s.held[level], name)
+		}
+	}
+}
+
+func (h Holder) name(level Level) string {
+	switch level {
+	case Company:
+		return h.Company
+	case Client:
+		return h.Client
+	case Session:
+		return h.Session
+	}
+	return ""
+}
+
+// retryAfter is when a client that was refused is to try again, in seconds.
+const retryAfter = 5
+
+// refusal is the response to a holder that met a bound.
+func (s *Share) refusal(level Level) *carillon.Error {
+	r := s.resource
+	most := strconv.FormatInt(r.bound(level), 10)
+	if level == Node {
+		return &carillon.Error{Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: retryAfter, Details: carillon.Details{
+			{Key: "reason", Value: "This node holds at most " + most + " " + r.Holds + "; retry later"}, {Key: "bound", Value: level.String()},
+		}}
+	}
+	return &carillon.Error{Code: carillon.RateLimitExceeded, Message: "Too many at once", RetryAfter: retryAfter, Details: carillon.Details{
+		{Key: "limit", Value: int(r.bound(level))}, {Key: "window", Value: strconv.Itoa(retryAfter) + "s"},
+		{Key: "reset_time", Value: carillon.FormatTime(time.Now().Add(retryAfter * time.Second))},
+		{Key: "reason", Value: "A " + level.String() + " holds at most " + most + " " + r.Holds + "; retry when one has ended"},
+		{Key: "bound", Value: level.String()},
+	}}
+}
+
+// Counts is a share at one moment.
+type Counts struct {
+	Resource Resource
+	Used     int64
+	Waiting  int
+	Refused  [levels]int64 // by level, since the start
+}
+
+// Counts returns what is held.
+func (s *Share) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Counts{s.resource, s.used, len(s.waiting), s.refused}
+}
