@@ -26,6 +26,7 @@ func configuring() []sentence {
 		{"what was configured is read at once although its caller left", configuredWithoutCaller},
 		{"a configuration that fails changes nothing", failedConfiguration},
 		{"a company and a line keep what calls need", callSettings},
+		{"a limit that is younger than its company has its default", youngerLimits},
 		{"senders are found by company, uid, id and number", findingSenders},
 		{"two senders of a company never share a number", sendersShareNoNumber},
 		{"a number is given to one company", assigningNumbers},
@@ -160,6 +161,26 @@ func findingSenders(t *testing.T, r *rig) {
 	for name, want := range map[string]bool{"main": true, "15555550100": true, "side": false, "15555550101": false, "none": false} {
 		if got, err := r.SenderElsewhere(t.Context(), ours, name); got != want || err != nil {
 			t.Errorf("%s elsewhere: %v, %v", name, got, err)
+		}
+	}
+}
+
+func youngerLimits(t *testing.T, r *rig) {
+	standard := carillon.NewCompany("").Limits
+	for text, want := range map[string]carillon.Limits{
+		`{"daily_recipients":0,"daily_bytes":7}`:               {DailyBytes: 7, DailyCalls: standard.DailyCalls, EngineTurnsPerDay: standard.EngineTurnsPerDay},
+		`{"daily_calls":0,"engine_turns_per_day":0}`:           {},
+		`{"daily_calls":5,"engine_turns_per_day":6,"other":1}`: {DailyCalls: 5, EngineTurnsPerDay: 6},
+	} {
+		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			if err := put("Ours", r.now)(ctx, tx); err != nil { // the caches learn of it
+				return err
+			}
+			_, err := tx.Exec(ctx, "UPDATE company SET limits = $1 WHERE id = $2", text, ours)
+			return err
+		})
+		if c, err := r.Company(t.Context(), ours); err != nil || c.Limits != want {
+			t.Errorf("%s: %+v, %v", text, c.Limits, err)
 		}
 	}
 }
