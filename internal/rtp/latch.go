@@ -88,7 +88,10 @@ func (l *latch) follow(far Far) {
 	if far == l.far {
 		return
 	}
-	l.far, l.to, l.named, l.bound = far, far.Sound, false, false
+	if far.Sound != l.far.Sound || far.Peer != l.far.Peer { // else ours goes where it went, until sound comes from elsewhere
+		l.to = far.Sound
+	}
+	l.far, l.named, l.bound = far, false, false
 }
 
 // address is where sound goes; invalid: it is not known yet.

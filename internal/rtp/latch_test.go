@@ -27,6 +27,7 @@ func TestSoundComesFromWhereTheSignallingSays(t *testing.T) {
 	far := Far{Sound: netip.MustParseAddrPort(named), Peer: netip.MustParseAddr("203.0.113.9")}
 	inside := Far{Peer: far.Peer} // behind a NAT, whose own address we send nothing to
 	moved := Far{Sound: netip.MustParseAddrPort("198.51.100.8:5000"), Peer: far.Peer, Version: 1}
+	again := Far{Sound: far.Sound, Peer: far.Peer, Version: 1}
 	mapped := Far{Sound: netip.MustParseAddrPort("[::ffff:198.51.100.7]:4000")}
 	type refused struct{ foreign, source int }
 	one := func(from string) packetOf { return packetOf{from, 1, 1} }
@@ -85,6 +86,11 @@ func TestSoundComesFromWhereTheSignallingSays(t *testing.T) {
 		{
 			name: "new SDP allows one latch again", far: far, packets: []packetOf{one(peer)}, follow: &moved,
 			then: []packetOf{{"203.0.113.9:7777", 2, 1}}, to: "203.0.113.9:7777",
+		},
+		{name: "new SDP of the same address leaves ours where it goes", far: far, packets: []packetOf{one(peer)}, follow: &again, to: peer},
+		{
+			name: "the NAT has changed, as new SDP may say", far: far, packets: []packetOf{one(otherPort)}, follow: &again,
+			then: []packetOf{{"198.51.100.7:61004", 1, 1}, one(otherPort)}, to: "198.51.100.7:61004", refused: refused{foreign: 1},
 		},
 		{name: "IPv4 in IPv6", far: mapped, packets: []packetOf{one(named)}, to: named},
 	} {
