@@ -14,6 +14,8 @@ import (
 // What a client or a company holds is bound by package share instead, whose table is in docs/reference/limits.md.
 var workers = map[string]string{
 	"internal/auth/hash.go newHasher":           "the hashes that run: a place in share.SignIns comes first",
+	"internal/catalog/poll.go poll":             "statuses of templates, each asked for within a time-out",
+	"internal/catalog/sync.go Sync":             "the senders of one company",
 	"internal/conversation/flowrounds.go times": "steps of flows that wait for nobody, and have a budget",
 	"internal/db/backlog.go start":              "admission to the next group commit, which takes all",
 	"internal/hook/lane.go deliver":             "events of one endpoint",
@@ -37,19 +39,19 @@ func TestWhatIsHeldAtOnceHasAShare(t *testing.T) {
 			return err
 		}
 		for _, decl := range file.Decls {
-			f, ok := decl.(*ast.FuncDecl)
-			if !ok {
-				continue
+			within := "a variable"
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				within = f.Name.Name
 			}
-			ast.Inspect(f, func(n ast.Node) bool {
+			ast.Inspect(decl, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
 				if !ok || !isSemaphore(call) {
 					return true
 				}
-				at := filepath.ToSlash(name) + " " + f.Name.Name
+				at := filepath.ToSlash(name) + " " + within
 				seen[at] = true
 				if workers[at] == "" {
-					t.Errorf("%s holds a semaphore: what clients or companies hold at once is bound by package share", set.Position(call.Pos()))
+					t.Errorf("%s holds a semaphore: package share bounds what clients or companies hold", set.Position(call.Pos()))
 				}
 				return true
 			})
@@ -66,11 +68,22 @@ func TestWhatIsHeldAtOnceHasAShare(t *testing.T) {
 	}
 }
 
-// isSemaphore reports whether a call makes a channel of empty structs with room for more than a signal, or a weighted semaphore.
+// isRate reports whether a call sets a limit of events a second.
+func isRate(call *ast.CallExpr) bool {
+	limit, ok := call.Args[0].(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := limit.Fun.(*ast.SelectorExpr)
+	return ok && f.Sel.Name == "Limit"
+}
+
+// isSemaphore reports whether a call makes a channel of empty structs with room for more than a signal, a weighted semaphore, or a group
+// of goroutines with a limit.
 func isSemaphore(call *ast.CallExpr) bool {
 	switch f := call.Fun.(type) {
 	case *ast.SelectorExpr:
-		return f.Sel.Name == "NewWeighted"
+		return f.Sel.Name == "NewWeighted" || f.Sel.Name == "SetLimit" && !isRate(call)
 	case *ast.Ident:
 		if f.Name != "make" || len(call.Args) != 2 {
 			return false

@@ -270,6 +270,7 @@ func (h *hour) visitor(t *testing.T) {
 			for h.ctx.Err() == nil {
 				resp, err := ask("GET", "/functions/v1/voice-widget/signed-url?access_key=ck_hostile_widget&id_widget=1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e33", "", "")
 				if err != nil {
+					pause(h.ctx, time.Second)
 					continue
 				}
 				var signed struct {

@@ -285,7 +285,9 @@ func (a *App) wire(ctx context.Context) error {
 			return err
 		}
 	}
-	a.files = files.New(a.store.Files(), files.Options{Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store), Shares: a.shares})
+	a.files = files.New(a.store.Files(), files.Options{
+		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store), Shares: a.shares,
+	})
 	a.messaging, a.bulk = newMessaging(a), newBulk(a)
 	if a.telephone, err = openTelephone(ctx, a); err != nil {
 		return err

@@ -19,9 +19,8 @@ type engineTurns struct {
 	limits    *limit.Limits
 }
 
-// visitorTurns is into how many parts a company's day is divided: one conversation has one of them at most, so that no visitor
-// spends the day of the others.
-const visitorTurns = 50
+// dayParts is how many parts a company's day has: a conversation uses one of them at most, so that it takes fifty to use up the day.
+const dayParts = 50
 
 // allow counts one response. Errors: rate_limit_exceeded, service_unavailable, those of the store.
 func (x engineTurns) allow(ctx context.Context, r *agent.Request) error {
@@ -31,7 +30,7 @@ func (x engineTurns) allow(ctx context.Context, r *agent.Request) error {
 	}
 	day := c.Limits.EngineTurnsPerDay
 	if r.ConversationID != "" && day > 0 {
-		if err := x.limits.AllowDaily(ctx, "engine/"+r.ConversationID, max(1, day/visitorTurns), 1); err != nil {
+		if err := x.limits.AllowDaily(ctx, "engine/"+r.ConversationID, max(1, day/dayParts), 1); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
-		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc, heldDesc, mostDesc,
+		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc, sipDesc, heldDesc, mostDesc,
 		queuedDesc, deniedDesc, unheardDesc,
 	} {
 		to <- d
@@ -118,6 +118,7 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	g.ofQueue(gauge, count)
 	g.ofConversations(gauge)
 	g.ofFiles(gauge)
+	g.ofSIP(count)
 	g.ofShares(gauge, count)
 }
 

@@ -34,3 +34,18 @@ func (x *voiceMetrics) Took(step string, d time.Duration) {
 
 // Failed implements voice.Observer.
 func (x *voiceMetrics) Failed(what string) { x.failed.WithLabelValues(what).Inc() }
+
+//nolint:gochecknoglobals // a description, read only
+var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls and requests refused at the SIP ports, by reason: "+
+	"stranger, stranger_connection, line, rate, transactions, connections, handshake, unfinished, unreadable; "+
+	"docs/guides/production.md says what to do about each.", "reason")
+
+// ofSIP reads what the SIP user agent refused.
+func (g *gauges) ofSIP(count emit) {
+	if g.app.sip == nil {
+		return
+	}
+	for reason, n := range g.app.sip.Refusals() {
+		count(sipDesc, float64(n), reason)
+	}
+}

@@ -37,7 +37,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 			}
 		},
 		Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: files, External: a.cfg.SIPExternal, Ports: a.cfg.SIPPorts, AllowPrivate: a.cfg.SIPAllowPrivate, Log: a.log,
-		Unheard: &a.unheard,
+		Lines: lines(a.store), Shares: a.shares, Unheard: &a.unheard,
 	}); err != nil {
 		return nil, err
 	}
@@ -59,6 +59,31 @@ func askedInCall(s *store.Store) func(ctx context.Context, companyID, number str
 			return s.Suppress(ctx, companyID, suppressions.Marketing, suppressions.AskedByCaller, time.Now(), number)
 		}
 		return s.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
+	}
+}
+
+// lines lists the lines of all companies, read again when the configuration has changed.
+func lines(s *store.Store) func(context.Context) ([]sip.Line, error) {
+	var all []sip.Line
+	var read bool
+	var generation uint64
+	return func(ctx context.Context) ([]sip.Line, error) {
+		now := s.Generation()
+		if read && now == generation {
+			return all, nil
+		}
+		senders, err := s.SIPLines(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = nil
+		for _, x := range senders {
+			if trunk, err := sip.TrunkOf(x.Settings); err == nil { // else no call is placed either
+				all = append(all, sip.Line{Company: x.CompanyID, Trunk: trunk})
+			}
+		}
+		read, generation = true, now
+		return all, nil
 	}
 }
 

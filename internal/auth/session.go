@@ -90,7 +90,9 @@ func Network(address string) string { return share.Network(address) }
 // authenticate checks the password. It returns the account with the hash that was checked, and the hash to store: the same
 // one, or a new one where the parameters changed. The rates are checked again with the permit for the hash: of many attempts that waited
 // together no more than the limit learn that they were wrong.
-func (a *Auth) authenticate(ctx context.Context, email, password, client string, rates []string) (account *accounts.Account, rehashed string, err error) {
+func (a *Auth) authenticate(
+	ctx context.Context, email, password, client string, rates []string,
+) (account *accounts.Account, rehashed string, err error) {
 	f := failures{a.limits, a.o.FailedSignIns, rates}
 	if err := f.room(ctx); err != nil {
 		return nil, "", err

@@ -53,8 +53,8 @@ func (x worker) claim(ctx context.Context, places *share.Share, working *sync.Wa
 		return
 	}
 	for _, j := range due {
-		place, full := places.Take(share.Holder{Company: j.CompanyID})
-		if full != nil {
+		place, ok := places.Try(share.Holder{Company: j.CompanyID})
+		if !ok {
 			continue
 		}
 		v, err := viewOf(j)

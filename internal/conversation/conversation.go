@@ -133,7 +133,11 @@ func New(o Options) *Conversations {
 	screens := &Screens{publisher: o.Publisher, clock: c.now}
 	runner := &Runner{core: c, programs: cache.New[*flow.Program](programs, programTimeout)}
 	runner.rounds = newRounds(runner)
-	replies := &replies{core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), places: o.Shares.Of(share.AgentReplies), underWay: map[string]*replying{}}
+	replies := &replies{
+		core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs),
+		places: o.Shares.Of(share.AgentReplies), queue: o.Shares.Of(share.ReplyQueue),
+		underWay: map[string]*replying{}, queued: map[string]bool{},
+	}
 	runner.answer = replies.reply
 	return &Conversations{
 		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner, replies: replies,

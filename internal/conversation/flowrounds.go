@@ -28,11 +28,7 @@ func newRounds(s *Runner) *rounds {
 			return s.o.Runs.Calls(ctx, s.o.Now(), flowPage, without)
 		},
 		Key: func(r *runs.Run) string { return r.ID }, Company: func(r *runs.Run) string { return r.CompanyID },
-		Work: func(ctx context.Context, r *runs.Run) bool {
-			x.attempt(ctx, r)
-			return false
-		},
-		Wake: func() { x.poke(true) },
+		Work: x.attempt, Wake: func() { x.poke(true) },
 	}
 	return x
 }
@@ -113,18 +109,22 @@ func (s *rounds) times(ctx context.Context) (next time.Time, err error) {
 	}
 }
 
-// attempt goes on with a run that is due. One that fails is due again later, so that it does not hold up others.
-func (s *rounds) attempt(ctx context.Context, x *runs.Run) {
+// attempt goes on with a run that is due. One that fails is due again later, so that it does not hold up others; false where even that
+// failed, so that it may still be due.
+func (s *rounds) attempt(ctx context.Context, x *runs.Run) bool {
 	err := voice.Guard(func() error { return s.goOn(ctx, x) })
-	if overtaken(err) || ctx.Err() != nil {
-		return
+	switch {
+	case err == nil || overtaken(err):
+		return true
+	case ctx.Err() != nil:
+		return false
 	}
-	if err != nil {
-		s.o.Log.WarnContext(ctx, "go on with a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-		if _, err := s.postpone(ctx, x, effectRetry, x.Begun); err != nil && !overtaken(err) {
-			s.o.Log.WarnContext(ctx, "put off a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-		}
+	s.o.Log.WarnContext(ctx, "go on with a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
+	if _, err := s.postpone(ctx, x, effectRetry, x.Begun); err != nil && !overtaken(err) {
+		s.o.Log.WarnContext(ctx, "put off a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
+		return false
 	}
+	return true
 }
 
 // overtaken reports that somebody else has written a run, or its conversation.

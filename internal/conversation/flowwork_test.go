@@ -298,6 +298,29 @@ func TestALongEffectHoldsUpNobody(t *testing.T) {
 	}
 }
 
+// An effect that ends has the node look for others at once: one may have become due while its company held all that it may.
+func TestAnEffectThatEndsHasTheNextOneBegin(t *testing.T) {
+	r := newRig(t, store.Options{})
+	r.lay("order", flow.Trigger{Keywords: []string{"order"}}, `[{"http": {"method": "POST", "url": "https://shop.test/"}}]`)
+	r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
+		return e.Values("200"), "200", false, nil
+	}
+	id := r.open()
+	r.say(id, "1", "order")
+	if _, _, err := r.replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	rounds := r.Runner.rounds
+	if err := rounds.effects.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-rounds.called // that the effect was due
+	rounds.effects.Wait()
+	if x := r.last(id); x.State != string(flow.Completed) || len(rounds.called) != 1 {
+		t.Errorf("%+v, and nobody looks for others", x)
+	}
+}
+
 // Runs that nobody can go on with are put off: they keep no worker busy, and are gone on with once that can be done.
 func TestARunThatFailsIsPutOff(t *testing.T) {
 	r := newRig(t, store.Options{})

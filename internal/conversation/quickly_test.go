@@ -2,12 +2,16 @@ package conversation
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"carillon/internal/agent"
 	"carillon/internal/flow"
+	"carillon/internal/share"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 )
 
@@ -49,6 +53,64 @@ func TestMessagesThatComeQuicklyAreAllLookedAt(t *testing.T) {
 			t.Errorf("%d runs, %v", len(all), err)
 		}
 	})
+}
+
+// A company with more conversations than its agent can reply in keeps no other company's agent from replying.
+func TestAFullQueueOfACompanyHoldsUpNoOther(t *testing.T) {
+	r := newRig(t, store.Options{})
+	r.agent.set(says(agent.Action{Say: "I am the agent"}))
+	for range share.AgentReplies.Company { // replies that take long
+		if _, err := r.replies.places.Take(share.Holder{Company: "busy"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.run()
+	for i := range maxJobs + 100 {
+		r.replies.jobs <- job{"busy", fmt.Sprintf("conversation %d", i)}
+	}
+	r.within("the queue is full", func() bool {
+		return len(r.replies.jobs) == 0 && int64(r.replies.places.Counts().Waiting) >= share.ReplyQueue.Company
+	})
+	id := r.open()
+	r.say(id, "1", "Hello")
+	r.within("the other company's agent replies", func() bool { return len(r.turns(id)) == 2 })
+	if n := r.replies.queue.Counts().Used; n != share.ReplyQueue.Company {
+		t.Errorf("%d conversations of the company wait, want %d", n, share.ReplyQueue.Company)
+	}
+}
+
+// What a contact writes while their conversation waits for a place takes no other place in the queue.
+func TestAConversationWaitsOnceForItsReply(t *testing.T) {
+	r := newRig(t, store.Options{})
+	var asked atomic.Int32
+	r.agent.set(func(_ context.Context, _ *agent.Request, emit func(agent.Action) error) error {
+		asked.Add(1)
+		return emit(agent.Action{Say: "I am the agent"})
+	})
+	var held []*share.Place
+	for range share.AgentReplies.Company {
+		place, err := r.replies.places.Take(share.Holder{Company: r.company})
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, place)
+	}
+	r.run()
+	id := r.open()
+	for i := range 5 {
+		r.say(id, fmt.Sprint(i), "Hello")
+	}
+	r.within("it waits", func() bool { return len(r.replies.jobs) == 0 && r.replies.places.Counts().Waiting > 0 })
+	if n := r.replies.places.Counts().Waiting; n != 1 {
+		t.Errorf("it waits %d times", n)
+	}
+	for _, place := range held {
+		place.Release()
+	}
+	r.within("the agent replies", func() bool { return len(r.turns(id)) == 6 && r.replies.places.Counts().Used == 0 })
+	if n := asked.Load(); n != 1 || r.replies.queue.Counts().Used != 0 {
+		t.Errorf("the agent was asked %d times, and %d conversations wait", n, r.replies.queue.Counts().Used)
+	}
 }
 
 // first drops the second of two values.

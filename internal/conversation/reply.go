@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxJobs      = 1000 // that wait for a place
+	maxJobs      = 1000 // that are to join the queue
 	replyTimeout = 45 * time.Second
 	// overdue is after how long another node gives a reply: the one that was to give it stopped.
 	overdue   = replyTimeout + 5*time.Second
@@ -27,17 +27,19 @@ const (
 	checkEvery = time.Second
 )
 
-// replies has the agent reply, in so many conversations at once, of which a company has its part. What is not replied to, since this node stops, stays marked in
-// the conversation.
+// replies has the agent reply in a bounded number of conversations at once, of which a company has its part; others wait in a queue, of
+// which a company has its part too. What is not replied to because this node stops stays marked in the conversation.
 type replies struct {
 	*core
 	runner  *Runner
 	screens *Screens
 	jobs    chan job
-	places  *share.Share
+	places  *share.Share // of the conversations that are replied to
+	queue   *share.Share // of those that wait for a place
 
 	mu       sync.Mutex
 	underWay map[string]*replying // by conversation
+	queued   map[string]bool      // by conversation
 }
 
 // job is a conversation in which the agent is to reply.
@@ -91,11 +93,13 @@ func (s *replies) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case j := <-s.jobs:
-			if s.places.Counts().Waiting >= maxJobs {
-				continue // the sweep does it later
+			leave, ok := s.enqueue(j)
+			if !ok {
+				continue
 			}
 			all.Go(func() {
 				place, err := s.places.Wait(ctx, share.Holder{Company: j.companyID})
+				leave()
 				if err != nil {
 					return // the program stops
 				}
@@ -104,6 +108,31 @@ func (s *replies) run(ctx context.Context) error {
 			})
 		}
 	}
+}
+
+// enqueue has a conversation wait for a place until leave is called; false where it waits already, where the agent is replying in it and
+// will look again, or where its company has too many in the queue: then the sweep does it later.
+func (s *replies) enqueue(j job) (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.underWay[j.id]; r != nil {
+		r.again = true
+		return nil, false
+	}
+	if s.queued[j.id] {
+		return nil, false
+	}
+	place, ok := s.queue.Try(share.Holder{Company: j.companyID})
+	if !ok {
+		return nil, false
+	}
+	s.queued[j.id] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.queued, j.id)
+		place.Release()
+	}, true
 }
 
 func (s *replies) work(ctx context.Context, j job) {

@@ -103,7 +103,8 @@ func media() intake {
 }
 
 // Receive stores the file in the part `file` of a multipart request. It expires unless Keep is called. Errors: validation_failed,
-// payload_too_large, limit_exceeded, not_found without the conversation, rate_limit_exceeded and service_unavailable when too many arrive at once.
+// payload_too_large, limit_exceeded, not_found without the conversation; rate_limit_exceeded and service_unavailable where too many
+// arrive at once.
 func (f *Files) Receive(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
 	return f.receive(w, r, from, f.talk())
 }

@@ -109,7 +109,7 @@ func (d routes) pull(r *http.Request, companyID string) (any, error) {
 	if !ok {
 		return nil, httpio.BadCursor(q)
 	}
-	if seconds > 0 {
+	if seconds > 0 && !at.behind(last) {
 		place, err := httpio.Follow(r, companyID, "")
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,19 +61,13 @@ func contentType(r *http.Request) error {
 func LeaveBody(ctx context.Context) { stateOf(ctx).unread = true }
 
 // RawBody reads a body of any type, of at most the route's MaxBody bytes. Errors: payload_too_large; service_unavailable
-// when the memory for bodies is used up. The body counts for the company that SetCompany named, else for the route's Access: requests
-// without a credential of ours have one part of it together, of which a client has half.
+// when the memory for bodies is used up.
 func RawBody(r *http.Request) ([]byte, error) {
 	st := stateOf(r.Context())
 	if r.ContentLength > st.maxBody {
 		return nil, tooLarge(st, r)
 	}
-	if st.holder = (share.Holder{Company: st.company}); st.company == "" {
-		st.holder.Company = st.access
-		if st.router != nil {
-			st.holder.Client = ClientNetwork(r, st.router.Proxies)
-		}
-	}
+	st.holder = holderOf(st, r)
 	buf, err := growBody(st, r, nil, min(max(512, r.ContentLength+1), firstBuffer))
 	if err != nil {
 		return nil, err
@@ -99,6 +94,27 @@ func RawBody(r *http.Request) ([]byte, error) {
 	}
 }
 
+// visitorAccess are the kinds of routes whose credential anybody gets who opens a company's page.
+var visitorAccess = []string{"chat", "voice"} //nolint:gochecknoglobals // read only
+
+// holderOf is whose part of the memory a body counts for: that of the company that SetCompany named, which its visitors have apart from
+// its own, so that they do not keep it from sending; else that of all requests of the route's Access. A client has half of either.
+func holderOf(st *state, r *http.Request) share.Holder {
+	h := share.Holder{Company: st.company}
+	switch {
+	case h.Company == "":
+		h.Company = st.access
+	case slices.Contains(visitorAccess, st.access):
+		h.Company += " visitors"
+	default:
+		return h
+	}
+	if st.router != nil {
+		h.Client = ClientNetwork(r, st.router.Proxies)
+	}
+	return h
+}
+
 // nextSize doubles a full buffer, or takes the announced length when that is less: half of it has arrived.
 func nextSize(size, announced int64) int64 {
 	if announced >= size && announced < 2*size {
@@ -112,14 +128,25 @@ func growBody(st *state, r *http.Request, buf []byte, size int64) ([]byte, error
 		more := size - int64(cap(buf))
 		if err := st.router.Bodies.Add(st.holder, more); err != nil {
 			drop(st, r)
-			return nil, &carillon.Error{
-				Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
-				Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
-			}
+			return nil, shed(err)
 		}
 		st.held += more
 	}
 	return append(make([]byte, 0, size), buf...), nil
+}
+
+// shed is the refusal of a body for which there is no memory. It is a 503 whoever holds that: nobody sends too many requests, but too
+// large ones at once.
+func shed(err error) *carillon.Error {
+	e := &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
+		Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
+	}
+	var bound *carillon.Error
+	if errors.As(err, &bound) {
+		e.Details = append(e.Details, carillon.Detail{Key: "bound", Value: bound.Details.Find("bound")})
+	}
+	return e
 }
 
 // drop reads what follows of a body that is refused, within bounds, so that a client that writes its whole request before

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,11 +55,12 @@ func TestEachRouteHasItsOwnBodyLimit(t *testing.T) {
 
 func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 	rt := newTestRouter(Route{Pattern: "POST /", Handle: echoLength})
-	rt.Bodies = share.New(share.Bodies.Of(4 * 64 << 10))
+	rt.Bodies = share.New(share.Bodies.Of(5 * 64 << 10))
 	for size, status := range map[int]int{8 << 10: 200, 100 << 10: 503} {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(make([]byte, size))))
-		if rec.Code != status || status == 503 && (rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), `"error":"service_unavailable"`)) {
+		if rec.Code != status || status == 503 && (rec.Header().Get("Retry-After") == "" ||
+			!strings.Contains(rec.Body.String(), `"error":"service_unavailable"`) || !strings.Contains(rec.Body.String(), `"bound":"client"`)) {
 			t.Errorf("%d bytes: %d %s, want %d", size, rec.Code, rec.Body, status)
 		}
 	}
@@ -118,6 +121,51 @@ func TestStalledBodiesOfOneKindLeaveRoomForTheOthers(t *testing.T) {
 	}
 	if c := rt.Bodies.Counts(); c.Used > c.Resource.Node*3/4 {
 		t.Errorf("%d bytes are held", c.Used)
+	}
+}
+
+// Visitors of a company hold no more than their part of its bodies: its own requests go on, whatever they send.
+func TestBodiesOfVisitorsLeaveRoomForTheirCompany(t *testing.T) {
+	company := func(w http.ResponseWriter, r *http.Request) error {
+		SetCompany(r.Context(), "ours")
+		return echoLength(w, r)
+	}
+	rt := newTestRouter(
+		Route{Pattern: "POST /chat", Access: "chat", MaxBody: 32 << 10, Handle: company},
+		Route{Pattern: "POST /send", Access: "key", Handle: company})
+	rt.Bodies = share.New(share.Bodies.Of(5 * 64 << 10)) // 64 KiB a company, 32 KiB a client
+	post := func(path, client string, body io.Reader) int {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
+		r.RemoteAddr = client + ":1"
+		rec := httptest.NewRecorder()
+		rt.ServeHTTP(rec, r)
+		return rec.Code
+	}
+	var visitors sync.WaitGroup
+	defer visitors.Wait()
+	var bodies []*io.PipeWriter
+	defer func() {
+		for _, body := range bodies {
+			_ = body.Close()
+		}
+	}()
+	stall := func(client string) {
+		from, to := io.Pipe()
+		bodies = append(bodies, to)
+		visitors.Go(func() { post("/chat", client, from) })
+		_, _ = to.Write(make([]byte, 12<<10)) // 16 KiB are held for them
+	}
+	for n := range 4 {
+		stall(fmt.Sprintf("192.0.2.%d", n/2+1))
+	}
+	if held := rt.Bodies.Counts().Used; held != 64<<10 {
+		t.Fatalf("%d bytes are held by visitors", held)
+	}
+	if got := post("/chat", "192.0.2.3", strings.NewReader("hello")); got != http.StatusServiceUnavailable {
+		t.Errorf("a visitor beyond their part: %d", got)
+	}
+	if got := post("/send", "192.0.2.1", bytes.NewReader(make([]byte, 30<<10))); got != http.StatusOK {
+		t.Errorf("the company's send: %d", got)
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 
 // The policies that the headers of a 429 name.
 const (
-	MinutePolicy = "minute" // requests a minute
-	DailyPolicy  = "daily"  // recipients or stored bytes a day
+	MinutePolicy = "minute"     // requests a minute
+	DailyPolicy  = "daily"      // recipients or stored bytes a day
+	HeldPolicy   = "concurrent" // what is held at once; its window is when to try again
 )
 
 // RateHeaders writes RateLimit-Policy and RateLimit in the structured form of the IETF draft "RateLimit header fields for
@@ -38,7 +39,10 @@ func limitHeaders(h http.Header, e *carillon.Error) {
 		if w, err := time.ParseDuration(text); err == nil {
 			window = w
 		}
-		if window == time.Minute {
+		switch {
+		case e.Details.Find("bound") != nil: // of package share
+			policy = HeldPolicy
+		case window == time.Minute:
 			policy = MinutePolicy
 		}
 	case carillon.QuotaExceeded:

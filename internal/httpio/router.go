@@ -91,7 +91,8 @@ func NewRouter(log *slog.Logger, observe Observer, routes ...Route) *Router {
 	rt := &Router{
 		Slow: DefaultSlow,
 		mux:  http.NewServeMux(), routes: routes, literal: map[string][]string{}, kinds: map[string]Route{},
-		Bodies: share.New(share.Bodies), Streams: share.New(share.EventStreams), closing: make(chan struct{}), log: log, observe: observe, newID: carillon.NewRequestID,
+		Bodies: share.New(share.Bodies), Streams: share.New(share.EventStreams), closing: make(chan struct{}),
+		log: log, observe: observe, newID: carillon.NewRequestID,
 	}
 	rt.close = sync.OnceFunc(func() { close(rt.closing) })
 	for _, route := range routes {

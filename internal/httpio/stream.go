@@ -18,6 +18,9 @@ const (
 	heartbeat  = 20 * time.Second
 	// writeWithin is how long one write to a stream may take: a client that does not read holds a connection no longer.
 	writeWithin = 20 * time.Second
+	// yieldRetry is when the client of a stream that gave way to another one of its session is to open it again. Without it the pages of
+	// somebody who has one page too many would end each other's streams for ever.
+	yieldRetry = 30 * time.Second
 )
 
 // Event is one server-sent event. ID is empty where nothing is stored to replay from.
@@ -85,7 +88,8 @@ func (s *Stream) open() error {
 
 // Serve writes the events of each call of next until the stream ends. next is called at the start, after each signal on
 // ready, and with each heartbeat, so that a quiet stream ends too when its caller may not read it any more; a closed ready
-// ends the stream, and so does another stream of its session that needs its place. The error is next's; a client that left or does not read is none.
+// ends the stream, and so does another stream of its session that needs its place. The error is next's; a client that left or
+// does not read is none.
 func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]Event, error)) error {
 	beat := time.NewTimer(firstBeat())
 	defer beat.Stop()
@@ -116,6 +120,8 @@ func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat *time.Tim
 	case <-s.closing:
 		return false
 	case <-s.place.Yield():
+		fmt.Fprintf(&s.buf, "retry: %d\n\n", yieldRetry.Milliseconds())
+		_ = s.flush() // the stream ends anyway
 		return false
 	case _, open := <-ready:
 		return open

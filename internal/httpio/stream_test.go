@@ -177,6 +177,9 @@ func TestStreamsBehindAProxyAreBoundByClientAndCompany(t *testing.T) {
 		if !strings.Contains(string(body), `"bound":"`+x.bound+`"`) || resp.Header.Get("Retry-After") == "" {
 			t.Errorf("stream %d is refused by %s", i, body)
 		}
+		if policy := resp.Header.Get("RateLimit-Policy"); (x.status == http.StatusTooManyRequests) != strings.HasPrefix(policy, `"concurrent";q=`) {
+			t.Errorf("stream %d is refused by the policy %s", i, policy)
+		}
 	}
 }
 
@@ -192,7 +195,8 @@ func TestAnotherStreamOfASessionEndsItsOldest(t *testing.T) {
 			t.Fatal(resp, err)
 		}
 	}
-	if text, err := io.ReadAll(first.Body); err != nil { // it ends in order, and not by the client's time-out
+	text, err := io.ReadAll(first.Body)
+	if err != nil || !strings.HasSuffix(string(text), "\n\nretry: 30000\n\n") { // it ends in order, and is not opened again at once
 		t.Errorf("the oldest stream ended with %v after %q", err, text)
 	}
 }

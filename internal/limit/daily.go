@@ -39,7 +39,13 @@ func (l *Limits) sweepDays(ctx context.Context, now time.Time) {
 	if !due {
 		return
 	}
-	if _, err := l.store.DropRates(ctx, now.Add(-Window), sweepMax); err != nil {
-		l.log.WarnContext(ctx, "delete old rates", "error", err)
+	n, err := l.store.DropRates(ctx, now.Add(-Window), sweepMax)
+	if err != nil {
+		l.log.WarnContext(ctx, "cannot delete old rates", "error", err)
+	}
+	if n == sweepMax { // each conversation of a day has a row: the next request deletes more
+		l.mu.Lock()
+		l.swept = time.Time{}
+		l.mu.Unlock()
 	}
 }

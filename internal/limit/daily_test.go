@@ -1,6 +1,8 @@
 package limit
 
 import (
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,5 +48,32 @@ func TestADayIsCountedOnAllNodesAndEndsAtMidnight(t *testing.T) {
 				t.Errorf("on the next day: %v", err)
 			}
 		})
+	}
+}
+
+func TestTheCountsOfEarlierDaysAreAllDeleted(t *testing.T) {
+	l := onSQLite(t)
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	l.Now = func() time.Time { return now }
+	const conversations = 2*sweepMax + 10
+	var all sync.WaitGroup
+	for worker := range 10 {
+		all.Go(func() {
+			for i := worker; i < conversations; i += 10 {
+				if err := l.AllowDaily(t.Context(), "conversation "+strconv.Itoa(i), 3, 1); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	now = now.Add(day)
+	for range conversations/sweepMax + 1 {
+		if err := l.AllowDaily(t.Context(), "conversation", 10, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := l.store.DropRates(t.Context(), now, conversations); left != 0 || err != nil {
+		t.Errorf("%d counts of the day before are left, %v", left, err)
 	}
 }

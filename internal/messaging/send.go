@@ -45,7 +45,7 @@ func (m *Messaging) sends() *share.Crew[*replies.Reply] {
 			if err != nil && ctx.Err() == nil {
 				m.o.Log.WarnContext(ctx, "send a reply", "company", r.CompanyID, "conversation", r.ConversationID, "seq", r.Seq, "error", err)
 			}
-			return ok // the next reply of the conversation waited for this one
+			return ok
 		},
 		Wake: m.Said,
 	}

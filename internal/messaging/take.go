@@ -48,7 +48,7 @@ func (m *Messaging) intakes() *share.Crew[*replies.Inbound] {
 			if err != nil && ctx.Err() == nil {
 				m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1, "error", err)
 			}
-			return ok // the next message of the same person waited for this one
+			return ok
 		},
 		Wake: func() { poke(m.came) },
 	}

@@ -5,27 +5,28 @@ import (
 	"sync"
 )
 
-// Crew works in the background at what is due of all companies, at so many things at once, of which one company has its part: a
-// company whose server is slow holds up nobody else. All fields are required.
+// Crew works in the background at what is due, of all companies. It works at a bounded number of things at once, of which a company
+// has its part: a company whose server is slow holds up nobody else. All fields are required.
 type Crew[T any] struct {
 	Places *Share
-	Page   int // of what Due returns at most
-	// Due returns what is due, in order, but of the companies without.
+	Page   int // the most that Due returns; more than there are places
+	// Due returns what is due, the oldest first, except for the companies in without.
 	Due func(ctx context.Context, without []string) ([]T, error)
-	// Key names a thing, and Company the company that it is of.
+	// Key identifies a thing, and Company its company.
 	Key, Company func(x T) string
-	// Work works at a thing, which is due no longer when it returns; it reports whether another one may be due now.
+	// Work works at a thing. It returns false where the thing may still be due, after a fault for example: then the crew waits for the
+	// next call of Begin instead of trying again at once.
 	Work func(ctx context.Context, x T) bool
-	// Wake has Begin called again.
+	// Wake has Begin called again, for there is a place, and another thing may be due.
 	Wake func()
 
 	mu       sync.Mutex
 	underWay map[string]bool
-	left     bool // something that is due has found no place
 	all      sync.WaitGroup
 }
 
-// Begin begins to work at what is due, as far as there are places, and returns before that ends. Errors: those of Due.
+// Begin begins to work at what is due, as far as there are places, and returns before that ends. Call it when Wake asks for it and
+// now and then. Errors: those of Due.
 func (c *Crew[T]) Begin(ctx context.Context) error {
 	for {
 		due, err := c.Due(ctx, c.Places.Full())
@@ -55,9 +56,8 @@ func (c *Crew[T]) begin(ctx context.Context, x T) bool {
 	if c.underWay[key] {
 		return false
 	}
-	place, err := c.Places.Take(Holder{Company: c.Company(x)})
-	if err != nil {
-		c.left = true
+	place, ok := c.Places.Try(Holder{Company: c.Company(x)})
+	if !ok {
 		return false
 	}
 	if c.underWay == nil {
@@ -65,21 +65,22 @@ func (c *Crew[T]) begin(ctx context.Context, x T) bool {
 	}
 	c.underWay[key] = true
 	c.all.Go(func() {
-		more := false
-		defer func() {
-			c.mu.Lock()
-			delete(c.underWay, key)
-			more = more || c.left
-			c.left = false
-			c.mu.Unlock()
-			place.Release()
-			if more {
-				c.Wake()
-			}
-		}()
-		more = c.Work(ctx, x)
+		if c.work(ctx, x, key, place) {
+			c.Wake()
+		}
 	})
 	return true
+}
+
+// work works at a thing, and leaves its place before anybody is woken.
+func (c *Crew[T]) work(ctx context.Context, x T, key string, place *Place) bool {
+	defer func() {
+		c.mu.Lock()
+		delete(c.underWay, key)
+		c.mu.Unlock()
+		place.Release()
+	}()
+	return c.Work(ctx, x)
 }
 
 // Full returns the companies that hold all that they may.

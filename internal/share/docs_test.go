@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +42,27 @@ func TestTheTableOfBoundedResourcesIsFresh(t *testing.T) {
 	}
 }
 
+var resourceName = regexp.MustCompile(`Name: "([a-z_]+)"`)
+
+func TestEveryResourceIsListedOnce(t *testing.T) {
+	text, err := os.ReadFile("resources.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written, listed []string
+	for _, m := range resourceName.FindAllStringSubmatch(string(text), -1) {
+		written = append(written, m[1])
+	}
+	for _, r := range share.Resources() {
+		listed = append(listed, r.Name)
+	}
+	slices.Sort(written)
+	slices.Sort(listed)
+	if diff := cmp.Diff(written, listed); diff != "" {
+		t.Errorf("the resources that are written and those that are listed differ:\n%s", diff)
+	}
+}
+
 // table is the table of bounded resources.
 func table() string {
 	var b strings.Builder
@@ -48,7 +71,7 @@ func table() string {
 		beyond := "refused"
 		switch {
 		case r.Waits:
-			beyond = "waits; the company with the fewest goes first"
+			beyond = "waits"
 		case r.Replaces:
 			beyond = "refused; a session's oldest one ends"
 		}

@@ -22,40 +22,48 @@ type Resource struct {
 	Waits    bool // one more waits for its turn instead of being refused
 }
 
-// The bounded resources of a node. One company never gets all of one, so that another company is served.
+// The bounded resources of a node. One company never gets all of one, or has to let others go first, so that another company is served.
 var ( //nolint:gochecknoglobals // read only
-	Bodies = Resource{Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 64 << 20, Company: 16 << 20, Client: 8 << 20}
-	// EventStreams leave half of the connections to requests.
-	EventStreams = Resource{
-		Name: "event_streams", Holds: "event streams and waiting reads of events", Setting: "half of `--max-connections`",
-		Node: 4096, Company: 3072, Client: 512, Session: 10, Replaces: true,
+	// Bodies have room for what a company, its visitors, strangers and providers may hold, and for another company.
+	Bodies = Resource{
+		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true, Node: 80 << 20, Company: 16 << 20, Client: 8 << 20,
 	}
-	Talks        = Resource{Name: "talks", Holds: "talks in browsers", Node: 300, Company: 225, Client: 30, Session: 2}
-	FileUploads  = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Client: 12, Session: 6}
-	ListUploads  = Resource{Name: "list_uploads", Holds: "lists of contacts on their way in", Node: 8, Company: 4, Session: 2}
-	Exports      = Resource{Name: "exports", Holds: "exports", Node: 8, Company: 4, Session: 2}
-	Imports      = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 4}
-	Playgrounds  = Resource{Name: "playgrounds", Holds: "answers of playgrounds", Node: 16, Company: 8, Session: 4}
-	Listening    = Resource{Name: "listening", Holds: "voices that are listened to", Node: 8, Company: 4, Session: 2}
-	TestCalls    = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
-	SignIns      = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
-	AgentReplies = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
-	FlowEffects  = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
-	Inbound      = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
-	ChannelSends = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
-	ListJobs     = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
-	MediaChecks  = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
-	Lists        = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
-	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
-	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
+	// EventStreams leave half of the connections to requests. A page of the panel has up to two: a session is somebody with ten of them.
+	EventStreams = Resource{
+		Name: "event_streams", Holds: "event streams, sockets of talks and waiting reads of events", Setting: "half of `--max-connections`",
+		Node: 4096, Company: 3072, Client: 512, Session: 20, Replaces: true,
+	}
+	Talks       = Resource{Name: "talks", Holds: "talks in browsers", Node: 300, Company: 225, Client: 30, Session: 2}
+	FileUploads = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Client: 12, Session: 6}
+	ListUploads = Resource{Name: "list_uploads", Holds: "lists of contacts on their way in", Node: 8, Company: 4, Session: 2}
+	Exports     = Resource{Name: "exports", Holds: "exports", Node: 8, Company: 4, Session: 2}
+	Imports     = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 4}
+	Playgrounds = Resource{Name: "playgrounds", Holds: "answers of playgrounds", Node: 16, Company: 8, Session: 4}
+	Listening   = Resource{Name: "listening", Holds: "voices that are listened to", Node: 8, Company: 4, Session: 2}
+	TestCalls   = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
+	SignIns     = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
+	// SIPTransactions are kept for 32 s after their response: a busy trunk has 64 for each call that begins or ends in a second.
+	SIPTransactions = Resource{Name: "sip_transactions", Holds: "SIP requests under way", Node: 8192, Company: 6144, Client: 2048}
+	SIPConnections  = Resource{Name: "sip_connections", Holds: "SIP connections that were accepted", Node: 512, Company: 384, Client: 64}
+	TrunkNames      = Resource{Name: "trunk_names", Holds: "names of trunks that are looked up", Node: 32, Company: 8, Waits: true}
+	AgentReplies    = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
+	ReplyQueue      = Resource{Name: "reply_queue", Holds: "chats that wait for an agent's answer", Node: 1000, Company: 250, Waits: true}
+	FlowEffects     = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
+	Inbound         = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
+	ChannelSends    = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
+	ListJobs        = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
+	MediaChecks     = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
+	Lists           = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
+	Speakers        = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
+	Transcribers    = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
 // Resources lists every bounded resource.
 func Resources() []Resource {
 	return []Resource{
-		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, AgentReplies,
-		FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists,
-		Speakers, Transcribers,
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, SIPTransactions,
+		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
+		Transcribers,
 	}
 }
 

@@ -130,20 +130,48 @@ func (s *Share) forget(p *Place) {
 func (s *Share) Take(h Holder) (*Place, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.resource.Replaces && h.Session != "" {
-		if all := s.oldest[h.Session]; int64(len(all)) >= s.resource.Session {
-			close(all[0].yield)
-			all[0].free()
-		}
+	if level, full := s.full(h, 1); full && !s.replace(h, level) {
+		s.refused[level]++
+		return nil, s.refusal(level)
 	}
-	if err := s.add(h, 1); err != nil {
-		return nil, err
+	return s.place(h), nil
+}
+
+// Try is Take for work that waits where there is no place: it counts as no refusal.
+func (s *Share) Try(h Holder) (*Place, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, full := s.full(h, 1); full {
+		return nil, false
 	}
+	return s.place(h), true
+}
+
+func (s *Share) place(h Holder) *Place {
+	s.change(h, 1)
 	p := &Place{share: s, holder: h, n: 1, yield: make(chan struct{})}
 	if s.resource.Replaces && h.Session != "" {
 		s.oldest[h.Session] = append(s.oldest[h.Session], p)
 	}
-	return p, nil
+	return p
+}
+
+// replace has the oldest place of a session yield to a new one, if the session's bound is the one that was met, and no other bound
+// is met without that place: a stream must not end for one that is refused.
+func (s *Share) replace(h Holder, met Level) bool {
+	if !s.resource.Replaces || met != Session {
+		return false
+	}
+	p := s.oldest[h.Session][0]
+	s.change(p.holder, -p.n)
+	_, full := s.full(h, 1)
+	s.change(p.holder, p.n)
+	if full {
+		return false
+	}
+	close(p.yield)
+	p.free()
+	return true
 }
 
 // Wait takes a place as soon as there is one. Of those that wait, a company that holds the least is served first. Errors: ctx's.
@@ -272,9 +300,13 @@ func (s *Share) refusal(level Level) *carillon.Error {
 	r := s.resource
 	most := strconv.FormatInt(r.bound(level), 10)
 	if level == Node {
-		return &carillon.Error{Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: retryAfter, Details: carillon.Details{
-			{Key: "reason", Value: "This node holds at most " + most + " " + r.Holds + "; retry later"}, {Key: "bound", Value: level.String()},
-		}}
+		return &carillon.Error{
+			Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: retryAfter,
+			Details: carillon.Details{
+				{Key: "reason", Value: "This node holds at most " + most + " " + r.Holds + "; retry later"},
+				{Key: "bound", Value: level.String()},
+			},
+		}
 	}
 	return &carillon.Error{Code: carillon.RateLimitExceeded, Message: "Too many at once", RetryAfter: retryAfter, Details: carillon.Details{
 		{Key: "limit", Value: int(r.bound(level))}, {Key: "window", Value: strconv.Itoa(retryAfter) + "s"},

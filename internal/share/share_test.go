@@ -138,6 +138,16 @@ func TestAReleasedPlaceIsFreeOnce(t *testing.T) {
 	}
 }
 
+// yields reports whether the holder of a place must end.
+func yields(p *share.Place) bool {
+	select {
+	case <-p.Yield():
+		return true
+	default:
+		return false
+	}
+}
+
 func TestTheOldestStreamOfASessionGivesWay(t *testing.T) {
 	s := share.New(share.Resource{Node: 10, Session: 2, Replaces: true})
 	var places []*share.Place
@@ -147,14 +157,6 @@ func TestTheOldestStreamOfASessionGivesWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		places = append(places, p)
-	}
-	yields := func(p *share.Place) bool {
-		select {
-		case <-p.Yield():
-			return true
-		default:
-			return false
-		}
 	}
 	if !yields(places[0]) || yields(places[1]) || yields(places[2]) {
 		t.Error("the first of three places gives way, and no other")
@@ -166,6 +168,34 @@ func TestTheOldestStreamOfASessionGivesWay(t *testing.T) {
 	other, err := s.Take(share.Holder{Session: "another"})
 	if err != nil || yields(other) || yields(places[1]) {
 		t.Errorf("another visitor disturbs this one: %v", err)
+	}
+}
+
+func TestNoStreamEndsForOneThatIsRefused(t *testing.T) {
+	s := share.New(share.Resource{Node: 10, Client: 1, Session: 1, Replaces: true})
+	first, _ := s.Take(share.Holder{Client: "mobile", Session: "phone"})
+	if _, err := s.Take(share.Holder{Client: "office", Session: "desk"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Take(share.Holder{Client: "office", Session: "phone"}); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+		t.Errorf("a place beyond the client's bound: %v", err)
+	}
+	if used := s.Counts().Used; used != 2 || yields(first) {
+		t.Errorf("%d are held, and the phone's stream ends although it gets no other", used)
+	}
+}
+
+func TestAStreamGivesWayWhereItsCompanyHoldsAllItMay(t *testing.T) {
+	s := share.New(share.Resource{Node: 10, Company: 2, Session: 1, Replaces: true})
+	oldest, _ := s.Take(share.Holder{Company: "a", Session: "phone"})
+	if _, err := s.Take(share.Holder{Company: "a", Session: "desk"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Take(share.Holder{Company: "a", Session: "phone"}); err != nil || !yields(oldest) {
+		t.Errorf("the phone's next stream: %v", err)
+	}
+	if used := s.Counts().Used; used != 2 {
+		t.Errorf("%d are held, want 2", used)
 	}
 }
 

@@ -20,29 +20,38 @@ var ErrDenied = errors.New("the trunk is at a private or reserved address")
 // Admit checks that a trunk may be called by its line: one with Trunk.Public may be at public addresses alone, and at those that are
 // allowed besides. Errors: ErrDenied; ErrUnreachable where the name is unknown.
 func Admit(ctx context.Context, t Trunk, allowed []netip.Prefix) error {
+	if !t.Public {
+		return nil
+	}
 	_, err := admit(ctx, t, allowed)
 	return err
 }
 
-// admit is Admit. It returns the address that was checked, so that it cannot become another one until it is called; "": any will do.
-// Over TLS the name is needed, whose certificate no other address has.
-func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (destination string, err error) {
-	if !t.Public {
-		return "", nil
-	}
+// way is where a trunk was found.
+type way struct {
+	destination string       // that its requests are sent to; "": what its name says, over TLS, where no other address has its certificate
+	addresses   []netip.Addr // of the trunk
+}
+
+// admit is Admit. The address that was checked is the one that is called: it cannot become another one meanwhile.
+func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (way, error) {
+	ctx, cancel := context.WithTimeout(ctx, unreachableAfter)
+	defer cancel()
 	all, err := lookUp(ctx, t)
 	if err != nil {
-		return "", errors.Join(ErrUnreachable, err)
+		return way{}, errors.Join(ErrUnreachable, err)
 	}
+	w := way{destination: all[0].String()}
 	for _, a := range all { // one bad address denies the trunk: which one is called cannot be foreseen
-		if !admits(a.Addr(), allowed) {
-			return "", ErrDenied
+		if t.Public && !admits(a.Addr(), allowed) {
+			return way{}, ErrDenied
 		}
+		w.addresses = append(w.addresses, a.Addr().Unmap())
 	}
 	if t.Transport == "tls" {
-		return "", nil
+		w.destination = ""
 	}
-	return all[0].String(), nil
+	return w, nil
 }
 
 // admits reports whether a trunk with Trunk.Public may be at an address.
@@ -118,8 +127,18 @@ func lookUp(ctx context.Context, t Trunk) ([]netip.AddrPort, error) {
 	if none != nil || len(servers) == 0 {
 		return nil, err
 	}
-	return addresses(ctx, servers[0].Target, servers[0].Port)
+	all, err = nil, nil
+	for _, s := range servers[:min(len(servers), maxServers)] {
+		some, fault := addresses(ctx, s.Target, s.Port)
+		all, err = append(all, some...), errors.Join(err, fault)
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, err
 }
+
+const maxServers = 8 // of a domain
 
 func addresses(ctx context.Context, host string, port uint16) (all []netip.AddrPort, err error) {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)

@@ -48,27 +48,7 @@ func TestATrunkOfAMemberIsAtPublicAddressesAlone(t *testing.T) {
 	}
 }
 
-// A telephone company that redirects the call of such a line does not get it to another address.
-func TestARedirectedCallStaysWithItsTrunk(t *testing.T) {
-	withPeers(t, func(t *testing.T, n Network) {
-		other := engine(t, Options{Network: n, OnCall: func(in *Incoming) {
-			t.Error("the other one is called")
-			in.Refuse(486, "Busy Here")
-		}})
-		moved := reply("302 Moved", false, "Contact: <sip:inside@"+other.Address().String()+">")
-		s := callee(t, n, nil, recv("INVITE"), moved, recv("ACK"), recv("INVITE"), reply("486 Busy Here", false), recv("ACK"))
-		e := engine(t, Options{Network: n, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-		trunk := s.trunk()
-		trunk.Public = true
-		var refused *Refused
-		if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Code != 486 {
-			t.Error(err)
-		}
-		s.done()
-	})
-}
-
-// Neither does a proxy that such a trunk names get what is said within a call.
+// A proxy that such a trunk names does not get what is said within a call.
 func TestACallOfAMemberStaysWithItsTrunk(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
 		sockets := n

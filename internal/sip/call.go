@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,15 +52,57 @@ type Call struct {
 	timer    sessionTimer
 	acked    chan struct{} // of a call to us: closed with its ACK
 	ack      sync.Once
+	talks    []func() // each ends that an address may send
 }
 
 func (e *Engine) newCall(d *dialog, s *rtp.Session, own, far *description) *Call {
 	c := &Call{Session: s, e: e, dialog: d, own: own, far: far, since: time.Now(), done: make(chan struct{}), acked: make(chan struct{})}
+	c.hear(d.peers())
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.calls[d.id()] = c
 	return c
 }
+
+// hear lets the far side's hosts send requests for as long as the call lasts. Those with names are looked up meanwhile.
+func (c *Call) hear(hosts []string) {
+	var names []string
+	for _, h := range hosts {
+		if a := addressOf(h); a.IsValid() {
+			c.hearAt(a)
+		} else if h != "" {
+			names = append(names, h)
+		}
+	}
+	if len(names) == 0 || c.e.life == nil {
+		return
+	}
+	c.e.background.Go(func() {
+		ctx, cancel := context.WithTimeout(c.e.life, maxLookUp)
+		defer cancel()
+		for _, name := range names {
+			all, _ := addresses(ctx, name, 0)
+			for _, a := range all[:min(len(all), maxAddresses)] {
+				c.hearAt(a.Addr().Unmap())
+			}
+		}
+	})
+}
+
+func (c *Call) hearAt(a netip.Addr) {
+	end := c.e.edge.talk(a)
+	c.mu.Lock()
+	keep := c.cause == nil && len(c.talks) < maxPeers
+	if keep {
+		c.talks = append(c.talks, end)
+	}
+	c.mu.Unlock()
+	if !keep {
+		end()
+	}
+}
+
+const maxPeers = 64 // of a call
 
 // Done is closed when the call has ended.
 func (c *Call) Done() <-chan struct{} { return c.done }
@@ -124,7 +167,12 @@ func (c *Call) over(why Cause) bool {
 		return false
 	}
 	c.cause = &why
+	talks := c.talks
+	c.talks = nil
 	c.mu.Unlock()
+	for _, end := range talks {
+		end()
+	}
 	c.timer.stop()
 	c.e.mu.Lock()
 	delete(c.e.calls, c.dialog.id())
@@ -205,12 +253,12 @@ func short(s string) string {
 }
 
 // late takes a CANCEL for what is over or never was; sipgo gives others to their INVITE.
-func (e *Engine) late(r *sip.Request, tx sip.ServerTransaction) {
+func late(r *sip.Request, tx sip.ServerTransaction) {
 	respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
 }
 
 // asked takes an OPTIONS.
-func (e *Engine) asked(r *sip.Request, tx sip.ServerTransaction) {
+func asked(r *sip.Request, tx sip.ServerTransaction) {
 	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, nil)
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
 	res.AppendHeader(sip.NewHeader("Accept", contentSDP))
@@ -237,12 +285,7 @@ func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {
 	}
 }
 
-// updated takes an UPDATE: a session timer's refresh, or a change of the sound.
-func (e *Engine) updated(r *sip.Request, tx sip.ServerTransaction) {
-	e.change(r, tx)
-}
-
-// change responds to a re-INVITE or an UPDATE.
+// change responds to a re-INVITE or an UPDATE: a session timer's refresh, or a change of the sound.
 func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 	c := e.find(r)
 	if c == nil {
@@ -275,8 +318,8 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 	} else if r.Method == sip.INVITE { // the far side wants an offer, and answers it in its ACK
 		body = []byte(c.own.String())
 	}
-	if contact := r.Contact(); contact != nil {
-		c.dialog.retarget(&contact.Address)
+	if contact := r.Contact(); contact != nil && c.dialog.retarget(&contact.Address) {
+		c.hear([]string{contact.Address.Host})
 	}
 	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, body)
 	if len(body) > 0 {

@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"cmp"
 	"net"
 
 	"github.com/emiago/sipgo/sip"
@@ -44,7 +45,7 @@ func (in *Incoming) authenticate(t Trunk) error {
 		source = host
 	}
 	p := proof{
-		realm: realm, source: source, method: in.request.Method.String(), user: in.request.Recipient.User, username: t.Username,
+		realm: cmp.Or(t.Realm, realm), source: source, method: in.request.Method.String(), user: in.request.Recipient.User, username: t.Username,
 		password: t.Password,
 	}
 	stale := false

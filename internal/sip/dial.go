@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +26,7 @@ type Trunk struct {
 	Domain    string // of the addresses of both sides; "": the host
 	Username  string // "": calls need no password
 	Password  string
+	Realm     string // that the password is for; "": the one that the trunk names first
 	CallerID  string // that the far side sees; "": the line's number
 	Encrypt   bool   // the sound, by SRTP
 	Agent     string // that answers calls to the line; "": nobody does
@@ -58,13 +61,14 @@ var (
 	ErrUnanswered = errors.New("nobody answered")
 	// ErrSound means that both sides have no sound in common.
 	ErrSound = errors.New("both sides have no kind of sound in common")
+
+	errUnreadable = errors.New("a header of the telephone company's response has control characters")
 )
 
 const (
 	// unreachableAfter is how long the first response may take.
 	unreachableAfter = 8 * time.Second
 	defaultRing      = 45 * time.Second
-	maxRedirects     = 3
 	cancelTimeout    = 6 * time.Second
 	maxRingTimeout   = 5 * time.Minute
 )
@@ -72,7 +76,7 @@ const (
 // Dial places a call and returns once it is answered. When ctx ends, or nobody answers within Ring, it is canceled. Exactly one
 // dialog of each INVITE is left: one that is answered while it is canceled is ended.
 func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
-	destination, err := admit(ctx, d.Trunk, e.o.AllowPrivate)
+	way, err := admit(ctx, d.Trunk, e.o.AllowPrivate)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +87,12 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.dialog.destination = destination
+	x.dialog.destination, x.dialog.trunkAt = way.destination, way.addresses
+	defer e.edge.talk(way.addresses...)()
+	if crowded(e.ua.TransportLayer(), x.dialog) {
+		x.close()
+		return nil, errors.Join(ErrUnreachable, errCrowded)
+	}
 	e.expect(x.d.CallID, true)
 	defer e.expect(x.d.CallID, false)
 	c, err := x.run(ctx)
@@ -116,7 +125,6 @@ type dialing struct {
 	tx        sip.ClientTransaction
 	invite    *sip.Request
 	responded bool // something came
-	redirects int
 	longer    bool
 
 	mu       sync.Mutex
@@ -150,14 +158,20 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 	if transport == "TLS" {
 		own = e.tls.Port()
 	}
-	from := &sip.FromHeader{DisplayName: d.Name, Address: sip.Uri{Scheme: "sip", User: d.From, Host: domain}, Params: sip.NewParams()}
+	caller := userPart(d.From)
+	from := &sip.FromHeader{
+		DisplayName: displayName(d.Name), Address: sip.Uri{Scheme: "sip", User: caller, Host: domain}, Params: sip.NewParams(),
+	}
 	from.Params.Add("tag", rand.Text())
-	contact := sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: d.From, Host: host.String(), Port: int(own), UriParams: sip.NewParams()}}
+	contact := sip.ContactHeader{
+		Address: sip.Uri{Scheme: "sip", User: caller, Host: host.String(), Port: int(own), UriParams: sip.NewParams()},
+	}
 	if transport != "UDP" {
 		contact.Address.UriParams.Add("transport", strings.ToLower(transport))
 	}
 	x.dialog = &dialog{
-		e: e, callID: x.d.CallID, local: from, remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: d.To, Host: domain}, Params: sip.NewParams()},
+		e: e, callID: x.d.CallID, local: from,
+		remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: userPart(d.To), Host: domain}, Params: sip.NewParams()},
 		target: target, contact: contact, transport: transport, seq: 1, trunk: &x.d.Trunk, confined: d.Trunk.Public,
 	}
 	return x, nil
@@ -173,7 +187,7 @@ func (t *Trunk) target(to string) (target sip.Uri, domain string, err error) {
 		}
 		host, port = h, int(n)
 	}
-	target = sip.Uri{Scheme: "sip", User: to, Host: host, Port: port, UriParams: sip.NewParams()}
+	target = sip.Uri{Scheme: "sip", User: userPart(to), Host: host, Port: port, UriParams: sip.NewParams()}
 	if tr := strings.ToLower(t.Transport); tr != "udp" {
 		target.UriParams.Add("transport", tr)
 	}
@@ -197,21 +211,27 @@ func (x *dialing) ladder(format string, args ...any) {
 	}
 }
 
-// send sends the INVITE, with what it has by now.
-func (x *dialing) send(ctx context.Context) (err error) {
-	if x.tx != nil {
-		x.tx.Terminate()
-		x.dialog.seq++
-	}
+// request is the INVITE, with what it has by now.
+func (x *dialing) request() *sip.Request {
 	r := x.dialog.numbered(sip.INVITE, x.dialog.seq, []byte(x.own.String()), contentSDP)
 	r.AppendHeader(sip.NewHeader("Allow", allowed))
 	for name, value := range x.d.Header {
-		r.AppendHeader(sip.NewHeader(name, value))
+		r.AppendHeader(sip.NewHeader(name, oneLine(value)))
 	}
 	x.timer.request(r)
 	for _, h := range x.dialog.passwords() {
 		r.AppendHeader(sip.HeaderClone(h))
 	}
+	return r
+}
+
+// send sends the INVITE.
+func (x *dialing) send(ctx context.Context) error {
+	if x.tx != nil {
+		x.tx.Terminate()
+		x.dialog.seq++
+	}
+	r := x.request()
 	x.invite = r
 	x.ladder("▶ INVITE %s over %s", r.Recipient.Addr(), x.dialog.transport)
 	connecting, stop := context.WithTimeout(ctx, x.e.patience)
@@ -270,11 +290,15 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 	}
 }
 
-// take takes a response. again: the INVITE was sent again.
+// take takes a response. again: the INVITE was sent again. A redirection is a refusal: whoever redirects calls, the far side's telephone
+// say, does not choose whom the company calls, and pays for, or who asks for its password.
 func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again bool, err error) {
 	x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
 	switch code := res.StatusCode; {
-	case code == 100:
+	case code >= 200 && !readable(res.Headers()): // nothing of it is repeated, in an ACK neither
+		x.tx.Terminate()
+		return nil, false, fmt.Errorf("%w: %w", &Refused{sip.StatusBadRequest, "Bad Response"}, errUnreadable)
+	case code == 100, code < 200 && !readable(res.Headers()):
 		return nil, false, nil
 	case code < 200:
 		x.early(res)
@@ -282,15 +306,15 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 	case code < 300:
 		c, err = x.answer(ctx, res)
 		return c, false, err
-	case code < 400 && x.redirects < maxRedirects && res.Contact() != nil && x.mayFollow():
-		x.redirects++
-		x.dialog.target = *res.Contact().Address.Clone()
-		return nil, true, x.send(ctx)
 	case code == 401 || code == 407:
-		if again, err := x.dialog.authorize(x.invite, res); !again {
-			return nil, false, errors.Join(&Refused{code, short(res.Reason)}, err)
+		refused := &Refused{code, short(res.Reason)}
+		switch again, err := x.dialog.authorize(x.invite, res); {
+		case again:
+			return nil, true, x.send(ctx)
+		case err != nil:
+			return nil, false, fmt.Errorf("%w: %w", refused, err)
 		}
-		return nil, true, x.send(ctx)
+		return nil, false, refused
 	case code == 422 && !x.longer:
 		x.longer = true
 		if h := res.GetHeader(headerLeast); h != nil {
@@ -301,10 +325,6 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 		return nil, false, &Refused{code, short(res.Reason)}
 	}
 }
-
-// mayFollow reports whether a redirection is followed. A trunk with Trunk.Public keeps its address; over TLS, where the name decides which
-// that is, it would not.
-func (x *dialing) mayFollow() bool { return !x.dialog.confined || x.dialog.destination != "" }
 
 // early takes a provisional response: it rings, and sound may come.
 func (x *dialing) early(res *sip.Response) {
@@ -378,10 +398,14 @@ func (x *dialing) established(res *sip.Response) *dialog {
 	d := &dialog{
 		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
 		transport: x.dialog.transport, seq: x.invite.CSeq().SeqNo, invited: x.invite.CSeq().SeqNo, routes: routesOf(res, true), destination: res.Source(),
-		trunk: x.dialog.trunk, confined: x.dialog.confined, password: x.dialog.passwords(),
+		trunk: x.dialog.trunk, trunkAt: x.dialog.trunkAt, confined: x.dialog.confined, password: x.dialog.passwords(),
+	}
+	if a, err := netip.ParseAddrPort(res.Source()); err == nil && d.transport == "TLS" { // which of the name's addresses it is
+		d.trunkAt = append(slices.Clone(d.trunkAt), a.Addr().Unmap())
 	}
 	if to := res.To(); to != nil {
 		d.remote = sip.HeaderClone(to).(*sip.ToHeader)
+		d.remote.DisplayName = "" // nobody needs it in requests within the call, and it may be quoted badly
 	}
 	if contact := res.Contact(); contact != nil {
 		d.target = *contact.Address.Clone()
@@ -492,7 +516,7 @@ func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, e
 	if err != nil {
 		return 0, "", err
 	}
-	destination, err := admit(ctx, t, e.o.AllowPrivate)
+	way, err := admit(ctx, t, e.o.AllowPrivate)
 	if err != nil {
 		return 0, "", err
 	}
@@ -502,7 +526,10 @@ func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, e
 	d := &dialog{
 		e: e, callID: rand.Text(), local: from, remote: &sip.ToHeader{Address: *target.Clone(), Params: sip.NewParams()}, target: target,
 		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: host.String(), Port: int(e.address.Port())}},
-		transport: strings.ToUpper(t.Transport), destination: destination,
+		transport: strings.ToUpper(t.Transport), destination: way.destination,
+	}
+	if crowded(e.ua.TransportLayer(), d) {
+		return 0, "", errors.Join(ErrUnreachable, errCrowded)
 	}
 	res, err := d.ask(ctx, d.request(sip.OPTIONS, nil, ""))
 	if err != nil {

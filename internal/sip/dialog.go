@@ -3,6 +3,7 @@ package sip
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type dialog struct {
 
 	invited uint32 // the number of the INVITE
 	trunk   *Trunk // whose password requests may need; nil: they need none
+	trunkAt []netip.Addr
 
 	mu       sync.Mutex // of what follows, and of target once the call is answered
 	seq      uint32
@@ -67,11 +69,26 @@ func (d *dialog) request(method sip.RequestMethod, body []byte, contentType stri
 	return d.numbered(method, seq, body, contentType)
 }
 
-// retarget sends requests to another address from now on.
-func (d *dialog) retarget(to *sip.Uri) {
+// retarget sends requests to another address from now on, and reports whether its host is another one.
+func (d *dialog) retarget(to *sip.Uri) (moved bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	moved = d.target.Host != to.Host
 	d.target = *to.Clone()
+	return moved
+}
+
+// peers are the hosts that requests of the far side may come from: where its messages came from, the address that it gave, and the proxy
+// next to us.
+func (d *dialog) peers() []string {
+	all := []string{d.destination, d.target.Host}
+	if len(d.routes) > 0 {
+		route := sip.RouteHeader{}
+		if _, err := sip.ParseAddressValue(d.routes[0], &route.Address, nil); err == nil {
+			all = append(all, route.Address.Host)
+		}
+	}
+	return all
 }
 
 // numbered is a request of a number.

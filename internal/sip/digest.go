@@ -3,20 +3,33 @@ package sip
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/emiago/sipgo/sip"
 	"github.com/icholy/digest"
 )
 
-var errNoChallenge = errors.New("the telephone company wants a password and does not say how")
+// Reasons for which a challenge gets no password.
+var (
+	errNoChallenge  = errors.New("the telephone company wants a password and does not say how")
+	errElsewhere    = errors.New("something else than the trunk asks for the password")
+	errDowngraded   = errors.New("the trunk asks for the password in a weaker way than before")
+	errForeignRealm = errors.New("the trunk asks for the password of another realm")
+)
 
-// authorize computes the password that a 401 or 407 to a request wants. again: the request may be sent once more. A password that was
-// wrong is not given again: accounts are locked for less.
+// authorize computes the password that a 401 or 407 to a request wants, of whichever method. again: the request may be sent once more. A
+// password that was wrong is not given again: accounts are locked for less. A response to a challenge lets whoever made it up search for
+// the password at leisure, so only the trunk gets one, for the realm that the password is for, in the strongest way that it has offered.
 func (d *dialog) authorize(r *sip.Request, res *sip.Response) (again bool, err error) {
 	if d.trunk == nil || d.trunk.Password == "" {
 		return false, nil
+	}
+	if !d.isTrunk(r.Destination()) || d.transport != "TLS" && !d.isTrunk(res.Source()) { // over TLS the certificate has said who responds
+		return false, errElsewhere
 	}
 	challenge, header := "WWW-Authenticate", "Authorization"
 	if res.StatusCode == sip.StatusProxyAuthRequired {
@@ -26,10 +39,12 @@ func (d *dialog) authorize(r *sip.Request, res *sip.Response) (again bool, err e
 	if err != nil {
 		return false, err
 	}
+	if err := d.e.realms.check(d.trunk, h); err != nil {
+		return false, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	given := header + " " + h.Realm
-	if slices.Contains(d.asked, given) && !h.Stale && r.GetHeader(header) != nil || len(d.asked) > mostAsked {
+	if slices.Contains(d.asked, header) && !h.Stale && r.GetHeader(header) != nil || len(d.asked) > mostAsked {
 		return false, nil
 	}
 	cred, err := digest.Digest(h, digest.Options{
@@ -38,13 +53,34 @@ func (d *dialog) authorize(r *sip.Request, res *sip.Response) (again bool, err e
 	if err != nil {
 		return false, fmt.Errorf("compute the response to the password: %w", err)
 	}
-	d.asked = append(d.asked, given)
+	d.asked = append(d.asked, header)
 	d.password = slices.DeleteFunc(slices.Clone(d.password), func(have sip.Header) bool { return have.Name() == header })
 	d.password = append(d.password, sip.NewHeader(header, cred.String()))
 	return true, nil
 }
 
 const mostAsked = 16
+
+// isTrunk reports whether an address, host:port, is the trunk's.
+func (d *dialog) isTrunk(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if err != nil { // over TLS requests go to a name
+		return strings.EqualFold(host, d.trunk.hostName())
+	}
+	return slices.Contains(d.trunkAt, a.Unmap())
+}
+
+// hostName is the trunk's host without its port.
+func (t *Trunk) hostName() string {
+	if h, _, err := net.SplitHostPort(t.Host); err == nil {
+		return h
+	}
+	return t.Host
+}
 
 // passwords are the headers that gave the password last.
 func (d *dialog) passwords() []sip.Header {
@@ -53,9 +89,9 @@ func (d *dialog) passwords() []sip.Header {
 	return d.password
 }
 
-// choose is the first challenge that can be answered here.
-func choose(all []sip.Header) (*digest.Challenge, error) {
-	err := errNoChallenge
+// choose is the strongest challenge that can be answered here: of equals the first.
+func choose(all []sip.Header) (best *digest.Challenge, err error) {
+	err = errNoChallenge
 	for _, h := range all {
 		c, bad := digest.ParseChallenge(h.Value())
 		if bad != nil {
@@ -63,9 +99,74 @@ func choose(all []sip.Header) (*digest.Challenge, error) {
 			continue
 		}
 		c.Algorithm = strings.ToUpper(c.Algorithm)
-		if digest.CanDigest(c) {
-			return c, nil
+		for i, q := range c.QOP {
+			c.QOP[i] = strings.TrimSpace(q)
+		}
+		if strength(c) > 0 && (best == nil || strength(c) > strength(best)) {
+			best = c
 		}
 	}
+	if best != nil {
+		return best, nil
+	}
 	return nil, err
+}
+
+// strength orders challenges; 0: it is not answered. auth-int is not: it protects a body that proxies change.
+func strength(c *digest.Challenge) int {
+	n := algorithm(c)
+	switch {
+	case n == 0, len(c.QOP) > 0 && !c.SupportsQOP("auth"):
+		return 0
+	case len(c.QOP) > 0: // with a number of ours in it, no table that was computed before helps
+		return 2*n + 1
+	}
+	return 2 * n
+}
+
+// algorithm orders the algorithms; 0: it is not answered. The sessions are not, MD5-sess say: the far side would get a key that stays good.
+func algorithm(c *digest.Challenge) int {
+	switch c.Algorithm {
+	case "", "MD5":
+		return 1
+	case "SHA-256":
+		return 2
+	case "SHA-512-256":
+		return 3
+	}
+	return 0
+}
+
+// realms are what trunks asked for passwords with first, by trunk and user. The zero value is ready.
+type realms struct {
+	mu    sync.Mutex
+	known map[string]realm
+}
+
+type realm struct {
+	name      string
+	algorithm int
+}
+
+// check holds a challenge to the trunk's realm, and to how the trunk asked before.
+func (x *realms) check(t *Trunk, c *digest.Challenge) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	key := t.key() + " " + t.Username + " " + t.Realm
+	known, before := x.known[key]
+	name := t.Realm
+	if name == "" && before {
+		name = known.name
+	}
+	switch {
+	case name != "" && c.Realm != name:
+		return fmt.Errorf("%w, %q instead of %q: where that is right, set it as the line's realm", errForeignRealm, short(c.Realm), name)
+	case before && algorithm(c) < known.algorithm:
+		return fmt.Errorf("%w: where that is right, set %q as the line's realm", errDowngraded, short(c.Realm))
+	}
+	if x.known == nil || len(x.known) >= mostKept {
+		x.known = map[string]realm{}
+	}
+	x.known[key] = realm{c.Realm, algorithm(c)}
+	return nil
 }

@@ -2,7 +2,7 @@
 // The transactions are sipgo's; dialogs, the loop of an INVITE, session timers and the sound are ours.
 //
 //	Dial ── INVITE ─▶ 100, 18x (rings, early sound) ─▶ 200 ─▶ ACK ─▶ Call ─▶ BYE, from either side
-//	           └ 401, 407: again with a password; 3xx: elsewhere; 422: a longer session; ctx ends: CANCEL
+//	           └ 401, 407: again with a password; 422: a longer session; 3xx and all else: refused; ctx ends: CANCEL
 package sip
 
 import (
@@ -24,6 +24,7 @@ import (
 	"github.com/emiago/sipgo/sip"
 
 	"carillon/internal/rtp"
+	"carillon/internal/share"
 )
 
 const agentName = "Carillon"
@@ -35,6 +36,11 @@ type Options struct {
 	TLSFiles *tls.Config // certificates of ours, and whom we trust
 	External netip.Addr  // that the far side reaches us by; zero: the address that the way to it begins at
 	Ports    [2]uint16   // of the sound, the lowest and the highest; zero: any
+	// Lines lists the trunks of all lines, every second: these, and whomever the node is talking with, are all who reach it. nil: everybody
+	// may call, without any bounds, which is for an Address that this machine alone reaches.
+	Lines  func(ctx context.Context) ([]Line, error)
+	Shares *share.Set // of the node
+
 	// AllowPrivate are addresses that trunks with Trunk.Public may be at besides public ones.
 	AllowPrivate []netip.Prefix
 	Log          *slog.Logger
@@ -68,14 +74,18 @@ type Engine struct {
 	udp     sip.Addr       // as sipgo knows it
 	tls     netip.AddrPort
 	ports   ports
+	edge    *edge
+	hosts   *hosts
 	health  health
+	realms  realms
 
 	challenges challenges
 
 	patience time.Duration // until the first response
 	closers  []io.Closer
 
-	cancel     context.CancelFunc // ends what runs in the background
+	life       context.Context //nolint:containedctx // of what runs in the background
+	cancel     context.CancelFunc
 	background sync.WaitGroup
 
 	mu      sync.Mutex
@@ -99,7 +109,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{network: o.Network, lowest: o.Ports[0], highest: o.Ports[1]},
-		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter,
+		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter, edge: newEdge(&o), hosts: newHosts(o.Shares),
 	}
 	e.health.e = e
 	if err := e.open(ctx); err != nil {
@@ -112,20 +122,33 @@ func (e *Engine) open(ctx context.Context) error {
 	quiet := slog.New(quieter{e.o.Log.Handler()})
 	setUp()
 	var err error
-	if e.ua, err = sipgo.NewUA(sipgo.WithUserAgent(agentName), sipgo.WithUserAgenTLSConfig(e.o.TLSFiles)); err != nil {
+	stream := func() *sip.TransportTCP { // connections that we open: nobody's stays without a use, or holds up who writes
+		return &sip.TransportTCP{ReadTimeout: idleTimeout, WriteTimeout: writeTimeout}
+	}
+	transports := sip.TransportsConfig{TCP: stream(), TLS: &sip.TransportTLS{TransportTCP: stream()}}
+	if e.ua, err = sipgo.NewUA(sipgo.WithUserAgent(agentName), sipgo.WithUserAgenTLSConfig(e.o.TLSFiles),
+		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerTransports(transports))); err != nil {
 		return fmt.Errorf("start the SIP user agent: %w", err)
 	}
 	e.closers = append(e.closers, e.ua)
 	if e.server, err = sipgo.NewServer(e.ua, sipgo.WithServerLogger(quiet)); err != nil {
 		return fmt.Errorf("start the SIP user agent: %w", err)
 	}
-	e.server.OnInvite(e.invited)
-	e.server.OnAck(e.acknowledged)
-	e.server.OnBye(e.ended)
-	e.server.OnCancel(e.late)
-	e.server.OnUpdate(e.updated)
-	e.server.OnInfo(e.informed)
-	e.server.OnOptions(e.asked)
+	for method, h := range map[sip.RequestMethod]sipgo.RequestHandler{
+		sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed,
+		sip.OPTIONS: asked,
+	} {
+		e.server.OnRequest(method, e.edge.guarded(h))
+	}
+	e.server.OnNoRoute(e.edge.guarded(unrouted))
+	e.edge.respond = e.server.WriteResponse
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	e.life, e.cancel = background, cancel
+	if e.o.Lines != nil {
+		t := &trunks{lines: e.o.Lines, edge: e.edge, hosts: e.hosts, log: e.o.Log}
+		t.admit(background) // before the first packet
+		e.background.Go(func() { t.follow(background) })
+	}
 	if err := e.listen(ctx); err != nil {
 		return err
 	}
@@ -134,10 +157,8 @@ func (e *Engine) open(ctx context.Context) error {
 		return fmt.Errorf("start the SIP user agent: %w", err)
 	}
 	e.closers = append(e.closers, e.client)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	e.cancel = cancel
-	e.background.Go(func() { e.watch(ctx) })
-	e.background.Go(func() { e.health.keepAlive(ctx) })
+	e.background.Go(func() { e.watch(background) })
+	e.background.Go(func() { e.health.keepAlive(background) })
 	return nil
 }
 
@@ -159,11 +180,15 @@ func (e *Engine) listen(ctx context.Context) error {
 		return fmt.Errorf("listen for calls: %w", err)
 	}
 	e.address = unmapped(udp.LocalAddr().(*net.UDPAddr).AddrPort())
-	e.closers = append(e.closers, udp, tcp)
+	if c, ok := udp.(*net.UDPConn); ok {
+		_ = c.SetReadBuffer(readBuffer) // as much of it as the system allows
+	}
+	connections := accept(e, tcp, nil)
+	e.closers = append(e.closers, udp, connections)
 	own := udp.LocalAddr().(*net.UDPAddr)
 	e.udp = sip.Addr{IP: own.IP, Port: own.Port}
-	go func() { _ = e.server.ServeUDP(udp) }()
-	go func() { _ = e.server.ServeTCP(tcp) }()
+	go func() { _ = e.server.ServeUDP(packets{udp, e.edge}) }()
+	go func() { _ = e.server.ServeTCP(connections) }()
 	for { // requests need the connection, which sipgo learns of on that goroutine
 		if _, err := e.ua.TransportLayer().GetConnection("udp", e.udp.String()); err == nil {
 			break
@@ -177,15 +202,19 @@ func (e *Engine) listen(ctx context.Context) error {
 	if e.o.TLS == "" {
 		return nil
 	}
-	secure, err := tls.Listen("tcp", e.o.TLS, e.o.TLSFiles)
+	l, err := e.o.Network.Listen(ctx, "tcp", e.o.TLS)
 	if err != nil {
 		return fmt.Errorf("listen for encrypted calls: %w", err)
 	}
-	e.tls = unmapped(secure.Addr().(*net.TCPAddr).AddrPort())
+	e.tls = unmapped(l.Addr().(*net.TCPAddr).AddrPort())
+	secure := accept(e, l, e.o.TLSFiles)
 	e.closers = append(e.closers, secure)
 	go func() { _ = e.server.ServeTLS(secure) }()
 	return nil
 }
+
+// readBuffer holds what strangers send while their packets are dropped, without those of trunks being lost for it.
+const readBuffer = 1 << 20
 
 func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 

@@ -72,6 +72,7 @@ func FuzzRequest(f *testing.F) {
 		r.SetSource("127.0.0.1:5060")
 		r.SetTransport("UDP")
 		e := &Engine{o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"), calls: map[string]*Call{}}
+		e.edge = newEdge(&e.o)
 		e.o.OnCall = func(in *Incoming) {
 			_, _ = in.Header("X"), in.dialog("127.0.0.1")
 			in.Refuse(486, "Busy Here")
@@ -94,7 +95,8 @@ func FuzzRequest(f *testing.F) {
 		tx := deaf{done: make(chan struct{})}
 		close(tx.done)
 		handlers := map[sip.RequestMethod]func(*sip.Request, sip.ServerTransaction){
-			sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: e.late, sip.UPDATE: e.updated, sip.INFO: e.informed, sip.OPTIONS: e.asked,
+			sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed,
+			sip.OPTIONS: asked,
 		}
 		if h := handlers[r.Method]; h != nil {
 			h(r, tx)
@@ -129,13 +131,15 @@ func FuzzResponse(f *testing.F) {
 			o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"),
 			calls: map[string]*Call{}, ports: ports{network: &net.ListenConfig{}},
 		}
+		e.edge = newEdge(&e.o)
 		trunk := Trunk{Host: "127.0.0.1", Transport: "udp", Username: "robin", Password: "secret"}
 		x, err := e.newDialing(t.Context(), Dial{To: "1", From: "2", Trunk: trunk})
 		if err != nil {
 			t.Skip(err)
 		}
 		defer x.close()
-		x.invite = x.dialog.request(sip.INVITE, []byte(x.own.String()), contentSDP)
+		x.dialog.trunkAt = []netip.Addr{netip.MustParseAddr("127.0.0.1")}
+		x.invite = x.request()
 		switch code := res.StatusCode; {
 		case code < 200:
 			x.early(res)

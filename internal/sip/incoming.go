@@ -114,6 +114,12 @@ func (in *Incoming) Refuse(code int, reason string) {
 	in.final.Do(func() { _ = in.tx.Respond(res) })
 }
 
+// Forbid refuses a call to a number that is no line's of the trunk that it comes from, in the same way whether or not it is another's line.
+func (in *Incoming) Forbid() {
+	in.e.edge.refused.add(byLine, addressOf(in.Source), time.Now())
+	in.Refuse(sip.StatusForbidden, "Forbidden")
+}
+
 var errGone = errors.New("the caller gave up")
 
 // Answer takes the call. onFrame gets its sound; it may be nil.
@@ -185,12 +191,12 @@ func (in *Incoming) repeat(c *Call, res *sip.Response) {
 
 func (in *Incoming) dialog(host string) *dialog {
 	r := in.request
-	local := &sip.FromHeader{DisplayName: r.To().DisplayName, Address: *r.To().Address.Clone(), Params: sip.NewParams()}
+	local := &sip.FromHeader{Address: *r.To().Address.Clone(), Params: sip.NewParams()}
 	local.Params.Add("tag", in.tag)
-	remote := &sip.ToHeader{DisplayName: r.From().DisplayName, Address: *r.From().Address.Clone(), Params: sip.NewParams()}
+	remote := &sip.ToHeader{Address: *r.From().Address.Clone(), Params: sip.NewParams()}
 	remote.Params.Add("tag", tagOf(r.From().Params))
 	contact := sip.ContactHeader{Address: sip.Uri{
-		Scheme: "sip", User: in.To, Host: host, Port: int(in.e.address.Port()), UriParams: sip.NewParams(),
+		Scheme: "sip", User: userPart(in.To), Host: host, Port: int(in.e.address.Port()), UriParams: sip.NewParams(),
 	}}
 	if r.Transport() == overTLS {
 		contact.Address.Port = int(in.e.tls.Port())

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"carillon/internal/rtp/rtptest"
 )
 
 // ofInvite has a response be one to the INVITE, whatever came since.
@@ -158,18 +160,49 @@ func checkDigests(t *testing.T, exchanged, header string, good bool) {
 	}
 }
 
+// A redirection would have others choose the number, which costs, and who learns a response to a challenge.
 func TestPeersSendElsewhere(t *testing.T) {
-	withPeers(t, func(t *testing.T, n Network) {
-		s := callee(t, n, nil, recv("INVITE"), reply("302 Moved Temporarily", false), recv("ACK"), recv("INVITE"), reply("200 OK", true),
-			recv("ACK"), recv("BYE"), within("200 OK", false))
-		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: s.trunk()})
+	t.Parallel()
+	for _, moved := range []string{
+		"300 Multiple Choices", "301 Moved Permanently", "302 Moved Temporarily", "305 Use Proxy", "380 Alternative Service",
+	} {
+		t.Run(moved, func(t *testing.T) {
+			withPeers(t, func(t *testing.T, n Network) {
+				other := engine(t, Options{Network: n, OnCall: func(in *Incoming) {
+					t.Error("the other one is called")
+					in.Refuse(486, "Busy Here")
+				}})
+				const own = "Contact: <sip:peer@[local_ip]:[local_port];transport=[transport]>"
+				elsewhere := "Contact: <sip:19005550100@" + other.Address().String() + ">"
+				s := callee(t, n, nil, recv("INVITE"), strings.Replace(reply(moved, false), own, elsewhere, 1), recv("ACK"))
+				trunk := s.trunk()
+				trunk.Username, trunk.Password = "robin", "secret"
+				var refused *Refused
+				if _, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Error() != moved {
+					t.Errorf("%v, want %s", err, moved)
+				}
+				s.done()
+			})
+		})
+	}
+}
+
+// A proxy that the answer names, on whose way the call's requests are, asks for the password of the BYE.
+func TestAProxyOnTheWayGetsNoPassword(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		const challenge = `Proxy-Authenticate: Digest realm="example.com", nonce="1", algorithm=MD5`
+		proxy := callee(t, n, nil, recv("ACK"), recv("BYE"), within("407 Proxy Authentication Required", false, challenge), recv("BYE"))
+		at := strings.Replace(proxy.trunk().Host, "127.0.0.1", "127.0.0.9", 1) // the network in memory looks at ports alone
+		s := callee(t, n, nil, recv("INVITE"), reply("200 OK", true, "Record-Route: <sip:"+at+";lr>"))
+		trunk := s.trunk()
+		trunk.Username, trunk.Password = "robin", "secret"
+		c, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: trunk})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.HangUp(t.Context())
-		s.done()
-		if !strings.Contains(s.exchanged(), "INVITE sip:peer@") {
-			t.Error(s.exchanged())
+		if x := proxy.exchanged(); strings.Contains(x, "Authorization") || strings.Count(x, "BYE sip:") != 1 {
+			t.Errorf("the proxy gets the password:\n%s", x)
 		}
 	})
 }

@@ -234,6 +234,9 @@ func (d *description) parseAttribute(value string, names map[int]string) {
 		if len(f) < 3 || f[1] != suite {
 			return
 		}
+		if _, err := strconv.ParseUint(f[0], 10, 32); err != nil { // the tag is repeated in our answer
+			return
+		}
 		text, ok := strings.CutPrefix(f[2], "inline:")
 		text, _, _ = strings.Cut(text, "|")
 		if key, err := base64.StdEncoding.DecodeString(text); ok && err == nil && len(key) == keyBytes {

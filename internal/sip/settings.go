@@ -15,6 +15,7 @@ type settings struct {
 	Domain   string `json:"domain"`
 	Username string `json:"username"`
 	Password string `json:"password"`
+	Realm    string `json:"realm"`
 	CallerID string `json:"caller_id"`
 	Encrypt  flag   `json:"encrypt"`
 	Agent    string `json:"agent"`
@@ -44,7 +45,9 @@ var (
 
 // ShownSettings are the settings that are no secrets.
 func ShownSettings() []string {
-	return []string{"trunk", "domain", "username", "caller_id", "encrypt", "authenticate", "agent", "public", "claimed"}
+	return []string{
+		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "agent", "public", "claimed",
+	}
 }
 
 // CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it never
@@ -72,6 +75,8 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.domain", "Must be a host such as example.com")
 	case s.CallerID != "" && !callerID.MatchString(s.CallerID):
 		return Trunk{}, carillon.Invalid("settings.caller_id", "Must be a number such as 15555550101")
+	case len(s.Realm) > maxSetting || oneLine(s.Realm) != s.Realm:
+		return Trunk{}, carillon.Invalid("settings.realm", "Must be at most 255 characters in one line")
 	case s.Username == "" && (s.Password != "" || bool(s.Authenticate)):
 		return Trunk{}, carillon.Missing("settings.username")
 	case s.Password == "" && bool(s.Authenticate):
@@ -80,8 +85,8 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	}
 	t := Trunk{
-		Domain: s.Domain, Username: s.Username, Password: s.Password, CallerID: s.CallerID, Encrypt: bool(s.Encrypt), Agent: s.Agent,
-		Authenticate: bool(s.Authenticate), Public: bool(s.Public), Claimed: bool(s.Claimed) || bool(s.Public),
+		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
+		Authenticate: bool(s.Authenticate), Agent: s.Agent, Public: bool(s.Public), Claimed: bool(s.Claimed) || bool(s.Public),
 	}
 	return t, t.parse(s.Trunk)
 }
@@ -92,8 +97,8 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 		return s, carillon.Invalid("settings", "This must be an object")
 	}
 	to := map[string]any{
-		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "caller_id": &s.CallerID, "encrypt": &s.Encrypt,
-		"agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
+		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "realm": &s.Realm, "caller_id": &s.CallerID,
+		"encrypt": &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
 	}
 	for name, value := range given {
 		field, known := to[name]

@@ -171,6 +171,7 @@ var exceptions = []struct {
 	{"FROM sender WHERE company_id = $1", []string{"sorts"}, "the senders of one company"},
 	{"uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL", []string{"sorts"}, "the senders of one id or number"},
 	{"FROM sender WHERE id = $1 AND NOT removed ORDER BY uid", []string{"sorts"}, "the senders of one id"},
+	{"company_id IN (SELECT id FROM company) AND channel = 'voice'", []string{"reads all of company"}, "the lines of all companies, once for a change of the configuration"},
 }
 
 // young holds what finds a message by its key to that while PostgreSQL believes that nothing waits and nothing flies: it
@@ -267,6 +268,7 @@ var meant = []struct {
 	{"FROM audit WHERE company_id = $1 AND kind = $2 AND object_id = $3 ORDER", by("audit_object")},
 	{"DELETE FROM audit WHERE (company_id, id) IN", by("audit_age")},
 	{"SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1", by("sender_number")},
+	{"company_id IN (SELECT id FROM company) AND channel = 'voice'", by("sender_company_number")},
 }
 
 // explain asks the engine how it would run a query: PostgreSQL with the arguments and without knowing them, for it may

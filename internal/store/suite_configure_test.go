@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -30,6 +31,7 @@ func configuring() []sentence {
 		{"senders are found by company, uid, id and number", findingSenders},
 		{"two senders of a company never share a number", sendersShareNoNumber},
 		{"a number is given to one company", assigningNumbers},
+		{"the lines that have a trunk are those of all companies", linesWithTrunks},
 		{"a sender is removed once nothing of it waits, and comes back as itself", removingSenders},
 		{"templates are found by our id and the channel's, by their company alone", findingTemplates},
 		{"templates are polled when due, by one node", pollingTemplates},
@@ -273,6 +275,38 @@ func assigningNumbers(t *testing.T, r *rig) {
 	})
 	if shared, err := r.SharedNumbers(t.Context()); err != nil || len(shared) != 0 {
 		t.Errorf("%+v, %v", shared, err)
+	}
+}
+
+// linesWithTrunks are those of all companies, and neither senders of messages nor lines of the sandbox, nor what was removed.
+func linesWithTrunks(t *testing.T, r *rig) {
+	all := func() (ids []string) {
+		lines, err := r.SIPLines(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range lines {
+			ids = append(ids, x.CompanyID+" "+x.ID+" "+string(x.Settings))
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	before := all()
+	line := func(company, id, provider string) *carillon.Sender {
+		return &carillon.Sender{
+			CompanyID: company, ID: id, Number: "1555555" + id, Channel: carillon.Voice, Provider: provider, MediaCheck: "full", Unknown: r.sender.Unknown,
+			Settings: json.RawMessage(`{"trunk":"sip:192.0.2.1"}`),
+		}
+	}
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		return errors.Join(tx.PutSender(ctx, line(ours, "0001", "sip"), r.now), tx.PutSender(ctx, line(theirs, "0002", "sip"), r.now),
+			tx.PutSender(ctx, line(ours, "0003", "sandbox"), r.now), tx.PutSender(ctx, line(ours, "0004", "sip"), r.now))
+	})
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveSender(ctx, ours, "0004", r.now) })
+	want := append(before, ours+` 0001 {"trunk":"sip:192.0.2.1"}`, theirs+` 0002 {"trunk":"sip:192.0.2.1"}`)
+	slices.Sort(want)
+	if d := cmp.Diff(want, all()); d != "" {
+		t.Error(d)
 	}
 }
 

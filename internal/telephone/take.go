@@ -3,8 +3,6 @@ package telephone
 import (
 	"context"
 	"errors"
-	"net"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -48,7 +46,7 @@ func (r *refusal) Error() string { return r.reason }
 
 var (
 	errBusy        = &refusal{486, "Busy Here"}
-	errUnknown     = &refusal{404, "Not Found"}
+	errUnknown     = &refusal{404, "Not Found"} // a line without an agent, to its own trunk
 	errForbidden   = &refusal{403, "Forbidden"}
 	errUnavailable = &refusal{480, "Temporarily Unavailable"}
 	errOverload    = &refusal{503, "Service Unavailable"}
@@ -83,6 +81,10 @@ func (t *Telephone) refuse(in *sip.Incoming, err error) {
 	why := errOverload
 	if !errors.As(err, &why) {
 		t.o.Log.Warn("find who answers a call", "error", err)
+	}
+	if why == errForbidden {
+		in.Forbid()
+		return
 	}
 	in.Refuse(why.code, why.reason)
 }
@@ -127,11 +129,12 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	}, nil
 }
 
-// lineOf is the line that is called: one whose trunk the call comes from, so that nobody else reaches its agent.
+// lineOf is the line that is called: one whose trunk the call comes from, so that nobody else reaches its agent. To a trunk all other
+// numbers are alike: it does not learn which are lines.
 func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sender, sip.Trunk, error) {
 	number := numberOf(in.To)
 	if number == "" {
-		return nil, sip.Trunk{}, errUnknown
+		return nil, sip.Trunk{}, errForbidden
 	}
 	lines, err := t.o.Lines(ctx, number)
 	if err != nil {
@@ -141,21 +144,23 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 	if err != nil {
 		return nil, sip.Trunk{}, err
 	}
-	why := errUnknown
+	why := errForbidden
 	var all []claim
 	for _, line := range lines {
 		if line.Provider != "sip" || owner != "" && line.CompanyID != owner {
 			continue
 		}
 		trunk, err := sip.TrunkOf(line.Settings)
-		if err != nil || trunk.Agent == "" {
+		if err != nil {
 			continue
 		}
-		if !comesFrom(ctx, in.Source, trunk.Host) {
-			why = errForbidden
-			continue
+		switch {
+		case !in.ComesFrom(ctx, line.CompanyID, trunk):
+		case trunk.Agent == "":
+			why = errUnknown
+		default:
+			all = append(all, claim{line, trunk})
 		}
-		all = append(all, claim{line, trunk})
 	}
 	if len(all) == 0 {
 		return nil, sip.Trunk{}, why
@@ -166,27 +171,6 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 		return nil, sip.Trunk{}, errUnavailable
 	}
 	return chosen.line, chosen.trunk, nil
-}
-
-// comesFrom reports whether an address is one of a host.
-func comesFrom(ctx context.Context, source, host string) bool {
-	from, err := netip.ParseAddrPort(source)
-	if err != nil {
-		return false
-	}
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", strings.Trim(host, "[]"))
-	if err != nil {
-		return false
-	}
-	for _, a := range all {
-		if a.Unmap() == from.Addr().Unmap() {
-			return true
-		}
-	}
-	return false
 }
 
 // answer answers a call and has the agent talk until it ends.

@@ -410,7 +410,7 @@ func TestCallsThatNoLineTakes(t *testing.T) {
 		set  func(r *rig)
 		code int
 	}{
-		"unknown number":    {func(*rig) {}, 404},
+		"unknown number":    {func(*rig) {}, 403},
 		"no agent":          {func(r *rig) { r.trunked("127.0.0.1", "") }, 404},
 		"another trunk":     {func(r *rig) { r.trunked("127.0.0.2", theAgent) }, 403},
 		"suspended company": {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.suspended = true }, 480},
@@ -426,6 +426,35 @@ func TestCallsThatNoLineTakes(t *testing.T) {
 				var refused *sip.Refused
 				if !errors.As(err, &refused) || refused.Code != x.code || r.incoming.UnderWay() != 0 {
 					t.Errorf("%v, %d calls", err, r.incoming.UnderWay())
+				}
+			})
+		})
+	}
+}
+
+// Whoever may call some line, or none, does not learn of others': which numbers are lines is between a company and its telephone company.
+func TestStrangersToALineLearnNotWhetherThereIsOne(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		set func(r *rig)
+		to  string
+	}{
+		"no line":                    {func(*rig) {}, lineNumber},
+		"a line of another trunk":    {func(r *rig) { r.trunked("127.0.0.2", theAgent) }, lineNumber},
+		"such a line without agent":  {func(r *rig) { r.trunked("127.0.0.2", "") }, lineNumber},
+		"such a line of a member":    {func(r *rig) { r.trunked(`127.0.0.2","public":"true`, theAgent) }, lineNumber},
+		"a line of another provider": {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.lines[0].Provider = "sandbox" }, lineNumber},
+		"a line without settings":    {func(r *rig) { r.trunked("127.0.0.1", theAgent); r.lines[0].Settings = nil }, lineNumber},
+		"no number":                  {func(r *rig) { r.trunked("127.0.0.1", theAgent) }, "robin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				r := newRig(t, robin())
+				x.set(r)
+				_, _, err := r.ring(r.caller(), x.to, "34600110077")
+				var refused *sip.Refused
+				if !errors.As(err, &refused) || refused.Error() != "403 Forbidden" || r.engine.Refusals()["line"] != 1 {
+					t.Errorf("%v, refused: %v", err, r.engine.Refusals())
 				}
 			})
 		})

@@ -156,7 +156,7 @@ func trialError(ctx context.Context, err error) TrialEnd {
 	var refused *sip.Refused
 	switch {
 	case errors.As(err, &refused):
-		e.Code, e.Detail = refused.Code, refused.Error()
+		e.Code = refused.Code
 		e.Problem = problemOf(refused.Code)
 	case ctx.Err() != nil:
 		e.Problem = TrialCanceled

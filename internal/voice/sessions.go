@@ -66,7 +66,10 @@ func NewSessions(o Options) *Sessions {
 	if o.Observer == nil {
 		o.Observer = nobody{}
 	}
-	return &Sessions{o: o, places: o.Shares.Of(share.Talks), id: carillon.NewID(time.Now()), wires: &wires{nodes: o.Nodes, ends: map[string]*wire{}}, live: map[talkKey]*Session{}}
+	return &Sessions{
+		o: o, places: o.Shares.Of(share.Talks), id: carillon.NewID(time.Now()),
+		wires: &wires{nodes: o.Nodes, ends: map[string]*wire{}}, live: map[talkKey]*Session{},
+	}
 }
 
 // Start describes a talk that is to begin.
@@ -160,7 +163,10 @@ type Session struct {
 }
 
 func newSession(all *Sessions, start Start, talk *Talk) *Session {
-	x := &Session{all: all, start: start, talk: talk, voice: start.Voice, calls: make(chan func(*loop), 64), done: make(chan struct{}), place: new(share.Place)}
+	x := &Session{
+		all: all, start: start, talk: talk, voice: start.Voice,
+		calls: make(chan func(*loop), 64), done: make(chan struct{}), place: new(share.Place),
+	}
 	if x.voice == nil && talk.Agent != nil {
 		x.voice = talk.Agent.Voice
 	}

@@ -70,7 +70,9 @@ func mayCall(d Deps, r *http.Request, c *carillon.Company, visitor string) error
 	for _, x := range []struct {
 		name string
 		most int
-	}{{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + d.address(r), clientCalls * most}, {"chat calls/" + c.ID, companyCalls * most}} {
+	}{
+		{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + d.address(r), clientCalls * most}, {"chat calls/" + c.ID, companyCalls * most},
+	} {
 		if _, err := d.Limits.Allow(r.Context(), x.name, x.most, 1); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"time"
 
+	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/knowledge"
 )
@@ -32,8 +33,8 @@ type Options struct {
 	Builtin agent.Thinker // responds for agents of other engines, and where the server fails
 	Search  *knowledge.Search
 	Log     *slog.Logger
-	// Allow reports whether a server may be asked for one more response; nil: always. Its error is for the teammates to read, and the
-	// built-in engine responds.
+	// Allow returns an error where the server may not be asked for one more response; nil: it always may. Then the built-in engine
+	// responds, and the playground shows the error.
 	Allow func(ctx context.Context, r *agent.Request) error
 
 	Silence time.Duration // how long the server may be silent, at first and later; default 10 s
@@ -71,6 +72,9 @@ func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.A
 	}
 	if t.o.Allow != nil {
 		if err := t.o.Allow(ctx, r); err != nil {
+			if !carillon.IsCode(err, carillon.RateLimitExceeded) && ctx.Err() == nil {
+				t.o.Log.WarnContext(ctx, "count the responses of an engine", "company", r.CompanyID, "agent", r.Agent.ID, "error", err)
+			}
 			if err := emit(agent.Action{Failure: "The engine was not asked: " + err.Error()}); err != nil {
 				return err
 			}

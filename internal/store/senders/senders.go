@@ -171,6 +171,12 @@ func (s *Store) LinesByNumber(ctx context.Context, number string) ([]*carillon.S
 	return s.anySenders(ctx, "line "+number, "number = $1 AND channel = 'voice' AND NOT removed", number)
 }
 
+// SIPLines are the lines of all companies that have a trunk, from the database: whoever keeps them asks again when the configuration's
+// generation has changed.
+func (s *Store) SIPLines(ctx context.Context) ([]*carillon.Sender, error) {
+	return s.senders(ctx, "company_id IN (SELECT id FROM company) AND channel = 'voice' AND provider = 'sip' AND NOT removed")
+}
+
 // anySenders are senders of any company, from the cache.
 func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
 	return s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {

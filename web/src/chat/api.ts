@@ -60,21 +60,25 @@ export class Api {
     }
   }
 
-  /** stream calls back for every event until it ends; it resolves when the connection ends, and rejects as post does. */
+  /** stream calls back for every event until it ends; it resolves when the connection ends, and rejects as post does, also where it
+   * ended because the visitor's other pages need the stream. */
   async stream(path: string, after: number, signal: AbortSignal, on: (event: StreamEvent) => void, opened: () => void): Promise<void> {
     const r = await fetch(this.base + path, {
       headers: { Authorization: "Bearer " + this.token, Accept: "text/event-stream", "Last-Event-ID": String(after) }, signal, credentials: "omit",
     }).catch(() => { throw new Away(); });
     if (!r.ok || !r.body) {
-      if (r.status === 429 || r.status >= 500) throw new Away();
+      const e = (await r.json().catch(() => ({}))) as { retry_after?: number };
+      if (r.status === 429 || r.status >= 500) throw new Away((e.retry_after ?? 0) * 1000);
       throw new Refused(r.status, r.statusText);
     }
     opened();
     const reader = r.body.getReader();
     const decoder = new TextDecoder();
-    const parse = eventParser(on);
+    let wait = 0;
+    const parse = eventParser(on, (ms) => { wait = ms; });
     for (;;) {
       const { done, value } = await silence(reader.read(), 50_000).catch(() => { void reader.cancel().catch(() => {}); throw new Away(); });
+      if (done && wait) throw new Away(wait);
       if (done) return;
       parse(decoder.decode(value, { stream: true }));
     }

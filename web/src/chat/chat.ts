@@ -29,7 +29,10 @@ export class Chat {
     host.onOpen = (open) => { this.visible = open; this.look(); };
     window.addEventListener("online", () => this.wake());
     window.addEventListener("offline", () => this.change({ do: "connected", connected: false }));
-    document.addEventListener("visibilitychange", () => this.look());
+    document.addEventListener("visibilitychange", () => {
+      this.look();
+      if (!document.hidden) this.wake();
+    });
     this.change({ do: "outbox", unsent: this.outbox.load() });
   }
 
@@ -70,7 +73,7 @@ export class Chat {
     }
   }
 
-  /** rest waits longer after every failure, at most 30 seconds, or until the network is back. */
+  /** rest waits longer after every failure, at most 30 seconds, or until the network is back or somebody looks at the page. */
   private rest(least: number): Promise<void> {
     this.pause = Math.min(30_000, Math.max(500, this.pause * 2));
     return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { eventParser, type StreamEvent } from "./api";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Api, Away, eventParser, type StreamEvent } from "./api";
 import { dayName, links, size } from "./format";
 import { direction, en, fill, languages, textsFor } from "./texts";
 
@@ -11,6 +11,20 @@ describe("the stream of events", () => {
     const parse = eventParser((e) => got.push(e));
     for (let at = 0; at < text.length; at += n) parse(text.slice(at, at + n));
     expect(got).toEqual(want);
+  });
+});
+
+describe("a stream that cannot go on now", () => {
+  afterEach(() => vi.unstubAllGlobals());
+  const end = (r: Response): Promise<unknown> => {
+    vi.stubGlobal("fetch", () => Promise.resolve(r));
+    return new Api("").stream("/functions/v1/chat/stream", 0, new AbortController().signal, () => {}, () => {}).then(() => "ended", (e: unknown) => e instanceof Away ? e.wait : e);
+  };
+  it("waits as long as the server says before it is opened again", async () => {
+    expect(await end(new Response(": open\n\nretry: 30000\n\n"))).toBe(30_000); // another page of the visitor has it
+    expect(await end(new Response(JSON.stringify({ retry_after: 5 }), { status: 429 }))).toBe(5_000);
+    expect(await end(new Response("", { status: 503 }))).toBe(0);
+    expect(await end(new Response(": open\n\n"))).toBe("ended");
   });
 });
 

@@ -105,3 +105,42 @@ test("a window that nobody sees has no stream, and on the way back all is read a
   stop();
   expect(live.state).toBe("off");
 });
+
+test("a stream that gives way to another window's waits as long as the server says, or until somebody looks", async () => {
+  const listeners: Record<string, () => void> = {};
+  vi.stubGlobal("window", { addEventListener: (event: string, on: () => void) => { listeners[event] = on; } });
+  vi.stubGlobal("document", { hidden: false });
+  const live = new Live("/inbox/events");
+  const stop = live.listen(() => {});
+  await settle();
+  await vi.advanceTimersByTimeAsync(20_000); // long enough for a stream that ends in order
+  streams[0]!.write("retry: 30000\n\n");
+  streams[0]!.end();
+  await vi.advanceTimersByTimeAsync(14_000);
+  expect([live.state, streams.length]).toEqual(["broken", 1]);
+  await vi.advanceTimersByTimeAsync(17_000);
+  expect([live.state, streams.length]).toEqual(["open", 2]);
+  streams[1]!.write("retry: 30000\n\n");
+  streams[1]!.end();
+  await settle();
+  listeners["visibilitychange"]!();
+  await settle();
+  expect([live.state, streams.length]).toEqual(["open", 3]);
+  stop();
+});
+
+test("a refusal with a time to wait is not tried again before half of it", async () => {
+  const live = new Live("/inbox/events");
+  const stop = live.listen(() => {});
+  await settle();
+  let asked = 0;
+  vi.stubGlobal("fetch", () => { asked++; return Promise.resolve(new Response(JSON.stringify({ error: "rate_limit_exceeded", retry_after: 5 }), { status: 429 })); });
+  streams[0]!.fail();
+  await vi.advanceTimersByTimeAsync(600); // the pause of the cut
+  expect(asked).toBe(1);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked).toBe(1);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(asked).toBe(2);
+  stop();
+});

@@ -20,6 +20,7 @@ export class Live {
 
   constructor(private readonly path: string, private readonly query: Query = {}) {
     window.addEventListener("online", () => this.wake());
+    window.addEventListener("visibilitychange", () => { if (!document.hidden) this.wake(); });
   }
 
   /** listen calls back for every event until the returned function is called. After `reset`, load everything again. */
@@ -75,25 +76,27 @@ export class Live {
     this.change("connecting");
     for (let pause = 0; !stop.signal.aborted;) {
       const begun = Date.now();
+      let least = 0; // that the server asks to wait
       try {
-        await this.follow(stop.signal, () => {
+        least = await this.follow(stop.signal, () => {
           pause = 0;
           if (!this.last) this.emit({ event: "reset", data: {} }); // what happened since a screen was loaded is nowhere
           this.change("open");
         });
-        if (Date.now() - begun > lasting) continue; // the server ends every stream after a while
+        if (!least && Date.now() - begun > lasting) continue; // the server ends every stream after a while
       } catch (e) {
         if (stop.signal.aborted) return;
         if (e instanceof Problem && (e.status === 401 || e.status === 403)) { this.change("broken"); return; }
+        if (e instanceof Problem) least = e.retryAfter * 1000;
       }
       if (stop.signal.aborted) return;
       this.change("broken");
       pause = Math.min(longest, Math.max(500, pause * 2));
-      await this.rest(pause * (0.5 + Math.random() / 2), stop.signal);
+      await this.rest(Math.max(least, pause) * (0.5 + Math.random() / 2), stop.signal);
     }
   }
 
-  /** rest waits, until the network is back at the latest. */
+  /** rest waits, until the network is back or somebody looks at the window at the latest. */
   private rest(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => { clearTimeout(timer); signal.removeEventListener("abort", done); resolve(); };
@@ -103,7 +106,9 @@ export class Live {
     });
   }
 
-  private async follow(signal: AbortSignal, opened: () => void): Promise<void> {
+  /** follow returns, when the stream ends, how long the server asks to wait; 0: not at all. */
+  private async follow(signal: AbortSignal, opened: () => void): Promise<number> {
+    let wait = 0;
     const quiet = new AbortController();
     const both = AbortSignal.any([signal, quiet.signal]);
     const headers: Record<string, string> = { Accept: "text/event-stream", "X-Carillon-Panel": "1" };
@@ -119,10 +124,10 @@ export class Live {
         if (e.id) this.last = e.id;
         if (e.event === "reset") this.last = "";
         this.emit({ event: e.event, data: JSON.parse(e.data) });
-      });
+      }, (ms) => { wait = ms; });
       for (;;) {
         const { done, value } = await reader.read();
-        if (done) return;
+        if (done) return wait;
         clearTimeout(timer);
         timer = setTimeout(() => quiet.abort(), silence);
         parse(decoder.decode(value, { stream: true }));

@@ -2,8 +2,9 @@
 
 export interface StreamEvent { id: string; event: string; data: string }
 
-/** eventParser returns a function that takes the text of a stream of server-sent events, in pieces of any size. */
-export function eventParser(on: (event: StreamEvent) => void): (text: string) => void {
+/** eventParser returns a function that takes the text of a stream of server-sent events, in pieces of any size. retry is called with the
+ * milliseconds to wait before the stream is opened again. */
+export function eventParser(on: (event: StreamEvent) => void, retry: (ms: number) => void = () => {}): (text: string) => void {
   let rest = "";
   let e: StreamEvent = { id: "", event: "message", data: "" };
   return (text) => {
@@ -21,6 +22,7 @@ export function eventParser(on: (event: StreamEvent) => void): (text: string) =>
       if (field === "id") e.id = value;
       else if (field === "event") e.event = value;
       else if (field === "data") e.data += value + "\n";
+      else if (field === "retry" && /^\d+$/.test(value)) retry(Number(value));
     }
   };
 }

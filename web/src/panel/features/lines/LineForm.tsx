@@ -42,7 +42,7 @@ function TrunkCard({ draft, stored, can }: { draft: Draft<Sender>; stored: Sende
   const change = (more: Partial<LineSettings>) => set({ settings: { ...x, ...more } });
   const trunk = parse(x.trunk ?? "");
   const write = (more: Partial<typeof trunk>) => change({ trunk: compose({ ...trunk, ...more }, stored.settings.trunk) });
-  const text = (name: "username" | "caller_id" | "domain", label: string, help: string) => (
+  const text = (name: "username" | "realm" | "caller_id" | "domain", label: string, help: string) => (
     <TextInput label={label} description={help} spellCheck={false} autoComplete="off" value={x[name] ?? ""} onChange={(e) => change({ [name]: e.currentTarget.value })} error={error("settings." + name)} />
   );
   return (
@@ -54,6 +54,7 @@ function TrunkCard({ draft, stored, can }: { draft: Draft<Sender>; stored: Sende
           {text("username", t.user, t.userHelp)}
           <PasswordInput label={t.password} description={t.passwordHelp} autoComplete="new-password" visibilityToggleButtonProps={{ "aria-label": t.password }} value={x.password ?? ""} onChange={(e) => change({ password: e.currentTarget.value || undefined })} error={error("settings.password")} />
         </div>
+        {text("realm", t.realm, t.realmHelp)}
         <div className="pair">{text("caller_id", t.callerId, t.callerIdHelp)}{text("domain", t.domain, t.domainHelp)}</div>
         <Switch label={t.encrypt} description={t.encryptHelp} checked={String(x.encrypt) === "true"} onChange={(e) => change({ encrypt: e.currentTarget.checked })} error={error("settings.encrypt")} />
       </div>
