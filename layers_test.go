@@ -111,7 +111,8 @@ var layers = map[string]float64{
 	"internal/translate": 6,
 	"internal/httpio":    6,
 
-	"internal/share": 8,
+	"internal/secret": 7,
+	"internal/share":  8,
 
 	"internal/tracing": 7,
 	"internal/cache":   7,

@@ -63,6 +63,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	resource := map[string]string{
 		"agents": `{"name":"Curious"}`, "knowledge": `{"articles":[]}`, "flows": `{"name":"Curious","trigger":{"event":"curious"},"steps":[{"say":"Hi"}]}`,
 		"widgets": `{"name":"Curious"}`, "webhooks": `{"url":"https://beta.test/curious"}`,
+		"secrets": `{"name":"curious","hosts":["beta.test"],"value":"curious-value"}`,
 		"senders": `{"number":"15555550277","channel":"messaging","provider":"sandbox"}`,
 	}
 	all := map[string][]call{

@@ -73,8 +73,8 @@ func phoneNumber(r *http.Request) (string, error) {
 	return number, nil
 }
 
-// messagingSender returns the company's messaging sender with a number, nil when no company has the number. Errors:
-// forbidden when another company has it.
+// messagingSender returns the company's messaging sender with a number, nil when it has none. Errors: forbidden when the number is
+// proved to be another company's.
 func (s templates) messagingSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
 	named, err := s.store.SendersNamed(r.Context(), company.ID, number)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s templates) messagingSender(r *http.Request, company *carillon.Company, n
 	if own { // a voice line has no templates
 		return nil, nil // not an error
 	}
-	elsewhere, err := s.store.SenderElsewhere(r.Context(), company.ID, number)
+	elsewhere, err := s.store.ProvedElsewhere(r.Context(), company.ID, number)
 	if err == nil && elsewhere {
 		err = carillon.Denied("The phone_number belongs to another company")
 	}

@@ -132,6 +132,8 @@ func (r *channelRig) setUp() {
 		err := errors.Join(tx.PutCompany(ctx, ours, now), tx.PutCompany(ctx, &carillon.Company{ID: "theirs", Name: "Theirs"}, now),
 			tx.PutSender(ctx, r.main, now), tx.PutSender(ctx, foreign, now), content.Compile(r.template))
 		r.template.SenderUID = r.main.UID
+		_, proof := tx.ProveNumber(ctx, foreign, false, now)
+		err = errors.Join(err, proof)
 		err = errors.Join(err, tx.PutTemplate(ctx, r.template, now))
 		for _, k := range []accounts.AccessKey{
 			{ID: "1", CompanyID: "ours", Key: "ck_ours", Scopes: []string{"*"}},

@@ -13,6 +13,7 @@ import (
 	"carillon/internal/knowledge"
 	"carillon/internal/resource"
 	"carillon/internal/schedule"
+	"carillon/internal/secret"
 	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/whatsapp"
@@ -64,7 +65,7 @@ func ProvisionOptions() config.ProvisionOptions {
 
 // kinds returns the kinds of resources; each refers only to kinds before it.
 func kinds() []resource.Kind {
-	return []resource.Kind{knowledge.Kind(), agent.Kind(), widget.Kind(), flow.Kind(), hook.Kind()}
+	return []resource.Kind{knowledge.Kind(), agent.Kind(), widget.Kind(), secret.Kind(), flow.Kind(), hook.Kind()}
 }
 
 // announce logs that requests are served, and writes the ready file.

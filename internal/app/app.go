@@ -349,7 +349,7 @@ func (a *App) run(ctx context.Context) {
 	a.stopQueue, a.stopRest = stopQueue, stopRest
 	a.work.Go(func() { a.report(a.queue.Run(queueCtx)) })
 	a.work.Go(func() { a.report(a.telephone.Run(queueCtx)) })
-	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run, a.bulk.Run, a.activity.Run, a.hooks.Run} {
+	for _, run := range []func(context.Context) error{a.auth.Run, a.catalog.Run, a.notify.Run, a.calls.Run, a.sandbox.Run, a.purge.Run, a.hub.Run, a.conversations.Run, a.messaging.Run, a.voices.Run, a.search.Run, a.bulk.Run, a.activity.Run, a.hooks.Run, laidOut{a.store, a.log}.Run} {
 		a.rest.Go(func() { a.report(run(restCtx)) })
 	}
 	if a.mailer != nil {

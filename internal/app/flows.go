@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"carillon/internal/egress"
 	"carillon/internal/flow"
 	"carillon/internal/notify"
+	"carillon/internal/secret"
 	"carillon/internal/store"
 )
 
@@ -31,22 +34,40 @@ func newFlowServers(allowed []netip.Prefix) *egress.Client {
 }
 
 // laidOut finds the flows of companies.
-type laidOut struct{ store *store.Store }
+type laidOut struct {
+	store *store.Store
+	log   *slog.Logger
+}
+
+// Run stores what lists show of flows that a program of another version wrote.
+func (l laidOut) Run(ctx context.Context) error {
+	if err := l.store.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
+		l.log.WarnContext(ctx, "refresh what lists show of flows", "error", err)
+	}
+	return nil
+}
 
 // Flows implements conversation.Flows.
-func (l laidOut) Flows(ctx context.Context, companyID string) ([]*flow.Flow, error) {
-	all, err := l.store.Listed(ctx, companyID, flow.Kind())
+func (l laidOut) Flows(ctx context.Context, companyID string) ([]flow.Listed, error) {
+	heads, err := l.store.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
-	flows := make([]*flow.Flow, 0, len(all))
-	for _, x := range all {
-		if f, ok := x.(*flow.Flow); ok {
-			flows = append(flows, f)
+	flows := make([]flow.Listed, 0, len(heads))
+	for _, h := range heads {
+		if head, ok := h.Value.(*flow.Head); ok {
+			flows = append(flows, flow.Listed{ID: h.ID, Name: h.Name, Head: head})
 		}
 	}
-	slices.SortStableFunc(flows, func(a, b *flow.Flow) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(flows, func(a, b flow.Listed) int { return strings.Compare(a.Name, b.Name) })
 	return flows, nil
+}
+
+// Flow implements conversation.Flows.
+func (l laidOut) Flow(ctx context.Context, companyID, id string) (*flow.Flow, error) {
+	x, err := l.store.Resource(ctx, companyID, flow.Kind(), id)
+	f, _ := x.(*flow.Flow)
+	return f, err
 }
 
 // flowEffects does what flows do outside their conversations.
@@ -73,7 +94,8 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 		}
 	}
 	if t := e.SendTemplate; t != nil {
-		if why, err := x.lacks(ctx, who.CompanyID, carillon.Messaging, t.Sender); why != "" || err != nil {
+		sender, why, err := x.sender(ctx, who.CompanyID, carillon.Messaging, t.Sender)
+		if why != "" || err != nil {
 			return nil, why, why != "", err
 		}
 		push := make(map[string]string, len(t.Variables))
@@ -85,35 +107,44 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 			}
 		}
 		body := map[string]any{
-			"contact": contact, "recipient_id": or(t.Sender, "flow"), "name_template": t.Name, "language_template": t.Language,
+			"contact": contact, "recipient_id": sender.ID, "name_template": t.Name, "language_template": t.Language,
 			"notification_type": or(t.Type, "utility"), "campaign_name": or(t.Campaign, "flow"), "components_push": push,
 		}
-		values, detail, refused, err := x.accept(ctx, who, carillon.Messaging, body)
+		values, detail, refused, err := x.accept(ctx, who, sender, body)
 		if refused {
 			detail = fmt.Sprintf("The template %s (%s): %s", t.Name, t.Language, detail)
 		}
 		return values, detail, refused, err
 	}
 	c := e.PlaceCall
-	if why, err := x.lacks(ctx, who.CompanyID, carillon.Voice, c.Line); why != "" || err != nil {
+	line, why, err := x.sender(ctx, who.CompanyID, carillon.Voice, c.Line)
+	if why != "" || err != nil {
 		return nil, why, why != "", err
 	}
-	return x.accept(ctx, who, carillon.Voice, map[string]any{
-		"contact": contact, "recipient_id": or(c.Line, "flow"), "agent_id": c.Agent, "notification_type": "transactional", "campaign_name": or(c.Campaign, "flow"),
+	return x.accept(ctx, who, line, map[string]any{
+		"contact": contact, "recipient_id": line.ID, "agent_id": c.Agent, "notification_type": "transactional", "campaign_name": or(c.Campaign, "flow"),
 	})
 }
 
-// lacks says that a company has no sender of a name for a channel; "": it has, or the default one is to send. A request for a notification
-// keeps a name that it does not know as a reference, and the default sender sends: what a flow sends never goes out by another number.
-func (x flowEffects) lacks(ctx context.Context, companyID string, ch carillon.Channel, name string) (string, error) {
+// sender is the company's of a name for a channel, or its default one where there is no name; why says that there is none. A request for a
+// notification keeps a name that it does not know as a reference, and the default sender sends: what a flow sends never goes out by another
+// number.
+func (x flowEffects) sender(ctx context.Context, companyID string, ch carillon.Channel, name string) (s *carillon.Sender, why string, err error) {
 	if name == "" {
-		return "", nil
+		if s, err = x.store.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
+			why = fmt.Sprintf("The company has no default %s sender", ch)
+		}
+		return s, why, err
 	}
 	named, err := x.store.SendersNamed(ctx, companyID, name)
-	if err != nil || slices.ContainsFunc(named, func(s *carillon.Sender) bool { return s.Channel == ch }) {
-		return "", err
+	if err != nil {
+		return nil, "", err
 	}
-	return fmt.Sprintf("The company has no %s sender %s", ch, carillon.Shorten(name)), nil
+	i := slices.IndexFunc(named, func(s *carillon.Sender) bool { return s.Channel == ch })
+	if i < 0 {
+		return nil, fmt.Sprintf("The company has no %s sender %s", ch, carillon.Shorten(name)), nil
+	}
+	return named[i], "", nil
 }
 
 func or(a, b string) string {
@@ -124,7 +155,7 @@ func or(a, b string) string {
 }
 
 // accept has a notification sent. Its key makes it one, however often it is asked for.
-func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, ch carillon.Channel, body map[string]any) (flow.Values, string, bool, error) {
+func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, by *carillon.Sender, body map[string]any) (flow.Values, string, bool, error) {
 	company, err := x.store.Company(ctx, who.CompanyID)
 	if err != nil {
 		return nil, "", false, err
@@ -133,7 +164,7 @@ func (x flowEffects) accept(ctx context.Context, who conversation.EffectFor, ch 
 	if err != nil {
 		return nil, "", false, err
 	}
-	r, err := x.notify.Accept(ctx, &notify.Submission{Company: company, Channel: ch, Body: text, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key})
+	r, err := x.notify.Accept(ctx, &notify.Submission{Company: company, Channel: by.Channel, Sender: by, Body: text, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key})
 	var known *carillon.Error
 	switch {
 	case errors.As(err, &known) && known.Code != carillon.ServiceUnavailable:
@@ -160,11 +191,52 @@ func reasonOf(e *carillon.Error) string {
 	return ""
 }
 
-// request asks a server. Whatever comes of it, the flow goes on: it can look at the status.
+// request asks a server. Whatever comes of it, the flow goes on: it can look at the status. But a secret that the company does not have,
+// or that may not be sent there, fails the run.
 func (x flowEffects) request(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
-	h := e.HTTP
+	secrets, refusal, err := x.secretsFor(ctx, who.CompanyID, e)
+	if refusal != "" || err != nil {
+		return nil, refusal, refusal != "", err
+	}
+	values, detail := x.ask(ctx, who, e, e.Request(secrets))
+	redact := secret.NewRedactor(secrets)
+	for name, value := range values {
+		values[name] = redact.Text(value)
+	}
+	return values, redact.Text(detail), false, nil
+}
+
+// secretsFor are the values of the secrets of a request, or why they are not sent.
+func (x flowEffects) secretsFor(ctx context.Context, companyID string, e *flow.Effect) (values map[string]string, refusal string, err error) {
+	values = map[string]string{}
+	u, err := url.Parse(e.HTTP.URL)
+	for _, name := range e.Secrets() {
+		if err != nil {
+			return nil, "The address is none", nil
+		}
+		found, err := x.store.Resource(ctx, companyID, secret.Kind(), name)
+		if carillon.IsCode(err, carillon.NotFound) {
+			return nil, "The company has no secret " + name, nil
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		s, ok := found.(*secret.Secret)
+		if !ok || !s.For(u.Hostname()) {
+			return nil, "The secret " + name + " may not be sent to " + u.Hostname(), nil
+		}
+		if err := x.store.SecretUsed(ctx, companyID, name, time.Now()); err != nil {
+			return nil, "", err
+		}
+		values[name] = s.Value
+	}
+	return values, "", nil
+}
+
+// ask sends a request. It returns the variables that the response brings, and what became of it.
+func (x flowEffects) ask(ctx context.Context, who conversation.EffectFor, e *flow.Effect, h *flow.HTTP) (flow.Values, string) {
 	if len(h.Body) >= flow.MaxFilled {
-		return e.Values(flow.OutcomeFailed), "The body is too large: with its values it has 256 KiB or more", false, nil
+		return e.Values(flow.OutcomeFailed), "The body is too large: with its values it has 256 KiB or more"
 	}
 	var body io.Reader
 	if h.Body != "" {
@@ -172,7 +244,7 @@ func (x flowEffects) request(ctx context.Context, who conversation.EffectFor, e 
 	}
 	r, err := http.NewRequestWithContext(ctx, h.Method, h.URL, body)
 	if err != nil {
-		return e.Values(flow.OutcomeFailed), "The address is none", false, nil
+		return e.Values(flow.OutcomeFailed), "The address is none"
 	}
 	r.Header.Set("Accept", "application/json")
 	if h.Body != "" {
@@ -186,26 +258,24 @@ func (x flowEffects) request(ctx context.Context, who conversation.EffectFor, e 
 	began := time.Now()
 	resp, err := x.client.Do(r)
 	if err != nil {
-		return e.Values(flow.OutcomeFailed), "No response: " + err.Error(), false, nil
+		return e.Values(flow.OutcomeFailed), "No response: " + err.Error()
 	}
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	values := e.Values(fmt.Sprint(resp.StatusCode))
 	detail := fmt.Sprintf("%d in %d ms", resp.StatusCode, time.Since(began).Milliseconds())
 	if err != nil {
-		return values, detail + ", and the response could not be read: " + err.Error(), false, nil
+		return values, detail + ", and the response could not be read: " + err.Error()
 	}
 	if len(h.Save) == 0 {
-		return values, detail, false, nil
+		return values, detail
 	}
-	var decoded any
-	d := json.NewDecoder(strings.NewReader(string(text)))
-	d.UseNumber()
-	if err := d.Decode(&decoded); err != nil {
-		return values, detail + ", and the response is no JSON", false, nil
+	decoded, err := flow.Decode(text)
+	if err != nil {
+		return values, detail + ", and " + err.Error()
 	}
 	for name, path := range h.Save {
 		values[name] = flow.Pick(decoded, path)
 	}
-	return values, detail, false, nil
+	return values, detail
 }

@@ -1,21 +1,30 @@
 package app
 
 import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/flow"
+	"carillon/internal/secret"
+	"carillon/internal/store"
+	"carillon/internal/store/storetest"
 )
 
 // request has the effects of flows ask a server, and returns the status that the flow gets and what its run shows.
 func request(t *testing.T, x flowEffects, url string) (status, detail string) {
 	t.Helper()
-	e := &flow.Effect{HTTP: &flow.HTTP{Method: http.MethodGet, URL: url, Status: "status", Save: map[string]string{"body": "text"}}}
+	e := flow.RequestEffect(&flow.HTTP{Method: http.MethodGet, URL: url, Status: "status", Save: map[string]string{"body": "text"}}, nil)
 	values, detail, refused, err := x.Do(t.Context(), conversation.EffectFor{CompanyID: "acme", Key: "key"}, e)
 	if err != nil || refused {
 		t.Errorf("%s: refused %t, %v", url, refused, err)
@@ -52,4 +61,79 @@ func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// echoes responds with all that it is sent, in several forms, and is what a flow of a company may ask.
+func echoes(t *testing.T) (url string, sent *[]string) {
+	t.Helper()
+	sent = &[]string{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		all := strings.Join([]string{r.Header.Get("Authorization"), r.URL.RawQuery, string(body), base64.StdEncoding.EncodeToString([]byte("x"))}, " ")
+		*sent = append(*sent, all)
+		_ = json.NewEncoder(w).Encode(map[string]any{"echo": all, "key": strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")})
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, sent
+}
+
+func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for _, id := range []string{"acme", "other"} {
+		if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			return tx.PutCompany(ctx, &carillon.Company{ID: id, Name: id}, time.Now())
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const value = `s3cr"t & more`
+	for company, x := range map[string]*secret.Secret{
+		"acme": {Name: "shop_key", Hosts: []string{"127.0.0.1"}, Value: value}, "other": {Name: "their_key", Hosts: []string{"127.0.0.1"}, Value: value},
+	} {
+		if _, err := s.PutResource(t.Context(), company, secret.Kind(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client := newFlowServers([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
+	t.Cleanup(client.Close)
+	url, sent := echoes(t)
+	do := func(url, name string) (flow.Values, string, bool) {
+		t.Helper()
+		e := flow.RequestEffect(&flow.HTTP{
+			Method: http.MethodPost, URL: url + "/?key={{secret." + name + "}}&said={{said}}", Headers: map[string]string{"Authorization": "Bearer {{secret." + name + "}}"},
+			Body: `{"key": "{{secret.` + name + `}}"}`, Save: map[string]string{"echo": "echo", "key": "key"}, Status: "status",
+		}, flow.Values{"said": "{{secret.shop_key}}"})
+		values, detail, refused, err := flowEffects{store: s, client: client}.Do(t.Context(), conversation.EffectFor{CompanyID: "acme", Key: "key"}, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values, detail, refused
+	}
+	values, detail, refused := do(url, "shop_key")
+	if want := `Bearer ` + value + ` key=s3cr%22t%20%26%20more&said=%7B%7Bsecret.shop_key%7D%7D {"key": "s3cr\"t \u0026 more"} eA==`; refused || values["status"] != "200" || len(*sent) != 1 || (*sent)[0] != want {
+		t.Errorf("%t %v %s: %q", refused, values, detail, *sent)
+	}
+	if values["key"] != secret.Hidden || strings.Contains(values["echo"]+detail, "s3cr") || strings.Count(values["echo"], secret.Hidden) != 3 {
+		t.Errorf("it is kept: %q %s", values, detail)
+	}
+	if uses, err := s.SecretUses(t.Context(), "acme"); uses["shop_key"].IsZero() || err != nil {
+		t.Error("it is not known when it was used:", uses, err)
+	}
+	for _, name := range []string{"none", "their_key"} {
+		if values, detail, refused := do(url, name); !refused || detail != "The company has no secret "+name || len(*sent) != 1 {
+			t.Errorf("%s: %t %v %s", name, refused, values, detail)
+		}
+	}
+	if values, detail, refused := do("http://localhost:1", "shop_key"); !refused || !strings.Contains(detail, "may not be sent to localhost") || strings.Contains(detail, "s3cr") {
+		t.Errorf("another host: %t %v %s", refused, values, detail)
+	}
+	// What is said of a request without a response has no query.
+	if values, detail, refused := do("http://127.0.0.1:1", "shop_key"); refused || values["status"] != flow.OutcomeFailed || strings.Contains(detail, "s3cr") || strings.Contains(detail, "key=") {
+		t.Errorf("no response: %t %v %s", refused, values, detail)
+	}
 }

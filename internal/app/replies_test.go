@@ -218,6 +218,22 @@ func (p *person) notify() string {
 	return wamid
 }
 
+// What a flow sends goes out by its company's own senders, whatever ids and numbers other companies give theirs.
+func TestAFlowSendsByItsOwnSenders(t *testing.T) {
+	t.Parallel()
+	p := startPerson(t, "sqlite", repliesSetUp+`
+  - name: Squatter
+    senders:
+      - {id: flow, number: "34600111222", channel: messaging, provider: sandbox}
+      - {id: flow-line, number: "34600111223", channel: voice, provider: sandbox}
+      - {id: main, number: "34600111224", channel: voice, provider: sandbox}
+`)
+	p.text("reach")
+	app.Within(t, "the flow has placed its call", func() bool {
+		return slices.ContainsFunc(p.gets(), func(line string) bool { return strings.HasPrefix(line, "done ") })
+	})
+}
+
 func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {

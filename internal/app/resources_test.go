@@ -39,13 +39,14 @@ func TestResourcesOfTheExampleAreRead(t *testing.T) {
 			`"appearance":{"primary_color":"#0b6e4f","position":"bottom-right","animation":"pulse","title":"Acme Travel"},"allowed_origins":[],` +
 			`"identity_secret":"change-me-to-32-random-bytes"}`,
 		got[3],
+		`secret {"name":"shop_key","hosts":["api.acme.test"],"value":"change-me-to-the-key"}`,
 		`flow {"name":"order-follow-up","trigger":{"event":"order-shipped"},"steps":[{"say":"Hola {{name}}, ¿recibió su pedido?"},` +
 			`{"ask":"received","choices":["sí","no"]},{"if":"received == 'no'","then":[{"handoff":"support"}],"else":[{"say":"¡Gracias!"}]}]}`,
 	}
-	if diff := cmp.Diff(want, got[:5]); diff != "" {
+	if diff := cmp.Diff(want, got[:6]); diff != "" {
 		t.Error(diff)
 	}
-	if len(got) != 6 || !strings.Contains(got[3], `"kind":"voice"`) || !strings.Contains(got[5], `"events":["*"]`) {
+	if len(got) != 7 || !strings.Contains(got[3], `"kind":"voice"`) || !strings.Contains(got[6], `"events":["*"]`) {
 		t.Errorf("%d resources: %v", len(got), got[3:])
 	}
 }

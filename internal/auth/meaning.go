@@ -18,6 +18,8 @@ var meanings = map[Permission]string{
 	MayAnswerConversations: "Answer in the inbox, take over from the agent, stop flows, write canned replies",
 	MayReadResources:       "See agents, knowledge, flows and widgets",
 	MayWriteResources:      "Change and try agents, knowledge, flows and widgets",
+	MayReadSecrets:         "See the names and hosts of the secrets of flows",
+	MayWriteSecrets:        "Add, replace and delete the secrets of flows",
 	MayReadWebhooks:        "See webhooks",
 	MayWriteWebhooks:       "Add, change and delete webhooks",
 	MayReadSettings:        "See the company's settings",

@@ -19,6 +19,8 @@ const (
 	MayAnswerConversations Permission = "conversations:answer"
 	MayReadResources       Permission = "resources:read"  // agents, knowledge, flows, widgets
 	MayWriteResources      Permission = "resources:write" // the same
+	MayReadSecrets         Permission = "secrets:read"    // their names and hosts
+	MayWriteSecrets        Permission = "secrets:write"
 	MayReadWebhooks        Permission = "webhooks:read"
 	MayWriteWebhooks       Permission = "webhooks:write"
 	MayReadSettings        Permission = "settings:read"
@@ -38,17 +40,18 @@ func Permissions() []Permission { return permissions[Owner] }
 var permissions = map[Role][]Permission{
 	Owner: {
 		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
-		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
-		MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation, MayOperate,
+		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadSecrets, MayWriteSecrets,
+		MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation, MayOperate,
 	},
 	Admin: {
 		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
-		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks,
-		MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation,
+		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadSecrets, MayWriteSecrets,
+		MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation,
 	},
 	Developer: {
 		MayReadKeys, MayReadUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications,
-		MayReadConversations, MayReadResources, MayWriteResources, MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayReadActivity, MayReadInstallation,
+		MayReadConversations, MayReadResources, MayWriteResources, MayReadSecrets, MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayReadActivity,
+		MayReadInstallation,
 	},
 	Marketer: {
 		MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications, MayReadConversations,

@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"strings"
 	"time"
 
 	"carillon"
+	"carillon/internal/config"
 	"carillon/internal/limit"
 	"carillon/internal/share"
 	"carillon/internal/store/accounts"
@@ -56,7 +56,7 @@ func (a *Auth) begin(ctx context.Context, with Credentials, address string, life
 	if len(with.Password) > MaxPassword {
 		return nil, accounts.Session{}, tooLong()
 	}
-	rates := []string{addressRate + seal.Digest(Network(address)), emailRate + seal.Digest(strings.ToLower(with.Email))}
+	rates := []string{addressRate + seal.Digest(Network(address)), emailRate + seal.Digest(config.FoldEmail(with.Email))}
 	passed := false // a code is good once, also where the rest is tried again
 	for range signInTries {
 		account, rehashed, err := a.authenticate(ctx, with.Email, with.Password, Network(address), rates)

@@ -22,16 +22,43 @@ const invitationsTaken = 20
 
 // SignInVouched starts a session for the account that the server's subject is, or, at the first sign-in, for the account with the
 // e-mail, which is known by the subject from then on. Somebody who is invited and has no account gets one. c is nil where the person
-// is neither.
+// is neither. What somebody else may know of an account that was not proved (its password, for one) is discarded.
 func (b Browsers) SignInVouched(ctx context.Context, v Vouched, from Client) (secret string, c *Caller, err error) {
 	account, err := b.auth.store.AccountBySubject(ctx, v.Issuer, v.Subject)
-	if err == nil && account == nil && v.Email != "" {
+	switch {
+	case err != nil:
+	case account != nil:
+		account, err = b.prove(ctx, account, from)
+	case v.Email != "":
 		account, err = b.adopt(ctx, v, from)
 	}
 	if err != nil || account == nil {
 		return "", nil, err
 	}
 	return b.start(ctx, account, from)
+}
+
+// prove takes an account that nobody had proved out of the hands of who made it, or set its password, for somebody else.
+func (b Browsers) prove(ctx context.Context, account *accounts.Account, from Client) (*accounts.Account, error) {
+	if !account.ProvedAt.IsZero() {
+		return account, nil
+	}
+	hash, err := b.auth.HashPassword(ctx, newSecret()) // which nobody knows
+	if err != nil {
+		return nil, err
+	}
+	if err := b.auth.store.Configure(by(ctx, account, from), func(ctx context.Context, tx *accounts.Tx) error {
+		_, err := tx.Prove(ctx, account.ID, hash, time.Now())
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return b.auth.store.Account(ctx, account.ID)
+}
+
+// by returns a context whose changes are recorded as those of an account's person.
+func by(ctx context.Context, account *accounts.Account, from Client) context.Context {
+	return audit.By(ctx, audit.Author{Kind: "account", ID: account.ID, Name: account.Email, Origin: audit.Panel, Address: from.Address})
 }
 
 // adopt finds or makes the account of an e-mail that signs in with a subject for the first time; nil where there is neither account
@@ -55,7 +82,7 @@ func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.
 		if v.Name != "" {
 			name = v.Name
 		}
-		account = &accounts.Account{Email: v.Email, Name: name}
+		account = &accounts.Account{Email: v.Email, Name: name, ProvedAt: now}
 		if account.PasswordHash, err = b.auth.HashPassword(ctx, newSecret()); err != nil { // which nobody knows
 			return nil, err
 		}
@@ -64,8 +91,7 @@ func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.
 	if fresh {
 		account.ID = carillon.NewID(now)
 	}
-	ctx = audit.By(ctx, audit.Author{Kind: "account", ID: account.ID, Name: account.Email, Origin: audit.Panel, Address: from.Address})
-	err = b.auth.store.Configure(ctx, func(ctx context.Context, tx *accounts.Tx) error {
+	err = b.auth.store.Configure(by(ctx, account, from), func(ctx context.Context, tx *accounts.Tx) error {
 		if fresh {
 			if err := tx.AddAccount(ctx, account, now); err != nil {
 				return err
@@ -86,5 +112,5 @@ func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.
 	if err != nil || !known {
 		return nil, err
 	}
-	return account, nil
+	return b.prove(ctx, account, from)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"carillon"
@@ -57,6 +58,9 @@ type Options struct {
 type Jobs struct {
 	o    Options
 	wake chan struct{}
+
+	mu       sync.Mutex
+	failures map[string]int // of jobs in a row, by id
 }
 
 // New builds a Jobs.
@@ -70,7 +74,7 @@ func New(o Options) *Jobs {
 	if o.Lease <= 0 {
 		o.Lease = 20 * time.Second
 	}
-	return &Jobs{o: o, wake: make(chan struct{}, 1)}
+	return &Jobs{o: o, wake: make(chan struct{}, 1), failures: map[string]int{}}
 }
 
 // Reasons why a job is paused, or waits.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -562,4 +563,42 @@ func TestAFileHasBounds(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// A job that fails each time for a reason of ours is paused, so that somebody sees it, and goes on from there.
+func TestAJobThatAlwaysFailsIsPaused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, store.Options{Dir: dir})
+		var mu sync.Mutex
+		tries, fault := 0, errors.New("a fault")
+		r.taken.refuse = func(map[string]any) error {
+			mu.Lock()
+			defer mu.Unlock()
+			tries++
+			return fault
+		}
+		defer r.run(r.Jobs)()
+		v := r.checked(3)
+		after := func(_ *bulk.View, err error) *bulk.View {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour) // fake time
+			v, err := r.Find(t.Context(), r.company.ID, v.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		if v := after(r.Send(t.Context(), r.company.ID, v.ID, 3, false)); v.State != stored.Paused || v.Reason != bulk.Problem || v.Detail == "" || tries != 8 {
+			t.Errorf("after %d tries the job is %s, %s %s", tries, v.State, v.Reason, v.Detail)
+		}
+		fault = nil
+		if v := after(r.Resume(t.Context(), r.company.ID, v.ID)); v.State != stored.Done || v.Result.Accepted != 3 {
+			t.Errorf("once it can be sent the job is %s, %s, %+v", v.State, v.Reason, v.Result)
+		}
+	})
 }

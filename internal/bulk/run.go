@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 	"carillon/internal/share"
 	"carillon/internal/store/bulk"
 )
@@ -99,9 +100,57 @@ func (x worker) work(ctx context.Context, v *View) {
 	case err == nil || errors.Is(err, bulk.ErrOvertaken):
 	case ctx.Err() != nil:
 		x.drop(context.WithoutCancel(ctx), v, 0, v.Reason)
+	case x.hopeless(v.ID, err):
+		x.o.Log.ErrorContext(ctx, "pause a job that cannot go on", "job", v.ID, "error", err)
+		x.stuck(ctx, v)
 	default:
 		x.o.Log.WarnContext(ctx, "cannot go on with a job", "job", v.ID, "error", err)
-		x.drop(ctx, v, retryIn, Busy)
+		x.drop(ctx, v, x.backoff(v.ID), Busy)
+	}
+	if err == nil {
+		x.forget(v.ID)
+	}
+}
+
+// maxJobTries is how often a job is tried that fails for a reason of ours which does not pass.
+const maxJobTries = 8
+
+// hopeless counts a failure of a job, and reports whether there were too many in a row.
+func (x worker) hopeless(id string, err error) bool {
+	if db.Transient(err) {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.failures[id]++
+	return x.failures[id] >= maxJobTries
+}
+
+func (x worker) backoff(id string) time.Duration {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return retryIn << max(0, x.failures[id]-1)
+}
+
+func (x worker) forget(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.failures, id)
+}
+
+// stuck pauses a job as it is stored: what v says of it may be what cannot be stored.
+func (x worker) stuck(ctx context.Context, v *View) {
+	x.forget(v.ID)
+	j, err := x.o.Store.Bulk().Find(ctx, v.CompanyID, v.ID)
+	if err != nil || j == nil || j.Owner != v.Owner {
+		return // its lease ends by itself
+	}
+	now, err := viewOf(j)
+	if err == nil {
+		err = x.pauses(ctx, now, Problem, "It failed for a reason inside the program, each time it was tried; the log says more")
+	}
+	if err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+		x.o.Log.WarnContext(ctx, "cannot pause a job", "job", v.ID, "error", err)
 	}
 }
 

@@ -16,11 +16,13 @@ import (
 // Cache holds values by key. Make it with New. Values are shared and must not be changed.
 type Cache[V any] struct {
 	most    int
+	size    func(V) int
 	timeout time.Duration
 	flights singleflight.Group
 
 	mu      sync.RWMutex
 	entries map[string]entry[V]
+	used    int               // the size of all entries
 	clock   uint64            // counts invalidations
 	groups  map[string]uint64 // when each group was last invalidated
 	all     uint64            // when everything last was
@@ -29,11 +31,17 @@ type Cache[V any] struct {
 type entry[V any] struct {
 	value V
 	group string
+	size  int
 }
 
 // New returns an empty cache of at most so many entries. A load may take as long as timeout.
 func New[V any](most int, timeout time.Duration) *Cache[V] {
-	return &Cache[V]{most: most, timeout: timeout, entries: map[string]entry[V]{}, groups: map[string]uint64{}}
+	return Sized(most, func(V) int { return 1 }, timeout)
+}
+
+// Sized is New for entries of different sizes, which together have at most `most`. One that is larger by itself is not kept.
+func Sized[V any](most int, size func(V) int, timeout time.Duration) *Cache[V] {
+	return &Cache[V]{most: most, size: size, timeout: timeout, entries: map[string]entry[V]{}, groups: map[string]uint64{}}
 }
 
 // Get returns the entry of a key, loading it where it is missing. load returns the value and its group. Errors are not
@@ -75,6 +83,11 @@ func (c *Cache[V]) Peek(key string) (V, bool) {
 func (c *Cache[V]) Remove(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.remove(key)
+}
+
+func (c *Cache[V]) remove(key string) {
+	c.used -= c.entries[key].size
 	delete(c.entries, key)
 }
 
@@ -86,23 +99,29 @@ func (c *Cache[V]) Clock() uint64 {
 }
 
 // Put stores what was read when the clock was began, unless its group has been invalidated since. A full cache drops an eighth of
-// its entries, whichever come first: were it all, a working set slightly too large would be loaded again and again.
+// itself, whichever entries come first: were it all, a working set slightly too large would be loaded again and again.
 func (c *Cache[V]) Put(key string, v V, group string, began uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all > began || c.groups[group] > began || group == "" && c.clock > began {
 		return
 	}
-	if _, there := c.entries[key]; !there && len(c.entries) >= c.most {
-		n := max(1, c.most/8)
+	e := entry[V]{v, group, c.size(v)}
+	c.remove(key)
+	if e.size > c.most {
+		return
+	}
+	if c.used+e.size > c.most {
+		room := c.most - max(e.size, c.most/8)
 		for k := range c.entries {
-			delete(c.entries, k)
-			if n--; n == 0 {
+			if c.used <= room {
 				break
 			}
+			c.remove(k)
 		}
 	}
-	c.entries[key] = entry[V]{v, group}
+	c.entries[key] = e
+	c.used += e.size
 }
 
 // groupsMost bounds the groups whose last invalidation is remembered; past it everything is invalidated.
@@ -120,7 +139,7 @@ func (c *Cache[V]) Invalidate(group string) {
 	c.groups[group] = c.clock
 	for k, e := range c.entries {
 		if e.group == group || e.group == "" {
-			delete(c.entries, k)
+			c.remove(k)
 		}
 	}
 }
@@ -134,9 +153,16 @@ func (c *Cache[V]) Clear() {
 }
 
 func (c *Cache[V]) clear() {
-	c.all = c.clock
+	c.all, c.used = c.clock, 0
 	clear(c.entries)
 	clear(c.groups)
+}
+
+// Size returns the size of all entries.
+func (c *Cache[V]) Size() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.used
 }
 
 // Len returns the number of entries.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -158,5 +159,43 @@ func TestTheCacheIsBounded(t *testing.T) {
 	c.Invalidate("acme")
 	if got := get(t, c, "kept", "2", "acme"); got != "2" {
 		t.Error(got)
+	}
+}
+
+func TestACacheOfSizesStaysWithinThem(t *testing.T) {
+	c := cache.Sized(1000, func(s string) int { return len(s) }, time.Second)
+	text := func(n int) string { return strings.Repeat("x", n) }
+	for i := range 100 {
+		get(t, c, strconv.Itoa(i), text(300), "acme")
+		if c.Size() > 1000 || c.Len() > 3 {
+			t.Fatalf("%d entries of %d bytes", c.Len(), c.Size())
+		}
+	}
+	if get(t, c, "large", text(1001), "acme"); c.Size() > 1000 || c.Size() == 0 {
+		t.Errorf("one that is too large leaves %d bytes", c.Size())
+	}
+	if _, kept := c.Peek("large"); kept {
+		t.Error("it is kept")
+	}
+	get(t, c, "whole", text(1000), "other")
+	if c.Len() != 1 || c.Size() != 1000 {
+		t.Errorf("%d entries of %d bytes", c.Len(), c.Size())
+	}
+	c.Invalidate("acme")
+	if c.Size() != 1000 {
+		t.Error(c.Size())
+	}
+	c.Remove("whole")
+	c.Remove("whole")
+	if c.Size() != 0 {
+		t.Error(c.Size())
+	}
+	get(t, c, "a", text(10), "acme")
+	get(t, c, "b", text(10), "other")
+	if c.Invalidate("acme"); c.Size() != 10 {
+		t.Error(c.Size())
+	}
+	if c.Clear(); c.Size() != 0 || c.Len() != 0 {
+		t.Error(c.Size(), c.Len())
 	}
 }

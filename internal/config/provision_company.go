@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"carillon"
 	"carillon/internal/schedule"
@@ -132,7 +133,7 @@ const (
 func (c *company) user(f *form) {
 	u := User{
 		At: f.at, Name: f.checked("name", oneLine, oneLineRule), Password: f.secret("password"), Role: f.choice("role", Roles()...),
-		Email: strings.ToLower(f.neededAs("email", ValidEmail, "must be an address such as ana@example.com")),
+		Email: FoldEmail(f.neededAs("email", ValidEmail, "must be an address such as ana@example.com")),
 	}
 	if n := len(u.Password); n > maxPassword || n > 0 && n < minPassword {
 		f.fault("password", "must have 8 to 1,024 bytes")
@@ -145,6 +146,17 @@ func (c *company) user(f *form) {
 func ValidEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s && len(s) <= 254 && !strings.ContainsAny(s, " \"")
+}
+
+// FoldEmail is an e-mail address in lower case. A letter that would become one of another address stays as it is: the lower case of the
+// Kelvin sign is a k, but their mailboxes differ.
+func FoldEmail(s string) string {
+	return strings.Map(func(r rune) rune {
+		if lower := unicode.ToLower(r); unicode.ToUpper(lower) == r {
+			return lower
+		}
+		return r
+	}, s)
 }
 
 // keyForm has characters that need no escaping in a query string.

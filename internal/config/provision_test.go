@@ -45,7 +45,7 @@ func TestExampleIsReadInFull(t *testing.T) {
 	}
 	c := p.Companies[0]
 	sizes := []int{len(p.Companies), len(c.Users), len(c.Keys), len(c.Senders), len(c.Templates), len(c.Resources), len(c.Suppressions)}
-	if diff := cmp.Diff([]int{1, 2, 4, 2, 1, 6, 1}, sizes); diff != "" {
+	if diff := cmp.Diff([]int{1, 2, 4, 2, 1, 7, 1}, sizes); diff != "" {
 		t.Error(diff)
 	}
 	wantCompany := carillon.Company{

@@ -131,7 +131,7 @@ func New(o Options) *Conversations {
 	}
 	c := &core{o: o, store: o.Store}
 	screens := &Screens{publisher: o.Publisher, clock: c.now}
-	runner := &Runner{core: c, programs: cache.New[*flow.Program](programs, programTimeout)}
+	runner := &Runner{core: c, programs: cache.Sized(programs, sizeOf, programTimeout)}
 	runner.rounds = newRounds(runner)
 	replies := &replies{
 		core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs),

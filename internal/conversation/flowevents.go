@@ -3,25 +3,33 @@ package conversation
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"carillon"
 	"carillon/internal/flow"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/runs"
 )
 
 // triggered returns the flow of a company that something starts; nil: none.
-func (s *core) triggered(ctx context.Context, companyID string, by func(t *flow.Trigger) bool) (*flow.Flow, error) {
+func (s *core) triggered(ctx context.Context, companyID string, by func(h *flow.Head) bool) (*flow.Flow, error) {
 	if s.o.Flows == nil {
 		return nil, nil
 	}
 	all, err := s.o.Flows.Flows(ctx, companyID)
-	for _, f := range all {
-		if by(&f.Trigger) {
-			return f, err
-		}
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	i := slices.IndexFunc(all, func(f flow.Listed) bool { return by(f.Head) })
+	if i < 0 {
+		return nil, nil
+	}
+	f, err := s.o.Flows.Flow(ctx, companyID, all[i].ID)
+	if carillon.IsCode(err, carillon.NotFound) { // removed meanwhile
+		return nil, nil
+	}
+	return f, err
 }
 
 const (
@@ -58,7 +66,7 @@ func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, last *chat
 
 // Unknown reports whether a notification's name_event starts no flow, and records that in a conversation, once.
 func (s *Runner) Unknown(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
-	f, err := s.triggered(ctx, companyID, func(t *flow.Trigger) bool { return b.Event != "" && t.Event == b.Event })
+	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return b.Event != "" && h.Trigger.Event == b.Event })
 	if err != nil || f != nil {
 		return false, err
 	}

@@ -3,9 +3,11 @@ package conversation
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
 
+	"carillon/internal/db"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/runs"
@@ -18,10 +20,13 @@ type rounds struct {
 	*Runner
 	timed, called chan struct{} // the time of a run may have come; an effect is due
 	effects       share.Crew[*runs.Run]
+
+	mu       sync.Mutex
+	failures map[string]int // of steps, by run and step
 }
 
 func newRounds(s *Runner) *rounds {
-	x := &rounds{Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1)}
+	x := &rounds{Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1), failures: map[string]int{}}
 	x.effects = share.Crew[*runs.Run]{
 		Places: s.o.Shares.Of(share.FlowEffects), Page: flowPage,
 		Due: func(ctx context.Context, without []string) ([]*runs.Run, error) {
@@ -31,6 +36,37 @@ func newRounds(s *Runner) *rounds {
 		Work: x.attempt, Wake: func() { x.poke(true) },
 	}
 	return x
+}
+
+const (
+	maxStepTries = 6
+	maxFailures  = 10_000 // steps whose failures are remembered
+)
+
+// hopeless counts a failure of the step that a run is at, and reports whether there were too many. What passes by itself does not count.
+func (s *rounds) hopeless(x *runs.Run, err error) bool {
+	if db.Transient(err) {
+		return false
+	}
+	key := x.ID + "/" + strconv.Itoa(x.Steps)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.failures) >= maxFailures {
+		clear(s.failures)
+	}
+	s.failures[key]++
+	if s.failures[key] < maxStepTries {
+		return false
+	}
+	delete(s.failures, key)
+	return true
+}
+
+// backoff is how long a run waits after a failure of its step.
+func (s *rounds) backoff(x *runs.Run) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return effectRetry << max(0, s.failures[x.ID+"/"+strconv.Itoa(x.Steps)]-1)
 }
 
 // poke lets the work on flows look for what is due: effects, or the runs whose time has come.
@@ -109,8 +145,8 @@ func (s *rounds) times(ctx context.Context) (next time.Time, err error) {
 	}
 }
 
-// attempt goes on with a run that is due. One that fails is due again later, so that it does not hold up others; false where even that
-// failed, so that it may still be due.
+// attempt goes on with a run that is due. One that fails is due again later, so that it does not hold up others, and fails for good where
+// it would fail again; false where even that failed, so that it may still be due.
 func (s *rounds) attempt(ctx context.Context, x *runs.Run) bool {
 	err := voice.Guard(func() error { return s.goOn(ctx, x) })
 	switch {
@@ -120,8 +156,13 @@ func (s *rounds) attempt(ctx context.Context, x *runs.Run) bool {
 		return false
 	}
 	s.o.Log.WarnContext(ctx, "go on with a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-	if _, err := s.postpone(ctx, x, effectRetry, x.Begun); err != nil && !overtaken(err) {
-		s.o.Log.WarnContext(ctx, "put off a flow", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
+	if s.hopeless(x, err) {
+		err = s.giveUp(ctx, x)
+	} else {
+		_, err = s.postpone(ctx, x, s.backoff(x), x.Begun)
+	}
+	if err != nil && !overtaken(err) {
+		s.o.Log.ErrorContext(ctx, "put off or end a flow that fails", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
 		return false
 	}
 	return true

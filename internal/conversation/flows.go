@@ -21,8 +21,10 @@ import (
 
 // Flows finds what a company has laid out.
 type Flows interface {
-	// Flows returns a company's flows, in the order of their names.
-	Flows(ctx context.Context, companyID string) ([]*flow.Flow, error)
+	// Flows returns a company's flows without their steps, in the order of their names.
+	Flows(ctx context.Context, companyID string) ([]flow.Listed, error)
+	// Flow returns a flow of a company. Errors: not_found.
+	Flow(ctx context.Context, companyID, id string) (*flow.Flow, error)
 }
 
 // Effects does what flows do outside their conversation.
@@ -49,7 +51,7 @@ const (
 	suspendedWait = 10 * time.Minute
 	// effectKeyed is how long after its step an effect may be repeated with its key, which is known for 24 hours.
 	effectKeyed    = 23 * time.Hour
-	programs       = 1000 // that are kept compiled
+	programs       = 64 << 20 // bytes of those that are kept compiled
 	programTimeout = 10 * time.Second
 	flowWorkers    = 16
 	flowPoll       = time.Second
@@ -60,13 +62,24 @@ const (
 type Runner struct {
 	*core
 	answer   func(companyID, id string) // has a conversation's reply given
-	programs *cache.Cache[*flow.Program]
+	programs *cache.Cache[*program]
 	rounds   *rounds
 }
 
+// program is a compiled flow, and about how many bytes it takes in memory.
+type program struct {
+	*flow.Program
+	bytes int
+}
+
+// inMemory is how much larger a definition is once it is decoded.
+const inMemory = 4
+
+func sizeOf(p *program) int { return p.bytes }
+
 // program returns the program of a version of a flow.
 func (s *Runner) program(ctx context.Context, companyID, flowID string, version int) (*flow.Program, error) {
-	return s.programs.Get(ctx, companyID+"/"+flowID+"/"+strconv.Itoa(version), func(ctx context.Context) (*flow.Program, string, error) {
+	p, err := s.programs.Get(ctx, companyID+"/"+flowID+"/"+strconv.Itoa(version), func(ctx context.Context) (*program, string, error) {
 		text, err := s.o.Runs.Definition(ctx, companyID, flowID, version)
 		if err != nil {
 			return nil, "", err
@@ -76,14 +89,21 @@ func (s *Runner) program(ctx context.Context, companyID, flowID string, version 
 			return nil, "", fmt.Errorf("version %d of the flow %s: %w", version, flowID, err)
 		}
 		p, err := flow.Compile(&f)
-		return p, companyID, err
+		if err != nil {
+			return nil, "", err
+		}
+		return &program{p, inMemory*len(text) + p.Size()}, companyID, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return p.Program, nil
 }
 
 // Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits
 // for. It reports whether there is such a flow, and it began.
 func (s *Runner) Begin(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
-	f, err := s.triggered(ctx, companyID, func(t *flow.Trigger) bool { return b.Event != "" && t.Event == b.Event })
+	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return b.Event != "" && h.Trigger.Event == b.Event })
 	if err == nil && f == nil {
 		err = s.unknown(ctx, companyID, id, &b)
 	}
@@ -98,7 +118,7 @@ func (s *Runner) opened(ctx context.Context, c *chats.Conversation) (begun bool,
 	if c.WidgetID == "" {
 		return false, nil
 	}
-	f, err := s.triggered(ctx, c.CompanyID, func(t *flow.Trigger) bool { return t.Widget == c.WidgetID })
+	f, err := s.triggered(ctx, c.CompanyID, func(h *flow.Head) bool { return h.Trigger.Widget == c.WidgetID })
 	if err != nil || f == nil {
 		return false, err
 	}
@@ -466,13 +486,13 @@ func (s *Runner) start(ctx context.Context, c *chats.Conversation, message *chat
 	if message.Extra.Bound != nil {
 		b = message.Extra.Bound
 	}
-	f, err := s.triggered(ctx, c.CompanyID, func(t *flow.Trigger) bool {
+	f, err := s.triggered(ctx, c.CompanyID, func(h *flow.Head) bool {
 		switch {
-		case b.Event != "" && t.Event == b.Event:
+		case b.Event != "" && h.Trigger.Event == b.Event:
 			cause = "event"
-		case plain != "" && slices.ContainsFunc(t.Keywords, func(k string) bool { return flow.Plain(k) == plain }):
+		case h.Keyword(plain):
 			cause = "keyword"
-		case t.Inbound && c.Channel == "whatsapp" && c.AgentID == "":
+		case h.Trigger.Inbound && c.Channel == "whatsapp" && c.AgentID == "":
 			cause = "inbound"
 		default:
 			return false

@@ -27,10 +27,25 @@ type laid struct {
 }
 
 // Flows implements Flows.
-func (l *laid) Flows(context.Context, string) ([]*flow.Flow, error) {
+func (l *laid) Flows(context.Context, string) (all []flow.Listed, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.flows, nil
+	for _, f := range l.flows {
+		all = append(all, f.Listed())
+	}
+	return all, nil
+}
+
+// Flow implements Flows.
+func (l *laid) Flow(_ context.Context, _, id string) (*flow.Flow, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.flows {
+		if f.ID == id {
+			return f, nil
+		}
+	}
+	return nil, carillon.Absent("Flow")
 }
 
 // Do implements Effects.

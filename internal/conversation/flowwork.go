@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"carillon/internal/db"
 	"carillon/internal/flow"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/runs"
@@ -62,12 +63,49 @@ func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Progra
 	values, detail, refused, err := s.o.Effects.Do(doing, EffectFor{
 		CompanyID: c.CompanyID, ConversationID: c.ID, Key: x.ID + "/" + strconv.Itoa(x.Steps), Contact: contact,
 	}, e)
-	if err != nil {
+	whole := context.WithoutCancel(ctx)
+	if err != nil && !s.rounds.hopeless(x, err) {
 		s.o.Log.WarnContext(ctx, "the effect of a flow is tried again", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-		_, err = s.postpone(context.WithoutCancel(ctx), begun, effectRetry, e.Keyed()) // an error may hide that it has happened
+		_, err = s.postpone(whole, begun, s.rounds.backoff(x), e.Keyed()) // an error may hide that it has happened
 		return err
 	}
-	return s.result(context.WithoutCancel(ctx), c, p, begun, r, values, detail, refused)
+	if err != nil {
+		s.o.Log.ErrorContext(ctx, "the effect of a flow cannot be done", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
+		values, detail, refused = nil, stuck, true
+	}
+	keeping, cancel := context.WithTimeout(whole, effectLease-effectTimeout) // then another node may take the effect up
+	defer cancel()
+	err = s.keep(keeping, func() error { return s.result(whole, c, p, begun, stateOf(x), values, detail, refused) })
+	if err == nil || db.Transient(err) || overtaken(err) {
+		return err
+	}
+	s.o.Log.ErrorContext(ctx, "store the outcome of a flow's effect", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
+	return s.giveUp(whole, begun) // the effect has happened: it is not done again
+}
+
+// stuck is why a run ended that could not go on.
+const stuck = "The step failed for a reason inside the program, each time it was tried; its log says more"
+
+// giveUp ends a run that cannot go on, and has a teammate take over. It writes nothing that comes from outside.
+func (s *Runner) giveUp(ctx context.Context, x *runs.Run) error {
+	there, err := s.anybodyThere(ctx, x.CompanyID)
+	if err != nil {
+		return err
+	}
+	now, y := s.now(), *x
+	y.State, y.Open, y.Error, y.Due, y.Begun, y.ChangedAt = string(flow.Failed), false, x.Path+": "+stuck, time.Time{}, false, now
+	w := &runs.Write{Run: &y, Entries: []runs.Entry{{At: now, Path: x.Path, Kind: "failed", Text: stuck}}}
+	_, err = s.changeRun(ctx, x.CompanyID, x.ConversationID, "", w, func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.State != chats.Automated {
+			return nil, errOvertaken
+		}
+		c.ReplySeq, c.ReplyAt = 0, time.Time{}
+		return askedBy(x.ID, ask(c, "", there, now)), nil
+	})
+	if err == nil {
+		s.o.Observer.Ran(flow.Failed)
+	}
+	return err
 }
 
 // result stores the outcome of an effect, and goes on.

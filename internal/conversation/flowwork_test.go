@@ -353,3 +353,34 @@ type brokenAgents struct{ Agents }
 func (brokenAgents) TalkingAgent(context.Context, string, string) (*agent.Agent, string, error) {
 	return nil, "", errors.New("the database is away")
 }
+
+// A flow that an earlier version stored with a pattern that is too large fails, and says why where its runs are shown.
+func TestARunThatWorksTooMuchEndsAsFailed(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		costly := r.lay("costly", flow.Trigger{Keywords: []string{"begin"}}, `[{"ask": "x"}, {"say": "One"}]`)
+		matches := flow.Step{If: "x matches '([a-z]{30}){29}'"}
+		large := r.lay("large", flow.Trigger{Keywords: []string{"start"}}, `[{"say": "One"}]`)
+		r.laid.mu.Lock()
+		costly.Steps = append(costly.Steps[:1:1], matches, matches, flow.Step{Say: "Two"})
+		large.Steps = []flow.Step{{If: "x matches 'a{600}b{600}'"}, {Say: "Two"}}
+		r.laid.mu.Unlock()
+		reply := func(id, n, text string) {
+			t.Helper()
+			r.say(id, n, text)
+			if _, _, err := r.replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		id := r.open()
+		reply(id, "1", "begin")
+		reply(id, "2", strings.Repeat("a", 4000))
+		if x := r.last(id); x.State != string(flow.Failed) || !strings.HasPrefix(x.Error, "steps.2: it takes too much work") || r.find(id).State != chats.Missed {
+			t.Errorf("%s %q, %s", x.State, x.Error, r.find(id).State)
+		}
+		id = r.open()
+		reply(id, "1", "start")
+		if x := r.last(id); x.State != string(flow.Failed) || !strings.HasPrefix(x.Error, "steps.0: The condition cannot be evaluated: a pattern may have") {
+			t.Errorf("%s %q", x.State, x.Error)
+		}
+	})
+}

@@ -11,8 +11,10 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/db"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/runs"
 	"carillon/internal/voice"
 )
 
@@ -152,10 +154,13 @@ func (s *replies) work(ctx context.Context, j job) {
 		_, again, err = s.replyTo(ctx, j, nil, nil)
 		return err
 	})
-	var silent *silentError
-	if errors.As(err, &silent) && !errors.Is(ctx.Err(), context.Canceled) {
-		s.o.Log.WarnContext(ctx, "hand over what the agent could not reply to", "company", j.companyID, "conversation", j.id, "error", err)
-		err = s.handOver(context.WithoutCancel(ctx), silent.conversation)
+	if c, run := s.hopeless(ctx, j, err); c != nil {
+		s.o.Log.WarnContext(ctx, "hand over what could not be replied to", "company", j.companyID, "conversation", j.id, "error", err)
+		if run != nil {
+			err = s.runner.giveUp(context.WithoutCancel(ctx), run)
+		} else {
+			err = s.handOver(context.WithoutCancel(ctx), c)
+		}
 	}
 	s.mu.Lock()
 	delete(s.underWay, j.id)
@@ -167,6 +172,29 @@ func (s *replies) work(ctx context.Context, j job) {
 	if again {
 		s.reply(j.companyID, j.id)
 	}
+}
+
+// hopeless returns the conversation of a reply that will not come however often it is tried: the agent does not reply, or the reply cannot be
+// stored; then run is the flow's that was to give it, if one was. nil: there is a reply, or it is to be tried again.
+func (s *replies) hopeless(ctx context.Context, j job, err error) (c *chats.Conversation, run *runs.Run) {
+	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
+		return nil, nil
+	}
+	if silent, ok := errors.AsType[*silentError](err); ok {
+		return silent.conversation, nil
+	}
+	if db.Transient(err) || overtaken(err) {
+		return nil, nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	c, err = s.store.Find(ctx, j.companyID, j.id)
+	if err == nil && s.o.Flows != nil {
+		run, err = s.o.Runs.Current(ctx, j.companyID, j.id)
+	}
+	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
+		return nil, nil // the next look finds out
+	}
+	return c, run
 }
 
 // silentError says that the agent could not reply, and would not when it is asked again.
@@ -234,7 +262,31 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 	if said.unanswered {
 		s.o.Unanswered(ctx, c, request.Message())
 	}
-	return s.storeReply(ctx, c, request, &said)
+	err = s.keep(ctx, func() (err error) {
+		turn, again, err = s.storeReply(ctx, c, request, &said)
+		return err
+	})
+	return turn, again, err
+}
+
+const (
+	keepWait    = 100 * time.Millisecond // after the first failure; twice as long each time
+	maxKeepWait = 5 * time.Second
+)
+
+// keep stores what it would cost to ask for again: while the database is away it is tried again, until ctx ends.
+func (s *core) keep(ctx context.Context, store func() error) error {
+	for wait := keepWait; ; wait = min(2*wait, maxKeepWait) {
+		err := store()
+		if !db.Transient(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
 }
 
 // putOff leaves a reply until a company is no longer suspended.

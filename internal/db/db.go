@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -140,10 +139,4 @@ func Instant(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-// Storable is a text from outside as every database accepts it: what PostgreSQL refused would be refused again with each
-// commit, and with it all that shares the commit.
-func Storable(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -55,7 +55,7 @@ func (d *dialect) Elements(n int) string { return fmt.Sprintf(d.elements, n) }
 // JSON is a slice of numbers and texts, or of slices of them, as the argument for Elements.
 func JSON(values any) string {
 	text, _ := json.Marshal(values) // numbers and texts
-	return string(text)
+	return storableJSON(string(text))
 }
 
 // retryable reports whether a transaction failed only because another one went first: a deadlock or a serialization

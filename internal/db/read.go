@@ -40,6 +40,7 @@ func (c *stmtCache) close() {
 
 // Query runs a read on the read pool.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	args = storable(args)
 	d.watched(query, args)
 	if !d.SQLite() {
 		rows, err := d.read.QueryContext(ctx, query, args...)
@@ -55,6 +56,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 
 // Row scans the only row of a read; sql.ErrNoRows when there is none.
 func (d *DB) Row(ctx context.Context, dest []any, query string, args ...any) error {
+	args = storable(args)
 	d.watched(query, args)
 	if !d.SQLite() {
 		return Unavailable(d.read.QueryRowContext(ctx, query, args...).Scan(dest...))

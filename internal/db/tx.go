@@ -84,6 +84,7 @@ func (t *Tx) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 
 // Exec runs a statement and returns the number of rows it changed.
 func (t *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	args = storable(args)
 	t.db.watched(query, args)
 	var res sql.Result
 	var err error
@@ -105,6 +106,7 @@ func (t *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 // Insert runs a statement of SQLite's through the driver itself: what database/sql adds for each value costs a third of a
 // long insert.
 func (t *Tx) Insert(ctx context.Context, query string, args []driver.NamedValue) error {
+	args = storableNamed(args)
 	if w := t.db.watch.Load(); w != nil {
 		values := make([]any, len(args))
 		for i := range args {
@@ -128,6 +130,7 @@ func (t *Tx) Insert(ctx context.Context, query string, args []driver.NamedValue)
 
 // Query runs a statement that returns rows.
 func (t *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	args = storable(args)
 	t.db.watched(query, args)
 	if t.stmts != nil {
 		st, err := t.prepared(ctx, query)
@@ -141,6 +144,7 @@ func (t *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 
 // Row scans the only row of a query; sql.ErrNoRows when there is none.
 func (t *Tx) Row(ctx context.Context, dest []any, query string, args ...any) error {
+	args = storable(args)
 	t.db.watched(query, args)
 	if t.stmts != nil {
 		st, err := t.prepared(ctx, query)
@@ -194,8 +198,9 @@ func (t *Tx) send(ctx context.Context, statements []Statement) error {
 	var b pgx.Batch
 	for i := range statements {
 		st := &statements[i]
-		t.db.watched(st.SQL, st.Args)
-		queued := b.Queue(st.SQL, st.Args...)
+		args := storable(st.Args)
+		t.db.watched(st.SQL, args)
+		queued := b.Queue(st.SQL, args...)
 		if st.Scan != nil {
 			queued.Query(func(rows pgx.Rows) error {
 				for rows.Next() {

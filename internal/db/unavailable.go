@@ -35,6 +35,12 @@ func Away(err error) bool {
 	return marked || connecting
 }
 
+// Transient reports whether what failed may be stored later: the database is away or busy, others were in the way, or the time was over.
+// All else fails again however often it is tried.
+func Transient(err error) bool {
+	return err != nil && (Away(err) || away(err) || isOverloaded(err) || retryable(err) || lockTimeout(err) || errors.Is(err, context.Canceled))
+}
+
 func away(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		// 53 no resources: disk, memory, connections; 57P shut down or starting; 58 the system below.

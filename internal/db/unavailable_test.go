@@ -35,3 +35,30 @@ func TestDatabaseThatIsAwayIsNoFaultOfTheRequest(t *testing.T) {
 		})
 	}
 }
+
+func TestOnlyWhatMayPassIsTriedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"nothing":                {nil, false},
+		"half an answer":         {io.ErrUnexpectedEOF, true},
+		"a busy service":         {Overloaded("busy", nil), true},
+		"a deadlock":             {&pgconn.PgError{Code: "40P01"}, true},
+		"a lock":                 {&pgconn.PgError{Code: "55P03"}, true},
+		"no room on the disk":    {&pgconn.PgError{Code: "53100"}, true},
+		"a text that is no text": {&pgconn.PgError{Code: "22021"}, false},
+		"an index row too long":  {&pgconn.PgError{Code: "54000"}, false},
+		"a broken rule":          {&pgconn.PgError{Code: "23514"}, false},
+		"a refusal of ours":      {carillon.InConflict("x"), false},
+		"anything else":          {errors.New("x"), false},
+	} {
+		err := c.err
+		if err != nil {
+			err = fmt.Errorf("store: %w", err)
+		}
+		if got := Transient(err); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"carillon/internal/resource"
+	"carillon/internal/secret"
 )
 
 // Flow is a definition: what starts it, and its steps.
@@ -99,7 +100,7 @@ const (
 
 // Kind describes flows.
 func Kind() resource.Kind {
-	return resource.Kind{Name: "flow", Plural: "flows", Phrase: "a flow", New: func() resource.Resource { return &Flow{} }}
+	return resource.Kind{Name: "flow", Plural: "flows", Phrase: "a flow", New: func() resource.Resource { return &Flow{} }, NewHead: func() any { return new(Head) }}
 }
 
 // Key implements resource.Resource.
@@ -119,6 +120,9 @@ func (f *Flow) References() []resource.Reference {
 		if s.PlaceCall != nil {
 			all = append(all, resource.Reference{Field: at + ".place_call.agent", Kind: "agent", To: &s.PlaceCall.Agent})
 		}
+		if s.HTTP != nil {
+			all = append(all, s.HTTP.references(at+".http")...)
+		}
 	})
 	return all
 }
@@ -133,17 +137,21 @@ func each(field string, steps []Step, visit func(at string, s *Step)) {
 	}
 }
 
-// hidden stands for the value of a header that a reader does not get.
-const hidden = "•••"
-
-// HideHeaders hides the values of the headers of requests, which may be keys of the company's servers. It reports whether there are any.
-func (f *Flow) HideHeaders() (some bool) {
+// HideRequests hides what requests tell the company's servers and may be secret: the values of headers, queries and bodies. It reports
+// whether there are any.
+func (f *Flow) HideRequests() (some bool) {
 	each("steps", f.Steps, func(_ string, s *Step) {
 		if s.HTTP == nil {
 			return
 		}
 		for name := range s.HTTP.Headers {
-			s.HTTP.Headers[name], some = hidden, true
+			s.HTTP.Headers[name], some = secret.Hidden, true
+		}
+		if before, _, has := strings.Cut(s.HTTP.URL, "?"); has {
+			s.HTTP.URL, some = before+"?"+secret.Hidden, true
+		}
+		if s.HTTP.Body != "" {
+			s.HTTP.Body, some = secret.Hidden, true
 		}
 	})
 	return some
@@ -174,7 +182,8 @@ func (f *Flow) Validate() error {
 // validation checks a flow.
 type validation struct {
 	resource.Check
-	ids map[string]bool
+	ids      map[string]bool
+	patterns int // instructions of those of the conditions so far
 }
 
 func (v *validation) trigger(t *Trigger) {
@@ -236,7 +245,12 @@ func (v *validation) step(at string, s *Step, depth int) {
 		v.ask(at, s)
 	case "if":
 		v.text(at+".if", s.If)
-		_, err := condition(s.If)
+		c, err := compile(s.If)
+		if err == nil {
+			if v.patterns += c.size(); v.patterns > maxPatterns {
+				err = errPatterns
+			}
+		}
 		v.That(err == nil, at+".if", "Must be a condition such as received == 'no'"+reason(err))
 	case "set":
 		v.That(len(s.Set) > 0, at+".set", "Must set a variable") // an empty one would not be stored
@@ -291,10 +305,13 @@ func (v *validation) http(at string, h *HTTP) {
 	host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(h.URL, "https://"), "http://"), "/")
 	v.That(!strings.Contains(host, "{{"), at+".url", "Must name its host: placeholders may stand after it")
 	v.That(address(h.URL), at+".url", "Must be an address such as https://shop.example.com/orders/{{order_id}}")
-	v.placeholders(at+".url", h.URL)
-	v.placeholders(at+".body", h.Body)
-	v.fields(at+".headers", h.Headers, false)
-	for name := range h.Headers {
+	path, query, _ := strings.Cut(h.URL, "?")
+	v.placeholders(at+".url", path)
+	v.secretive(at+".url", query)
+	v.secretive(at+".body", h.Body)
+	v.texts(at+".headers", h.Headers)
+	for name, value := range h.Headers {
+		v.secretive(at+".headers."+name, value)
 		v.That(headerForm.MatchString(name) && !slices.Contains(ownHeaders, strings.ToLower(name)), at+".headers."+name, "Cannot be set as a header")
 	}
 	v.fields(at+".save", h.Save, true)
@@ -336,14 +353,25 @@ func (v *validation) said(field, text string) {
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
 // placeholders demands that each place of a text names a variable.
-func (v *validation) placeholders(field, text string) {
+func (v *validation) placeholders(field, text string) { v.places(field, text, false) }
+
+// secretive demands that each place of a text names a variable or a secret.
+func (v *validation) secretive(field, text string) { v.places(field, text, true) }
+
+func (v *validation) places(field, text string, secrets bool) {
 	for {
 		_, rest, found := strings.Cut(text, "{{")
 		if !found {
 			return
 		}
 		name, after, closed := strings.Cut(rest, "}}")
-		if name = strings.TrimSpace(name); !closed || !ValidVariable(name) {
+		name = strings.TrimSpace(name)
+		key, isSecret := strings.CutPrefix(name, secret.Mention)
+		switch {
+		case closed && isSecret && !secrets:
+			v.That(false, field, "Must hold no secret: those stand in headers, the query and the body of a request")
+			return
+		case !closed, isSecret && !secret.ValidName(key), !isSecret && !ValidVariable(name):
 			v.That(false, field, "Must close each {{ with }} behind the name of a variable, as in {{order_id}}")
 			return
 		}
@@ -352,13 +380,20 @@ func (v *validation) placeholders(field, text string) {
 }
 
 func (v *validation) fields(field string, all map[string]string, variables bool) {
-	v.That(len(all) <= maxFields, field, "Must have at most 50 entries")
+	v.texts(field, all)
 	for name, value := range all {
 		if variables {
 			v.variable(field+"."+name, name)
 		}
-		v.That(len(value) <= maxValue, field+"."+name, "Must have at most "+strconv.Itoa(maxValue)+" bytes")
 		v.placeholders(field+"."+name, value)
+	}
+}
+
+// texts bounds a map of texts.
+func (v *validation) texts(field string, all map[string]string) {
+	v.That(len(all) <= maxFields, field, "Must have at most 50 entries")
+	for name, value := range all {
+		v.That(len(value) <= maxValue, field+"."+name, "Must have at most "+strconv.Itoa(maxValue)+" bytes")
 	}
 }
 

@@ -1,10 +1,57 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 )
+
+// Bounds of a JSON response.
+const (
+	maxParts = 50_000 // values, objects and lists
+	maxLevel = 100
+)
+
+// Decode decodes a JSON response for Pick. One of more parts than a flow could want is refused before it takes memory.
+func Decode(text []byte) (x any, err error) {
+	if err := measure(text); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&x) != nil {
+		return nil, errors.New("the response is no JSON")
+	}
+	return x, nil
+}
+
+// measure counts the parts and levels of JSON, and trusts it to be some.
+func measure(text []byte) error {
+	parts, level, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			parts++
+			level++
+		case c == '}', c == ']':
+			level--
+		case c == ',':
+			parts++
+		}
+		if parts > maxParts || level > maxLevel {
+			return fmt.Errorf("the response has more than %d values or %d levels", maxParts, maxLevel)
+		}
+	}
+	return nil
+}
 
 // Pick returns the scalar at a path in decoded JSON, such as order.items.0.name, as a text; "": there is none.
 func Pick(x any, path string) string {

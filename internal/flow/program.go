@@ -1,20 +1,30 @@
 package flow
 
-import (
-	"fmt"
-
-	"github.com/expr-lang/expr/vm"
-)
+import "fmt"
 
 // Program is a flow in the form in which it runs: its steps in one list, each with the one that follows. Place numbers of the same
 // definition are always the same.
 type Program struct {
-	places []place
-	name   string
+	places   []place
+	name     string
+	patterns int // instructions of all of them
+	texts    int // bytes of conditions
 }
 
 // Name is the flow's name.
 func (p *Program) Name() string { return p.name }
+
+// Size is about how many bytes the program takes in memory, without those of its flow.
+func (p *Program) Size() int {
+	return len(p.places)*placeSize + p.texts*textSize + p.patterns*instructionSize
+}
+
+// About how many bytes of memory a place takes, a byte of a condition, and an instruction of a pattern.
+const (
+	placeSize       = 500
+	textSize        = 100
+	instructionSize = 100
+)
 
 // place is a step, or where step is nil only the way to the next.
 type place struct {
@@ -22,7 +32,8 @@ type place struct {
 	path      string // steps.2.then.0
 	next      int
 	otherwise int // where the condition does not hold
-	condition *vm.Program
+	condition *condition
+	fault     error // why the condition cannot be evaluated: an earlier version stored it
 }
 
 // Compile returns the program of a valid flow.
@@ -60,10 +71,7 @@ func (p *Program) add(field string, steps []Step, ids map[string]int) error {
 		if s.If == "" {
 			continue
 		}
-		c, err := condition(s.If)
-		if err != nil {
-			return fmt.Errorf("%s.if: %w", x.path, err)
-		}
+		c, fault := p.condition(s.If)
 		if err := p.add(x.path+".then", s.Then, ids); err != nil {
 			return err
 		}
@@ -73,9 +81,21 @@ func (p *Program) add(field string, steps []Step, ids map[string]int) error {
 			return err
 		}
 		p.places[leave].next = len(p.places)
-		p.places[at].condition, p.places[at].otherwise = c, leave+1
+		p.places[at].condition, p.places[at].fault, p.places[at].otherwise = c, fault, leave+1
 	}
 	return nil
+}
+
+// condition compiles a condition, unless the patterns of the flow become too large by it.
+func (p *Program) condition(text string) (*condition, error) {
+	c, err := compile(text)
+	if err != nil {
+		return nil, err
+	}
+	if p.texts, p.patterns = p.texts+len(text), p.patterns+c.size(); p.patterns > maxPatterns {
+		return nil, errPatterns
+	}
+	return c, nil
 }
 
 // Where is the path of the step at a place, such as steps.2.then.0; "end": behind the last one.

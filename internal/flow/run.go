@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // State is what a run waits for, or how it ended.
@@ -56,12 +57,21 @@ type Saying struct {
 	Choices []string
 }
 
-// Effect is something that a run does outside the conversation: one of HTTP, SendTemplate and PlaceCall, with values filled in.
+// Effect is something that a run does outside the conversation: one of HTTP, SendTemplate and PlaceCall, with values filled in, but for
+// those of secrets (Request).
 type Effect struct {
 	Path         string
 	HTTP         *HTTP
 	SendTemplate *SendTemplate
 	PlaceCall    *PlaceCall
+
+	step   *HTTP // without values
+	values Values
+}
+
+// RequestEffect is the effect of a request with these variables.
+func RequestEffect(h *HTTP, v Values) *Effect {
+	return &Effect{HTTP: v.withoutSecrets(h.Secrets()).request(h), step: h, values: v}
 }
 
 // Kind is what the effect is, as its step is named.
@@ -117,6 +127,7 @@ type Outcome struct {
 	Handoff string  // why a teammate is to take over; "": none is
 	Resolve bool    // the conversation is over
 	Log     []Entry
+	Work    int // that it took, at most MaxWork
 }
 
 // Words are the texts that a flow does not give, in the language of the conversation.
@@ -181,7 +192,7 @@ func (p *Program) retry(r *Run, o *Outcome, x *place, text string, w Words) {
 	if again == "" {
 		again = w.Retry + "\n" + r.Question
 	}
-	o.Say = append(o.Say, Saying{clip(r.Values.Fill(again)), x.step.Choices})
+	o.Say = append(o.Say, Saying{r.Values.said(again), x.step.Choices})
 }
 
 // Result goes on with a run that is Calling: values are what the effect brought, detail describes it for the log, and refused says that
@@ -301,7 +312,10 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 	s, v := x.step, r.Values
 	switch kind := s.Kind(); kind {
 	case "say":
-		text := clip(v.Fill(s.Say))
+		text := v.said(s.Say)
+		if !o.spend(r, x, len(text)) {
+			return
+		}
 		o.Say = append(o.Say, Saying{Text: text})
 		o.log(x, kind, text)
 		r.Question = text
@@ -314,8 +328,13 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 		p.decide(r, o, x)
 	case "set":
 		filled := make(Values, len(s.Set)) // all from the values as they were
+		units := 0
 		for name, text := range s.Set {
-			filled[name] = cut(v.Fill(text))
+			filled[name] = cut(v.fill(text, maxValue, asIs))
+			units += len(text) + len(filled[name])
+		}
+		if !o.spend(r, x, units) {
+			return
 		}
 		for name, value := range filled {
 			v.Put(name, value)
@@ -330,15 +349,17 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 		o.log(x, kind, s.Goto)
 		r.At = x.next
 	case "handoff":
-		r.State, o.Handoff = HandedOff, clip(v.Fill(s.Handoff))
+		r.State, o.Handoff = HandedOff, v.said(s.Handoff)
 		o.log(x, kind, o.Handoff)
 	case "end":
 		r.State, o.Resolve = Completed, true
 		o.log(x, kind, "")
 	default:
-		o.Effect = v.effect(x)
-		r.State = Calling
-		o.log(x, kind, "")
+		e := v.effect(x)
+		if o.spend(r, x, e.size()) {
+			o.Effect, r.State = e, Calling
+			o.log(x, kind, "")
+		}
 	}
 }
 
@@ -355,6 +376,13 @@ func (o *Outcome) ask(r *Run, s *Step, w Words) {
 }
 
 func (p *Program) decide(r *Run, o *Outcome, x *place) {
+	if x.fault != nil {
+		r.fail(o, x, "The condition cannot be evaluated: "+x.fault.Error())
+		return
+	}
+	if !o.spend(r, x, x.condition.work(r.Values)) {
+		return
+	}
 	holds, err := r.Values.holds(x.condition)
 	if err != nil {
 		r.fail(o, x, "The condition cannot be evaluated: "+err.Error())
@@ -374,14 +402,13 @@ func (p *Program) Effect(r *Run) *Effect {
 	return r.Values.effect(&p.places[r.At])
 }
 
-// effect is a step's effect with values filled in. In a URL they are escaped.
+// effect is a step's effect with values filled in.
 func (v Values) effect(x *place) *Effect {
 	e := &Effect{Path: x.path}
 	switch s := x.step; {
 	case s.HTTP != nil:
-		h := *s.HTTP
-		h.URL, h.Body, h.Headers = v.fillURL(h.URL), v.fillBody(h.Body, h.Headers), v.fillHeaders(h.Headers)
-		e.HTTP = &h
+		e = RequestEffect(s.HTTP, v)
+		e.Path = x.path
 	case s.SendTemplate != nil:
 		t := *s.SendTemplate
 		t.Variables = v.fillAll(t.Variables)
@@ -396,10 +423,29 @@ func (v Values) effect(x *place) *Effect {
 func (v Values) fillAll(all map[string]string) map[string]string {
 	filled := make(map[string]string, len(all))
 	for name, text := range all {
-		filled[name] = v.Fill(text)
+		filled[name] = v.fill(text, maxField, asIs)
 	}
 	return filled
 }
+
+// size is how many bytes an effect's texts have.
+func (e *Effect) size() (n int) {
+	if h := e.HTTP; h != nil {
+		n += len(h.URL) + len(h.Body)
+		for _, value := range h.Headers {
+			n += len(value)
+		}
+	}
+	if t := e.SendTemplate; t != nil {
+		for _, value := range t.Variables {
+			n += len(value)
+		}
+	}
+	return n
+}
+
+// said fills in a text that people read.
+func (v Values) said(text string) string { return clip(v.fill(text, utf8.UTFMax*maxSaid, asIs)) }
 
 // clip bounds a text that people read.
 func clip(s string) string {

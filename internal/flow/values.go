@@ -2,9 +2,6 @@ package flow
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"math"
 	"net/mail"
 	"net/url"
 	"regexp"
@@ -14,19 +11,18 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/expr-lang/expr"
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/vm"
 	"golang.org/x/text/unicode/norm"
+
+	"carillon/internal/secret"
 )
 
 const (
 	maxSaid      = 4000 // characters of one text
 	maxValue     = 4000 // bytes of a variable
 	maxVariables = 200
-	maxNodes     = 200 // of a condition
+	maxValues    = 256 << 10 // bytes of all variables of a run, names included
 	maxHeader    = 8 << 10
+	maxField     = 16 << 10 // bytes of a template's variable, filled in: a channel takes less
 	// MaxFilled is about how many bytes a text has at most once its values are filled in; the rest is left out.
 	MaxFilled = 256 << 10
 )
@@ -40,7 +36,12 @@ func ValidVariable(name string) bool { return variableForm.MatchString(name) }
 type Values map[string]string
 
 // Fill puts values into a text's places, such as {{name}}. A place without a value is left out, with the space before it.
-func (v Values) Fill(text string) string {
+func (v Values) Fill(text string) string { return v.fill(text, MaxFilled, asIs) }
+
+func asIs(value string) string { return value }
+
+// fill is Fill with escaped values. It stops once the result has that many bytes.
+func (v Values) fill(text string, most int, escape func(value string) string) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "{{")
@@ -54,8 +55,8 @@ func (v Values) Fill(text string) string {
 			before = strings.TrimRight(before, " ")
 		}
 		b.WriteString(before)
-		b.WriteString(value)
-		if b.Len() >= MaxFilled {
+		b.WriteString(escape(value))
+		if b.Len() >= most {
 			return b.String()
 		}
 		text = after
@@ -65,26 +66,26 @@ func (v Values) Fill(text string) string {
 // fillURL fills in a URL; what a contact says cannot change its host, nor lead to another path: there a value that would be a step
 // up is left out.
 func (v Values) fillURL(text string) string {
-	escaped := make(Values, len(v))
-	for name, value := range v {
-		escaped[name] = strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
+	escape := func(value string) string {
+		if value == secret.Hidden { // for people
+			return value
+		}
+		return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
 	}
 	end := strings.IndexAny(text, "?#")
 	if end < 0 {
 		end = len(text)
 	}
-	path := escaped.Fill(text[:end])
+	path := v.fill(text[:end], MaxFilled, escape)
 	if climbs(path) && !climbs(text[:end]) {
-		level := make(Values, len(v))
-		for name, value := range escaped {
-			level[name] = value
+		path = v.fill(text[:end], MaxFilled, func(value string) string {
 			if strings.Trim(value, ".") == "" {
-				level[name] = ""
+				return ""
 			}
-		}
-		path = level.Fill(text[:end])
+			return escape(value)
+		})
 	}
-	return path + escaped.Fill(text[end:])
+	return path + v.fill(text[end:], MaxFilled, escape)
 }
 
 // climbs reports whether a segment of a path is one that servers take for a step, "." or "..".
@@ -96,7 +97,7 @@ func climbs(path string) bool {
 func (v Values) fillHeaders(all map[string]string) map[string]string {
 	filled := make(map[string]string, len(all))
 	for name, text := range all {
-		value := v.Fill(text)
+		value := v.fill(text, maxHeader, asIs)
 		if len(value) > maxHeader {
 			value = strings.ToValidUTF8(value[:maxHeader], "")
 		}
@@ -112,21 +113,16 @@ func (v Values) fillHeaders(all map[string]string) map[string]string {
 
 // fillBody fills in a body. In one that is JSON, values are escaped as in a JSON string; in a form, as in a URL.
 func (v Values) fillBody(text string, headers map[string]string) string {
-	escaped := make(Values, len(v))
 	if isForm(headers) {
-		for name, value := range v {
-			escaped[name] = url.QueryEscape(value)
-		}
-		return escaped.Fill(text)
+		return v.fill(text, MaxFilled, url.QueryEscape)
 	}
 	if t := strings.TrimSpace(text); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "[") && !strings.HasPrefix(t, `"`) {
 		return v.Fill(text)
 	}
-	for name, value := range v {
+	return v.fill(text, MaxFilled, func(value string) string {
 		b, _ := json.Marshal(value) // a text
-		escaped[name] = string(b[1 : len(b)-1])
-	}
-	return escaped.Fill(text)
+		return string(b[1 : len(b)-1])
+	})
 }
 
 // isForm reports whether headers announce a form.
@@ -139,12 +135,25 @@ func isForm(headers map[string]string) bool {
 	return false
 }
 
-// Put keeps a value. What is too long is cut; a variable beyond the bound is left out.
+// Put keeps a value. What is too long is cut; a variable beyond the bounds of all of them is left out.
 func (v Values) Put(name, value string) {
-	if _, has := v[name]; !has && len(v) >= maxVariables {
+	have, has := v[name]
+	if !has && len(v) >= maxVariables {
 		return
 	}
-	v[name] = cut(value)
+	value = cut(value)
+	if len(value) > len(have) && v.size()+len(value)-len(have)+len(name) > maxValues {
+		return
+	}
+	v[name] = value
+}
+
+// size is how many bytes the variables have.
+func (v Values) size() (n int) {
+	for name, value := range v {
+		n += len(name) + len(value)
+	}
+	return n
 }
 
 // cut bounds a value.
@@ -153,132 +162,6 @@ func cut(value string) string {
 		return strings.ToValidUTF8(value[:maxValue], "")
 	}
 	return value
-}
-
-// condition compiles a condition over variables: comparisons with == != < <= > >=, contains, startsWith, endsWith, matches, in, joined
-// by and, or, not and parentheses. It has no functions. Variables are texts; next to a number, or in an order, they are numbers.
-func condition(text string) (*vm.Program, error) {
-	tree, err := parser.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	var f forms
-	ast.Walk(&tree.Node, &f)
-	if f.err == nil && !isCondition(tree.Node) {
-		f.err = errors.New("it is neither true nor false")
-	}
-	if f.err != nil {
-		return nil, f.err
-	}
-	return expr.Compile(text, expr.Env(map[string]string{}), expr.AllowUndefinedVariables(), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
-		expr.Function("number", numberOf, numberOfAny), expr.Patch(&numbers{}), expr.AsBool())
-}
-
-// forms refuses what conditions have not: functions, fields, closures.
-type forms struct{ err error }
-
-// Visit implements ast.Visitor.
-func (f *forms) Visit(node *ast.Node) {
-	switch n := (*node).(type) {
-	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.IdentifierNode, *ast.ConstantNode, *ast.ArrayNode, *ast.ConditionalNode:
-	case *ast.UnaryNode:
-	case *ast.BinaryNode:
-		if !slices.Contains(operators, n.Operator) {
-			f.err = fmt.Errorf("%s cannot stand in a condition", n.Operator)
-		}
-	default:
-		f.err = fmt.Errorf("%s cannot stand in a condition", n)
-	}
-}
-
-var operators = []string{ //nolint:gochecknoglobals // read only
-	"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith", "matches", "in", "+", "-", "*", "/", "%",
-}
-
-// isCondition reports whether an expression is true or false.
-func isCondition(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.BoolNode:
-		return true
-	case *ast.UnaryNode:
-		return (n.Operator == "not" || n.Operator == "!") && isCondition(n.Node)
-	case *ast.ConditionalNode:
-		return isCondition(n.Exp1) && isCondition(n.Exp2)
-	case *ast.BinaryNode:
-		switch n.Operator {
-		case "and", "&&", "or", "||":
-			return isCondition(n.Left) && isCondition(n.Right)
-		case "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith", "matches", "in":
-			return true
-		}
-	}
-	return false
-}
-
-// numbers has conditions compare numbers as such.
-type numbers struct{}
-
-// Visit implements ast.Visitor.
-func (numbers) Visit(node *ast.Node) {
-	b, ok := (*node).(*ast.BinaryNode)
-	if !ok {
-		return
-	}
-	switch b.Operator {
-	case "<", "<=", ">", ">=":
-		if !isText(b.Left) && !isText(b.Right) {
-			b.Left, b.Right = asNumber(b.Left), asNumber(b.Right)
-		}
-	case "==", "!=", "+", "-", "*", "/", "%":
-		if isNumber(b.Left) || isNumber(b.Right) {
-			b.Left, b.Right = asNumber(b.Left), asNumber(b.Right)
-		}
-	}
-}
-
-func isText(n ast.Node) bool {
-	_, ok := n.(*ast.StringNode)
-	return ok
-}
-
-func isNumber(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.IntegerNode, *ast.FloatNode:
-		return true
-	case *ast.UnaryNode:
-		return isNumber(n.Node)
-	case *ast.BinaryNode:
-		return strings.Contains("+-*/%", n.Operator)
-	case *ast.CallNode:
-		return true // number(…)
-	}
-	return false
-}
-
-func asNumber(n ast.Node) ast.Node {
-	if _, ok := n.(*ast.IdentifierNode); !ok {
-		return n
-	}
-	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: "number"}, Arguments: []ast.Node{n}}
-}
-
-// numberOfAny is the type of numberOf's result in a condition.
-func numberOfAny(any) float64 { return 0 }
-
-// numberOf is a variable as a number; one that is none is not equal to any number, nor before or after it.
-func numberOf(args ...any) (any, error) {
-	text, _ := args[0].(string)
-	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil {
-		return math.NaN(), nil //nolint:nilerr // see above
-	}
-	return n, nil
-}
-
-// holds evaluates a condition.
-func (v Values) holds(p *vm.Program) (bool, error) {
-	out, err := expr.Run(p, map[string]string(v))
-	return out == true, err
 }
 
 // Plain is a text without case, accents and punctuation, for comparing.

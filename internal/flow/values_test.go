@@ -33,7 +33,7 @@ func TestConditions(t *testing.T) {
 		"received == 'yes' || received == 'no'": true,
 		"received == 'no' ? true : false":       true,
 	} {
-		p, err := condition(text)
+		p, err := compile(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -43,7 +43,7 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "received", "received ==", "len(received) > 3", "1 + 1", "received = 'no'", "all([1], # > 0)", "now() > 3", "received == 'a' or"} {
-		if _, err := condition(text); err == nil {
+		if _, err := compile(text); err == nil {
 			t.Errorf("%s is taken", text)
 		}
 	}

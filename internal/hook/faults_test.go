@@ -45,6 +45,23 @@ func TestAnEndpointIsLeftToTheNodeThatTookItOver(t *testing.T) {
 	}
 }
 
+// What was sent is not sent again because its log cannot be stored.
+func TestEventsWhoseLogCannotBeStoredAreSentOnce(t *testing.T) {
+	r, e := newRig(t), serve(t)
+	k := r.endpoint(hook.Webhook{URL: e.URL})
+	if _, err := r.store.Exec(t.Context(), "CREATE TRIGGER refused BEFORE INSERT ON hook_attempt BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
+		t.Fatal(err)
+	}
+	r.happen("m1", "message.sent")
+	r.happen("m2", "message.sent")
+	r.pass()
+	r.after(time.Hour)
+	r.want(k, 0, 0, 0)
+	if got := e.sequences(); !slices.Equal(got, []int64{1, 2}) {
+		t.Errorf("received %v", got)
+	}
+}
+
 // An event that comes after a lane's last look, and is seen before the lane has ended, waits for no further one.
 func TestAnEventThatComesAsDeliveryEndsIsDeliveredAtOnce(t *testing.T) {
 	r, e := newRig(t), serve(t)

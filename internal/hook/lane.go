@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"carillon/internal/db"
 	"carillon/internal/store/hooks"
 )
 
@@ -88,12 +89,43 @@ func (l *lane) round(ctx context.Context) (more bool, err error) {
 	if e.Failures >= downAfter {
 		r.Probe = e.PauseUntil
 	}
-	if err := s.Save(context.WithoutCancel(ctx), &r.Round); err != nil {
+	if err := l.save(ctx, &r.Round); err != nil {
 		return false, err
 	}
 	l.alert(ctx, w, e, r.last)
 	l.trim(ctx, len(r.Attempts))
 	return !stopped(e, l.d.o.Now()), nil
+}
+
+const (
+	saveWait    = 100 * time.Millisecond // after the first failure; twice as long each time
+	maxSaveWait = 5 * time.Second
+)
+
+// save stores a round whose events have been sent: one that is not stored is sent again. While the database is away it is tried again, as long
+// as the endpoint is this node's, and what cannot be stored with its log is stored without.
+func (l *lane) save(ctx context.Context, r *hooks.Round) error {
+	for wait := saveWait; ; wait = min(2*wait, maxSaveWait) {
+		err := l.d.store.Hooks().Save(context.WithoutCancel(ctx), r)
+		switch {
+		case err == nil:
+			return nil
+		case db.Transient(err):
+			select {
+			case <-ctx.Done():
+				return err
+			case <-time.After(wait):
+			}
+			if !l.owned() {
+				return err
+			}
+		case len(r.Attempts) > 0:
+			l.d.o.Log.ErrorContext(ctx, "log attempts of deliveries", "webhook_id", l.key.WebhookID, "error", err)
+			r.Attempts = nil
+		default:
+			return err
+		}
+	}
 }
 
 // read returns what the next round delivers: what is due again, and events behind the cursors. Of an endpoint that is down it is one.

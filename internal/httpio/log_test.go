@@ -65,3 +65,41 @@ func TestOnlyWhatFailsOrIsSlowIsLogged(t *testing.T) {
 		}
 	})
 }
+
+// Refusals are logged up to a bound a second, with how many were left out, and those of one company do not hide another's.
+func TestRefusalsFillNoLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		rt := NewRouter(slog.New(slog.NewTextHandler(&out, nil)), nil,
+			Route{Pattern: "GET /missing/{company}", Handle: func(_ http.ResponseWriter, r *http.Request) error {
+				SetCompany(r.Context(), r.PathValue("company"))
+				return carillon.Missing("x")
+			}},
+			Route{Pattern: "GET /broken", Handle: func(http.ResponseWriter, *http.Request) error { return errors.New("inner") }},
+			Route{Pattern: "GET /slow", Handle: Value(func(*http.Request) (any, error) { time.Sleep(1500 * time.Millisecond); return nil, nil })})
+		ask := func(path string, times int) (lines int) {
+			out.Reset()
+			for range times {
+				rt.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+			}
+			return strings.Count(out.String(), "\n")
+		}
+		for path, want := range map[string]int{"/missing/acme": maxRefusalLines, "/missing/beta": maxRefusalLines, "/nowhere": maxRefusalLines, "/broken": 1000} {
+			if got := ask(path, 1000); got != want {
+				t.Errorf("%s: %d lines of 1000 requests, want %d", path, got, want)
+			}
+		}
+		if got := ask("/slow", 10); got != 10 {
+			t.Errorf("%d lines of 10 requests that were accepted and slow", got)
+		}
+		if got := ask("/missing/acme", 1); got != 1 || !strings.Contains(out.String(), "left_out=980") {
+			t.Errorf("a second later: %q", out.String())
+		}
+		if ask("/missing/acme", 1); strings.Contains(out.String(), "left_out") {
+			t.Errorf("what was left out is counted twice: %q", out.String())
+		}
+		if got := ask("/missing/", 1) + ask("/missing/gamma", 1); got != 2 {
+			t.Errorf("%d lines of refusals of others", got)
+		}
+	})
+}

@@ -70,16 +70,17 @@ type Router struct {
 	// Slow is from how long on a request is logged although it succeeded; DefaultSlow unless it is set.
 	Slow time.Duration
 
-	mux     *http.ServeMux
-	routes  []Route
-	literal map[string][]string // the methods of each path without a wildcard
-	kinds   map[string]Route    // by pattern
-	closing chan struct{}       // closed when streams must end
-	streams sync.WaitGroup
-	close   func()
-	log     *slog.Logger
-	observe Observer
-	newID   func() string
+	mux      *http.ServeMux
+	routes   []Route
+	literal  map[string][]string // the methods of each path without a wildcard
+	kinds    map[string]Route    // by pattern
+	refusals refusals
+	closing  chan struct{} // closed when streams must end
+	streams  sync.WaitGroup
+	close    func()
+	log      *slog.Logger
+	observe  Observer
+	newID    func() string
 }
 
 // DefaultSlow is from how long on a request is slow.
@@ -150,7 +151,7 @@ func (rt *Router) AwaitStreams(ctx context.Context) {
 // Routes is the route map, for tests that walk it.
 func (rt *Router) Routes() []Route { return rt.routes }
 
-// ServeHTTP serves one request and logs a line about it: no query string, no header, no body.
+// ServeHTTP serves one request and logs a line about it: no query string, no header, no body. Of refusals only some have one.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	x := &exchange{state: state{id: rt.newID(), maxBody: DefaultMaxBody, router: rt}, recorder: recorder{ResponseWriter: w}}
@@ -217,12 +218,22 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 	if !rt.log.Enabled(r.Context(), level) {
 		return
 	}
+	leftOut := 0
+	if refused := rec.status >= 400 && rec.status < 500; refused && level == slog.LevelInfo {
+		var logged bool
+		if logged, leftOut = rt.refusals.log(st.company, st.code); !logged {
+			return
+		}
+	}
 	attrs := []slog.Attr{
 		slog.String("request_id", st.id), slog.String("route", pattern), slog.Int("status", rec.status),
 		slog.String("took", took.Round(time.Microsecond).String()), slog.String("company", st.company),
 	}
 	if st.err != nil {
 		attrs = append(attrs, slog.Any("error", st.err))
+	}
+	if leftOut > 0 {
+		attrs = append(attrs, slog.Int("left_out", leftOut))
 	}
 	rt.log.LogAttrs(r.Context(), level, "responded", attrs...)
 }

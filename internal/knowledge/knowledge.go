@@ -31,14 +31,16 @@ const (
 	maxArticles = 10_000   // of a base
 	maxBytes    = 16 << 20 // of their texts
 	maxParts    = 50_000   // about as many passages
-	version     = 1        // of Passages
-	maxTitle    = 80       // characters of a title that is made from the text
+	maxDocument = 32 << 20 // of the JSON that is stored of a base
+	maxAll      = 128 << 20
+	version     = 2  // of Passages, and of how they are stored
+	maxTitle    = 80 // characters of a title that is made from the text
 )
 
 // Kind describes knowledge.
 func Kind() resource.Kind {
 	return resource.Kind{
-		Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true, SearchVersion: version,
+		Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true, SearchVersion: version, MaxBytes: maxDocument, MaxAll: maxAll,
 		New: func() resource.Resource { return &Base{} },
 	}
 }

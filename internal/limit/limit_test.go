@@ -262,3 +262,31 @@ func TestAWindowRestartsAfterTheClockWasSetBack(t *testing.T) {
 		t.Errorf("an hour back the window is that of %s", back.start)
 	}
 }
+
+func TestADaysCountLastsUntilMidnightOnAllNodes(t *testing.T) {
+	for name, o := range map[string]store.Options{"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.Postgres(t)}} {
+		t.Run(name, func(t *testing.T) {
+			here := over(t, o)
+			there := New(here.store, here.log) // another node, or this one after a restart
+			now := time.Date(2027, 1, 2, 23, 59, 0, 0, time.UTC)
+			here.Now, there.Now = func() time.Time { return now }, func() time.Time { return now }
+			allow := func(when string, l *Limits, name string, want bool) {
+				t.Helper()
+				if err := l.AllowToday(t.Context(), name, 2); (err == nil) != want || err != nil && !carillon.IsCode(err, carillon.RateLimitExceeded) {
+					t.Errorf("%s: %v", when, err)
+				}
+			}
+			allow("the first", here, "a", true)
+			allow("the second", there, "a", true)
+			now = now.Add(50 * time.Second)
+			if _, err := here.store.DropRates(t.Context(), now.Truncate(Window), sweepMax); err != nil {
+				t.Fatal(err)
+			}
+			allow("the third", here, "a", false)
+			allow("the third elsewhere", there, "a", false)
+			allow("of another name", here, "b", true)
+			now = now.Add(10 * time.Second)
+			allow("the next day", here, "a", true)
+		})
+	}
+}

@@ -311,10 +311,25 @@ func (f *flows) lay(name string, on flow.Trigger, steps string) {
 }
 
 // Flows implements conversation.Flows.
-func (f *flows) Flows(context.Context, string) ([]*flow.Flow, error) {
+func (f *flows) Flows(context.Context, string) (all []flow.Listed, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.all), nil
+	for _, x := range f.all {
+		all = append(all, x.Listed())
+	}
+	return all, nil
+}
+
+// Flow implements conversation.Flows.
+func (f *flows) Flow(_ context.Context, _, id string) (*flow.Flow, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, x := range f.all {
+		if x.ID == id {
+			return x, nil
+		}
+	}
+	return nil, carillon.Absent("Flow")
 }
 
 // Do implements conversation.Effects.

@@ -2,11 +2,13 @@ package messaging
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 	"carillon/internal/provider"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
@@ -76,8 +78,12 @@ func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 		return true, m.finish(ctx, r, "failed", string(carillon.ReasonProviderRefused), "the provider "+s.Provider+" sends no replies")
 	}
 	message, err := m.message(ctx, r)
-	if err != nil {
+	switch {
+	case err == nil:
+	case db.Transient(err):
 		return false, err
+	default: // it would be looked for again each second
+		return true, errors.Join(err, m.finish(ctx, r, "failed", string(carillon.ReasonAttemptsExhausted), "the reply cannot be read"))
 	}
 	if ok, err := m.o.Store.Begin(ctx, r, now, now.Add(sendLease)); !ok || err != nil {
 		return false, err

@@ -211,3 +211,35 @@ func TestStopIsForOneCompany(t *testing.T) {
 		p.shows("> Hello", "* handoff_requested", "* missed")
 	})
 }
+
+// A message that can never be taken in is given up after some tries, and its conversation says that there was one; while the database is
+// away it is not.
+func TestAMessageThatCannotBeTakenInIsShownAsSuch(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"a fault of ours":       {errors.New("a fault"), []string{"> STOP", "* not_shown"}},
+		"the database was away": {context.DeadlineExceeded, []string{"> STOP", "* stopped", "< " + stopped["en"]}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onSQLite(t, func(t *testing.T, r *rig) {
+				tries := 0
+				r.suppressing = func() error {
+					if tries++; tries > 15 {
+						return nil
+					}
+					return c.err
+				}
+				r.run()
+				p := r.person("34600990015")
+				p.text("STOP")
+				time.Sleep(time.Hour) // fake time
+				p.shows(c.want...)
+				if given := tries == 10; given != (name == "a fault of ours") {
+					t.Errorf("it was tried %d times", tries)
+				}
+			})
+		})
+	}
+}

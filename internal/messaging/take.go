@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/conversation"
+	"carillon/internal/db"
 	"carillon/internal/provider"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
@@ -69,11 +70,27 @@ func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 	if err == nil {
 		err = m.take(ctx, x, &in)
 	}
-	if err != nil && x.Tries+1 < takeTries {
+	if err != nil && (x.Tries+1 < takeTries || db.Transient(err)) {
 		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeWaits[min(x.Tries, len(takeWaits)-1)])))
+	}
+	if err != nil {
+		err = errors.Join(err, m.notShown(whole, x, &in))
 	}
 	m.o.Observer.Wrote(in.Kind)
 	return true, errors.Join(err, m.o.Store.Done(whole, x))
+}
+
+// notShown has the conversation of a message that could not be taken in say that there was one.
+func (m intake) notShown(ctx context.Context, x *replies.Inbound, in *provider.Inbound) error {
+	s, err := m.o.Sender(ctx, x.SenderUID)
+	if err != nil || in.From == "" {
+		return err
+	}
+	c, err := m.open(ctx, s, in, nil)
+	if err != nil {
+		return err
+	}
+	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, x.ProviderID, "", chats.Extra{Event: conversation.NotShown})
 }
 
 // intake makes turns of messages.

@@ -25,6 +25,8 @@ type Submission struct {
 	Route, IdempotencyKey, Hash string
 	ResendOf                    string        // the notification whose failed recipients it is for; "": none
 	Keep                        time.Duration // how long the key is stored; 0: keepAnswers
+	// Sender is the company's that sends, of Channel, where the program chose it itself; nil: recipient_id says which.
+	Sender *carillon.Sender
 }
 
 // Response is the body for the caller; repeats get the same bytes.
@@ -50,9 +52,11 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	sender, named, err := n.pickSender(ctx, s.Company, s.Channel, req.RecipientID)
-	if err != nil {
-		return Response{}, err
+	sender, named := s.Sender, s.Sender != nil
+	if !named {
+		if sender, named, err = n.pickSender(ctx, s.Company, s.Channel, req.RecipientID); err != nil {
+			return Response{}, err
+		}
 	}
 	a := &store.Accept{Notification: store.Notification{
 		ID: n.store.NewNotificationID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
@@ -156,7 +160,7 @@ func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillo
 	if len(all) > 0 {
 		return nil, false, carillon.InvalidValue(field, "This is a "+string(all[0].Channel)+" line; the route needs a "+string(ch)+" one", recipientID)
 	}
-	if elsewhere, err := n.store.SenderElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
+	if elsewhere, err := n.store.ProvedElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
 		if err == nil {
 			err = carillon.Denied("The recipient_id belongs to another company")
 		}

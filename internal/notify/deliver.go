@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/db"
 	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
@@ -20,6 +21,9 @@ const (
 	tries      = 10             // temporary failures before attempts_exhausted
 	timeToLive = 24 * time.Hour // a message that was tried expires when it is that late
 	ourWait    = time.Minute    // longest wait after our own fault
+
+	// maxOwnTries is after how many attempts a fault of our own that does not pass ends a message: about a day.
+	maxOwnTries = 1440
 
 	// A header's file that cannot be reached, even by our own fault, is tried at least this often and for this long.
 	mediaTries    = 3
@@ -297,6 +301,9 @@ func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) que
 func (n *worker) later(j *attempt, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
 		n.o.Log.Warn("postpone message", "notification", j.id(), "message", j.key.N(), "error", err)
+	}
+	if j.sender != nil && j.Attempt >= maxOwnTries && !db.Transient(err) {
+		return ended(j, carillon.ReasonAttemptsExhausted, "could not be sent for a reason inside the program, each time it was tried", now)
 	}
 	r := result(j, work.MoveRetry, now.Add(min(backoff(j.Attempt), ourWait)))
 	r.Detail = "put off by a fault on our side"

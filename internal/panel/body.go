@@ -64,7 +64,7 @@ func email(o *jsonbody.Object) (string, error) {
 	if !config.ValidEmail(s) {
 		return "", carillon.BadFormat("email", s, "E-mail address", "ana@example.org")
 	}
-	return strings.ToLower(s), nil
+	return config.FoldEmail(s), nil
 }
 
 // password reads a password of 12 characters or more, without rules on which ones (NIST SP 800-63B). No error contains the

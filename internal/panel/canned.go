@@ -24,9 +24,9 @@ func (x canned) routes() []httpio.Route {
 	const all, one = "/canned-replies", "/canned-replies/{id}"
 	return []httpio.Route{
 		x.route("GET", all, auth.MayReadConversations, x.list),
-		x.route("POST", all, auth.MayAnswerConversations, x.add),
-		x.route("PUT", one, auth.MayAnswerConversations, x.replace),
-		x.route("DELETE", one, auth.MayAnswerConversations, x.remove),
+		writeRoute(x.Panel, "POST", all, auth.MayAnswerConversations, x.add),
+		writeRoute(x.Panel, "PUT", one, auth.MayAnswerConversations, x.replace),
+		writeRoute(x.Panel, "DELETE", one, auth.MayAnswerConversations, x.remove),
 	}
 }
 

@@ -115,14 +115,13 @@ func (x flowRuns) list(r *http.Request, by member) (any, error) {
 
 // rows are runs with the names of their flows and contacts.
 func (x flowRuns) rows(ctx context.Context, companyID string, all []*runs.Run) ([]runRow, error) {
-	listed, err := x.Store.Listed(ctx, companyID, flow.Kind())
+	heads, err := x.Store.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
-	names := make(map[string]string, len(listed))
-	for _, f := range listed {
-		id, name := f.Key()
-		names[*id] = *name
+	names := make(map[string]string, len(heads))
+	for _, h := range heads {
+		names[h.ID] = h.Name
 	}
 	conversations := make([]string, 0, len(all))
 	for _, run := range all {

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/resource"
+	tables "carillon/internal/store/resources"
 	"carillon/internal/store/runs"
 )
 
@@ -32,13 +33,13 @@ func (x flows) routes() []httpio.Route {
 	const one = "/flows/{id}"
 	return []httpio.Route{
 		x.route("GET", "/flows/overview", auth.MayReadResources, x.overview),
-		x.route("POST", "/flows/drafts", auth.MayWriteResources, x.begin),
-		x.route("POST", "/flows/check", auth.MayReadResources, x.check),
-		x.route("POST", "/flows/try", auth.MayReadResources, x.try),
+		writeRoute(x.Panel, "POST", "/flows/drafts", auth.MayWriteResources, x.begin),
+		x.route("POST", "/flows/check", auth.MayWriteResources, x.check),
+		x.route("POST", "/flows/try", auth.MayWriteResources, x.try),
 		x.route("GET", one+"/draft", auth.MayReadResources, x.draft),
-		x.route("PUT", one+"/draft", auth.MayWriteResources, x.save),
-		x.route("DELETE", one+"/draft", auth.MayWriteResources, x.drop),
-		x.route("POST", one+"/publish", auth.MayWriteResources, x.publish),
+		writeRoute(x.Panel, "PUT", one+"/draft", auth.MayWriteResources, x.save),
+		writeRoute(x.Panel, "DELETE", one+"/draft", auth.MayWriteResources, x.drop),
+		writeRoute(x.Panel, "POST", one+"/publish", auth.MayWriteResources, x.publish),
 		x.route("GET", one+"/versions", auth.MayReadResources, x.versions),
 		x.route("GET", one+"/versions/{version}", auth.MayReadResources, x.version),
 	}
@@ -69,7 +70,7 @@ func (x flows) overview(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	published, err := x.Store.Listed(r.Context(), by.companyID, flow.Kind())
+	published, err := x.Store.Heads(r.Context(), by.companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -79,14 +80,13 @@ func (x flows) overview(r *http.Request, by member) (any, error) {
 	}
 	rows := make([]flowRow, 0, len(published)+len(drafts))
 	for _, p := range published {
-		f, _ := p.(*flow.Flow)
-		row, err := x.row(r.Context(), by.companyID, f)
+		row, err := x.row(r.Context(), by.companyID, p)
 		if err != nil {
 			return nil, err
 		}
-		if d, ok := saved[f.ID]; ok {
+		if d, ok := saved[p.ID]; ok {
 			row.DraftAt = exactly(d.SavedAt)
-			delete(saved, f.ID)
+			delete(saved, p.ID)
 		}
 		rows = append(rows, row)
 	}
@@ -101,15 +101,16 @@ func (x flows) overview(r *http.Request, by member) (any, error) {
 }
 
 // row is a published flow in the list.
-func (x flows) row(ctx context.Context, companyID string, f *flow.Flow) (row flowRow, err error) {
-	row = flowRow{ID: f.ID, Name: f.Name, Trigger: &f.Trigger, Steps: len(f.Steps)}
-	if row.Version, err = x.kept(ctx, companyID, f); err != nil {
+func (x flows) row(ctx context.Context, companyID string, published tables.Head) (row flowRow, err error) {
+	h, _ := published.Value.(*flow.Head)
+	row = flowRow{ID: published.ID, Name: published.Name, Trigger: &h.Trigger, Steps: h.Steps}
+	if row.Version, err = x.Store.Runs().Kept(ctx, companyID, published.ID, h.Digest); err != nil {
 		return row, err
 	}
-	if row.RunsDay, err = x.Store.Runs().Count(ctx, companyID, f.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
+	if row.RunsDay, err = x.Store.Runs().Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
 		return row, err
 	}
-	failed, err := x.Store.Runs().List(ctx, companyID, runs.Filter{FlowID: f.ID, Failed: true}, nil, 1)
+	failed, err := x.Store.Runs().List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
 	for _, last := range failed {
 		row.LastError = &flowFailure{last.ID, carillon.FormatTime(last.ChangedAt), last.Error}
 	}

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"strconv"
@@ -20,6 +21,9 @@ const (
 	inputsMost = 200
 	valuesMost = 200
 	valueMost  = 4000 // bytes
+	// triesPerMinute are test runs of a company, each of which may do the work of that many bursts of a run.
+	triesPerMinute = 60
+	tryBursts      = 4
 )
 
 // triedFlow is how a flow goes with some inputs. Nothing is stored, and nothing is done outside.
@@ -68,7 +72,10 @@ type flowInput struct {
 }
 
 // try runs a flow from its beginning, by the inputs so far.
-func (x flows) try(r *http.Request, _ member) (any, error) {
+func (x flows) try(r *http.Request, by member) (any, error) {
+	if _, err := x.Limits.Allow(r.Context(), "try flow "+by.companyID, triesPerMinute, 1); err != nil {
+		return nil, err
+	}
 	o, err := object(r, "flow", "values", "language", "inputs")
 	if err != nil {
 		return nil, err
@@ -96,15 +103,17 @@ func (x flows) try(r *http.Request, _ member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tryFlow(p, values, conversation.FlowWords(language), inputs), nil
+	return tryFlow(r.Context(), p, values, conversation.FlowWords(language), inputs)
 }
 
-// tryFlow runs a program by inputs. An input for which the run does not wait is left out.
-func tryFlow(p *flow.Program, values flow.Values, w flow.Words, inputs []flowInput) *triedFlow {
+// tryFlow runs a program by inputs until ctx ends. An input for which the run does not wait is left out. Errors: validation_failed where
+// the inputs have the flow do more work than a person who tries it.
+func tryFlow(ctx context.Context, p *flow.Program, values flow.Values, w flow.Words, inputs []flowInput) (*triedFlow, error) {
 	begin := time.Unix(0, 0).UTC()
 	now, run, t := begin, &flow.Run{State: flow.Ready, Values: values}, &triedFlow{Choices: []string{}}
-	input := -1
+	input, work := -1, 0
 	add := func(o *flow.Outcome) {
+		work += o.Work
 		turn := triedTurn{Input: input, AfterMS: now.Sub(begin).Milliseconds(), Said: []triedSaying{}, Log: append([]flow.Entry{}, o.Log...), Handoff: o.Handoff, Resolve: o.Resolve}
 		for _, s := range o.Say {
 			turn.Said = append(turn.Said, triedSaying(s))
@@ -114,6 +123,12 @@ func tryFlow(p *flow.Program, values flow.Values, w flow.Words, inputs []flowInp
 	}
 	add(p.Advance(run, w, now))
 	for i, in := range inputs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if work > tryBursts*flow.MaxWork {
+			return nil, carillon.Invalid(resource.Index("inputs", i), "Has the flow do too much work for a test run")
+		}
 		input = i
 		switch {
 		case in.kind == "response" && run.State == flow.Asking && agent.WantsPerson(in.text):
@@ -139,7 +154,7 @@ func tryFlow(p *flow.Program, values flow.Values, w flow.Words, inputs []flowInp
 	if run.State == flow.Waiting {
 		t.WaitMS = run.Due.Sub(now).Milliseconds()
 	}
-	return t
+	return t, nil
 }
 
 func flowInputs(o *jsonbody.Object) ([]flowInput, error) {

@@ -87,6 +87,9 @@ func (x forgotten) message(ctx context.Context, address, language string) (*mail
 	case err != nil:
 		return nil, err
 	}
+	if enough, err := x.enoughMails(ctx, passwordMails, a.Email); err != nil || enough {
+		return nil, err
+	}
 	m := forgottenMail(language, link)
 	m.To = a.Email
 	return &m, nil
@@ -109,7 +112,8 @@ func (x forgotten) link(ctx context.Context, made accounts.PasswordLink, check f
 	return x.baseURL() + "/panel/forgotten#" + secret, err
 }
 
-// set sets the password of the account that a link is for, and ends its sessions.
+// set sets the password of the account that a link is for, and ends its sessions. Where only its mailbox can have the link, the account is
+// proved.
 func (x forgotten) set(r *http.Request) (any, error) {
 	if err := x.ownPage(r); err != nil {
 		return nil, err
@@ -149,9 +153,14 @@ func (x forgotten) set(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a != nil {
-		r = x.by(r, a)
+	if a == nil {
+		return nil, deadLink()
 	}
+	proof, err := x.proofBy(r.Context(), link, a)
+	if err != nil {
+		return nil, err
+	}
+	r = x.by(r, a)
 	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		spent, err := tx.SpendPasswordLink(ctx, secret, time.Now())
 		if err == nil && !spent {
@@ -163,8 +172,25 @@ func (x forgotten) set(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		return tx.SetPassword(ctx, link.AccountID, hash, "", time.Now())
+		if err := tx.SetPassword(ctx, link.AccountID, hash, "", time.Now()); err != nil {
+			return err
+		}
+		return tx.SetProof(ctx, link.AccountID, proof)
 	})
+}
+
+// proofBy is when the account is proved once its password was set by a link; zero: it is not. Whoever made the link may have used it, unless it
+// went to the mailbox alone. A mailbox does not stand in for a second factor, which stays: where that is not known to be the person's either,
+// the account is still to be proved.
+func (x forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *accounts.Account) (time.Time, error) {
+	if !link.Proves() {
+		return time.Time{}, nil
+	}
+	f, err := x.Store.Factor(ctx, a.ID)
+	if err != nil || a.ProvedAt.IsZero() && f != nil && !f.ConfirmedAt.IsZero() {
+		return time.Time{}, err
+	}
+	return time.Now(), nil
 }
 
 // mayTryLink limits how many secrets of links an address may try. Errors: rate_limit_exceeded.
@@ -229,8 +255,15 @@ func (x forgotten) make(r *http.Request, by member) (any, error) {
 	}
 	m := forgottenMail(language, link)
 	m.To = a.Email
-	sent, problem := x.deliver(r.Context(), m)
+	sent, problem, err := x.deliver(r.Context(), by, passwordMails, m)
+	if err != nil {
+		return nil, err
+	}
 	if sent {
+		_, secret, _ := strings.Cut(link, "#")
+		if err := x.Store.PasswordLinkSent(r.Context(), secret, time.Now()); err != nil {
+			return nil, err
+		}
 		link = ""
 	}
 	return madeLink{sent, link, problem}, nil

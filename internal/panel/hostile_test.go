@@ -232,8 +232,12 @@ func TestAnInvitationIsNoBackDoor(t *testing.T) {
 	// The invited joined otherwise meanwhile, with a smaller role: the link makes them neither a member twice nor an admin.
 	link := w.invite(owner, "vera@acme.test", "admin")
 	w.want("POST", "/panel/v1/users", owner, `{"email":"vera@acme.test","password":"`+goodPassword+`","role":"viewer"}`, 201, "", "")
-	if rec := w.accept(link, ""); rec.Code != http.StatusUnauthorized { // the account is known now: who holds the link must be signed in with it
+	if rec := w.accept(link, ""); rec.Code != http.StatusConflict {
 		t.Errorf("an account that came to be: %d %s", rec.Code, rec.Body)
+	}
+	w.prove("vera@acme.test")
+	if rec := w.accept(link, ""); rec.Code != http.StatusUnauthorized { // the account is known now: who holds the link must be signed in with it
+		t.Errorf("an account that is proved: %d %s", rec.Code, rec.Body)
 	}
 	vera := signedIn(w, "vera@acme.test")
 	rec := w.accept(link, vera.cookie.Name+"="+vera.cookie.Value)

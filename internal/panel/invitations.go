@@ -3,7 +3,6 @@ package panel
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"carillon"
@@ -163,10 +162,13 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 	link := x.baseURL() + "/panel/invitation#" + secret
 	message := invitationMail(language, by.name, company.Name, link)
 	message.To = i.Email
-	sent, problem := x.deliver(ctx, message)
+	sent, problem, err := x.deliver(ctx, by, invitationMails, message)
+	if err != nil {
+		return nil, err
+	}
 	if sent {
 		i.SentAt = time.Now()
-		if err := x.Store.InvitationSent(ctx, i.ID, i.SentAt); err != nil {
+		if err := x.Store.InvitationSent(ctx, secret, i.SentAt); err != nil {
 			return nil, err
 		}
 		link = ""
@@ -174,17 +176,6 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 	row := invitationRowOf(i)
 	row.Link, row.Problem = link, problem
 	return &row, nil
-}
-
-// deliver sends an e-mail where the installation can. problem says in the server's words why it did not leave.
-func (d Deps) deliver(ctx context.Context, x mail.Message) (sent bool, problem string) {
-	if d.Mail == nil {
-		return false, ""
-	}
-	if err := d.Mail.Send(ctx, x); err != nil {
-		return false, err.Error()
-	}
-	return true, ""
 }
 
 // room checks that the invited is no member, and that the company has not too many invitations. Errors: conflict, limit_exceeded.
@@ -234,7 +225,7 @@ type invited struct {
 	Role      string `json:"role"`
 	Company   string `json:"company"`
 	InvitedBy string `json:"invited_by"`
-	Known     bool   `json:"known"` // whether an account has the e-mail: then its owner signs in to accept
+	Known     bool   `json:"known"` // whether a proved account has the e-mail: then its owner signs in to accept
 }
 
 func (x invitations) look(r *http.Request) (any, error) {
@@ -253,11 +244,11 @@ func (x invitations) look(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return invited{i.Email, i.Role, company.Name, i.InvitedBy, a != nil}, nil
+	return invited{i.Email, i.Role, company.Name, i.InvitedBy, a != nil && !a.ProvedAt.IsZero()}, nil
 }
 
 // valid finds the invitation of a token, and the account that has its e-mail, if one has. Errors: unauthorized, whose reason is
-// invalid or expired.
+// invalid or expired; conflict, whose reason is unproved, where neither the account nor the link says who its person is.
 func (x invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, i *accounts.Invitation, a *accounts.Account, err error) {
 	secret, err = secretOf(o, "token")
 	if err == nil {
@@ -279,6 +270,13 @@ func (x invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	if err = stands(ctx, x.Store, i); err == nil {
 		a, err = x.Store.AccountByEmail(ctx, i.Email)
 	}
+	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
+		err = &carillon.Error{
+			Code: carillon.Conflict, Details: carillon.Details{{Key: "reason", Value: "unproved"}},
+			Message: "An account has this e-mail, and nobody has proved that the mailbox is theirs: sign in by single sign-on first, have the invitation " +
+				"sent by e-mail, or have somebody who administers both companies add the account (carillon users add --in COMPANY-ID)",
+		}
+	}
 	return secret, i, a, err
 }
 
@@ -291,8 +289,9 @@ func stands(ctx context.Context, m auth.Members, i *accounts.Invitation) error {
 	return err
 }
 
-// accept makes the bearer of an invitation's link a member: with a new account that gets the password and is signed in, or, where an
-// account has the e-mail, as who is signed in with it.
+// accept makes the bearer of an invitation's link a member: with a new account that gets the password and is signed in, or, where a
+// proved account has the e-mail, as who is signed in with it. An account that was made for them and is not proved becomes theirs: it gets
+// the password, and whoever made it is signed out.
 func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 	if err := s.ownPage(r); err != nil {
 		return err
@@ -306,7 +305,7 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if a != nil {
+	if a != nil && !a.ProvedAt.IsZero() {
 		return s.acceptKnown(w, r, secret, i)
 	}
 	name, err := text(o, "name", nameMost)
@@ -320,14 +319,23 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a = &accounts.Account{Email: i.Email, Name: name}
-	if a.PasswordHash, err = s.Auth.HashPassword(r.Context(), fresh); err != nil {
+	hash, err := s.Auth.HashPassword(r.Context(), fresh)
+	if err != nil {
 		return err
 	}
-	r = s.byNew(r, a)
-	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
-		return a.ID, tx.AddAccount(ctx, a, time.Now())
-	}); err != nil {
+	if a == nil {
+		a = &accounts.Account{Email: i.Email, Name: name, PasswordHash: hash, ProvedAt: i.SentAt}
+		r = s.byNew(r, a)
+		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+			return a.ID, tx.AddAccount(ctx, a, time.Now())
+		})
+	} else {
+		r = s.by(r, a)
+		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+			return a.ID, handOver(ctx, tx, a, name, hash)
+		})
+	}
+	if err != nil {
 		return err
 	}
 	cookie, c, err := s.browsers().SignIn(r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, s.client(r))
@@ -337,18 +345,37 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 	return s.signedIn(w, r, cookie, c)
 }
 
-// acceptKnown makes the caller a member, who must have the e-mail that was invited.
+// handOver gives an account that nobody has proved to who has the link of an invitation that left by e-mail. Errors: conflict.
+func handOver(ctx context.Context, tx *store.Tx, a *accounts.Account, name, hash string) error {
+	now := time.Now()
+	proved, err := tx.Prove(ctx, a.ID, hash, now)
+	if err == nil && !proved {
+		err = carillon.InConflict("The account was proved meanwhile: sign in with it to accept the invitation")
+	}
+	if err != nil {
+		return err
+	}
+	return tx.PutAccount(ctx, &accounts.Account{ID: a.ID, Email: a.Email, Name: name}, now)
+}
+
+// acceptKnown makes the caller a member, who must have the e-mail that was invited, and the account be proved still.
 func (s sessions) acceptKnown(w http.ResponseWriter, r *http.Request, secret string, i *accounts.Invitation) error {
 	c, err := s.caller(r)
 	if err != nil {
 		return err
 	}
-	if !strings.EqualFold(c.Account.Email, i.Email) {
+	if c.Account.Email != i.Email {
 		return carillon.Denied("The invitation is for another e-mail: sign in with it")
 	}
 	x := invitations{members{s.Deps}}
 	r = s.by(r, c.Account)
-	if err := x.join(r.Context(), secret, i, func(context.Context, *store.Tx) (string, error) { return c.Account.ID, nil }); err != nil {
+	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+		proved, err := tx.Proved(ctx, c.Account.ID)
+		if err == nil && !proved {
+			err = carillon.InConflict("The account's password was set by somebody else meanwhile: open the invitation's link once more")
+		}
+		return c.Account.ID, err
+	}); err != nil {
 		return err
 	}
 	me, err := s.me(r.Context(), c)

@@ -30,6 +30,7 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
+	"carillon/internal/secret"
 	"carillon/internal/sip"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
@@ -80,7 +81,7 @@ func newWorld(t *testing.T) *world {
 		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
-		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), flow.Kind(), hook.Kind()},
+		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
 			if _, ok := x.(*hook.Webhook); ok {
 				return "it gets no events yet"
@@ -109,7 +110,7 @@ func (w *world) company(name string) *carillon.Company {
 	err = w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		all := []error{tx.PutCompany(ctx, c, time.Now())}
 		for _, role := range auth.Roles() {
-			a := &accounts.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash}
+			a := &accounts.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash, ProvedAt: time.Now()}
 			all = append(all, tx.PutAccount(ctx, a, time.Now()),
 				tx.PutMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
 		}
@@ -276,6 +277,11 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/sandbox/calls":                 "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/sandbox/calls":                "owner admin developer marketer",
 	"GET /panel/v1/sandbox/calls/{id}/recording":  "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/secrets":                       "owner admin developer",
+	"POST /panel/v1/secrets":                      "owner admin",
+	"GET /panel/v1/secrets/{id}":                  "owner admin developer",
+	"PUT /panel/v1/secrets/{id}":                  "owner admin",
+	"DELETE /panel/v1/secrets/{id}":               "owner admin",
 	"GET /panel/v1/webhooks":                      "owner admin developer",
 	"POST /panel/v1/webhooks":                     "owner admin developer",
 	"GET /panel/v1/webhooks/{id}":                 "owner admin developer",
@@ -344,8 +350,8 @@ var rolesOf = map[string]string{
 	"POST /panel/v1/flow-runs/{id}/stop":                "owner admin teammate",
 	"GET /panel/v1/{resources}/overview":                "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/{resources}/drafts":                 "owner admin developer",
-	"POST /panel/v1/{resources}/check":                  "owner admin developer marketer teammate viewer",
-	"POST /panel/v1/{resources}/try":                    "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/{resources}/check":                  "owner admin developer",
+	"POST /panel/v1/{resources}/try":                    "owner admin developer",
 	"GET /panel/v1/{resources}/{id}/draft":              "owner admin developer marketer teammate viewer",
 	"PUT /panel/v1/{resources}/{id}/draft":              "owner admin developer",
 	"DELETE /panel/v1/{resources}/{id}/draft":           "owner admin developer",

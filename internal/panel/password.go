@@ -50,7 +50,7 @@ func (m members) signOutOthers(r *http.Request, c *auth.Caller) (any, error) {
 	})
 }
 
-// resetPassword sets a member's password and ends the member's sessions.
+// resetPassword sets a member's password, which two people know then, and ends the member's sessions.
 func (m members) resetPassword(r *http.Request, by member) (any, error) {
 	o, err := object(r, "password")
 	if err != nil {
@@ -75,7 +75,10 @@ func (m members) resetPassword(r *http.Request, by member) (any, error) {
 		if err := ownMember(ctx, tx, by, id); err != nil {
 			return err
 		}
-		return tx.SetPassword(ctx, id, hash, "", time.Now())
+		if err := tx.SetPassword(ctx, id, hash, "", time.Now()); err != nil {
+			return err
+		}
+		return tx.SetProof(ctx, id, time.Time{})
 	})
 }
 

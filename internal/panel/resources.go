@@ -17,7 +17,7 @@ import (
 	"carillon/internal/resource"
 )
 
-// resources serves agents, knowledge, flows, widgets and webhooks: the routes of one kind. A body is what a set-up has, in JSON
+// resources serves agents, knowledge, flows, widgets, secrets and webhooks: the routes of one kind. A body is what a set-up has, in JSON
 // and with secrets as values. A secret is never read back, but for one that was made: the response that made it shows it.
 type resources struct {
 	*Panel
@@ -28,15 +28,48 @@ type resources struct {
 func (p *Panel) resourceRoutes() (all []httpio.Route) {
 	for _, k := range p.Kinds {
 		x := resources{p, k}
-		read, write := auth.MayReadResources, auth.MayWriteResources
-		if k.Name == "webhook" {
+		read, write, listed := auth.MayReadResources, auth.MayWriteResources, x.list
+		switch k.Name {
+		case "webhook":
 			read, write = auth.MayReadWebhooks, auth.MayWriteWebhooks
+		case "secret":
+			read, write, listed = auth.MayReadSecrets, auth.MayWriteSecrets, secrets{p}.list
 		}
 		list, one := "/"+k.Plural, "/"+k.Plural+"/{id}"
-		all = append(all, p.route("GET", list, read, x.list), p.route("POST", list, write, x.add), p.route("GET", one, read, x.get),
-			p.route("PUT", one, write, x.replace), p.route("DELETE", one, write, x.remove))
+		all = append(all, p.route("GET", list, read, listed), writeRoute(p, "POST", list, write, x.add), p.route("GET", one, read, x.get),
+			writeRoute(p, "PUT", one, write, x.replace), writeRoute(p, "DELETE", one, write, x.remove))
 	}
 	return all
+}
+
+const (
+	// writesPerMinute bounds what a company writes of its resources in a minute: a write of more than writeBytes counts as several.
+	writesPerMinute = 240
+	writeBytes      = 64 << 10
+)
+
+// writeRoute is a route that writes a resource, a draft or a canned reply. What is refused writes nothing, and does not count.
+func writeRoute(p *Panel, method, path string, needed auth.Permission, handle func(r *http.Request, by member) (any, error)) httpio.Route {
+	return p.route(method, path, needed, func(r *http.Request, by member) (any, error) {
+		name := "resources/" + by.companyID
+		if _, err := p.Limits.Check(r.Context(), name, writesPerMinute); err != nil {
+			return nil, err
+		}
+		done, err := handle(r, by)
+		if err != nil {
+			return nil, err
+		}
+		size := r.ContentLength
+		if size < 0 { // it was not announced
+			size = httpio.DefaultMaxBody
+		}
+		for range 1 + size/writeBytes {
+			if _, err := p.Limits.Allow(context.WithoutCancel(r.Context()), name, writesPerMinute, 1); err != nil {
+				break // the minute is full; this one is written
+			}
+		}
+		return done, nil
+	})
 }
 
 func (s resources) list(r *http.Request, by member) (any, error) {
@@ -51,7 +84,7 @@ func (s resources) list(r *http.Request, by member) (any, error) {
 			return nil, err
 		}
 		for _, x := range part {
-			hideHeaders(by, x)
+			hideRequests(by, x)
 			rows = append(rows, row{idOf(x), s.show(x, false)})
 		}
 		if len(part) < batch || httpio.Fit(rows) < len(rows) {
@@ -88,14 +121,14 @@ func (s resources) get(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hideHeaders(by, x)
+	hideRequests(by, x)
 	return s.show(x, false), nil
 }
 
-// hideHeaders hides what a flow's requests may show to a company's servers alone, from who may not change flows.
-func hideHeaders(by member, x resource.Resource) {
+// hideRequests hides what a flow's requests may show to a company's servers alone, from who may not change flows.
+func hideRequests(by member, x resource.Resource) {
 	if f, ok := x.(*flow.Flow); ok && !by.role.Can(auth.MayWriteResources) {
-		f.HideHeaders()
+		f.HideRequests()
 	}
 }
 
@@ -108,7 +141,7 @@ func shownTo(by member, definition json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(definition, f); err != nil {
 		return nil, err
 	}
-	if !f.HideHeaders() {
+	if !f.HideRequests() {
 		return definition, nil
 	}
 	return json.Marshal(f)

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/egress"
 	"carillon/internal/httpio"
 	"carillon/internal/provider"
+	"carillon/internal/store"
 	stored "carillon/internal/store/senders"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
@@ -142,8 +143,26 @@ func (x cloudSenders) check(r *http.Request, by member) (any, error) {
 	if err := x.Store.KeepInspection(r.Context(), s, found, time.Now()); err != nil {
 		return nil, err
 	}
+	if x.confirmed(s, found) {
+		if err := x.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.ProveNumber(ctx, s, false, time.Now())
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
 	report, err = x.Store.Report(r.Context(), by.companyID, s.UID)
 	return reportOf(report, true), err
+}
+
+// confirmed reports whether the channel says that the number is the sender's: the channel itself, not a server that the company named.
+func (x cloudSenders) confirmed(s *carillon.Sender, found provider.Inspection) bool {
+	if away := x.Providers[s.Provider].Away; away != nil {
+		if at, _ := settingsOf(s)[away.Setting].(string); at != "" && at != away.Usual {
+			return false
+		}
+	}
+	return slices.ContainsFunc(found.Findings, func(f provider.Finding) bool { return f.Item == "number" && f.State == provider.FindingOK })
 }
 
 // callbackFinding says whether callbacks come, and if not why. elsewhere is where the channel posts them; empty: it did not say.

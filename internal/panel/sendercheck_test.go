@@ -43,6 +43,33 @@ func (c *cloudThere) subscribe(_ context.Context, s *carillon.Sender) error {
 
 const cloudSender = `{"id":"main","number":"15555550100","channel":"messaging","provider":"whatsapp","default":true,"settings":{` + cloud + `}}`
 
+// The channel's word proves a number; that of a server which the company named does not.
+func TestACheckByTheChannelItselfProvesANumber(t *testing.T) {
+	w := newWorld(t)
+	w.company("acme")
+	other := w.company("other")
+	by := w.as("admin@acme.test")
+	same := provider.Finding{Item: "number", State: provider.FindingOK, Code: "number_same"}
+	for i, x := range []struct {
+		base    string
+		finding provider.Finding
+		want    bool
+	}{
+		{`,"base_url":"https://graph.example.com"`, same, false},
+		{"", provider.Finding{Item: "number", State: provider.FindingBad, Code: "number_differs"}, false},
+		{"", provider.Finding{Item: "registration", State: provider.FindingOK}, false},
+		{"", same, true},
+	} {
+		number := fmt.Sprintf("1555555010%d", i)
+		w.cloud.found = provider.Inspection{Findings: []provider.Finding{x.finding}}
+		w.want("POST", "/panel/v1/senders", by, `{"id":"s`+number+`","number":"`+number+`","channel":"messaging","provider":"whatsapp","settings":{`+cloud+x.base+`}}`, 201, "", "")
+		w.want("POST", "/panel/v1/senders/s"+number+"/check", by, "", 200, "", "")
+		if got, err := w.store.ProvedElsewhere(t.Context(), other.ID, number); got != x.want || err != nil {
+			t.Errorf("%+v: proved %t, %v", x, got, err)
+		}
+	}
+}
+
 func TestASenderIsCheckedAndItsStateKept(t *testing.T) {
 	w := newWorld(t)
 	acme := w.company("acme")

@@ -262,7 +262,7 @@ func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
 func TestNobodyFloodsAMailbox(t *testing.T) {
 	w := newWorld(t)
 	w.company("acme")
-	x := forgotten{members{Deps{Store: w.store, Addresses: func() (string, string) { return "https://panel.test", "" }}}}
+	x := forgotten{members{Deps{Store: w.store, Limits: w.limits, Addresses: func() (string, string) { return "https://panel.test", "" }}}}
 	for range 10 {
 		if _, err := x.message(t.Context(), "viewer@acme.test", "en"); err != nil {
 			t.Fatal(err)

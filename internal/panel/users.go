@@ -204,7 +204,7 @@ func (m members) addFirst(r *http.Request) (any, error) {
 	if err := m.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the expensive hash
 		return nil, err
 	}
-	a := &accounts.Account{Email: u.email, Name: u.name}
+	a := &accounts.Account{Email: u.email, Name: u.name, ProvedAt: time.Now()} // the operator's own
 	if a.PasswordHash, err = m.Auth.HashPassword(r.Context(), u.password); err != nil {
 		return nil, err
 	}

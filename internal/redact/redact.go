@@ -58,15 +58,33 @@ var (
 
 // Text takes out of a text what has the form of a key or a token, passwords in addresses, and secrets in queries.
 func Text(s string) string {
-	s = userInfo.ReplaceAllString(s, "${1}"+Mark+"@")
-	s = pairs.ReplaceAllStringFunc(s, func(pair string) string {
-		name, _, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && Name(plain) {
-			return name + "=" + Mark
+	if strings.Contains(s, "://") {
+		s = userInfo.ReplaceAllString(s, "${1}"+Mark+"@")
+	}
+	if strings.Contains(s, "=") {
+		s = pairs.ReplaceAllStringFunc(s, func(pair string) string {
+			name, _, _ := strings.Cut(pair, "=")
+			if plain, err := url.QueryUnescape(name); err == nil && Name(plain) {
+				return name + "=" + Mark
+			}
+			return pair
+		})
+	}
+	if mayHaveToken(s) {
+		s = tokens.ReplaceAllString(s, Mark)
+	}
+	return s
+}
+
+// mayHaveToken reports whether a text has what tokens begin with, which most have not: looking for them all is slow.
+func mayHaveToken(s string) bool {
+	for _, begin := range []string{"ck_", "eyJ", "EAA", "whsec_"} {
+		if strings.Contains(s, begin) {
+			return true
 		}
-		return pair
-	})
-	return tokens.ReplaceAllString(s, Mark)
+	}
+	lower := strings.ToLower(s)
+	return strings.Contains(lower, "bearer") || strings.Contains(lower, "basic")
 }
 
 // Query is a request's query without secrets, in its order. What is no query is left out.

@@ -3,7 +3,10 @@
 // the set-up, the store and the panel know them only as a Resource of a Kind.
 package resource
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Kind describes one kind of resources.
 type Kind struct {
@@ -19,6 +22,27 @@ type Kind struct {
 	// SearchVersion rises with every change of what Passages returns for the same resource, which is stored again then; 0: the
 	// kind is not Searchable.
 	SearchVersion int
+	// NewHead returns an empty head, which JSON is read into; nil: the kind is not Headed.
+	NewHead func() any
+	// MaxBytes is how large one may be as it is stored, and MaxAll all of a company; 0: DefaultBytes and DefaultAll.
+	MaxBytes, MaxAll int
+	// Most is how many a company may have; 0: DefaultMost.
+	Most int
+	// Mention stands before the id where a text of another resource refers to one; empty: the id is a value of its own there.
+	Mention string
+}
+
+// DefaultBytes and DefaultAll bound resources of most kinds: one, and all of a company, in bytes of the JSON that is stored. DefaultMost is
+// how many a company may have.
+const (
+	DefaultBytes = 256 << 10
+	DefaultAll   = 16 << 20
+	DefaultMost  = 10_000
+)
+
+// Bounds are how large a resource of the kind may be, and all of a company, in bytes.
+func (k Kind) Bounds() (one, all int) {
+	return cmp.Or(k.MaxBytes, DefaultBytes), cmp.Or(k.MaxAll, DefaultAll)
 }
 
 // Title is the kind's name as a sentence begins with it.
@@ -45,9 +69,17 @@ type Reference struct {
 	Field string // its path
 	Kind  string
 	To    *string // empty: no reference
+	// Check returns why it may not refer to the resource of this document, empty where it may; nil: it may refer to each.
+	Check func(doc []byte) (reason string)
 }
 
-// Searchable is a resource whose texts are searched. Storing the resource stores its passages in the same transaction.
+// Headed is a resource of which lists show a part, which is stored next to it: they need not read the rest.
+type Headed interface {
+	// Head is that part, of the type of Kind.NewHead.
+	Head() any
+}
+
+// Searchable is a resource whose texts are searched. Its passages are stored once it is stored.
 type Searchable interface {
 	// Passages are its texts in order, each with the terms that find it.
 	Passages() []Passage

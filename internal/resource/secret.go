@@ -20,6 +20,8 @@ type Secret struct {
 	// Use is what the secret is good for, such as one server. Where another use is stored than the resource has now, the stored
 	// secret is not kept: whoever may change the use must not get the secret by it.
 	Use string
+	// Required is the field to name where there is no secret; empty: there need be none.
+	Required string
 }
 
 // SecretsOf are a resource's secrets.

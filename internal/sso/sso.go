@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
@@ -25,7 +27,10 @@ type Options struct {
 	Log          *slog.Logger
 }
 
-const timeout = 10 * time.Second // of a request to the server
+const (
+	timeout    = 10 * time.Second // of a request to the server
+	maxSubject = 255              // OpenID Connect Core 1.0, section 2
+)
 
 // Server is a server for single sign-on. What it says of itself is read at the first sign-in. Its methods are safe for concurrent use.
 type Server struct {
@@ -109,6 +114,9 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
 		return nil, ErrRefused
 	}
+	if strings.TrimSpace(id.Subject) == "" || len(id.Subject) > maxSubject || strings.ContainsFunc(id.Subject, unicode.IsControl) {
+		return nil, fmt.Errorf("%w: the token names no subject", ErrRefused)
+	}
 	x := &Person{Subject: id.Subject}
 	if err := id.Claims(x); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
@@ -121,6 +129,7 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 		if info.Subject != id.Subject {
 			return nil, fmt.Errorf("%w: the server speaks of somebody else", ErrRefused)
 		}
+		x.Verified = false // said of another e-mail, or of none
 		if err := info.Claims(x); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 		}

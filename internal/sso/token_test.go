@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ type issuer struct {
 	*httptest.Server
 	key    *rsa.PrivateKey
 	claims jwt.MapClaims // of its next token
+	info   map[string]any
 	signer *rsa.PrivateKey
 }
 
@@ -38,7 +40,7 @@ func newIssuer(t *testing.T) *issuer {
 		respond := map[string]func() any{
 			"/.well-known/openid-configuration": func() any {
 				return map[string]any{
-					"issuer": x.URL, "authorization_endpoint": x.URL + "/authorize", "token_endpoint": x.URL + "/token", "jwks_uri": x.URL + "/keys",
+					"issuer": x.URL, "authorization_endpoint": x.URL + "/authorize", "token_endpoint": x.URL + "/token", "userinfo_endpoint": x.URL + "/userinfo", "jwks_uri": x.URL + "/keys",
 					"id_token_signing_alg_values_supported": []string{"RS256"},
 				}
 			},
@@ -58,6 +60,7 @@ func newIssuer(t *testing.T) *issuer {
 				}
 				return map[string]any{"access_token": "a", "token_type": "Bearer", "expires_in": 60, "id_token": signed}
 			},
+			"/userinfo": func() any { return x.info },
 		}[r.URL.Path]
 		if respond == nil {
 			http.NotFound(w, r)
@@ -89,22 +92,65 @@ func TestATokenIsForThisProgramFromItsServerAndOfNow(t *testing.T) {
 		"of another server":       {func(claims jwt.MapClaims) { claims["iss"] = "https://login.example.com" }, x.key, false},
 		"expired":                 {func(claims jwt.MapClaims) { claims["exp"] = time.Now().Add(-time.Hour).Unix() }, x.key, false},
 		"signed by another key":   {func(jwt.MapClaims) {}, another, false},
+		"without a subject":       {func(claims jwt.MapClaims) { delete(claims, "sub") }, x.key, false},
+		"with an empty subject":   {func(claims jwt.MapClaims) { claims["sub"] = "" }, x.key, false},
+		"with a blank subject":    {func(claims jwt.MapClaims) { claims["sub"] = " " }, x.key, false},
+		"with a subject of null":  {func(claims jwt.MapClaims) { claims["sub"] = nil }, x.key, false},
+		"with a number":           {func(claims jwt.MapClaims) { claims["sub"] = 7 }, x.key, false},
+		"with a NUL":              {func(claims jwt.MapClaims) { claims["sub"] = "a\x00" }, x.key, false},
+		"with a long subject":     {func(claims jwt.MapClaims) { claims["sub"] = strings.Repeat("a", 256) }, x.key, false},
 	} {
-		a, address, err := s.Begin(t.Context(), back)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.claims, x.signer = jwt.MapClaims{
-			"iss": x.URL, "aud": "carillon", "sub": "ana", "email": "ana@example.org", "nonce": u.Query().Get("nonce"),
-			"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
-		}, c.signer
+		a, state := x.begin(t, s)
+		x.signer = c.signer
 		c.change(x.claims)
-		p, err := s.Finish(t.Context(), a, back, u.Query().Get("state"), "code")
-		if good := err == nil && p.Subject == "ana"; good != c.good || !good && !errors.Is(err, sso.ErrRefused) {
+		p, err := s.Finish(t.Context(), a, back, state, "code")
+		if good := err == nil; good != c.good || !good && !errors.Is(err, sso.ErrRefused) {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}
+
+// begin begins a sign-in, whose token has good claims, and returns it with its state.
+func (x *issuer) begin(t *testing.T, s *sso.Server) (a sso.Attempt, state string) {
+	t.Helper()
+	a, address, err := s.Begin(t.Context(), back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.claims, x.signer = jwt.MapClaims{
+		"iss": x.URL, "aud": "carillon", "sub": "ana", "email": "ana@example.org", "nonce": u.Query().Get("nonce"),
+		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
+	}, x.key
+	return a, u.Query().Get("state")
+}
+
+func TestAnEmailIsVerifiedOnlyWhereItIsSaid(t *testing.T) {
+	t.Parallel()
+	x := newIssuer(t)
+	s := sso.New(sso.Options{Issuer: x.URL, ClientID: "carillon", Log: slog.New(slog.DiscardHandler)})
+	for name, c := range map[string]struct {
+		claims, info map[string]any
+		want         bool
+	}{
+		"in the token":                       {map[string]any{"email": "ana@example.org", "email_verified": true}, nil, true},
+		"not at all":                         {map[string]any{"email": "ana@example.org"}, nil, false},
+		"in the userinfo":                    {nil, map[string]any{"email": "ana@example.org", "email_verified": true}, true},
+		"in the token, and the e-mail later": {map[string]any{"email_verified": true}, map[string]any{"email": "cfo@example.org"}, false},
+	} {
+		a, state := x.begin(t, s)
+		delete(x.claims, "email")
+		for key, value := range c.claims {
+			x.claims[key] = value
+		}
+		x.info = map[string]any{"sub": "ana"}
+		for key, value := range c.info {
+			x.info[key] = value
+		}
+		if p, err := s.Finish(t.Context(), a, back, state, "code"); err != nil || p.Verified != c.want || p.Email == "" {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}

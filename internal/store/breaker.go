@@ -15,7 +15,7 @@ func (s *Store) KeepBreaker(ctx context.Context, b work.Breaker) error {
 	}
 	_, err := s.Exec(ctx, `INSERT INTO breaker (`+breakerColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (sender) DO UPDATE SET
 		state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
-		b.SenderUID, b.CompanyID, b.Kind, string(b.State), string(b.Fault), db.Storable(b.Detail), db.Millis(b.Since), db.Millis(b.Until))
+		b.SenderUID, b.CompanyID, b.Kind, string(b.State), string(b.Fault), b.Detail, db.Millis(b.Since), db.Millis(b.Until))
 	return db.Wrap(err, "store a breaker")
 }
 

@@ -289,7 +289,7 @@ func resultsTogether(results []work.Result, sending bool) []db.Statement {
 		r := &results[i]
 		o := OutcomeOf(r)
 		if sent, _ := doneTimes(o.Rank, r.At); r.Move == work.MoveDone && sent > 0 && len(results) >= togetherLeast {
-			ids, providers = append(ids, int64(r.Key)), append(providers, db.Storable(o.ProviderID))
+			ids, providers = append(ids, int64(r.Key)), append(providers, o.ProviderID)
 			attempts = append(attempts, int64(r.Attempt))
 			ranks, sents = append(ranks, int64(o.Rank)), append(sents, sent)
 			continue
@@ -318,7 +318,7 @@ func orNil(s string) any {
 	if s == "" {
 		return nil
 	}
-	return db.Storable(s)
+	return s
 }
 
 func orZero(ms int64) any {

@@ -150,6 +150,7 @@ var exceptions = []struct {
 	{"FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)", []string{"sorts"}, "those of one name"},
 	{"FROM message WHERE id = ANY($1) ORDER BY id FOR UPDATE", []string{"sorts"}, "the messages that a transaction changes"},
 	{"kind = 'agent' AND active ORDER BY name", []string{"sorts"}, "the agents of one company"},
+	{"FROM flow_version AS v WHERE", []string{"sorts"}, "the versions of one company, once they are too large together"},
 	{"NOT EXISTS (SELECT 1 FROM knowledge_index", []string{"reads all of knowledge_index"}, "what another version wrote, in the background"},
 	{"FROM conversation AS c JOIN contact AS k", []string{"sorts"}, "where few conversations of a company fit"},
 	{"ORDER BY CASE WHEN state = 'resolved' THEN 1 ELSE 0 END, opened_at DESC", []string{"sorts"}, "the conversations of one contact"},

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/resource"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 )
@@ -78,6 +79,11 @@ func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPasswor
 		}
 		return nil, fmt.Errorf("apply the set-up: %w", err)
 	}
+	for _, x := range a.put {
+		if err := s.Index(ctx, x.companyID, x.kind, x.id); err != nil {
+			return nil, fmt.Errorf("index what the set-up has to search: %w", err)
+		}
+	}
 	return a.summary, nil
 }
 
@@ -133,6 +139,14 @@ type applying struct {
 	summary  Summary
 	problems config.Problems
 	made     int64 // templates so far, so that their ids differ
+	put      []putResource
+}
+
+// putResource is a resource of the set-up, as it is stored.
+type putResource struct {
+	companyID string
+	kind      resource.Kind
+	id        string
 }
 
 // effect is whether one thing was created, updated or unchanged.

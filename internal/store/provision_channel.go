@@ -27,7 +27,15 @@ func (a *applying) senders(ctx context.Context, companyID string, c *config.Comp
 func (a *applying) sender(ctx context.Context, companyID string, x *config.Sender) (effect, error) {
 	want := x.Sender
 	want.CompanyID = companyID
-	return a.tx.DeclareSender(ctx, &want, a.now)
+	e, err := a.tx.DeclareSender(ctx, &want, a.now)
+	if err != nil {
+		return e, err
+	}
+	proved, err := a.tx.ProveNumber(ctx, &want, true, a.now) // by the operator's word
+	if proved && e == unchanged {
+		e = updated
+	}
+	return e, err
 }
 
 // resources puts agents, knowledge, flows, widgets and webhooks; what refers to another one comes after it.
@@ -42,6 +50,8 @@ func (a *applying) resources(ctx context.Context, companyID string, c *config.Co
 		if err := a.count(x.Kind.Name, x.At, e, err); err != nil {
 			return err
 		}
+		id, _ := x.Key()
+		a.put = append(a.put, putResource{companyID, x.Kind, *id})
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ func configuring() []sentence {
 		{"a company and a line keep what calls need", callSettings},
 		{"a limit that is younger than its company has its default", youngerLimits},
 		{"senders are found by company, uid, id and number", findingSenders},
+		{"a number is another company's once that is proved", provedNumbers},
 		{"two senders of a company never share a number", sendersShareNoNumber},
 		{"a number is given to one company", assigningNumbers},
 		{"the lines that have a trunk are those of all companies", linesWithTrunks},
@@ -160,11 +161,66 @@ func findingSenders(t *testing.T, r *rig) {
 	if all, err := r.SendersByID(t.Context(), "main"); err != nil || len(all) != 2 {
 		t.Error(all, err)
 	}
-	for name, want := range map[string]bool{"main": true, "15555550100": true, "side": false, "15555550101": false, "none": false} {
-		if got, err := r.SenderElsewhere(t.Context(), ours, name); got != want || err != nil {
-			t.Errorf("%s elsewhere: %v, %v", name, got, err)
+}
+
+func provedNumbers(t *testing.T, r *rig) {
+	elsewhere := func(when, name string, want bool) {
+		t.Helper()
+		if got, err := r.ProvedElsewhere(t.Context(), ours, name); got != want || err != nil {
+			t.Errorf("%s, %s is elsewhere: %v, %v", when, name, got, err)
 		}
 	}
+	declared := false
+	prove := func(x *carillon.Sender, want bool) {
+		t.Helper()
+		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			if fresh, err := tx.ProveNumber(ctx, x, declared, r.now); fresh != want || err != nil {
+				t.Errorf("the proof of %s is new: %v, %v", x.Number, fresh, err)
+			}
+			return nil
+		})
+	}
+	declare := func(x carillon.Sender) {
+		t.Helper()
+		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.DeclareSender(ctx, &x, r.now)
+			return err
+		})
+	}
+	for _, name := range []string{"main", "15555550100", "side", "15555550101", "none"} {
+		elsewhere("entered", name, false)
+	}
+	stolen := *r.foreign
+	stolen.CompanyID = ours
+	prove(&stolen, false)
+	elsewhere("proved for a company that it is not of", r.foreign.Number, false)
+	prove(r.foreign, true)
+	prove(r.foreign, false)
+	elsewhere("proved", r.foreign.Number, true)
+	elsewhere("proved", r.foreign.ID, false)
+	declared = true
+	prove(r.foreign, true)
+	elsewhere("declared by the operator", r.foreign.ID, true)
+	declared = false
+	prove(r.foreign, false)
+	elsewhere("declared before it was checked", r.foreign.ID, true)
+	declare(*r.foreign)
+	elsewhere("stored once more", r.foreign.Number, true)
+	changed := *r.foreign
+	changed.Settings = []byte(`{"phone_number_id":"7"}`)
+	declare(changed)
+	elsewhere("with another account", r.foreign.Number, false)
+	elsewhere("with another account", r.foreign.ID, false)
+	prove(r.foreign, true)
+	changed.Number = "15555550177"
+	declare(changed)
+	elsewhere("given up", r.foreign.Number, false)
+	elsewhere("changed", changed.Number, false)
+	prove(&changed, true)
+	elsewhere("proved", changed.Number, true)
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveSender(ctx, theirs, changed.ID, r.now) })
+	declare(changed)
+	elsewhere("removed and entered again", changed.Number, false)
 }
 
 func youngerLimits(t *testing.T, r *rig) {

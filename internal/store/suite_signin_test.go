@@ -30,6 +30,7 @@ func signingIn() []sentence {
 		{"an invitation is one company's and is spent once", invitations},
 		{"a link for a password is the last one and is spent once", passwordLinks},
 		{"an account is known by one subject of a server", identities},
+		{"an account is proved once, and takes nothing of its maker along", proofs},
 		{"the first token is spent once, while there is no account", firstToken},
 	}
 }

@@ -112,8 +112,10 @@ func invitations(t *testing.T, r *rig) {
 	if d := cmp.Diff(again, got); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	if err := r.InvitationSent(t.Context(), again.ID, r.now); err != nil {
-		t.Fatal(err)
+	for _, secret := range []string{"first", "second"} { // an e-mail with the first link says nothing of the second
+		if err := r.InvitationSent(t.Context(), secret, r.now); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if all, err := r.Invitations(t.Context(), acme, 10); err != nil || len(all) != 2 || all[0].Email != "late@example.org" || !all[1].SentAt.Equal(r.now) {
 		t.Error(all, err)
@@ -178,6 +180,18 @@ func passwordLinks(t *testing.T, r *rig) {
 	put(accounts.PasswordLink{AccountID: a.ID}, "second", time.Hour)
 	put(accounts.PasswordLink{AccountID: a.ID}, "old", -time.Minute)
 	put(accounts.PasswordLink{AccountID: late.ID}, "late", -time.Hour)
+	proves := func(secret string, want bool) {
+		t.Helper()
+		if x, err := r.PasswordLink(t.Context(), secret); err != nil || x.Proves() != want {
+			t.Errorf("the link %s proves who has it: %+v, %v", secret, x, err)
+		}
+	}
+	proves("first", false)
+	proves("second", true)
+	if err := r.PasswordLinkSent(t.Context(), "first", r.now); err != nil {
+		t.Error(err)
+	}
+	proves("first", true)
 	for secret, want := range map[string]string{"first": a.ID + " " + late.ID + " " + ours, "second": a.ID + "  ", "late": late.ID + "  ", "other": ""} {
 		if got := whose(secret); got != want {
 			t.Errorf("%s: %s", secret, got)
@@ -212,6 +226,47 @@ func passwordLinks(t *testing.T, r *rig) {
 	if got := whose("late"); got != "" {
 		t.Error("what expired stays:", got)
 	}
+}
+
+func proofs(t *testing.T, r *rig) {
+	a := r.account(t, "ana@example.org")
+	if err := r.ProposeFactor(t.Context(), a.ID, []byte("secret"), r.now); err != nil {
+		t.Fatal(err)
+	}
+	prove := func(want bool, hash string) {
+		t.Helper()
+		if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
+			was, err := tx.Proved(ctx, a.ID)
+			if err != nil {
+				return err
+			}
+			did, err := tx.Prove(ctx, a.ID, hash, r.now)
+			if did != want || was == want {
+				t.Errorf("proved before: %t, now: %t", was, did)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hash := func() string {
+		got, err := r.Account(t.Context(), a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.PasswordHash
+	}
+	prove(true, "fresh")
+	if f, err := r.Factor(t.Context(), a.ID); f != nil || err != nil || hash() != "fresh" {
+		t.Error("what the maker of the account left:", f, err, hash())
+	}
+	if prove(false, "second"); hash() != "fresh" {
+		t.Error("a proved account got another password")
+	}
+	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.SetProof(ctx, a.ID, time.Time{}) }); err != nil {
+		t.Fatal(err)
+	}
+	prove(true, "third")
 }
 
 func identities(t *testing.T, r *rig) {

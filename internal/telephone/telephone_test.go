@@ -101,7 +101,22 @@ func (r *rig) TalkingAgent(ctx context.Context, companyID, _ string) (*agent.Age
 }
 
 // Flows implements conversation.Flows.
-func (r *rig) Flows(context.Context, string) ([]*flow.Flow, error) { return r.flows, nil }
+func (r *rig) Flows(context.Context, string) (all []flow.Listed, err error) {
+	for _, f := range r.flows {
+		all = append(all, f.Listed())
+	}
+	return all, nil
+}
+
+// Flow implements conversation.Flows.
+func (r *rig) Flow(_ context.Context, _, id string) (*flow.Flow, error) {
+	for _, f := range r.flows {
+		if f.ID == id {
+			return f, nil
+		}
+	}
+	return nil, carillon.Absent("Flow")
+}
 
 // Speak implements voice.Speaker.
 func (r *rig) Speak(_ context.Context, u voice.Utterance, emit func([]int16) error) error {

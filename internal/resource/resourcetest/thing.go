@@ -14,8 +14,9 @@ func Kinds() []resource.Kind {
 	for _, k := range []resource.Kind{
 		{Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true, SearchVersion: 1},
 		{Name: "agent", Plural: "agents", Phrase: "an agent"},
-		{Name: "flow", Plural: "flows", Phrase: "a flow"},
+		{Name: "flow", Plural: "flows", Phrase: "a flow", NewHead: func() any { return new(Head) }},
 		{Name: "widget", Plural: "widgets", Phrase: "a widget"},
+		{Name: "secret", Plural: "secrets", Phrase: "a secret", Local: true},
 		{Name: "webhook", Plural: "webhooks", Phrase: "a webhook", NewSecret: func() string { return "made" }},
 	} {
 		k.New = func() resource.Resource { return &Thing{kind: k.Name} }
@@ -27,32 +28,45 @@ func Kinds() []resource.Kind {
 // Thing is a resource of any kind.
 type Thing struct {
 	kind           string
-	ID             string            `json:"id,omitempty"`
-	Name           string            `json:"name,omitempty"`
-	URL            string            `json:"url,omitempty"`
-	Kind           string            `json:"kind,omitempty"`
-	Language       string            `json:"language,omitempty"`
-	Engine         string            `json:"engine,omitempty"`
-	Greeting       string            `json:"greeting,omitempty"`
-	Voicemail      string            `json:"voicemail,omitempty"`
-	Welcome        string            `json:"welcome,omitempty"`
-	Agent          string            `json:"agent,omitempty"`
-	SecretText     string            `json:"secret,omitempty" secret:"true"`
-	IdentitySecret string            `json:"identity_secret,omitempty" secret:"true"`
-	Record         bool              `json:"record,omitempty"`
-	Knowledge      []string          `json:"knowledge,omitempty"`
-	Tools          []string          `json:"tools,omitempty"`
-	Events         []string          `json:"events,omitempty"`
-	Origins        []string          `json:"allowed_origins,omitempty"`
-	Translations   map[string]string `json:"translations,omitempty"`
-	Appearance     map[string]string `json:"appearance,omitempty"`
-	Trigger        struct {
-		Event string `json:"event,omitempty"`
-	} `json:"trigger"`
-	Articles []map[string]string `json:"articles,omitempty"`
-	Result   []Sought            `json:"result,omitempty"`
-	Steps    []Step              `json:"steps,omitempty"`
+	ID             string              `json:"id,omitempty"`
+	Name           string              `json:"name,omitempty"`
+	URL            string              `json:"url,omitempty"`
+	Kind           string              `json:"kind,omitempty"`
+	Language       string              `json:"language,omitempty"`
+	Engine         string              `json:"engine,omitempty"`
+	Greeting       string              `json:"greeting,omitempty"`
+	Voicemail      string              `json:"voicemail,omitempty"`
+	Welcome        string              `json:"welcome,omitempty"`
+	Agent          string              `json:"agent,omitempty"`
+	SecretText     string              `json:"secret,omitempty" secret:"true"`
+	Value          string              `json:"value,omitempty" secret:"true"`
+	Hosts          []string            `json:"hosts,omitempty"`
+	IdentitySecret string              `json:"identity_secret,omitempty" secret:"true"`
+	Record         bool                `json:"record,omitempty"`
+	Knowledge      []string            `json:"knowledge,omitempty"`
+	Tools          []string            `json:"tools,omitempty"`
+	Events         []string            `json:"events,omitempty"`
+	Origins        []string            `json:"allowed_origins,omitempty"`
+	Translations   map[string]string   `json:"translations,omitempty"`
+	Appearance     map[string]string   `json:"appearance,omitempty"`
+	Trigger        Trigger             `json:"trigger"`
+	Articles       []map[string]string `json:"articles,omitempty"`
+	Result         []Sought            `json:"result,omitempty"`
+	Steps          []Step              `json:"steps,omitempty"`
 }
+
+// Trigger is what starts a flow.
+type Trigger struct {
+	Event string `json:"event,omitempty"`
+}
+
+// Head is what lists show of a flow.
+type Head struct {
+	Trigger Trigger `json:"trigger"`
+}
+
+// Head implements resource.Headed.
+func (x *Thing) Head() any { return &Head{x.Trigger} }
 
 // Sought is what calls of an agent are to find out.
 type Sought struct {
@@ -80,6 +94,8 @@ func (x *Thing) Key() (id, name *string) {
 		return &x.ID, &x.ID
 	case "webhook":
 		return &x.ID, &x.URL
+	case "secret":
+		return &x.Name, &x.Name
 	}
 	return &x.ID, &x.Name
 }
@@ -97,8 +113,11 @@ func (x *Thing) Validate() error {
 
 // Secrets implements resource.Secretive: a widget's is its identity secret. The greeting stands in for what a secret is used for.
 func (x *Thing) Secrets() []resource.Secret {
-	if x.kind == "widget" {
+	switch x.kind {
+	case "widget":
 		return []resource.Secret{{Value: &x.IdentitySecret, Use: x.Greeting}}
+	case "secret":
+		return []resource.Secret{{Value: &x.Value, Use: strings.Join(x.Hosts, " ")}}
 	}
 	return []resource.Secret{{Value: &x.SecretText, Use: x.Greeting}}
 }

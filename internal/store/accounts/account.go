@@ -3,10 +3,10 @@ package accounts
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"carillon"
+	"carillon/internal/config"
 	"carillon/internal/db"
 	"carillon/internal/store/audit"
 )
@@ -19,12 +19,13 @@ type Account struct {
 	Phone        string
 	PasswordHash string // PHC form
 	ConfirmedAt  time.Time
+	ProvedAt     time.Time // when its mailbox or a server for single sign-on answered; zero: somebody else may know the password
 	LastSignInAt time.Time // zero: never
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
 
-const accountColumns = "id, email, name, phone, password_hash, confirmed_at, last_sign_in_at, created_at, updated_at"
+const accountColumns = "id, email, name, phone, password_hash, confirmed_at, proved_at, last_sign_in_at, created_at, updated_at"
 
 // Account finds an account by id; nil when there is none.
 func (s *Store) Account(ctx context.Context, id string) (*Account, error) {
@@ -33,15 +34,16 @@ func (s *Store) Account(ctx context.Context, id string) (*Account, error) {
 
 // AccountByEmail finds an account by its e-mail, whatever the letter case; nil when there is none.
 func (s *Store) AccountByEmail(ctx context.Context, email string) (*Account, error) {
-	return s.accountWhere(ctx, "email = $1", strings.ToLower(email))
+	return s.accountWhere(ctx, "email = $1", config.FoldEmail(email))
 }
 
 func (s *Store) accountWhere(ctx context.Context, where string, args ...any) (*Account, error) {
 	return db.Find(ctx, s.d, "account", func(scan db.Scan) (*Account, error) {
 		var a Account
-		var confirmed, signedIn, created, updated int64
-		err := scan(&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &signedIn, &created, &updated)
-		a.ConfirmedAt, a.LastSignInAt, a.CreatedAt, a.UpdatedAt = db.Instant(confirmed), db.Instant(signedIn), db.Instant(created), db.Instant(updated)
+		var confirmed, proved, signedIn, created, updated int64
+		err := scan(&a.ID, &a.Email, &a.Name, &a.Phone, &a.PasswordHash, &confirmed, &proved, &signedIn, &created, &updated)
+		a.ConfirmedAt, a.ProvedAt, a.LastSignInAt = db.Instant(confirmed), db.Instant(proved), db.Instant(signedIn)
+		a.CreatedAt, a.UpdatedAt = db.Instant(created), db.Instant(updated)
 		return &a, err
 	}, "SELECT "+accountColumns+" FROM account WHERE "+where, args...)
 }
@@ -107,7 +109,7 @@ func (t *Tx) RecordUser(ctx context.Context, now time.Time, accountID string, e 
 }
 
 func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int64, error) {
-	a.Email = strings.ToLower(a.Email)
+	a.Email = config.FoldEmail(a.Email)
 	if a.ID == "" {
 		a.ID = carillon.NewID(now)
 	}
@@ -115,8 +117,8 @@ func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int6
 		a.ConfirmedAt = now
 	}
 	a.CreatedAt, a.UpdatedAt = now, now
-	n, err := t.tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7)
-		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, db.Millis(a.ConfirmedAt), db.Millis(now))
+	n, err := t.tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $8, 0, $7, $7)
+		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, db.Millis(a.ConfirmedAt), db.Millis(now), db.Millis(a.ProvedAt))
 	return n, db.Wrap(err, "write account")
 }
 
@@ -137,4 +139,30 @@ func (t *Tx) SetPassword(ctx context.Context, accountID, hash, keep string, now 
 		return err
 	}
 	return t.EndSessions(ctx, accountID, keep, now)
+}
+
+// SetProof records when the account's mailbox, or a server for single sign-on, answered for its present password; the zero time means that
+// somebody else may know it.
+func (t *Tx) SetProof(ctx context.Context, accountID string, at time.Time) error {
+	_, err := t.tx.Exec(ctx, "UPDATE account SET proved_at = $2 WHERE id = $1", accountID, db.Millis(at))
+	return db.Wrap(err, "record the proof of an account")
+}
+
+// Prove hands an account that nobody has proved to its person, and reports false where it was proved before. Whoever made it may know all
+// that signs in to it: the password becomes the one of the hash, and second factor, links and sessions go.
+func (t *Tx) Prove(ctx context.Context, accountID, hash string, now time.Time) (bool, error) {
+	n, err := t.tx.Exec(ctx, "UPDATE account SET proved_at = $2 WHERE id = $1 AND proved_at = 0", accountID, db.Millis(now))
+	if err != nil || n == 0 {
+		return false, db.Wrap(err, "prove an account")
+	}
+	if err := t.SetPassword(ctx, accountID, hash, "", now); err != nil {
+		return false, err
+	}
+	return true, t.RemoveFactor(ctx, accountID)
+}
+
+// Proved reports whether an account is proved.
+func (t *Tx) Proved(ctx context.Context, accountID string) (proved bool, err error) {
+	err = t.tx.Row(ctx, []any{&proved}, "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1 AND proved_at > 0)", accountID)
+	return proved, db.Wrap(err, "look for the proof of an account")
 }

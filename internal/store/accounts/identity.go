@@ -2,9 +2,9 @@ package accounts
 
 import (
 	"context"
-	"strings"
 	"time"
 
+	"carillon/internal/config"
 	"carillon/internal/db"
 	"carillon/internal/store/audit"
 )
@@ -29,5 +29,5 @@ func (t *Tx) PutIdentity(ctx context.Context, accountID, issuer, subject string,
 // InvitationsOf reads the open invitations of an e-mail, to any company.
 func (s *Store) InvitationsOf(ctx context.Context, email string, now time.Time, limit int) ([]*Invitation, error) {
 	return db.Collect(ctx, s.d, "invitations", scanInvitation,
-		"SELECT "+invitationColumns+" FROM invitation WHERE email = $1 AND expires_at > $2 LIMIT $3", strings.ToLower(email), db.Millis(now), limit)
+		"SELECT "+invitationColumns+" FROM invitation WHERE email = $1 AND expires_at > $2 LIMIT $3", config.FoldEmail(email), db.Millis(now), limit)
 }

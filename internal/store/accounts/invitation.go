@@ -3,10 +3,10 @@ package accounts
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"carillon"
+	"carillon/internal/config"
 	"carillon/internal/db"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/seal"
@@ -49,7 +49,7 @@ func (s *Store) InvitationBy(ctx context.Context, secret string) (*Invitation, e
 // PutInvitation stores an invitation under a new secret, in place of an earlier one of the e-mail to the company, whose link is no
 // longer valid. It fills ID.
 func (t *Tx) PutInvitation(ctx context.Context, x *Invitation, secret string) error {
-	x.Email = strings.ToLower(x.Email)
+	x.Email = config.FoldEmail(x.Email)
 	x.ID = carillon.NewID(x.CreatedAt)
 	fresh := x.ID
 	err := t.tx.Row(ctx, []any{&x.ID}, `INSERT INTO invitation (id, company_id, email, role, invited_by, inviter_id, digest, created_at, expires_at)
@@ -86,9 +86,9 @@ func (t *Tx) Invitation(ctx context.Context, companyID, id string) (*Invitation,
 	return db.Find(ctx, t.tx, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
-// InvitationSent records that an invitation left by e-mail.
-func (s *Store) InvitationSent(ctx context.Context, id string, now time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE invitation SET sent_at = $2 WHERE id = $1", id, db.Millis(now))
+// InvitationSent records that the link with a secret left by e-mail, and nobody else saw it.
+func (s *Store) InvitationSent(ctx context.Context, secret string, now time.Time) error {
+	_, err := s.d.Exec(ctx, "UPDATE invitation SET sent_at = $2 WHERE digest = $1", seal.Digest(secret), db.Millis(now))
 	return db.Wrap(err, "record an invitation")
 }
 
@@ -125,16 +125,20 @@ type PasswordLink struct {
 	CompanyID string // whose administrator made it; "": it was asked for by e-mail
 	MadeBy    string // the account of that administrator
 	CreatedAt time.Time
+	SentAt    time.Time // by e-mail; zero: never, and whoever made it saw it
 	ExpiresAt time.Time
 }
 
 func scanPasswordLink(scan db.Scan) (*PasswordLink, error) {
 	x := &PasswordLink{}
-	var created, expires int64
-	err := scan(&x.AccountID, &x.CompanyID, &x.MadeBy, &created, &expires)
-	x.CreatedAt, x.ExpiresAt = db.Instant(created), db.Instant(expires)
+	var created, sent, expires int64
+	err := scan(&x.AccountID, &x.CompanyID, &x.MadeBy, &created, &sent, &expires)
+	x.CreatedAt, x.SentAt, x.ExpiresAt = db.Instant(created), db.Instant(sent), db.Instant(expires)
 	return x, err
 }
+
+// Proves reports whether only who reads the account's mailbox can have the link: nobody sees one that was asked for by e-mail.
+func (x *PasswordLink) Proves() bool { return x.CompanyID == "" || !x.SentAt.IsZero() }
 
 // PutPasswordLink stores the secret of a link that sets an account's password, next to earlier ones.
 func (t *Tx) PutPasswordLink(ctx context.Context, x PasswordLink, secret string) error {
@@ -146,6 +150,12 @@ func (t *Tx) PutPasswordLink(ctx context.Context, x PasswordLink, secret string)
 	return t.RecordUser(ctx, x.CreatedAt, x.AccountID, audit.Entry{Action: audit.LinkMade})
 }
 
+// PasswordLinkSent records that the link with a secret left by e-mail, and nobody else saw it.
+func (s *Store) PasswordLinkSent(ctx context.Context, secret string, now time.Time) error {
+	_, err := s.d.Exec(ctx, "UPDATE password_reset SET sent_at = $2 WHERE digest = $1", seal.Digest(secret), db.Millis(now))
+	return db.Wrap(err, "record a link for a password")
+}
+
 // CountPasswordLinks is how many links of an account were asked for by e-mail and are still valid.
 func (t *Tx) CountPasswordLinks(ctx context.Context, accountID string, now time.Time) (n int, err error) {
 	err = t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM password_reset WHERE account_id = $1 AND made_for = '' AND expires_at > $2", accountID, db.Millis(now))
@@ -155,7 +165,7 @@ func (t *Tx) CountPasswordLinks(ctx context.Context, accountID string, now time.
 // PasswordLink finds the link of a secret; nil when there is none.
 func (s *Store) PasswordLink(ctx context.Context, secret string) (*PasswordLink, error) {
 	return db.Find(ctx, s.d, "link for a password", scanPasswordLink,
-		"SELECT account_id, made_for, made_by, created_at, expires_at FROM password_reset WHERE digest = $1", seal.Digest(secret))
+		"SELECT account_id, made_for, made_by, created_at, sent_at, expires_at FROM password_reset WHERE digest = $1", seal.Digest(secret))
 }
 
 // SpendPasswordLink deletes a link, and reports whether it was there and valid: of several callers, for one.

@@ -161,7 +161,7 @@ func Record(ctx context.Context, tx *db.Tx, now time.Time, e Entry) error {
 	_, err = tx.Exec(ctx, `INSERT INTO audit (company_id, id, at, author, author_name, origin, address, kind, object_id, object_name, action, changes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		e.CompanyID, carillon.NewID(now), db.Millis(now), a.Key(), short(a.Name), string(a.Origin), a.Address, string(e.Kind), e.ID, short(e.Name),
-		string(e.Action), db.Storable(string(doc)))
+		string(e.Action), string(doc))
 	return db.Wrap(err, "record a change")
 }
 

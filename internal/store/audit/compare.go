@@ -27,7 +27,12 @@ const (
 	fieldsMost = 100
 	valueMost  = 2000  // bytes of a value
 	bytesMost  = 64000 // of all values
+	// readMost is how much of a value is read for what is recorded of it: beyond its end there may be the rest of a token.
+	readMost = valueMost + 2000
 )
+
+// Decoded is a document that was decoded from JSON, with numbers as json.Number: it need not be encoded and decoded once more.
+type Decoded map[string]any
 
 // leaf is a value that is no object and no list, or an empty one.
 type leaf struct {
@@ -62,6 +67,9 @@ func compare(before, after any) ([]Field, error) {
 			break
 		}
 		f := fieldOf(path, a[path], b[path])
+		if !f.Secret && !f.Cut && bytes.Equal(f.Before, f.After) { // they differ in what is not recorded
+			continue
+		}
 		size += len(f.Path) + len(f.Before) + len(f.After)
 		fields = append(fields, f)
 	}
@@ -98,23 +106,31 @@ func there(x leaf) json.RawMessage {
 	return json.RawMessage("true")
 }
 
-// value shortens a long text.
+// value is what is recorded of a value: a text without what looks like a secret, and the beginning of a long one.
 func value(text string) (v json.RawMessage, cut bool) {
-	if len(text) <= valueMost {
-		return json.RawMessage(text), false
-	}
 	var s string
 	if json.Unmarshal([]byte(text), &s) != nil {
+		if len(text) <= valueMost {
+			return json.RawMessage(text), false
+		}
 		s = text
 	}
-	v, _ = json.Marshal(strings.ToValidUTF8(s[:min(len(s), valueMost)], "")) // a text cannot fail
-	return v, true
+	s = redact.Text(strings.ToValidUTF8(s[:min(len(s), readMost)], ""))
+	if cut = len(text) > valueMost; cut {
+		s = strings.ToValidUTF8(s[:min(len(s), valueMost)], "")
+	}
+	v, _ = json.Marshal(s) // a text cannot fail
+	return v, cut
 }
 
 // leaves are the values of a document by their paths. nil has none.
 func leaves(doc any) (map[string]leaf, error) {
 	all := map[string]leaf{}
 	if doc == nil {
+		return all, nil
+	}
+	if decoded, ok := doc.(Decoded); ok {
+		walk(all, "", map[string]any(decoded), false)
 		return all, nil
 	}
 	raw, err := json.Marshal(doc)
@@ -152,11 +168,6 @@ func walk(all map[string]leaf, path string, v any, secret bool) {
 			walk(all, path+"["+names[i]+"]", value, secret)
 		}
 		if len(v) > 0 {
-			return
-		}
-	case string:
-		if clean := redact.Text(v); clean != v && !secret {
-			walk(all, path, clean, false)
 			return
 		}
 	case nil:

@@ -138,7 +138,7 @@ func (s *Incoming) End(ctx context.Context, id string, e IncomingEnd) error {
 	}
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE incoming_call SET under_way = FALSE, state = $2, reason = $3, detail = $4, cause = $5, ended_by = $6,
-			answered_at = $7, ended_at = $8 WHERE id = $1 AND under_way`, id, string(e.State), string(e.Reason), db.Storable(e.Detail), db.Storable(e.Cause),
+			answered_at = $7, ended_at = $8 WHERE id = $1 AND under_way`, id, string(e.State), string(e.Reason), e.Detail, e.Cause,
 			e.EndedBy, db.Millis(c.AnsweredAt), db.Millis(e.At))
 		if err == nil && n > 0 && followed {
 			err = events.Incoming(ctx, tx, &events.IncomingCall{

@@ -42,7 +42,7 @@ func (s *Incoming) TransferAnswered(ctx context.Context, id string, at time.Time
 // EndTransfer ends a second leg, and frees its place on the line.
 func (s *Incoming) EndTransfer(ctx context.Context, id string, state carillon.State, cause string, at time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = $1, cause = $2, ended_at = $3 WHERE id = $4 AND under_way",
-		string(state), db.Storable(cause), db.Millis(at), id)
+		string(state), cause, db.Millis(at), id)
 	return db.Wrap(err, "end a transfer")
 }
 

@@ -56,6 +56,13 @@ func SlowCache[V any](c *Configuration, load time.Duration) *cache.Cache[V] {
 	return x
 }
 
+// Sized is Cache for values of different sizes, which together have at most `most`.
+func Sized[V any](c *Configuration, most int, size func(V) int) *cache.Cache[V] {
+	x := cache.Sized(most, size, loadMost)
+	c.caches = append(c.caches, x)
+	return x
+}
+
 // Names is a cache of what callers name, who may make names up. Those that nobody has are kept in a small cache of their own,
 // so that they do not evict configuration.
 type Names[V any] struct {

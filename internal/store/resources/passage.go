@@ -10,53 +10,178 @@ import (
 	"strings"
 	"time"
 
+	"carillon"
 	"carillon/internal/db"
 	"carillon/internal/resource"
 	"carillon/internal/store/configure"
 )
 
-// writePassages replaces what is searched of a resource that was written at an instant, where anything is.
-func (t *Tx) writePassages(ctx context.Context, companyID string, k resource.Kind, id string, x resource.Resource, now time.Time) error {
-	searched, ok := x.(resource.Searchable)
-	if !ok || k.SearchVersion == 0 {
+// MaxRows and MaxBytes bound a transaction that writes or deletes what is searched: SQLite has one writer, and others wait for it.
+const (
+	MaxRows  = 200
+	MaxBytes = 128 << 10
+)
+
+// copyExpiry is after how long a copy that nobody uses was left by a program that stopped.
+const copyExpiry = time.Hour
+
+// Index stores what is searched of a resource where that is missing, or of another version or state. It is a copy that replaces the one
+// before once it is complete; until then searches find what was there.
+func (s *Store) Index(ctx context.Context, companyID string, k resource.Kind, id string) error {
+	if _, ok := k.New().(resource.Searchable); !ok || k.SearchVersion == 0 {
 		return nil
 	}
-	passages := searched.Passages()
-	// First, for its lock: another writer of the same passages waits here.
-	if _, err := t.tx.Exec(ctx, `INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (company_id, knowledge_id) DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at, passages = excluded.passages`,
-		companyID, id, k.SearchVersion, db.Millis(now), len(passages)); err != nil {
-		return fmt.Errorf("write what is searched: %w", err)
-	}
-	for _, query := range []string{
-		"DELETE FROM passage WHERE company_id = $1 AND knowledge_id = $2", "DELETE FROM passage_term WHERE company_id = $1 AND knowledge_id = $2",
-	} {
-		if _, err := t.tx.Exec(ctx, query, companyID, id); err != nil {
-			return fmt.Errorf("delete what was searched: %w", err)
+	for {
+		var doc string
+		var updatedAt int64
+		err := s.d.Row(ctx, []any{&doc, &updatedAt}, `SELECT r.doc, r.updated_at FROM resource AS r WHERE r.company_id = $1 AND r.kind = $2 AND r.id = $3
+			AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x WHERE x.company_id = $1 AND x.knowledge_id = $3 AND x.version = $4 AND x.updated_at = r.updated_at)`,
+			companyID, k.Name, id, k.SearchVersion)
+		if err != nil {
+			return db.Wrap(db.Ignore(err), "read "+k.Name) // deleted, or indexed already
+		}
+		x := k.New()
+		if err := json.Unmarshal([]byte(doc), x); err != nil {
+			return fmt.Errorf("read %s %s: %w", k.Name, id, err)
+		}
+		searched, _ := x.(resource.Searchable)
+		passages, now := searched.Passages(), time.Now()
+		c := passageCopy{s, companyID, id + "#" + carillon.NewID(now)}
+		if err := c.write(ctx, passages, now); err != nil {
+			return err
+		}
+		unused, err := c.use(ctx, k, id, updatedAt, len(passages))
+		if err != nil {
+			return err
+		}
+		if err := unused.delete(ctx); err != nil {
+			return err
 		}
 	}
-	rows := db.NewBulk("passage", "", "company_id:text", "knowledge_id:text", "n:bigint", "article:bigint", "title:text", "text:text", "url:text", "language:text")
+}
+
+// passageCopy is what is searched of a resource at one time.
+type passageCopy struct {
+	s         *Store
+	companyID string
+	key       string // knowledge_id of its rows
+}
+
+// write writes a copy that nobody uses yet.
+func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now time.Time) error {
+	if _, err := c.s.d.Exec(ctx, "INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) VALUES ($1, $2, 0, $3, 0)",
+		c.companyID, c.key, db.Millis(now)); err != nil {
+		return fmt.Errorf("begin what is searched: %w", err)
+	}
+	rows := c.batch("passage", "company_id:text", "knowledge_id:text", "n:bigint", "article:bigint", "title:text", "text:text", "url:text", "language:text")
 	found := map[string][]string{}
 	for n, p := range passages {
-		rows.Add(companyID, id, int64(n), int64(p.Article), p.Title, p.Text, p.URL, p.Language)
+		size := len(p.Title) + len(p.Text) + len(p.URL)
+		if err := rows.add(ctx, size, c.companyID, c.key, int64(n), int64(p.Article), p.Title, p.Text, p.URL, p.Language); err != nil {
+			return err
+		}
 		for _, term := range p.Terms {
 			found[term.Text] = append(found[term.Text], strconv.Itoa(Occurrence{Passage: n, Title: term.Title}.number()))
 		}
 	}
-	if err := rows.Write(ctx, t.tx.Tx); err != nil {
+	if err := rows.flush(ctx); err != nil {
 		return err
 	}
-	terms := db.NewBulk("passage_term", "", "company_id:text", "knowledge_id:text", "term:text", "passages:text")
+	terms := c.batch("passage_term", "company_id:text", "knowledge_id:text", "term:text", "passages:text")
 	for _, term := range slices.Sorted(maps.Keys(found)) {
-		terms.Add(companyID, id, term, strings.Join(found[term], " "))
+		in := strings.Join(found[term], " ")
+		if err := terms.add(ctx, len(term)+len(in), c.companyID, c.key, term, in); err != nil {
+			return err
+		}
 	}
-	return terms.Write(ctx, t.tx.Tx)
+	return terms.flush(ctx)
 }
 
-// deletePassages deletes what is searched of a resource.
-func (t *Tx) deletePassages(ctx context.Context, companyID, id string) error {
-	_, err := t.tx.Exec(ctx, "DELETE FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2", companyID, id)
-	return db.Wrap(err, "delete what is searched")
+// batch collects rows and writes them in transactions that are short.
+type batch struct {
+	d       *db.DB
+	table   string
+	columns []string
+	rows    *db.Bulk
+	bytes   int
+}
+
+func (c passageCopy) batch(table string, columns ...string) *batch {
+	return &batch{c.s.d, table, columns, db.NewBulk(table, "", columns...), 0}
+}
+
+func (b *batch) add(ctx context.Context, bytes int, row ...any) error {
+	b.rows.Add(row...)
+	if b.bytes += bytes; b.rows.Rows() < MaxRows && b.bytes < MaxBytes {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+func (b *batch) flush(ctx context.Context) error {
+	rows := b.rows
+	b.rows, b.bytes = db.NewBulk(b.table, "", b.columns...), 0
+	if rows.Rows() == 0 {
+		return nil
+	}
+	return b.d.Update(ctx, rows.Write)
+}
+
+// use has searches find the copy, unless the resource has changed since it was read. It returns what nobody uses any more: the copy
+// that was used before, or this one.
+func (c passageCopy) use(ctx context.Context, k resource.Kind, id string, updatedAt int64, passages int) (unused passageCopy, err error) {
+	unused = c
+	err = c.s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes(c.companyID)
+		unused.key = c.key // a repeated transaction starts over
+		var now int64
+		err := tx.Row(ctx, []any{&now}, "SELECT updated_at FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", c.companyID, k.Name, id)
+		if err != nil || now != updatedAt {
+			return db.Wrap(db.Ignore(err), "read "+k.Name)
+		}
+		before := ""
+		err = tx.Row(ctx, []any{&before}, "SELECT copy FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2", c.companyID, id)
+		if db.Ignore(err) != nil {
+			return fmt.Errorf("look up what is searched: %w", err)
+		}
+		if unused.key = before; before == "" {
+			unused.key = id
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages, copy) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (company_id, knowledge_id) DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at, passages = excluded.passages,
+			copy = excluded.copy`, c.companyID, id, k.SearchVersion, updatedAt, passages, c.key)
+		return db.Wrap(err, "write what is searched")
+	})
+	return unused, err
+}
+
+// delete deletes a copy that nobody uses.
+func (c passageCopy) delete(ctx context.Context) error {
+	for _, query := range []string{
+		"DELETE FROM passage WHERE company_id = $1 AND knowledge_id = $2 AND n IN (SELECT n FROM passage WHERE company_id = $1 AND knowledge_id = $2 ORDER BY n LIMIT $3)",
+		"DELETE FROM passage_term WHERE company_id = $1 AND knowledge_id = $2 AND term IN " +
+			"(SELECT term FROM passage_term WHERE company_id = $1 AND knowledge_id = $2 ORDER BY term LIMIT $3)",
+	} {
+		for n := int64(MaxRows); n == MaxRows; {
+			var err error
+			if n, err = c.s.d.Exec(ctx, query, c.companyID, c.key, MaxRows); err != nil {
+				return fmt.Errorf("delete what was searched: %w", err)
+			}
+		}
+	}
+	_, err := c.s.d.Exec(ctx, "DELETE FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2 AND version = 0", c.companyID, c.key)
+	return db.Wrap(err, "delete what was searched")
+}
+
+// forget has searches find a resource no more, in the transaction that deletes it. It returns the copy that nobody uses then.
+func (t *Tx) forget(ctx context.Context, companyID, id string) (passageCopy, error) {
+	unused := passageCopy{t.s, companyID, id}
+	key := ""
+	err := t.tx.Row(ctx, []any{&key}, "DELETE FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2 RETURNING copy", companyID, id)
+	if key != "" {
+		unused.key = key
+	}
+	return unused, db.Wrap(db.Ignore(err), "delete what is searched")
 }
 
 // Occurrence is a passage that has a term.
@@ -74,6 +199,9 @@ func (o Occurrence) number() int {
 	return 2 * o.Passage
 }
 
+// used is the knowledge_id under which the rows of x stand.
+const used = "COALESCE(NULLIF(x.copy, ''), x.knowledge_id)"
+
 // Occurrences returns the passages of some knowledge of a company that have any of the terms, by term.
 func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, terms []string) (map[string][]Occurrence, error) {
 	found := map[string][]Occurrence{}
@@ -90,7 +218,8 @@ func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, te
 			found[term] = append(found[term], Occurrence{KnowledgeID: id, Passage: n / 2, Title: n%2 == 1})
 		}
 		return nil
-	}, "SELECT knowledge_id, term, passages FROM passage_term WHERE company_id = $1 AND knowledge_id "+s.d.In(2)+" AND term "+s.d.In(3),
+	}, "SELECT x.knowledge_id, t.term, t.passages FROM knowledge_index AS x JOIN passage_term AS t ON t.company_id = x.company_id AND t.knowledge_id = "+used+
+		" WHERE x.company_id = $1 AND x.version > 0 AND x.knowledge_id "+s.d.In(2)+" AND t.term "+s.d.In(3),
 		companyID, s.d.List(knowledge), s.d.List(terms))
 	return found, db.Wrap(err, "search passages")
 }
@@ -107,7 +236,7 @@ func (s *Store) KnowledgeIDs(ctx context.Context, companyID string, most int) ([
 	return db.Collect(ctx, s.d, "knowledge", func(scan db.Scan) (id string, err error) {
 		err = scan(&id)
 		return id, err
-	}, "SELECT knowledge_id FROM knowledge_index WHERE company_id = $1 ORDER BY knowledge_id LIMIT $2", companyID, most)
+	}, "SELECT knowledge_id FROM knowledge_index WHERE company_id = $1 AND version > 0 ORDER BY knowledge_id LIMIT $2", companyID, most)
 }
 
 // Passages returns some passages of a company's knowledge by number. What is not there any more is left out; terms are not read.
@@ -119,7 +248,8 @@ func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, num
 		err := scan(&n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language)
 		all[n] = p
 		return err
-	}, "SELECT n, article, title, text, url, language FROM passage WHERE company_id = $1 AND knowledge_id = $2 AND n "+s.d.In(3),
+	}, "SELECT p.n, p.article, p.title, p.text, p.url, p.language FROM knowledge_index AS x JOIN passage AS p ON p.company_id = x.company_id"+
+		" AND p.knowledge_id = "+used+" WHERE x.company_id = $1 AND x.knowledge_id = $2 AND x.version > 0 AND p.n "+s.d.In(3),
 		companyID, knowledgeID, s.d.List(numbers))
 	return all, db.Wrap(err, "read passages")
 }
@@ -127,44 +257,43 @@ func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, num
 // refreshMost is how many resources are looked up at once.
 const refreshMost = 1000
 
-// RefreshPassages stores the passages of resources of a kind whose passages are missing, or of another version or state: what
-// a program of another version wrote.
+// RefreshPassages indexes the resources of a kind whose passages are missing, or of another version or state: what a program of another
+// version wrote, or one that stopped. It deletes the copies that such a program left.
 func (s *Store) RefreshPassages(ctx context.Context, k resource.Kind) error {
 	if _, ok := k.New().(resource.Searchable); !ok {
 		return nil
 	}
 	type key struct{ company, id string }
+	scan := func(scan db.Scan) (x key, err error) {
+		err = scan(&x.company, &x.id)
+		return x, err
+	}
 	for {
-		stale, err := db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (x key, err error) {
-			err = scan(&x.company, &x.id)
-			return x, err
-		}, `SELECT r.company_id, r.id FROM resource AS r WHERE r.kind = $1 AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x
+		stale, err := db.Collect(ctx, s.d, k.Plural, scan, `SELECT r.company_id, r.id FROM resource AS r WHERE r.kind = $1 AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x
 			WHERE x.company_id = r.company_id AND x.knowledge_id = r.id AND x.version = $2 AND x.updated_at = r.updated_at) LIMIT $3`,
 			k.Name, k.SearchVersion, refreshMost)
-		if err != nil || len(stale) == 0 {
+		if err != nil {
 			return err
 		}
 		for _, x := range stale {
-			if err := s.refreshPassages(ctx, x.company, k, x.id); err != nil {
+			if err := s.Index(ctx, x.company, k, x.id); err != nil {
 				return err
 			}
 		}
+		if len(stale) < refreshMost {
+			break
+		}
 	}
-}
-
-func (s *Store) refreshPassages(ctx context.Context, companyID string, k resource.Kind, id string) error {
-	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
-		tx.Changes(companyID)
-		var doc string
-		var updatedAt int64
-		err := tx.Row(ctx, []any{&doc, &updatedAt}, "SELECT doc, updated_at FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID, k.Name, id)
-		if err != nil {
-			return db.Wrap(db.Ignore(err), "read "+k.Name) // deleted meanwhile
+	left, err := db.Collect(ctx, s.d, "copies", scan, `SELECT c.company_id, c.knowledge_id FROM knowledge_index AS c WHERE c.version = 0 AND c.updated_at < $1
+		AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x WHERE x.company_id = c.company_id AND x.copy = c.knowledge_id) LIMIT $2`,
+		db.Millis(time.Now().Add(-copyExpiry)), refreshMost)
+	if err != nil {
+		return err
+	}
+	for _, x := range left {
+		if err := (passageCopy{s, x.company, x.id}).delete(ctx); err != nil {
+			return err
 		}
-		x := k.New()
-		if err := json.Unmarshal([]byte(doc), x); err != nil {
-			return fmt.Errorf("read %s %s: %w", k.Name, id, err)
-		}
-		return s.On(tx).writePassages(ctx, companyID, k, id, x, db.Instant(updatedAt))
-	})
+	}
+	return nil
 }

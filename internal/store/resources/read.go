@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"carillon"
 	"carillon/internal/db"
@@ -48,22 +47,21 @@ func (s *Store) agent(ctx context.Context, companyID, id string) (*Agent, error)
 
 // FlowKnown reports whether the event starts a flow of the company, from the cache.
 func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, error) {
-	return s.flows.Get(ctx, configure.OwnedKey(companyID, event), func(ctx context.Context) (bool, string, error) {
-		events, err := db.Collect(ctx, s.d, "flows", func(scan db.Scan) (string, error) {
-			var doc string
+	events, err := s.events.Get(ctx, companyID, func(ctx context.Context) (map[string]bool, string, error) {
+		events := map[string]bool{}
+		err := s.eachHead(ctx, companyID, resource.Kind{Name: "flow", Plural: "flows"}, func(h *Head, text string) error {
 			var flow struct {
 				Trigger struct {
 					Event string `json:"event"`
 				} `json:"trigger"`
 			}
-			if err := scan(&doc); err != nil {
-				return "", err
-			}
-			err := json.Unmarshal([]byte(doc), &flow)
-			return flow.Trigger.Event, err
-		}, "SELECT doc FROM resource WHERE company_id = $1 AND kind = 'flow' AND active", companyID)
-		return slices.Contains(events, event), companyID, err
+			err := json.Unmarshal([]byte(text), &flow)
+			events[flow.Trigger.Event] = true
+			return err
+		})
+		return events, companyID, err
 	})
+	return events[event], err
 }
 
 // found is a resource, and whose it is.

@@ -16,14 +16,18 @@ type Store struct {
 	seal   *seal.Sealer
 	config *configure.Configuration
 	agents *cache.Cache[*Agent]
-	flows  *cache.Cache[bool]
+	events *cache.Cache[map[string]bool] // that start flows, by company
 	listed *cache.Cache[[]resource.Resource]
+	heads  *cache.Cache[[]Head]
 	found  *cache.Cache[found]
 }
 
 // New returns the store of a database.
 func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
-	return &Store{d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), flows: configure.Cache[bool](c), listed: configure.Cache[[]resource.Resource](c), found: configure.Cache[found](c)}
+	return &Store{
+		d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), events: configure.Cache[map[string]bool](c), listed: configure.Cache[[]resource.Resource](c),
+		heads: configure.Sized(c, maxHeads, sizeOfHeads), found: configure.Cache[found](c),
+	}
 }
 
 // Tx writes inside a transaction.

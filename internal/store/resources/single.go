@@ -56,13 +56,18 @@ func (s *Store) putResource(ctx context.Context, companyID string, k resource.Ki
 		made = made || madeNow // a repeated transaction finds the secret that the first one made
 		return e != configure.Unchanged, err
 	})
-	return made, err
+	if err != nil {
+		return made, err
+	}
+	id, _ := x.Key()
+	return made, s.Index(context.WithoutCancel(ctx), companyID, k, *id)
 }
 
 // DeleteResource deletes a company's resource. kinds are all that may refer to it. Errors: not_found; conflict while another
 // resource refers to it.
 func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []resource.Kind, k resource.Kind, id string) error {
-	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+	var unused passageCopy
+	if err := s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		tx.Changes(companyID)
 		t := s.On(tx)
 		before, err := t.findResource(ctx, companyID, k.Name, id)
@@ -79,8 +84,13 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 		if err := t.record(ctx, companyID, k, id, before, resourceRow{}, time.Now()); err != nil {
 			return err
 		}
+		if k.Name == "secret" {
+			if _, err := tx.Exec(ctx, "DELETE FROM secret_use WHERE company_id = $1 AND id = $2", companyID, id); err != nil {
+				return fmt.Errorf("delete when it was used: %w", err)
+			}
+		}
 		if k.SearchVersion > 0 {
-			if err := t.deletePassages(ctx, companyID, id); err != nil {
+			if unused, err = t.forget(ctx, companyID, id); err != nil {
 				return err
 			}
 		}
@@ -89,7 +99,18 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 			err = carillon.InConflict("It is in use: " + by + " refers to it")
 		}
 		return err
-	})
+	}); err != nil || k.SearchVersion == 0 {
+		return err
+	}
+	return unused.delete(context.WithoutCancel(ctx))
+}
+
+// mentions is the pattern of documents that may refer to a resource.
+func mentions(k resource.Kind, id string) string {
+	if k.Mention != "" {
+		return "%" + k.Mention + id + "%"
+	}
+	return `%"` + id + `"%`
 }
 
 // referrer names a resource that refers to the one of the id; empty when there is none.
@@ -98,7 +119,7 @@ func (t *Tx) referrer(ctx context.Context, companyID string, kinds []resource.Ki
 	found, err := db.Collect(ctx, t.tx, "references", func(scan db.Scan) (d document, err error) {
 		err = scan(&d.kind, &d.name, &d.text)
 		return d, err
-	}, "SELECT kind, name, doc FROM resource WHERE company_id = $1 AND doc LIKE $2", companyID, `%"`+id+`"%`)
+	}, "SELECT kind, name, doc FROM resource WHERE company_id = $1 AND doc LIKE $2", companyID, mentions(k, id))
 	if err != nil {
 		return "", err
 	}

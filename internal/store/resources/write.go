@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,17 +17,15 @@ import (
 	"carillon/internal/store/hooks"
 )
 
-// maxResources bounds a company's resources of one kind.
-const maxResources = 10_000
-
 // PutResource creates or replaces a validated resource of the company, and fills its id, the ids of what it refers to,
 // and its secret where one was made. made reports whether a secret was. Errors: validation_failed for a reference to
-// nothing, conflict, limit_exceeded.
+// nothing or a document that is too large, conflict, limit_exceeded.
 func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
 	return s.putResource(ctx, companyID, k, x, func(context.Context, *Tx) error { return nil })
 }
 
-// PutResource is Store.PutResource inside a transaction. What is stored already is not written.
+// PutResource is Store.PutResource inside a transaction. What is stored already is not written. What is searched of it is stored by
+// Store.Index, after the transaction.
 func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, now time.Time) (e configure.Effect, made bool, err error) {
 	id, name := x.Key()
 	if *id, err = t.identify(ctx, companyID, k, *id, *name, now); err != nil {
@@ -51,9 +50,13 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 		return configure.Unchanged, false, fmt.Errorf("write %s: %w", k.Name, err)
 	}
 	want := resourceRow{found: true, active: true, name: *name, doc: doc, secret: secret}
-	switch {
-	case want == have:
+	if want == have {
 		return configure.Unchanged, made, nil
+	}
+	if err := t.roomForBytes(ctx, companyID, k, len(doc), len(have.doc)); err != nil {
+		return configure.Unchanged, false, err
+	}
+	switch {
 	case !have.found:
 		if err := t.roomForResource(ctx, companyID, k); err != nil {
 			return configure.Unchanged, false, err
@@ -65,6 +68,9 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 	if err := t.writeResource(ctx, companyID, k, *id, want, now); err != nil {
 		return configure.Unchanged, false, err
 	}
+	if err := t.writeHead(ctx, companyID, k, *id, x); err != nil {
+		return configure.Unchanged, false, err
+	}
 	if err := t.record(ctx, companyID, k, *id, have, want, now); err != nil {
 		return configure.Unchanged, false, err
 	}
@@ -73,7 +79,7 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 			return configure.Unchanged, false, err
 		}
 	}
-	return e, made, t.writePassages(ctx, companyID, k, *id, x, now)
+	return e, made, nil
 }
 
 // record records a change of a resource; a row that was not found stands for none.
@@ -100,7 +106,7 @@ func (r resourceRow) recorded() (any, error) {
 	if !r.found {
 		return nil, nil
 	}
-	var doc map[string]any
+	var doc audit.Decoded
 	d := json.NewDecoder(strings.NewReader(r.doc))
 	d.UseNumber()
 	if err := d.Decode(&doc); err != nil {
@@ -140,24 +146,43 @@ func (t *Tx) resourceID(ctx context.Context, companyID, kind, idOrName string) (
 	return id, db.Wrap(db.Ignore(err), "look up "+kind)
 }
 
-// resolve replaces the names that the resource refers to by ids. The error joins one for each that is not there.
+// resolve replaces the names that the resource refers to by ids. The error joins one for each that is not there. What is referred to
+// more than once is looked up once.
 func (t *Tx) resolve(ctx context.Context, companyID string, x resource.Resource) error {
 	from, ok := x.(resource.Referrer)
 	if !ok {
 		return nil
 	}
+	type target struct{ id, doc string }
+	known := map[[2]string]target{}
 	var c resource.Check
 	for _, r := range from.References() {
 		if *r.To == "" {
 			continue
 		}
-		id, err := t.resourceID(ctx, companyID, r.Kind, *r.To)
-		if err != nil {
-			return err
+		key := [2]string{r.Kind, *r.To}
+		to, looked := known[key]
+		if !looked {
+			var err error
+			if to.id, err = t.resourceID(ctx, companyID, r.Kind, *r.To); err != nil {
+				return err
+			}
+			if to.id != "" && r.Check != nil {
+				row, err := t.findResource(ctx, companyID, r.Kind, to.id)
+				if err != nil {
+					return err
+				}
+				to.doc = row.doc
+			}
+			known[key] = to
 		}
-		c.That(id != "", r.Field, "Names no "+r.Kind+" of the company: "+carillon.Shorten(*r.To))
-		if id != "" {
-			*r.To = id
+		c.That(to.id != "", r.Field, "Names no "+r.Kind+" of the company: "+carillon.Shorten(*r.To))
+		if to.id == "" {
+			continue
+		}
+		if *r.To = to.id; r.Check != nil {
+			reason := r.Check([]byte(to.doc))
+			c.That(reason == "", r.Field, reason)
 		}
 	}
 	return c.Err()
@@ -175,8 +200,12 @@ func fillSecrets(x resource.Resource, have resourceRow, k resource.Kind) (made b
 		}
 		resource.KeepSecrets(x, before)
 	}
-	if k.NewSecret == nil {
-		return false, nil
+	var c resource.Check
+	for _, s := range resource.SecretsOf(x) {
+		c.That(*s.Value != "" || s.Required == "", s.Required, "Must be given: there is none yet, or it was for something else")
+	}
+	if err := c.Err(); err != nil || k.NewSecret == nil {
+		return false, err
 	}
 	for _, s := range resource.SecretsOf(x) {
 		if *s.Value == "" && s.Name == "" { // others are there or not
@@ -198,11 +227,34 @@ func (t *Tx) roomForResource(ctx context.Context, companyID string, k resource.K
 	if err := t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
 		return fmt.Errorf("count %s: %w", k.Plural, err)
 	}
-	if n < maxResources {
+	most := cmp.Or(k.Most, resource.DefaultMost)
+	if n < most {
 		return nil
 	}
 	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many " + k.Plural, Details: carillon.Details{
-		{Key: "limit", Value: maxResources}, {Key: "used", Value: n},
+		{Key: "limit", Value: most}, {Key: "used", Value: n},
+	}}
+}
+
+// roomForBytes refuses a document that is too large, or with which those of the company are. One that becomes no larger is taken: it may
+// have been stored before there were bounds.
+func (t *Tx) roomForBytes(ctx context.Context, companyID string, k resource.Kind, size, before int) error {
+	one, all := k.Bounds()
+	if size <= before {
+		return nil
+	}
+	if size > one {
+		return carillon.Invalid("body", "Must have at most "+strconv.Itoa(one)+" bytes as JSON, and has "+strconv.Itoa(size))
+	}
+	used := 0
+	if err := t.tx.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(OCTET_LENGTH(doc)), 0) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
+		return fmt.Errorf("measure %s: %w", k.Plural, err)
+	}
+	if used-before+size <= all {
+		return nil
+	}
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company's " + k.Plural + " are too large together, in bytes", Details: carillon.Details{
+		{Key: "limit", Value: all}, {Key: "used", Value: used},
 	}}
 }
 
@@ -218,7 +270,7 @@ func (t *Tx) writeResource(ctx context.Context, companyID string, k resource.Kin
 	}
 	_, err := t.tx.Exec(ctx, `INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
 		ON CONFLICT (company_id, kind, id) DO UPDATE SET name = excluded.name, active = excluded.active, doc = excluded.doc, sealed = excluded.sealed,
-		updated_at = excluded.updated_at`, companyID, k.Name, id, row.name, row.doc, sealed, db.Millis(now))
+		updated_at = CASE WHEN excluded.updated_at > resource.updated_at THEN excluded.updated_at ELSE resource.updated_at + 1 END`, companyID, k.Name, id, row.name, row.doc, sealed, db.Millis(now))
 	if db.Duplicate(err) {
 		return carillon.InConflict("Another " + k.Name + " of the company has the name " + row.name)
 	}

@@ -2,14 +2,20 @@ package runs
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/resource"
 )
 
-// MostDrafts is how many flows of a company may have a draft.
-const MostDrafts = 500
+// MostDrafts is how many flows of a company may have a draft, and MaxDraft and MaxDrafts how many bytes one may have, and all together.
+const (
+	MostDrafts = 500
+	MaxDraft   = resource.DefaultBytes
+	MaxDrafts  = resource.DefaultAll
+)
 
 // Draft is what is being written of a flow.
 type Draft struct {
@@ -47,6 +53,9 @@ func (s *Store) SaveDraft(ctx context.Context, companyID string, x *Draft, seen 
 		x.SavedAt = seen.Add(time.Millisecond)
 	}
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := roomForDraft(ctx, tx, companyID, x); err != nil {
+			return err
+		}
 		if seen.IsZero() {
 			return addDraft(ctx, tx, companyID, x)
 		}
@@ -61,6 +70,26 @@ func (s *Store) SaveDraft(ctx context.Context, companyID string, x *Draft, seen 
 
 func savedBySomebody() error {
 	return carillon.InConflict("Somebody else has changed the draft meanwhile")
+}
+
+// roomForDraft refuses a draft that is too large, or with which those of the company are; one that becomes no larger is taken.
+func roomForDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) error {
+	var used, before int
+	if err := tx.Row(ctx, []any{&used, &before}, `SELECT COALESCE(SUM(OCTET_LENGTH(definition)), 0),
+		COALESCE(SUM(CASE WHEN flow_id = $2 THEN OCTET_LENGTH(definition) END), 0) FROM flow_draft WHERE company_id = $1`, companyID, x.FlowID); err != nil {
+		return db.Wrap(err, "measure flow drafts")
+	}
+	switch size := len(x.Definition); {
+	case size <= before:
+		return nil
+	case size > MaxDraft:
+		return carillon.Invalid("flow", "Must have at most "+strconv.Itoa(MaxDraft)+" bytes as JSON, and has "+strconv.Itoa(size))
+	case used-before+size > MaxDrafts:
+		return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company's drafts of flows are too large together, in bytes", Details: carillon.Details{
+			{Key: "limit", Value: MaxDrafts}, {Key: "used", Value: used},
+		}}
+	}
+	return nil
 }
 
 func addDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) error {

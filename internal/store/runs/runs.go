@@ -253,7 +253,7 @@ func (s *Store) Kept(ctx context.Context, companyID, flowID, digest string) (int
 }
 
 // Keep returns the number of the version that a definition is, which is stored where it is new. Nodes that keep the same one at once
-// get the same number.
+// get the same number. Where a company's versions have become too large together, the oldest ones go.
 func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition string, now time.Time) (int, error) {
 	for range 10 { // another definition may have taken the number
 		if v, err := s.Kept(ctx, companyID, flowID, digest); err != nil || v > 0 {
@@ -264,6 +264,44 @@ func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition 
 			ON CONFLICT DO NOTHING`, companyID, flowID, digest, definition, db.Millis(now)); err != nil {
 			return 0, db.Wrap(err, "keep a version of a flow")
 		}
+		if err := s.prune(ctx, companyID); err != nil {
+			return 0, err
+		}
 	}
 	return 0, fmt.Errorf("keep a version of the flow %s: others are kept at once, again and again", flowID)
+}
+
+const (
+	// MaxVersions is how many bytes the versions of a company's flows may have together.
+	MaxVersions = 64 << 20
+	pruneMost   = 5 // versions that are looked up at once
+)
+
+// prune removes the oldest versions of a company's flows while all are too large together, but for those that runs under way need and the
+// newest of each flow that is there.
+func (s *Store) prune(ctx context.Context, companyID string) error {
+	for {
+		used := 0
+		err := s.d.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(OCTET_LENGTH(definition)), 0) FROM flow_version WHERE company_id = $1", companyID)
+		if err != nil || used <= MaxVersions {
+			return db.Wrap(err, "measure versions of flows")
+		}
+		old, err := db.Collect(ctx, s.d, "flow versions", func(row db.Scan) (v Version, err error) {
+			err = row(&v.FlowID, &v.Version)
+			return v, err
+		}, `SELECT v.flow_id, v.version FROM flow_version AS v WHERE v.company_id = $1
+			AND (EXISTS (SELECT 1 FROM flow_version AS newer WHERE newer.company_id = $1 AND newer.flow_id = v.flow_id AND newer.version > v.version)
+				OR NOT EXISTS (SELECT 1 FROM resource AS f WHERE f.company_id = $1 AND f.kind = 'flow' AND f.id = v.flow_id))
+			AND NOT EXISTS (SELECT 1 FROM flow_run AS r WHERE r.company_id = $1 AND r.flow_id = v.flow_id AND r.version = v.version
+				AND r.state IN ('ready', 'asking', 'waiting', 'calling'))
+			ORDER BY v.created_at LIMIT $2`, companyID, pruneMost)
+		if err != nil || len(old) == 0 {
+			return err
+		}
+		for _, v := range old {
+			if _, err := s.d.Exec(ctx, "DELETE FROM flow_version WHERE company_id = $1 AND flow_id = $2 AND version = $3", companyID, v.FlowID, v.Version); err != nil {
+				return db.Wrap(err, "remove a version of a flow")
+			}
+		}
+	}
 }

@@ -88,7 +88,7 @@ func (s *Store) KeepNotice(ctx context.Context, x *carillon.Sender, n provider.N
 		ON CONFLICT (sender) DO UPDATE SET notice = excluded.notice, notice_at = excluded.notice_at,
 		messages = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages ELSE sender_report.messages END,
 		messages_at = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages_at ELSE sender_report.messages_at END
-		WHERE sender_report.notice_at <= excluded.notice_at`, x.CompanyID, x.UID, db.Storable(n.Event), db.Millis(n.At), db.Storable(n.Limit), when(n.Limit, n.At))
+		WHERE sender_report.notice_at <= excluded.notice_at`, x.CompanyID, x.UID, n.Event, db.Millis(n.At), n.Limit, when(n.Limit, n.At))
 	return db.Wrap(err, "store a notice of the channel")
 }
 
@@ -105,7 +105,7 @@ func (s *Store) KeepInspection(ctx context.Context, x *carillon.Sender, i provid
 		quality_at = CASE WHEN excluded.quality_at > 0 THEN excluded.quality_at ELSE sender_report.quality_at END,
 		messages = CASE WHEN excluded.messages_at > 0 THEN excluded.messages ELSE sender_report.messages END,
 		messages_at = CASE WHEN excluded.messages_at > 0 THEN excluded.messages_at ELSE sender_report.messages_at END`,
-		x.CompanyID, x.UID, db.Storable(string(findings)), db.Millis(at), db.Storable(i.Quality), when(i.Quality, at), db.Storable(i.Limit), when(i.Limit, at))
+		x.CompanyID, x.UID, string(findings), db.Millis(at), i.Quality, when(i.Quality, at), i.Limit, when(i.Limit, at))
 	return db.Wrap(err, "store what a check found")
 }
 

@@ -189,8 +189,11 @@ func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*car
 	})
 }
 
-// SenderElsewhere reports whether a sender of another company has this id or number.
-func (s *Store) SenderElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
-	all, err := s.anySenders(ctx, "any "+idOrNumber, "NOT removed AND uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1)", idOrNumber)
+// ProvedElsewhere reports whether an id or number is another company's: a number that is proved, or the id of a sender that the operator
+// declared. What a company merely enters is no proof: it would refuse another company's requests, and tell who has a number.
+func (s *Store) ProvedElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
+	all, err := s.anySenders(ctx, "proved "+idOrNumber, `NOT removed
+		AND uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1)
+		AND EXISTS (SELECT 1 FROM number_proof AS p WHERE p.sender = sender.uid AND p.number = sender.number AND (p.declared OR p.number = $1))`, idOrNumber)
 	return slices.ContainsFunc(all, func(x *carillon.Sender) bool { return x.CompanyID != companyID }), err
 }

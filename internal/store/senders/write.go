@@ -107,11 +107,33 @@ func (t *Tx) DeclareSender(ctx context.Context, x *carillon.Sender, now time.Tim
 	if err := t.PutSender(ctx, x, now); err != nil {
 		return configure.Unchanged, err
 	}
+	if have != nil && (have.Number != x.Number || have.Provider != x.Provider || !bytes.Equal(have.Settings, x.Settings)) {
+		if err := t.dropProof(ctx, x.UID); err != nil {
+			return configure.Unchanged, err
+		}
+	}
 	action := audit.Changed
 	if e == configure.Created {
 		action = audit.Created
 	}
 	return e, t.recordSender(ctx, action, have, x, now)
+}
+
+// ProveNumber records that the channel, or with declared the operator, confirmed that a sender's number is its company's, and reports whether
+// that is new.
+func (t *Tx) ProveNumber(ctx context.Context, x *carillon.Sender, declared bool, now time.Time) (bool, error) {
+	t.tx.Changes(x.CompanyID)
+	n, err := t.tx.Exec(ctx, `INSERT INTO number_proof (sender, number, declared, proved_at)
+		SELECT uid, number, $5, $4 FROM sender WHERE company_id = $1 AND uid = $2 AND number = $3 AND NOT removed
+		ON CONFLICT (sender) DO UPDATE SET number = excluded.number, declared = excluded.declared, proved_at = excluded.proved_at
+		WHERE number_proof.number <> excluded.number OR excluded.declared AND NOT number_proof.declared`,
+		x.CompanyID, x.UID, x.Number, db.Millis(now), declared)
+	return n == 1, db.Wrap(err, "record the proof of a number")
+}
+
+func (t *Tx) dropProof(ctx context.Context, uid int64) error {
+	_, err := t.tx.Exec(ctx, "DELETE FROM number_proof WHERE sender = $1", uid)
+	return db.Wrap(err, "delete the proof of a number")
 }
 
 // recordSender records a change of a sender; before or after is nil where there is none.
@@ -219,6 +241,9 @@ func (t *Tx) RemoveSender(ctx context.Context, companyID, id string, now time.Ti
 	}
 	if _, err := t.tx.Exec(ctx, "DELETE FROM sender_report WHERE sender = $1", x.UID); err != nil {
 		return fmt.Errorf("delete what the channel said of a sender: %w", err)
+	}
+	if err := t.dropProof(ctx, x.UID); err != nil {
+		return err
 	}
 	_, err = t.tx.Exec(ctx, "UPDATE sender SET removed = TRUE, is_default = FALSE, sealed = $2, updated_at = $3 WHERE uid = $1",
 		x.UID, t.s.seal.Seal(row(x.UID), []byte("{}")), db.Millis(now))

@@ -93,7 +93,7 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 		err = tx.Row(ctx, []any{&seq}, `INSERT INTO template_change (company_id, template_id, seq, at, action, by_kind, by_id, status, reason, former, present)
 			SELECT $1, $2, COALESCE(MAX(seq), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10 FROM template_change WHERE company_id = $1 AND template_id = $2
 			RETURNING seq`, next.CompanyID, next.ID, db.Millis(next.UpdatedAt), string(c.Action), c.By.Kind, c.By.ID, string(next.Status),
-			db.Storable(c.Reason), before, after)
+			c.Reason, before, after)
 		if err != nil {
 			return fmt.Errorf("record change of template: %w", err)
 		}
@@ -188,7 +188,7 @@ type Sync struct {
 func (s *Store) PutSync(ctx context.Context, x Sync) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO template_sync (sender, at, found, changed, missing, error) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (sender) DO UPDATE SET at = excluded.at, found = excluded.found, changed = excluded.changed, missing = excluded.missing,
-		error = excluded.error`, x.SenderUID, db.Millis(x.At), x.Found, x.Changed, x.Missing, db.Storable(x.Error))
+		error = excluded.error`, x.SenderUID, db.Millis(x.At), x.Found, x.Changed, x.Missing, x.Error)
 	return db.Wrap(err, "keep comparison of templates")
 }
 

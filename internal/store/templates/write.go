@@ -55,7 +55,7 @@ func insertTemplate(ctx context.Context, tx *configure.Tx, r *Record) error {
 	_, err = tx.Exec(ctx, `INSERT INTO template (`+templateColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		r.CompanyID, r.ID, r.ProviderID, r.SenderUID, r.Name, r.Language, r.Category, string(r.Status), r.ParameterFormat,
-		string(components), db.Storable(r.Reason), db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt))
+		string(components), r.Reason, db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt))
 	if db.Duplicate(err) {
 		return carillon.InConflict("The sender has a template of this name and language")
 	}
@@ -203,7 +203,7 @@ func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *Record) (bo
 		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16`+asRead,
 		read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil),
 		next.ProviderID, next.Name, next.Language, next.Category, string(next.Status), next.ParameterFormat,
-		string(components), db.Storable(next.Reason), db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt))
+		string(components), next.Reason, db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt))
 	if db.Duplicate(err) {
 		return false, carillon.InConflict("The sender has another template of this name and language")
 	}

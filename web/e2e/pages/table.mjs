@@ -34,6 +34,7 @@ async function seed() {
   const { notification_id: phoned } = await call("POST", withKey(company, "/functions/v1/notify/voice"), "", {
     contact: { number: "34600300011", first_name: "Jorge" }, recipient_id: "demo-line", agent_id: company.agent_id, notification_type: "transactional", campaign_name: "calls",
   });
+  await call("POST", "/panel/v1/secrets", token, { name: "shop_key", hosts: ["shop.example.com"], value: "a-key-of-the-shop" });
   const { id: flow } = await call("POST", "/panel/v1/flows/drafts", token, { flow: { name: "Boat trip", trigger: { keywords: ["boat"] }, steps: [{ say: "Ahoy, shall we sail?" }, { ask: "sail", choices: ["Yes", "No"] }] } });
   await call("POST", `/panel/v1/flows/${flow}/publish`, token);
   const visitor = await call("POST", "/functions/v1/chat/session", "", { widget_id: company.chat_widget_id, customer_id: randomUUID(), lang: "en", page: "http://shop.localhost/" });

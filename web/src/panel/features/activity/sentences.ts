@@ -12,7 +12,7 @@ const words = dictionary({
   resent: "{who} sent {what} again to recipients that failed", hung_up: "{who} hung up {what}", uploaded: "{who} uploaded {what}", startedJob: "{who} began to send {what}", paused: "{who} paused {what}", resumed: "{who} resumed {what}",
   started: "{who} began maintenance", ended: "{who} ended maintenance", send_decided: "{who} had messages sent that a restore had held back", fail_decided: "{who} had messages fail that a restore had held back",
   company: "the company's settings", key: "the access key “{name}”", user: "the user {name}", invitation: "the invitation to {name}", sender: "the sender “{name}”", template: "the template “{name}”", agent: "the agent “{name}”", knowledge: "the knowledge base “{name}”",
-  flow: "the flow “{name}”", widget: "the widget “{name}”", webhook: "the webhook “{name}”", canned_reply: "the canned reply “{name}”", suppression: "the suppression {name}", notification: "a notification", call: "a call", job: "the list “{name}”", other: "{name}",
+  flow: "the flow “{name}”", widget: "the widget “{name}”", secret: "the secret “{name}”", webhook: "the webhook “{name}”", canned_reply: "the canned reply “{name}”", suppression: "the suppression {name}", notification: "a notification", call: "a call", job: "the list “{name}”", other: "{name}",
   api: "A key", setup: "A set-up file", command: "The command line", channel: "The channel", recipient: "The recipient", system: "Carillon", panel: "Somebody", byKey: "The key “{name}”",
 }, {
   created: "{who} creó {what}", changed: "{who} cambió {what}", deleted: "{who} eliminó {what}", revoked: "{who} revocó {what}", joined: "{name} se unió a la empresa", role_changed: "{who} cambió el rol de {name}",
@@ -24,7 +24,7 @@ const words = dictionary({
   resent: "{who} volvió a enviar {what} a quienes no la recibieron", hung_up: "{who} colgó {what}", uploaded: "{who} subió {what}", startedJob: "{who} empezó a enviar {what}", paused: "{who} pausó {what}", resumed: "{who} reanudó {what}",
   started: "{who} inició el mantenimiento", ended: "{who} terminó el mantenimiento", send_decided: "{who} hizo enviar mensajes retenidos tras una restauración", fail_decided: "{who} dio por fallidos mensajes retenidos tras una restauración",
   company: "los ajustes de la empresa", key: "la clave de acceso «{name}»", user: "el usuario {name}", invitation: "la invitación a {name}", sender: "el remitente «{name}»", template: "la plantilla «{name}»", agent: "el agente «{name}»", knowledge: "la base de conocimiento «{name}»",
-  flow: "el flujo «{name}»", widget: "el widget «{name}»", webhook: "el webhook «{name}»", canned_reply: "la respuesta guardada «{name}»", suppression: "la supresión {name}", notification: "una notificación", call: "una llamada", job: "la lista «{name}»", other: "{name}",
+  flow: "el flujo «{name}»", widget: "el widget «{name}»", secret: "el secreto «{name}»", webhook: "el webhook «{name}»", canned_reply: "la respuesta guardada «{name}»", suppression: "la supresión {name}", notification: "una notificación", call: "una llamada", job: "la lista «{name}»", other: "{name}",
   api: "Una clave", setup: "Un archivo de configuración", command: "La línea de comandos", channel: "El canal", recipient: "El destinatario", system: "Carillon", panel: "Alguien", byKey: "La clave «{name}»",
 }, {
   created: "{who} criou {what}", changed: "{who} alterou {what}", deleted: "{who} excluiu {what}", revoked: "{who} revogou {what}", joined: "{name} entrou na empresa", role_changed: "{who} alterou o papel de {name}",
@@ -36,7 +36,7 @@ const words = dictionary({
   resent: "{who} enviou de novo {what} a quem não a recebeu", hung_up: "{who} desligou {what}", uploaded: "{who} carregou {what}", startedJob: "{who} começou a enviar {what}", paused: "{who} pausou {what}", resumed: "{who} retomou {what}",
   started: "{who} iniciou a manutenção", ended: "{who} terminou a manutenção", send_decided: "{who} mandou enviar mensagens retidas após uma restauração", fail_decided: "{who} considerou como falha mensagens retidas após uma restauração",
   company: "os ajustes da empresa", key: "a chave de acesso “{name}”", user: "o usuário {name}", invitation: "o convite a {name}", sender: "o remetente “{name}”", template: "o modelo “{name}”", agent: "o agente “{name}”", knowledge: "a base de conhecimento “{name}”",
-  flow: "o fluxo “{name}”", widget: "o widget “{name}”", webhook: "o webhook “{name}”", canned_reply: "a resposta salva “{name}”", suppression: "a supressão {name}", notification: "uma notificação", call: "uma chamada", job: "a lista “{name}”", other: "{name}",
+  flow: "o fluxo “{name}”", widget: "o widget “{name}”", secret: "o segredo “{name}”", webhook: "o webhook “{name}”", canned_reply: "a resposta salva “{name}”", suppression: "a supressão {name}", notification: "uma notificação", call: "uma chamada", job: "a lista “{name}”", other: "{name}",
   api: "Uma chave", setup: "Um arquivo de configuração", command: "A linha de comandos", channel: "O canal", recipient: "O destinatário", system: "O Carillon", panel: "Alguém", byKey: "A chave “{name}”",
 });
 

@@ -145,7 +145,7 @@ function Steps({ draft, faults, checking, write, step }: { draft: ReturnType<typ
       </fieldset>
       <div className="flow-side">
         <div className="card" data-side={side}>
-          <header><SegmentedControl size="xs" fullWidth aria-label={t.drawing} value={side} onChange={setSide} data={[{ value: "drawing", label: t.drawing }, { value: "try", label: r.try }]} /></header>
+          <header><SegmentedControl size="xs" fullWidth aria-label={t.drawing} value={side} onChange={setSide} data={[{ value: "drawing", label: t.drawing }, ...(write ? [{ value: "try", label: r.try }] : [])]} /></header>
           <Drawing steps={flow.steps} chosen={stepAtOr(flow.steps, chosen)} current={current} faults={faults} choose={show} names={names} />
           {side === "try" && <Suspense fallback={null}><TryRun flow={flow} faulty={faults.length > 0} at={setCurrent} choose={show} names={names} /></Suspense>}
         </div>

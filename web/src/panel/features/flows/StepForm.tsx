@@ -1,10 +1,15 @@
-import { Autocomplete, NumberInput, Select, TagsInput, TextInput } from "@mantine/core";
+import { Autocomplete, Button, NumberInput, Select, TagsInput, TextInput } from "@mantine/core";
 import "@mantine/core/styles/NumberInput.css";
+import { IconLockOpen } from "@tabler/icons-react";
+import { useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import type { Agent } from "../../types";
 import { useList } from "../../ui/resources";
 import { useLines } from "../lines/useLines";
+import { SetSecret } from "../secrets/SetSecret";
+import { useSecrets } from "../secrets/useSecrets";
+import { credentialOf, hostOf } from "./credential";
 import { Half, Pairs, Said } from "./fields";
 import { formTexts } from "./formTexts";
 import { kindText } from "./Icons";
@@ -76,6 +81,8 @@ function Request({ path, step: s, faults, change, variables }: Props & { variabl
   const set = (more: Partial<Http>) => change({ ...s, http: { ...h, ...more } });
   const error = (field: string) => errorOf(faults, `${path}.http.${field}`);
   const method = h.method ?? "GET";
+  const secrets = (useSecrets().data ?? []).map((x) => "secret." + x.name);
+  const all = [...variables, ...secrets];
   return (
     <>
       <Half>
@@ -83,11 +90,28 @@ function Request({ path, step: s, faults, change, variables }: Props & { variabl
         <TextInput label={f.status} description=" " spellCheck={false} maxLength={64} value={h.status ?? ""} onChange={(e) => set({ status: e.currentTarget.value || undefined })} error={error("status")} />
       </Half>
       <p className="small muted" style={{ margin: "-8px 0 0" }}>{f.statusHelp}</p>
-      <Said mono rows={1} label={f.url} description={f.urlHelp} value={h.url} onChange={(url) => set({ url: url.replace(/[\r\n]/g, "") })} error={error("url")} variables={variables} />
-      <Pairs label={f.headers} value={h.headers ?? {}} onChange={(headers) => set({ headers: Object.keys(headers).length ? headers : undefined })} error={(n) => error("headers." + n)} name={f.nameOf} text={f.value} add={f.addHeader} />
-      {method !== "GET" && <Said mono label={f.body} value={h.body ?? ""} onChange={(body) => set({ body: body || undefined })} error={error("body")} variables={variables} />}
+      <Said mono rows={1} label={f.url} description={f.urlHelp} value={h.url} onChange={(url) => set({ url: url.replace(/[\r\n]/g, "") })} error={error("url")} variables={all} />
+      <Pairs label={f.headers} description={f.headersHelp} value={h.headers ?? {}} onChange={(headers) => set({ headers: Object.keys(headers).length ? headers : undefined })} error={(n) => error("headers." + n)} name={f.nameOf} text={f.value} add={f.addHeader}
+        under={(name, value, to) => <Readable name={name} value={value} url={h.url} change={to} />} />
+      {method !== "GET" && <Said mono label={f.body} value={h.body ?? ""} onChange={(body) => set({ body: body || undefined })} error={error("body")} variables={all} />}
       <Pairs label={f.save} description={f.saveHelp} value={h.save ?? {}} onChange={(save) => set({ save: Object.keys(save).length ? save : undefined })} error={(n) => error("save." + n)} name={f.nameOf} text={f.path} add={f.addSave} />
     </>
+  );
+}
+
+/** Readable marks a header whose value looks like a key, and makes it a secret. */
+function Readable({ name, value, url, change }: { name: string; value: string; url: string; change: (value: string) => void }) {
+  const f = useTexts(formTexts);
+  const can = useCan()("secrets:write");
+  const [making, setMaking] = useState(false);
+  const found = credentialOf(name, value);
+  if (!found && !making) return null;
+  return (
+    <div className="flow-readable small">
+      <IconLockOpen size={14} aria-hidden="true" /><span>{can ? f.readable : f.readableAsk}</span>
+      {can && <Button variant="default" size="compact-xs" onClick={() => setMaking(true)}>{f.makeSecret}</Button>}
+      <SetSecret opened={making} close={() => setMaking(false)} begin={{ host: hostOf(url), value: found?.value ?? "" }} stored={(made) => change(`${found?.prefix ?? ""}{{secret.${made}}}`)} />
+    </div>
   );
 }
 

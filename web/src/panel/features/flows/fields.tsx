@@ -32,8 +32,9 @@ export function Said({ label, description, value, onChange, error, variables, ro
 type Pair = [string, string];
 
 /** Pairs is a map, edited in rows: a name may be empty or twice while it is typed. */
-export function Pairs({ label, description, value, onChange, error, name, text, add, nameMono = true, most = 50 }: {
+export function Pairs({ label, description, value, onChange, error, name, text, add, nameMono = true, most = 50, under }: {
   label: string; description?: string; value: Record<string, string>; onChange: (v: Record<string, string>) => void; error: (name: string) => string; name: string; text: string; add: string; nameMono?: boolean; most?: number;
+  under?: (name: string, value: string, set: (value: string) => void) => ReactNode;
 }) {
   const f = useTexts(formTexts);
   const [rows, setRows] = useState<Pair[]>(Object.entries(value));
@@ -55,6 +56,7 @@ export function Pairs({ label, description, value, onChange, error, name, text, 
           <TextInput aria-label={name} placeholder={name} spellCheck={false} value={n} onChange={(e) => set(i, { n: e.currentTarget.value })} error={error(n)} styles={nameMono ? { input: { fontFamily: "var(--mono)", fontSize: 13 } } : undefined} />
           <TextInput aria-label={n ? `${text}: ${n}` : text} placeholder={text} spellCheck={false} value={v} onChange={(e) => set(i, { v: e.currentTarget.value })} />
           <Tooltip label={fill(f.removeValue, { name: n || "?" })}><ActionIcon variant="subtle" color="gray" size={34} aria-label={fill(f.removeValue, { name: n || "?" })} onClick={() => write(rows.filter((_, at) => at !== i))}><IconTrash size={15} /></ActionIcon></Tooltip>
+          {under?.(n, v, (to) => set(i, { v: to }))}
         </div>
       ))}
       {rows.length < most && <div><Button variant="default" size="compact-sm" leftSection={<IconPlus size={13} />} onClick={() => setRows([...rows, ["", ""]])}>{add}</Button></div>}

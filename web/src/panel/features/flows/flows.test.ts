@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { addressOf, flowAddressOf } from "./address";
+import { credentialOf, hostOf } from "./credential";
 import { example, exampleNames } from "./examples";
 import { draw } from "./layout";
 import { duplicate, errorOf, faultsAt, insert, listAt, move, named, numberOf, remove, shift, stepAt, summary, variablesOf, walk } from "./model";
@@ -88,4 +89,16 @@ test("addresses that anybody may have written are read", () => {
   expect(addressOf({ tab: "runs", flow: "x", state: "bad" })).toEqual({ tab: "runs" });
   expect(flowAddressOf({ tab: "versions", step: "steps.1.then.0" })).toEqual({ tab: "versions", step: "steps.1.then.0" });
   for (const step of ["steps", "steps.x", "steps.1.then", '"]', 5]) expect(flowAddressOf({ step })).toEqual({});
+});
+
+test("a header that holds a key is marked, and one that holds a secret or no key is not", () => {
+  expect(credentialOf("Authorization", "Bearer sk-live-123456")).toEqual({ prefix: "Bearer ", value: "sk-live-123456" });
+  expect(credentialOf("X-Api-Key", "0123456789")).toEqual({ prefix: "", value: "0123456789" });
+  expect(credentialOf("X-Shop", "bearer 0123456789")).toEqual({ prefix: "bearer ", value: "0123456789" });
+  expect(credentialOf("X-Auth-Token", "abcdefgh")?.value).toBe("abcdefgh");
+  for (const [name, value] of [["Authorization", "Bearer {{secret.shop_key}}"], ["Authorization", ""], ["X-Api-Key", "short"], ["Accept", "application/json"], ["X-Monkey", "application/json"]] as const) expect(credentialOf(name, value), name).toBeNull();
+});
+
+test("a secret is proposed for the host of the address", () => {
+  expect(["https://api.example.com/orders/{{order}}", "https://api.example.com:8443?q={{q}}", "http://[::1]:80/", "api.example.com", ""].map(hostOf)).toEqual(["api.example.com", "api.example.com", "::1", "", ""]);
 });

@@ -27,8 +27,9 @@ export function Invitation() {
   if (look.isPending) return <Door title={l.invitation} about=""><Skeleton height={120} mt={24} /></Door>;
   if (look.isError) {
     const late = look.error instanceof Problem && look.error.status === 401;
+    const reason = look.error instanceof Problem ? look.error.reason : "";
     return (
-      <Door title={l.invitation} about={late ? (look.error as Problem).reason === "expired" ? l.inviteLate : l.inviteBad : problemText(look.error)}>
+      <Door title={l.invitation} about={reason === "unproved" ? l.inviteUnproved : late ? reason === "expired" ? l.inviteLate : l.inviteBad : problemText(look.error)}>
         <form onSubmit={(e) => e.preventDefault()}>{late ? <Button component={Link} to="/sign-in">{t.toSignIn}</Button> : <Button onClick={() => void look.refetch()}>{l.again}</Button>}</form>
       </Door>
     );

@@ -1,7 +1,8 @@
 import { dictionary } from "../../i18n";
 
 export const linkTexts = dictionary({
-  invitation: "Invitation", inviteBad: "This invitation is not valid any more: it was accepted, withdrawn or sent again. The newest e-mail has the link that works.", inviteLate: "This invitation has expired. Ask for another one.", again: "Try again",
+  invitation: "Invitation", inviteBad: "This invitation is not valid any more: it was accepted, withdrawn or sent again. The newest e-mail has the link that works.", inviteLate: "This invitation has expired. Ask for another one.",
+  inviteUnproved: "An account has the e-mail of this invitation, and nobody has shown yet that the mailbox is theirs. This link did not come by e-mail, so it does not show it either. If there is single sign-on, sign in with it first; else ask for an invitation by e-mail.", again: "Try again",
   joinTitle: "Join {company}", joinAbout: "{name} invites you, as {role}.", join: "Make the account and join", accept: "Accept the invitation", signInAs: "Sign in to accept",
   knownSelf: "You are signed in as {email}.", knownOther: "The invitation is for {email}; you are signed in as {own}. Sign in with the other account.", knownNobody: "{email} has an account already. Sign in with it, then accept.",
   forgot: "Forgot your password?", forgotten: "Forgot your password?", forgottenAbout: "We send you a link with which you set a new one.", sendLink: "Send the link", noMail: "This installation sends no e-mails. Ask somebody who administers the users of your company for a link.",
@@ -10,7 +11,8 @@ export const linkTexts = dictionary({
   code: "Code", codeAbout: "Enter the code that your authenticator shows, or one of your recovery codes.", codeWrong: "This code is not valid, or was used before", confirm: "Sign in", otherAccount: "Sign in as somebody else", withSSO: "Sign in with {name}", or: "or",
   refused: "The sign-in was not completed. Begin again.", stranger: "Nobody with this e-mail works here yet. Ask for an invitation.", down: "The server for single sign-on does not respond. Try again later, or sign in with your password.", often: "Too many attempts from your network. Try again in a minute.",
 }, {
-  invitation: "Invitación", inviteBad: "Esta invitación ya no vale: se aceptó, se retiró o se envió otra vez. El correo más reciente tiene el enlace que vale.", inviteLate: "Esta invitación ha caducado. Pida otra.", again: "Intentarlo otra vez",
+  invitation: "Invitación", inviteBad: "Esta invitación ya no vale: se aceptó, se retiró o se envió otra vez. El correo más reciente tiene el enlace que vale.", inviteLate: "Esta invitación ha caducado. Pida otra.",
+  inviteUnproved: "Una cuenta tiene el correo de esta invitación y nadie ha demostrado todavía que el buzón sea suyo. Este enlace no llegó por correo, así que tampoco lo demuestra. Si hay inicio de sesión único, entre primero con él; si no, pida una invitación por correo.", again: "Intentarlo otra vez",
   joinTitle: "Unirse a {company}", joinAbout: "{name} le invita, como {role}.", join: "Crear la cuenta y unirse", accept: "Aceptar la invitación", signInAs: "Iniciar sesión para aceptar",
   knownSelf: "Ha iniciado sesión como {email}.", knownOther: "La invitación es para {email}; usted ha entrado como {own}. Entre con la otra cuenta.", knownNobody: "{email} ya tiene una cuenta. Entre con ella y después acepte.",
   forgot: "¿Ha olvidado la contraseña?", forgotten: "¿Ha olvidado la contraseña?", forgottenAbout: "Le enviamos un enlace con el que poner una nueva.", sendLink: "Enviar el enlace", noMail: "Esta instalación no envía correos. Pida un enlace a quien administra los usuarios de su empresa.",
@@ -19,7 +21,8 @@ export const linkTexts = dictionary({
   code: "Código", codeAbout: "Escriba el código que muestra su autenticador, o uno de sus códigos de recuperación.", codeWrong: "Este código no vale o ya se usó", confirm: "Iniciar sesión", otherAccount: "Entrar con otra cuenta", withSSO: "Entrar con {name}", or: "o",
   refused: "El inicio de sesión no se completó. Empiece otra vez.", stranger: "Nadie con este correo trabaja aquí todavía. Pida una invitación.", down: "El servidor de inicio de sesión único no responde. Inténtelo más tarde o entre con su contraseña.", often: "Demasiados intentos desde su red. Inténtelo dentro de un minuto.",
 }, {
-  invitation: "Convite", inviteBad: "Este convite não é mais válido: foi aceito, retirado ou enviado de novo. O e-mail mais recente tem o link que vale.", inviteLate: "Este convite expirou. Peça outro.", again: "Tentar de novo",
+  invitation: "Convite", inviteBad: "Este convite não é mais válido: foi aceito, retirado ou enviado de novo. O e-mail mais recente tem o link que vale.", inviteLate: "Este convite expirou. Peça outro.",
+  inviteUnproved: "Uma conta tem o e-mail deste convite e ninguém mostrou ainda que a caixa de correio é sua. Este link não veio por e-mail, portanto também não mostra isso. Se há login único, entre primeiro com ele; se não, peça um convite por e-mail.", again: "Tentar de novo",
   joinTitle: "Juntar-se a {company}", joinAbout: "{name} convida-o, como {role}.", join: "Criar a conta e juntar-se", accept: "Aceitar o convite", signInAs: "Entrar para aceitar",
   knownSelf: "Você entrou como {email}.", knownOther: "O convite é para {email}; você entrou como {own}. Entre com a outra conta.", knownNobody: "{email} já tem uma conta. Entre com ela e depois aceite.",
   forgot: "Esqueceu a senha?", forgotten: "Esqueceu a senha?", forgottenAbout: "Enviamos um link com que define uma nova.", sendLink: "Enviar o link", noMail: "Esta instalação não envia e-mails. Peça um link a quem administra os usuários da sua empresa.",

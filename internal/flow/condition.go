@@ -1,0 +1,203 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+)
+
+const maxNodes = 200 // of a condition
+
+// condition is a compiled condition, and what evaluating it costs.
+type condition struct {
+	program  *vm.Program
+	root     ast.Node
+	patterns map[ast.Node]int // the sizes of its literal patterns, by the text that holds each
+}
+
+// size is how many instructions its patterns have.
+func (c *condition) size() (n int) {
+	for _, x := range c.patterns {
+		n += x
+	}
+	return n
+}
+
+// compile compiles a condition over variables: comparisons with == != < <= > >=, contains, startsWith, endsWith, matches, in, joined
+// by and, or, not and parentheses. It has no functions. Variables are texts; next to a number, or in an order, they are numbers.
+func compile(text string) (*condition, error) {
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	f := forms{patterns: map[ast.Node]int{}}
+	ast.Walk(&tree.Node, &f)
+	if f.err == nil && !isCondition(tree.Node) {
+		f.err = errors.New("it is neither true nor false")
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	p, err := expr.Compile(text, expr.Env(map[string]string{}), expr.AllowUndefinedVariables(), expr.DisableAllBuiltins(),
+		expr.MaxNodes(maxNodes), expr.AsBool(), expr.Function("number", numberOf, numberOfAny), expr.Function("fits", fits, fitsAny),
+		expr.Patch(&numbers{}), expr.Patch(&patterns{}))
+	return &condition{p, tree.Node, f.patterns}, err
+}
+
+// forms refuses what conditions have not: functions, fields, closures, and patterns that are too large.
+type forms struct {
+	err      error
+	patterns map[ast.Node]int
+}
+
+// Visit implements ast.Visitor.
+func (f *forms) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.IdentifierNode, *ast.ConstantNode, *ast.ArrayNode, *ast.ConditionalNode:
+	case *ast.UnaryNode:
+	case *ast.BinaryNode:
+		if !slices.Contains(operators, n.Operator) {
+			f.err = fmt.Errorf("%s cannot stand in a condition", n.Operator)
+		}
+		if s, ok := n.Right.(*ast.StringNode); ok && n.Operator == "matches" {
+			size, err := patternSize(s.Value)
+			if err != nil {
+				f.err = err
+			}
+			f.patterns[s] = size
+		}
+	default:
+		f.err = fmt.Errorf("%s cannot stand in a condition", n)
+	}
+}
+
+var operators = []string{ //nolint:gochecknoglobals // read only
+	"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith", "matches", "in", "+", "-", "*", "/", "%",
+}
+
+// isCondition reports whether an expression is true or false.
+func isCondition(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BoolNode:
+		return true
+	case *ast.UnaryNode:
+		return (n.Operator == "not" || n.Operator == "!") && isCondition(n.Node)
+	case *ast.ConditionalNode:
+		return isCondition(n.Exp1) && isCondition(n.Exp2)
+	case *ast.BinaryNode:
+		switch n.Operator {
+		case "and", "&&", "or", "||":
+			return isCondition(n.Left) && isCondition(n.Right)
+		case "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith", "matches", "in":
+			return true
+		}
+	}
+	return false
+}
+
+// numbers has conditions compare numbers as such.
+type numbers struct{}
+
+// Visit implements ast.Visitor.
+func (numbers) Visit(node *ast.Node) {
+	b, ok := (*node).(*ast.BinaryNode)
+	if !ok {
+		return
+	}
+	switch b.Operator {
+	case "<", "<=", ">", ">=":
+		if !isText(b.Left) && !isText(b.Right) {
+			b.Left, b.Right = asNumber(b.Left), asNumber(b.Right)
+		}
+	case "==", "!=", "+", "-", "*", "/", "%":
+		if isNumber(b.Left) || isNumber(b.Right) {
+			b.Left, b.Right = asNumber(b.Left), asNumber(b.Right)
+		}
+	}
+}
+
+func isText(n ast.Node) bool {
+	_, ok := n.(*ast.StringNode)
+	return ok
+}
+
+func isNumber(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		return true
+	case *ast.UnaryNode:
+		return isNumber(n.Node)
+	case *ast.BinaryNode:
+		return strings.Contains("+-*/%", n.Operator)
+	case *ast.CallNode:
+		return true // number(…)
+	}
+	return false
+}
+
+func asNumber(n ast.Node) ast.Node {
+	if _, ok := n.(*ast.IdentifierNode); !ok {
+		return n
+	}
+	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: "number"}, Arguments: []ast.Node{n}}
+}
+
+// numberOfAny is the type of numberOf's result in a condition.
+func numberOfAny(any) float64 { return 0 }
+
+// numberOf is a variable as a number; one that is none is not equal to any number, nor before or after it.
+func numberOf(args ...any) (any, error) {
+	text, _ := args[0].(string)
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		return math.NaN(), nil //nolint:nilerr // see above
+	}
+	return n, nil
+}
+
+// patterns has patterns that are put together while a condition is evaluated pass the same bounds as literal ones.
+type patterns struct{}
+
+// Visit implements ast.Visitor.
+func (patterns) Visit(node *ast.Node) {
+	b, ok := (*node).(*ast.BinaryNode)
+	if !ok || b.Operator != "matches" || isText(b.Right) {
+		return
+	}
+	ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: "fits"}, Arguments: []ast.Node{b.Left, b.Right}})
+}
+
+// fitsAny is the type of fits' result in a condition.
+func fitsAny(_, _ any) bool { return false }
+
+// fits reports whether a text matches a pattern.
+func fits(args ...any) (any, error) {
+	text, isText := args[0].(string)
+	pattern, isPattern := args[1].(string)
+	if !isText || !isPattern { // a variable without a value
+		return false, nil
+	}
+	if _, err := patternSize(pattern); err != nil {
+		return nil, err
+	}
+	p, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return p.MatchString(text), nil
+}
+
+// holds evaluates a condition.
+func (v Values) holds(c *condition) (bool, error) {
+	out, err := expr.Run(c.program, map[string]string(v))
+	return out == true, err
+}

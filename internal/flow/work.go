@@ -1,0 +1,120 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"regexp/syntax"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// Work is counted in units that do not depend on the machine: a character of a text that is read or written, and for a pattern a
+// character times an instruction of its program. A unit takes some 10 ns.
+const (
+	// MaxWork is what a run may do between two things that it waits for.
+	MaxWork = 5_000_000
+
+	maxPattern     = 1000   // bytes
+	maxProgram     = 1000   // instructions of a pattern
+	maxPatterns    = 20_000 // instructions of all patterns of a flow
+	comparisonWork = 16     // units of what is no text
+)
+
+var (
+	errPattern  = fmt.Errorf("a pattern may have %d bytes and %d instructions: repeat less in it", maxPattern, maxProgram)
+	errPatterns = fmt.Errorf("all patterns of a flow may have %d instructions: repeat less in them", maxPatterns)
+)
+
+// patternSize is how many instructions a pattern has, counted before they are made: a few bytes can ask for millions.
+func patternSize(pattern string) (int, error) {
+	if len(pattern) > maxPattern {
+		return 0, errPattern
+	}
+	x, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	n := instructions(x)
+	if n > maxProgram {
+		return 0, errPattern
+	}
+	return n, nil
+}
+
+// instructions is the size of a pattern's program, or one beyond maxProgram.
+func instructions(x *syntax.Regexp) int {
+	n := 1
+	for _, sub := range x.Sub {
+		if n += instructions(sub); n > maxProgram {
+			return n
+		}
+	}
+	switch x.Op { //nolint:exhaustive // the others have one
+	case syntax.OpLiteral:
+		n = len(x.Rune)
+	case syntax.OpCapture:
+		n++
+	case syntax.OpRepeat:
+		times, optional := x.Max, x.Max-x.Min
+		if x.Max < 0 { // the last one is repeated
+			times, optional = x.Min+1, 1
+		}
+		n = (n-1)*times + optional
+	}
+	return n
+}
+
+// work is what evaluating a condition costs with these variables at most.
+func (c *condition) work(v Values) int {
+	_, work := c.cost(c.root, v)
+	return work
+}
+
+// cost is how long the text of a node may be, and what making it costs.
+func (c *condition) cost(node ast.Node, v Values) (length, work int) {
+	switch n := node.(type) {
+	case *ast.StringNode:
+		return len(n.Value), 0
+	case *ast.IdentifierNode:
+		return len(v[n.Value]), 0
+	case *ast.UnaryNode:
+		_, work = c.cost(n.Node, v)
+	case *ast.ConditionalNode:
+		_, first := c.cost(n.Cond, v)
+		a, second := c.cost(n.Exp1, v)
+		b, third := c.cost(n.Exp2, v)
+		return max(a, b), first + second + third
+	case *ast.ArrayNode:
+		for _, x := range n.Nodes {
+			l, w := c.cost(x, v)
+			length, work = length+l, work+w
+		}
+		return length, work
+	case *ast.BinaryNode:
+		a, first := c.cost(n.Left, v)
+		b, second := c.cost(n.Right, v)
+		work = first + second + a + b
+		switch n.Operator {
+		case "+":
+			return a + b, work + comparisonWork
+		case "matches":
+			size, literal := c.patterns[n.Right]
+			if !literal {
+				size = maxProgram
+			}
+			work += a * size
+		}
+	}
+	return 0, work + comparisonWork
+}
+
+var errWork = errors.New("it takes too much work: shorten its texts and patterns, or have it wait for a response in between")
+
+// spend counts work of a run, and fails the run where that is too much. It reports whether the run may go on.
+func (o *Outcome) spend(r *Run, x *place, units int) bool {
+	if o.Work += units; o.Work <= MaxWork {
+		return true
+	}
+	r.fail(o, x, errWork.Error())
+	return false
+}

@@ -1,0 +1,139 @@
+package resources
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"carillon/internal/db"
+	"carillon/internal/resource"
+	"carillon/internal/store/configure"
+)
+
+// Head is what lists show of a resource.
+type Head struct {
+	ID, Name string
+	Value    any // of the type of Kind.NewHead
+
+	bytes int // about what it takes in memory
+}
+
+const (
+	maxHeads  = 64 << 20 // bytes of heads that are kept in memory
+	headBytes = 400      // that a head takes besides its texts
+	inMemory  = 3        // how much larger JSON is once it is decoded
+)
+
+func sizeOfHeads(all []Head) (n int) {
+	for _, h := range all {
+		n += h.bytes
+	}
+	return n
+}
+
+// Heads returns the heads of a company's resources of a kind, by id, from the cache, and reads no documents for that. They must not be
+// changed.
+func (s *Store) Heads(ctx context.Context, companyID string, k resource.Kind) ([]Head, error) {
+	return s.heads.Get(ctx, configure.OwnedKey(companyID, k.Name), func(ctx context.Context) (all []Head, group string, err error) {
+		err = s.eachHead(ctx, companyID, k, func(h *Head, text string) error {
+			h.Value, h.bytes = k.NewHead(), headBytes+inMemory*(len(h.ID)+len(h.Name)+len(text))
+			if err := json.Unmarshal([]byte(text), h.Value); err != nil {
+				return fmt.Errorf("read the head of %s %s: %w", k.Name, h.ID, err)
+			}
+			all = append(all, *h)
+			return nil
+		})
+		return all, companyID, err
+	})
+}
+
+// eachHead visits the heads of a company's resources of a kind, by id, each with its JSON. Of a resource that a program of another version
+// wrote, or of a kind without heads, that is made of the document.
+func (s *Store) eachHead(ctx context.Context, companyID string, k resource.Kind, visit func(h *Head, text string) error) error {
+	return db.Each(ctx, s.d, func(scan db.Scan) error {
+		var h Head
+		var text string
+		var stored bool
+		if err := scan(&h.ID, &h.Name, &stored, &text); err != nil {
+			return err
+		}
+		if !stored && k.NewHead != nil {
+			x := k.New()
+			if err := json.Unmarshal([]byte(text), x); err != nil {
+				return fmt.Errorf("read %s %s: %w", k.Name, h.ID, err)
+			}
+			var err error
+			if text, err = headOf(x); err != nil {
+				return err
+			}
+		}
+		return visit(&h, text)
+	}, `SELECT r.id, r.name, h.head IS NOT NULL, COALESCE(h.head, r.doc) FROM resource AS r LEFT JOIN resource_head AS h
+		ON h.company_id = r.company_id AND h.kind = r.kind AND h.id = r.id AND h.updated_at = r.updated_at
+		WHERE r.company_id = $1 AND r.kind = $2 AND r.active ORDER BY r.id LIMIT $3`, companyID, k.Name, listedMost)
+}
+
+// headOf is the head of a resource in JSON.
+func headOf(x resource.Resource) (string, error) {
+	headed, ok := x.(resource.Headed)
+	if !ok {
+		return "", fmt.Errorf("%T has no head", x)
+	}
+	text, err := json.Marshal(headed.Head())
+	return string(text), err
+}
+
+// writeHead writes the head of a resource whose document has been written.
+func (t *Tx) writeHead(ctx context.Context, companyID string, k resource.Kind, id string, x resource.Resource) error {
+	if k.NewHead == nil {
+		return nil
+	}
+	text, err := headOf(x)
+	if err != nil {
+		return err
+	}
+	_, err = t.tx.Exec(ctx, `INSERT INTO resource_head (company_id, kind, id, updated_at, head)
+		SELECT company_id, kind, id, updated_at, CAST($4 AS TEXT) FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3
+		ON CONFLICT (company_id, kind, id) DO UPDATE SET updated_at = excluded.updated_at, head = excluded.head`, companyID, k.Name, id, text)
+	return db.Wrap(err, "write a head")
+}
+
+// RefreshHeads stores the heads of resources of a kind that are missing, or of another state: those of what a program of another version wrote.
+func (s *Store) RefreshHeads(ctx context.Context, k resource.Kind) error {
+	if k.NewHead == nil {
+		return nil
+	}
+	type key struct{ company, id string }
+	for {
+		stale, err := db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (x key, err error) {
+			err = scan(&x.company, &x.id)
+			return x, err
+		}, `SELECT r.company_id, r.id FROM resource AS r WHERE r.kind = $1 AND NOT EXISTS (SELECT 1 FROM resource_head AS h
+			WHERE h.company_id = r.company_id AND h.kind = r.kind AND h.id = r.id AND h.updated_at = r.updated_at) LIMIT $2`, k.Name, refreshMost)
+		if err != nil {
+			return err
+		}
+		for _, x := range stale {
+			if err := s.refreshHead(ctx, x.company, k, x.id); err != nil {
+				return err
+			}
+		}
+		if len(stale) < refreshMost {
+			return nil
+		}
+	}
+}
+
+func (s *Store) refreshHead(ctx context.Context, companyID string, k resource.Kind, id string) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		var doc string
+		if err := tx.Row(ctx, []any{&doc}, "SELECT doc FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID, k.Name, id); err != nil {
+			return db.Wrap(db.Ignore(err), "read "+k.Name) // deleted meanwhile
+		}
+		x := k.New()
+		if err := json.Unmarshal([]byte(doc), x); err != nil {
+			return fmt.Errorf("read %s %s: %w", k.Name, id, err)
+		}
+		return s.On(&configure.Tx{Tx: tx}).writeHead(ctx, companyID, k, id, x)
+	})
+}
