@@ -131,6 +131,8 @@ var layers = map[string]float64{
 	"internal/schedule":   9,
 	"internal/provider":   9,
 
+	"internal/call/destination": 9,
+
 	".": 10, // the root package
 }
 

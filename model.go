@@ -57,8 +57,8 @@ func NewCompany(name string) Company {
 		Name:   name,
 		Redial: Redial{Outcomes: []State{StateBusy, StateNoAnswer}, Attempts: 2, After: 10 * time.Minute},
 		Limits: Limits{
-			SendsPerMinute: 6000, TemplateListsPerMinute: 600, ListsPerMinute: 600, DailyRecipients: 100_000, DailyBytes: 10_000_000_000,
-			TemplatesPerDay: 10, WidgetCallsPerMinute: 120, EngineTurnsPerDay: 10_000,
+			SendsPerMinute: 6000, TemplateListsPerMinute: 600, ListsPerMinute: 600, DailyRecipients: 100_000, DailyCalls: 10_000,
+			DailyBytes: 10_000_000_000, TemplatesPerDay: 10, WidgetCallsPerMinute: 120, EngineTurnsPerDay: 10_000,
 		},
 		RetentionDays: 90,
 	}
@@ -87,6 +87,7 @@ type Limits struct {
 	TemplateListsPerMinute int `json:"template_lists_per_minute"`
 	ListsPerMinute         int `json:"lists_per_minute"`
 	DailyRecipients        int `json:"daily_recipients"`
+	DailyCalls             int `json:"daily_calls"` // of the recipients
 	DailyBytes             int `json:"daily_bytes"` // that its accepted requests occupy
 	TemplatesPerDay        int `json:"templates_per_day"`
 	WidgetCallsPerMinute   int `json:"widget_calls_per_minute"`

@@ -140,6 +140,9 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET /panel/v1/maintenance":                    panel(call{kind: own}),
 		"POST /panel/v1/maintenance":                   withBody(`{"until":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`, panel(call{})),
 		"DELETE /panel/v1/maintenance":                 panel(call{}),
+		"GET /panel/v1/numbers":                        panel(call{}),
+		"PUT /panel/v1/numbers/{number}":               withBody(`{"company":"`+betaID+`"}`, panel(call{})),
+		"DELETE /panel/v1/numbers/{number}":            panel(call{}),
 		"GET /panel/v1/restored":                       panel(call{}),
 		"POST /panel/v1/restored":                      withBody(`{"decision":"fail"}`, panel(call{})),
 	}

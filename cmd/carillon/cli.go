@@ -45,6 +45,7 @@ type commands struct {
 	Notifications notificationsCommand `cmd:"" help:"List, show, move, cancel and watch notifications."`
 	Templates     templatesCommand     `cmd:"" help:"List, show, create, submit and delete templates."`
 	Senders       sendersCommand       `cmd:"" help:"List, show, add and remove senders."`
+	Numbers       numbersCommand       `cmd:"" help:"Settle whose a telephone number is that several companies have."`
 	Agents        agentsCommand        `cmd:"" help:"List, show, set and remove agents."`
 	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove suppressed numbers."`
 	Events        eventsCommand        `cmd:"" help:"Pass events on to a local program, list, trigger and replay them."`

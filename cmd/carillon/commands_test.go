@@ -35,6 +35,28 @@ func TestMoreCommandsAskAsTheContractSays(t *testing.T) {
 	s.try(nil, "call", "--agent", "a-1", "--from", "lime", "--to", "34600111222").want(t, 0, "n-3\n", "warning: default sender line sends\n")
 }
 
+func TestNumbersOfSeveralCompaniesAreSettled(t *testing.T) {
+	t.Parallel()
+	s := newStrict(t)
+	line := func(company, name, id, declared string) string {
+		return `{"company":"` + company + `","company_name":"` + name + `","id":"` + id + `","trunk":"sip:a.test","declared":` + declared + `}`
+	}
+	s.answer("/panel/v1/numbers", `200 {"data":[{"number":"15555550101","assigned":null,"disputed":true,"lines":[`+
+		line("c-1", "Alpha", "main", "true")+`,`+line("c-2", "Beta", "line", "false")+`]},`+
+		`{"number":"15555550102","assigned":"c-2","disputed":false,"lines":[`+line("c-2", "Beta", "two", "false")+`]}]}`)
+	r := s.try(nil, "numbers", "list")
+	for _, row := range []string{
+		"15555550101  c-1      Alpha  main  sip:a.test  set-up file  refused: disputed\n",
+		"15555550101  c-2      Beta   line  sip:a.test  a member     refused: disputed\n",
+		"15555550102  c-2      Beta   two   sip:a.test  a member     assigned\n",
+	} {
+		r.want(t, 0, row, "")
+	}
+	s.answer("/panel/v1/numbers/15555550101", "204", "204")
+	s.try(nil, "numbers", "assign", "15555550101", "c-2").want(t, 0, "15555550101 is c-2's\n", "")
+	s.try(nil, "numbers", "release", "15555550101").want(t, 0, "15555550101 is assigned to no company\n", "")
+}
+
 func TestWhatATerminalWouldObeyIsShown(t *testing.T) {
 	t.Parallel()
 	s := newStrict(t)

@@ -20,7 +20,7 @@ import (
 const callsProvision = `companies:
   - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01
     name: Calls
-    limits: {sends_per_minute: 0, daily_recipients: 0, daily_bytes: 0}
+    limits: {sends_per_minute: 0, daily_recipients: 0, daily_calls: 0, daily_bytes: 0}
     keys: [{key: ` + accessKey + `, label: faults, scopes: ["*"]}]
     senders: [{id: line, number: "15555550101", channel: voice, provider: sandbox, default: true, max_concurrent: 10}]
     agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11, name: Agent, language: en}]

@@ -46,7 +46,7 @@ const walkTemplate = `
 
 const walkSetUp = `companies:
   - name: Harbour
-    limits: {widget_calls_per_minute: 0, daily_recipients: 0, daily_bytes: 0, sends_per_minute: 0}
+    limits: {widget_calls_per_minute: 0, daily_recipients: 0, daily_calls: 0, daily_bytes: 0, sends_per_minute: 0}
     keys: [{key: ck_walking, label: walk}]
     users: [{email: ben@walk.test, password: harbour-horse-battery, name: Ben, role: owner}]
     senders:

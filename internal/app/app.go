@@ -42,6 +42,7 @@ import (
 	"carillon/internal/purge"
 	"carillon/internal/queue"
 	"carillon/internal/realtime"
+	"carillon/internal/rtp"
 	"carillon/internal/sandbox"
 	"carillon/internal/schedule"
 	"carillon/internal/share"
@@ -83,6 +84,7 @@ type App struct {
 	conversations *conversation.Conversations
 	voices        *voice.Sessions
 	sip           *sip.Engine
+	unheard       rtp.Refused              // packets of sound that calls did not hear
 	speakers      map[string]voice.Speaker // by agent.Voice.Speaker
 	files         *files.Files
 	translator    *translate.Client // nil: nothing is translated
@@ -196,6 +198,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.provision(ctx); err != nil {
 		return err
 	}
+	warnOfNumbers(ctx, a.store, a.log)
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
@@ -248,6 +251,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.incoming = call.NewIncoming(a.store, a.queue, a.log)
 	a.notify = notify.New(a.store, a.queue, notify.Options{
 		Senders: traced(a.tracing, map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
+		Denied:  a.cfg.CallsDenied,
 		Media:   media{a.media}, Templates: a.catalog, Observer: observer{a.metrics, a.tracing}, Drain: a.drainTime(), Log: a.log,
 	})
 	dialers := map[string]call.Dialer{}
@@ -353,7 +357,15 @@ func (a *App) run(ctx context.Context) {
 	}
 	engine := a.bus.Run
 	if a.store.SQLite() {
-		engine = (&control{store: a.store, folder: a.cfg.Data, apply: a.apply, warn: func(p *config.Provision) config.Problems { return undeliverable(a.hookServers, p) }, log: a.log}).Run
+		engine = (&control{
+			store: a.store, folder: a.cfg.Data, log: a.log,
+			apply: func(ctx context.Context, p *config.Provision) (store.Summary, error) {
+				summary, err := a.apply(ctx, p)
+				warnOfNumbers(ctx, a.store, a.log)
+				return summary, err
+			},
+			warn: func(p *config.Provision) config.Problems { return undeliverable(a.hookServers, p) },
+		}).Run
 	}
 	a.rest.Go(func() { a.report(engine(restCtx)) })
 }

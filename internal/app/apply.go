@@ -60,7 +60,10 @@ func applyAlone(ctx context.Context, cfg config.Config, p *config.Provision, log
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	passwords := auth.New(st.Accounts(), limit.New(st.Rates(), log), authOptions(cfg, 0, log, nil))
-	return st.Apply(ctx, p, passwords.KeepPassword)
+	if summary, err = st.Apply(ctx, p, passwords.KeepPassword); err == nil {
+		warnOfNumbers(ctx, st, log)
+	}
+	return summary, err
 }
 
 // maxBundle bounds a set-up on the control socket.

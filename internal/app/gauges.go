@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/provider"
 	"carillon/internal/queue"
+	"carillon/internal/rtp"
 	"carillon/internal/store/work"
 )
 
@@ -51,6 +52,10 @@ var (
 	breakerDesc   = desc("carillon_breaker_state", "2: open, 1: half-open; closed ones are left out, and at most 100 senders are listed.", "sender", "class")
 )
 
+var unheardDesc = desc("carillon_call_packets_refused_total", //nolint:gochecknoglobals // a description, read only
+	"Packets of sound that calls did not hear, by reason: foreign, from an address that the call's signalling does not name; "+
+		"other_source, of another source at the right address; unauthenticated, encrypted with another key or repeated.", "reason")
+
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
@@ -60,7 +65,7 @@ func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc, sipDesc, heldDesc, mostDesc,
-		queuedDesc, deniedDesc,
+		queuedDesc, deniedDesc, unheardDesc,
 	} {
 		to <- d
 	}
@@ -109,6 +114,7 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	if lag, err := g.app.store.Stats().Lag(ctx, time.Now()); err == nil {
 		gauge(statsLagDesc, lag.Seconds())
 	}
+	g.app.unheard.Each(func(why rtp.Refusal, packets int64) { count(unheardDesc, float64(packets), why.String()) })
 	g.ofQueue(gauge, count)
 	g.ofConversations(gauge)
 	g.ofFiles(gauge)

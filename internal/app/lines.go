@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/netip"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"carillon/internal/panel"
 	"carillon/internal/sandbox"
 	"carillon/internal/sip"
+	"carillon/internal/store"
 	"carillon/internal/telephone"
 )
 
@@ -39,6 +41,35 @@ func admitTrunk(allowed []netip.Prefix) func(context.Context, json.RawMessage) e
 	}
 }
 
+// meetTrunks reports whether two lines have one trunk.
+func meetTrunks(ctx context.Context, one, other json.RawMessage) bool {
+	a, errA := sip.TrunkOf(one)
+	b, errB := sip.TrunkOf(other)
+	ctx, cancel := context.WithTimeout(ctx, admitMost)
+	defer cancel()
+	return errA == nil && errB == nil && sip.SameTrunk(ctx, a, b)
+}
+
+// warnOfNumbers warns the operator of numbers that lines of several companies have on one trunk.
+func warnOfNumbers(ctx context.Context, s *store.Store, log *slog.Logger) {
+	all, err := s.SharedNumbers(ctx)
+	for err == nil && len(all) > 0 {
+		var lines []*carillon.Sender
+		var names []string
+		for len(all) > 0 && (len(lines) == 0 || all[0].Number == lines[0].Number) {
+			lines, names, all = append(lines, all[0]), append(names, all[0].CompanyID+"/"+all[0].ID), all[1:]
+		}
+		var owner string
+		if owner, err = s.NumberOwner(ctx, lines[0].Number); err == nil && owner == "" && telephone.Disputed(lines) {
+			log.WarnContext(ctx, "several companies have a line with one number and trunk: calls to it are refused until "+
+				"`carillon numbers assign` settles whose it is", "lines", names)
+		}
+	}
+	if err != nil {
+		log.WarnContext(ctx, "look for numbers that several companies have", "error", err)
+	}
+}
+
 // panelLines is what the panel tries lines with.
 type panelLines struct{ *App }
 
@@ -50,6 +81,12 @@ func (l panelLines) Health(line *carillon.Sender) sip.Health {
 	}
 	return l.sip.Health(trunk)
 }
+
+// Disputed implements panel.Lines.
+func (panelLines) Disputed(lines []*carillon.Sender) bool { return telephone.Disputed(lines) }
+
+// Denies implements panel.Lines.
+func (l panelLines) Denies(number string) bool { return l.cfg.CallsDenied.Has(number) }
 
 // Ask implements panel.Lines.
 func (l panelLines) Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error) {

@@ -56,7 +56,7 @@ func panelProviders(cloud *whatsapp.Client, out *egress.Client, trunks []netip.P
 		"sandbox": {},
 		"sip": {
 			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
-			Away: &panel.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk(trunks)},
+			Away: &panel.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk(trunks), Claim: "claimed", Meets: meetTrunks},
 		},
 	}
 }

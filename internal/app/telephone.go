@@ -37,20 +37,29 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 			}
 		},
 		Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: files, External: a.cfg.SIPExternal, Ports: a.cfg.SIPPorts, AllowPrivate: a.cfg.SIPAllowPrivate, Log: a.log,
-		Lines: lines(a.store), Shares: a.shares,
+		Lines: lines(a.store), Shares: a.shares, Unheard: &a.unheard,
 	}); err != nil {
 		return nil, err
 	}
 	t := telephone.New(telephone.Options{
 		Engine: a.sip, Trunks: trunks(a.phone), Voices: a.voices, Conversations: a.conversations, Agents: talking{a.store}, Files: a.files, Log: a.log,
-		Suppress: func(ctx context.Context, companyID, number string) error {
-			return a.store.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
-		},
-		Lines: a.store.LinesByNumber, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
-		Placed: a.calls.UnderWay, Most: a.cfg.MaxCalls,
+		Suppress: askedInCall(a.store),
+		Lines:    a.store.LinesByNumber, Owner: a.store.NumberOwner, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
+		Placed: a.calls.UnderWay, Most: a.cfg.MaxCalls, Denied: a.cfg.CallsDenied,
 	})
 	opened.Store(t)
 	return t, nil
+}
+
+// askedInCall suppresses a number at the wish of somebody in a call: for everything where the number was called, for marketing where
+// somebody called who says to have it.
+func askedInCall(s *store.Store) func(ctx context.Context, companyID, number string, caller bool) error {
+	return func(ctx context.Context, companyID, number string, caller bool) error {
+		if caller {
+			return s.Suppress(ctx, companyID, suppressions.Marketing, suppressions.AskedByCaller, time.Now(), number)
+		}
+		return s.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
+	}
 }
 
 // lines lists the lines of all companies, read again when the configuration has changed.

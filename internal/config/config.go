@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"time"
+
+	"carillon/internal/call/destination"
 )
 
 // Config is the program's validated settings. The table in settings.go documents its fields; docs/settings.md is generated
@@ -38,7 +40,8 @@ type Config struct {
 	SIPExternal       netip.Addr // zero: the way's
 	SIPPorts          [2]uint16  // of sound; zero: any
 	SIPAllowPrivate   []netip.Prefix
-	PasswordMemory    int // MiB a hash
+	CallsDenied       destination.Denied // numbers that are never called
+	PasswordMemory    int                // MiB a hash
 	PasswordPasses    int
 	SMTPURL           Secret // empty: no e-mails are sent
 	MailFrom          string

@@ -38,6 +38,10 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(c.CallsDenied) < 20 {
+		t.Errorf("numbers that begin with %v are never called", c.CallsDenied)
+	}
+	c.CallsDenied = nil // TestCostlyNumbersAreNeverCalledByDefault
 	want := Config{
 		Addr: "127.0.0.1:8080", Data: "./data", LogFormat: "text", LogLevel: slog.LevelInfo, LogSlow: time.Second, MaxConnections: 8192,
 		ShutdownTimeout: 25 * time.Second, CallDrain: 5 * time.Minute, MaxCalls: 200, PasswordMemory: 19, PasswordPasses: 2,
@@ -46,6 +50,42 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, c, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestCostlyNumbersAreNeverCalledByDefault(t *testing.T) {
+	load := func(env string, flags ...string) Config {
+		t.Helper()
+		c, err := Load(map[string][]string{"calls-denied": flags}, environment(map[string]string{"CARILLON_CALLS_DENIED": env}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := load("")
+	for number, want := range map[string]bool{
+		"19005550100": true, "8816123456": true, "97912345678": true, "449012345678": true, "34806123456": true, "33899123456": true,
+		"5590012345":  true,
+		"34600111222": false, "15555550100": false, "5511987654321": false, "5215512345678": false, "442071234567": false, "447700900123": false,
+		"3491123456": false, "351912345678": false, "33612345678": false, "4915112345678": false, "393331234567": false, "390891234567": false,
+		"3292345678": false, "31201234567": false, "41441234567": false, "4319876543": false, "48221234567": false, "5491112345678": false,
+		"61291234567": false, "80012345678": false,
+	} {
+		if c.CallsDenied.Has(number) != want {
+			t.Errorf("%s: never called: %v", number, !want)
+		}
+	}
+	for _, c := range []Config{load("none"), load("881", "none")} {
+		if c.CallsDenied.Has("8816123456") {
+			t.Error("none does not take the list off")
+		}
+	}
+	if c := load("881, 979"); !c.CallsDenied.Has("8816123456") || c.CallsDenied.Has("19005550100") {
+		t.Errorf("%v", c.CallsDenied)
+	}
+	_, err := Load(map[string][]string{"calls-denied": {"09"}}, environment(nil))
+	if err == nil || !strings.Contains(err.Error(), "--calls-denied") {
+		t.Error(err)
 	}
 }
 

@@ -54,6 +54,7 @@ func (c *company) settings(f *form) {
 		c.number(f, "template_lists_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplateListsPerMinute })
 		c.number(f, "lists_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.ListsPerMinute })
 		c.number(f, "daily_recipients", maxLimit, func(x *carillon.Company) *int { return &x.Limits.DailyRecipients })
+		c.number(f, "daily_calls", maxLimit, func(x *carillon.Company) *int { return &x.Limits.DailyCalls })
 		c.number(f, "daily_bytes", maxBytes, func(x *carillon.Company) *int { return &x.Limits.DailyBytes })
 		c.number(f, "templates_per_day", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplatesPerDay })
 		c.number(f, "widget_calls_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.WidgetCallsPerMinute })

@@ -52,7 +52,7 @@ func TestExampleIsReadInFull(t *testing.T) {
 		Name:          "Acme Travel",
 		CallingHours:  &carillon.CallingHours{Timezone: "Europe/Madrid", From: "09:00", To: "21:00", Days: []string{"mon", "tue", "wed", "thu", "fri"}},
 		Redial:        carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy, carillon.StateNoAnswer}, Attempts: 2, After: 10 * time.Minute},
-		Limits:        carillon.Limits{ListsPerMinute: 600, DailyBytes: 10_000_000_000, TemplatesPerDay: 10, EngineTurnsPerDay: 2000},
+		Limits:        carillon.Limits{ListsPerMinute: 600, DailyCalls: 10_000, DailyBytes: 10_000_000_000, TemplatesPerDay: 10, EngineTurnsPerDay: 2000},
 		RetentionDays: 90,
 	}
 	suspended := carillon.NewCompany("Old")

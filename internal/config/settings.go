@@ -5,7 +5,16 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"carillon/internal/call/destination"
 )
+
+// defaultDenied are numbers that cost much to call, and that hardly anybody calls for another reason: see docs/reference/calls.md.
+const defaultDenied = "808,870,878,881,882,883,888,979," + // international
+	"1900," + // North America
+	"3290,31900,31906,31909,3389,34803,34806,34807,34905,34907,351601,351607,351760,351761,351762,3989," +
+	"41900,41901,41906,43900,43901,43930,43931,43939,449,4470,44871,44872,44873,4870,49137,49900," + // Europe
+	"52900,54600,54609,55900,61190" // Latin America, Australia
 
 // Setting is one row of the table of settings.
 type Setting struct {
@@ -172,6 +181,16 @@ func Settings() []Setting { //nolint:funlen // a table
 			Name: "sip-allow-private", Unit: "cidr", List: true,
 			Doc: "Private networks that trunks may be in which administrators enter in the panel. Trunks of set-up files may be anywhere. May be repeated.",
 			set: many(prefix, func(c *Config) *[]netip.Prefix { return &c.SIPAllowPrivate }),
+		},
+		{
+			Name: "calls-denied", Default: defaultDenied, Unit: "prefixes", List: true,
+			Doc: "Beginnings of telephone numbers that are never called, by no company: not by requests, redials, flows, transfers or test calls. " +
+				"The default has satellites, premium-rate and personal numbers, which the reference of calls lists; " +
+				"naming any replaces it. none: every number may be called. May be repeated.",
+			set: func(c *Config, values []string) (err error) {
+				c.CallsDenied, err = destination.Parse(values)
+				return err
+			},
 		},
 		{
 			Name: "password-memory", Default: "19", Unit: "MiB",

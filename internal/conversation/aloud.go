@@ -43,7 +43,7 @@ func (a Aloud) talk(ctx context.Context, companyID, id string) (*voice.Talk, err
 	if err != nil {
 		return nil, err
 	}
-	t := &voice.Talk{Conversation: c, ContactName: contact.Name}
+	t := &voice.Talk{Conversation: c, ContactName: known(c, contact).Name}
 	if c.AgentID == "" {
 		return t, nil
 	}

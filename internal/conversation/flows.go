@@ -244,6 +244,7 @@ func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bou
 	if err != nil {
 		return nil, err
 	}
+	contact = known(c, contact)
 	first, _, _ := strings.Cut(contact.Name, " ")
 	v := flow.Values{}
 	for _, x := range []struct{ name, value string }{
@@ -251,6 +252,7 @@ func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bou
 		{"first_name", first},
 		{"email", contact.Email},
 		{"number", contact.Number},
+		{"verified", map[bool]string{true: "yes", false: "no"}[contact.Verified]},
 		{"language", c.Language},
 		{"channel", c.Channel},
 		{"event", b.Event},

@@ -106,3 +106,62 @@ func TestACallForWhichNobodyWasThereStaysMissed(t *testing.T) {
 		}
 	}
 }
+
+// Whoever calls with a number does not learn what is stored of whoever has it; who was called there, or wrote from there, does.
+func TestWhatIsStoredOfANumberIsNotForCallers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		channel  string
+		verified bool
+		told     bool
+	}{
+		"a caller": {"phone", false, false}, "who was called": {"phone", true, true}, "who writes": {"whatsapp", true, true},
+		"a visitor": {"web_chat", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, store.Options{})
+			start := Start{Channel: c.channel, AgentID: "a", Language: "en", Always: c.channel == "phone", Contact: chats.Contact{
+				CompanyID: r.company, VisitorID: "tel:34600110077", Verified: c.verified, Number: "34600110077",
+			}}
+			_, contact, err := r.Open(t.Context(), start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			person, email := "Ana Diaz", "ana@example.com"
+			if _, err := r.store.EditContact(t.Context(), r.company, contact.ID, chats.ContactEdit{Name: &person, Email: &email}); err != nil {
+				t.Fatal(err)
+			}
+			found, _, err := r.Open(t.Context(), start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, err := r.Runner.values(t.Context(), found, &chats.Bound{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			request, err := r.replies.request(t.Context(), found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			talk, err := NewAloud(r.Conversations).talk(t.Context(), r.company, found.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := flow.Values{"number": "34600110077", "language": "en", "channel": c.channel, "verified": "no"}
+			if c.verified {
+				want["verified"] = "yes"
+			}
+			asked := ""
+			if c.told {
+				want["name"], want["first_name"], want["email"], asked = person, "Ana", email, person
+			}
+			if d := cmp.Diff(want, values); d != "" {
+				t.Error(d)
+			}
+			if request.ContactName != asked || talk.ContactName != asked {
+				t.Errorf("the agent knows %q and %q", request.ContactName, talk.ContactName)
+			}
+		})
+	}
+}

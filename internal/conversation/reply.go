@@ -380,7 +380,7 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 		return nil, err
 	}
 	r := &agent.Request{
-		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language, ContactName: contact.Name,
+		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language, ContactName: known(c, contact).Name,
 	}
 	for _, t := range turns {
 		if t.Extra.Event == Remarked {

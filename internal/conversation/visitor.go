@@ -43,3 +43,14 @@ func (s *Conversations) Score(ctx context.Context, companyID, id string, seq int
 	})
 	return err
 }
+
+// known is a contact as agents and flows may know it. A caller's number proves nothing, for anybody can call with any: what is stored
+// with it is of whoever has the number, and not for whoever calls.
+func known(c *chats.Conversation, contact *chats.Contact) *chats.Contact {
+	if c.Channel != "phone" || contact.Verified {
+		return contact
+	}
+	caller := *contact
+	caller.Name, caller.Email = "", ""
+	return &caller
+}

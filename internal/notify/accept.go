@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/call/destination"
 	"carillon/internal/call/hours"
 	"carillon/internal/content"
 	"carillon/internal/queue"
@@ -187,8 +188,10 @@ func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *
 		}
 	}
 	if req.Channel == carillon.Voice {
-		_, err := n.store.Agent(ctx, c.ID, req.AgentID)
-		return nil, err
+		if _, err := n.store.Agent(ctx, c.ID, req.AgentID); err != nil {
+			return nil, err
+		}
+		return nil, mayCall(n.o.Denied, req.Contacts)
 	}
 	list, err := n.store.Templates(ctx, sender.UID)
 	if err != nil {
@@ -204,6 +207,21 @@ func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *
 	}
 	return req.Duplicates(t), nil
 }
+
+// mayCall refuses contacts whose numbers are never called. Errors: limit_exceeded.
+func mayCall(never destination.Denied, contacts []request.Contact) error {
+	for i := range contacts {
+		if never.Has(contacts[i].Number) {
+			return &carillon.Error{Code: carillon.LimitExceeded, Message: "This installation calls no such numbers", Details: carillon.Details{
+				{Key: "field", Value: "contact.number"}, {Key: "reason", Value: deniedReason},
+			}}
+		}
+	}
+	return nil
+}
+
+const deniedReason = "Numbers that begin so, such as those of premium-rate services and satellites, are never called: " +
+	"the operator has the list (calls-denied)"
 
 // addMessages adds a message for each recipient. Repeats and suppressed numbers are skipped and not charged.
 func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *store.Accept) error {
@@ -238,6 +256,9 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 	a.Quota = store.Quota{
 		Day: a.Notification.CreatedAt.UTC().Format(time.DateOnly), Charge: a.Notification.Open, Limit: c.Limits.DailyRecipients,
 		Bytes: a.Size(), BytesLimit: c.Limits.DailyBytes,
+	}
+	if a.Notification.Channel == carillon.Voice {
+		a.Quota.Calls, a.Quota.CallsLimit = a.Notification.Open, c.Limits.DailyCalls
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"carillon"
 	"carillon/internal/cache"
+	"carillon/internal/call/destination"
 	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
@@ -64,7 +65,8 @@ type Options struct {
 	Media     Media             // nil: nothing is checked
 	Templates Templates         // nil: no template is paused
 	Observer  Observer          // nil: none
-	Drain     time.Duration     // how long a stop waits for sends in flight
+	Denied    destination.Denied
+	Drain     time.Duration // how long a stop waits for sends in flight
 	Log       *slog.Logger
 }
 

@@ -24,6 +24,10 @@ type Lines interface {
 	Health(line *carillon.Sender) sip.Health
 	// Ask asks a line's trunk whether it is there. Errors: conflict for a line that has none.
 	Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error)
+	// Disputed reports whether calls to a number that has these lines are refused, because several companies have it.
+	Disputed(lines []*carillon.Sender) bool
+	// Denies reports whether a number is never called.
+	Denies(number string) bool
 	// Try places a call that says one sentence.
 	Try(ctx context.Context, line *carillon.Sender, x LineTrial) LineTrialEnd
 }
@@ -208,6 +212,9 @@ func (x voiceLines) trial(r *http.Request, by member, line *carillon.Sender) (*L
 	}
 	if number = strings.TrimPrefix(number, "+"); !carillon.ValidNumber(number) {
 		return nil, carillon.Invalid("number", "Must be a number with its country, in 7 to 15 digits")
+	}
+	if x.Lines.Denies(number) {
+		return nil, carillon.Invalid("number", "Numbers that begin so are never called from here: the operator has the list (calls-denied)")
 	}
 	language, err := languageOf(o, "en")
 	if err != nil {

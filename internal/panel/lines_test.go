@@ -29,10 +29,26 @@ func admitTrunk(_ context.Context, settings json.RawMessage) error {
 	return err
 }
 
+// meetTrunks has sip.example.com and same.example.com at one address.
+func meetTrunks(_ context.Context, one, other json.RawMessage) bool {
+	name := func(raw json.RawMessage) string {
+		t, err := sip.TrunkOf(raw)
+		if err != nil {
+			return err.Error()
+		}
+		return strings.Replace(t.Name(), "same.", "sip.", 1)
+	}
+	return name(one) == name(other)
+}
+
 // linesThere are lines whose trunk responds and refuses every call.
 type linesThere struct{ asked []string }
 
 func (l *linesThere) Health(*carillon.Sender) sip.Health { return sip.Health{} }
+
+func (l *linesThere) Disputed(lines []*carillon.Sender) bool { return len(lines) > 1 }
+
+func (l *linesThere) Denies(number string) bool { return strings.HasPrefix(number, "979") }
 
 func (l *linesThere) Ask(_ context.Context, line *carillon.Sender) (sip.Health, error) {
 	l.asked = append(l.asked, line.ID)
@@ -74,7 +90,9 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	w.want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:192.168.0.1","public":"false"`), 400, "validation_failed", "settings.trunk")
 	w.want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip.example.com"`), 400, "validation_failed", "settings.trunk")
 	made := w.want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:sip.example.com;transport=tls","username":"acme","password":"hush-hush","public":false`), 201, "", "")
-	if d := cmp.Diff(map[string]any{"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "public": "true"}, made["settings"]); d != "" {
+	if d := cmp.Diff(map[string]any{
+		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "public": "true", "claimed": "true",
+	}, made["settings"]); d != "" {
 		t.Error(d)
 	}
 	// The password stays with its trunk.
@@ -83,7 +101,8 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	w.want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "10.0.0.1", `,"password":"x"`), 400, "validation_failed", "settings.trunk")
 	w.want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "sip.example.com;transport=tls", `,"caller_id":"15555550199"`), 200, "", "")
 	if d := cmp.Diff(map[string]any{
-		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "password": "hush-hush", "public": "true", "caller_id": "15555550199",
+		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "password": "hush-hush", "public": "true", "claimed": "true",
+		"caller_id": "15555550199",
 	}, stored("main")); d != "" {
 		t.Error(d)
 	}
@@ -146,6 +165,7 @@ func TestALineIsCheckedAndTried(t *testing.T) {
 		{"owner@other.test", call, `{"number":"34600111222"}`, "not_found", ""},
 		{"owner@acme.test", "/panel/v1/senders/none/test-call", `{"number":"34600111222"}`, "not_found", ""},
 		{"owner@acme.test", call, `{"number":"112"}`, "validation_failed", "number"},
+		{"owner@acme.test", call, `{"number":"97912345678"}`, "validation_failed", "number"},
 		{"owner@acme.test", call, `{}`, "validation_failed", "number"},
 		{"owner@acme.test", "/panel/v1/senders/tried/test-call", `{"number":"34600111222"}`, "conflict", ""},
 	} {

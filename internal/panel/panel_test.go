@@ -91,7 +91,9 @@ func newWorld(t *testing.T) *world {
 		Providers: map[string]Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.inspect, Subscribe: cloud.subscribe,
 			Away: &Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitChannel},
-		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk}}},
+		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &Away{
+			Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk, Claim: "claimed", Meets: meetTrunks,
+		}}},
 		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Mail: post, SSO: signOn, Hooks: hook.NewDeliverer(s, hook.Options{Client: egress.New(egress.Options{})}), Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	}).Routes()
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn, cloud}
@@ -250,6 +252,9 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/maintenance":                   "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/maintenance":                  "owner",
 	"DELETE /panel/v1/maintenance":                "owner",
+	"GET /panel/v1/numbers":                       "owner",
+	"PUT /panel/v1/numbers/{number}":              "owner",
+	"DELETE /panel/v1/numbers/{number}":           "owner",
 	"GET /panel/v1/restored":                      "owner",
 	"POST /panel/v1/restored":                     "owner",
 	"POST /panel/v1/senders":                      "owner admin",

@@ -38,6 +38,10 @@ type Away struct {
 	Mark    string // a setting that is true once a member has chosen the address: it is checked again when it is used
 	Secret  string // a setting that is to be given again with another address, so that it goes nowhere else
 	Admit   func(ctx context.Context, settings json.RawMessage) error
+	// Claim is a setting that is true once a member has entered the sender's number or the address, and Meets reports whether two senders'
+	// settings lead to one place, where a number is one company's. Empty and nil: numbers prove themselves in another way.
+	Claim string
+	Meets func(ctx context.Context, one, other json.RawMessage) bool
 }
 
 // sendersMost bounds the senders of a company that are added here.
@@ -152,6 +156,10 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 	if err := s.admit(r.Context(), x); err != nil {
 		return nil, err
 	}
+	others, err := s.claim(r.Context(), x, nil)
+	if err != nil {
+		return nil, err
+	}
 	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		have, err := tx.FindSender(ctx, by.companyID, x.ID)
 		if err != nil {
@@ -163,6 +171,9 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 			}}
 		}
 		if err := tx.RoomForSender(ctx, by.companyID, sendersMost); err != nil {
+			return err
+		}
+		if err := s.claimed(ctx, tx, x, nil, others); err != nil {
 			return err
 		}
 		_, err = tx.DeclareSender(ctx, x, time.Now())
@@ -185,12 +196,18 @@ func (s senders) replace(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	given := x.Settings
-	if have, err := s.find(r, by); err != nil {
+	have, err := s.find(r, by)
+	if err != nil {
 		return nil, err
-	} else if err = s.complete(x, have); err != nil {
+	}
+	if err := s.complete(x, have); err != nil {
 		return nil, err
 	}
 	if err := s.admit(r.Context(), x); err != nil { // names are not looked up inside the transaction
+		return nil, err
+	}
+	others, err := s.claim(r.Context(), x, have)
+	if err != nil {
 		return nil, err
 	}
 	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
@@ -206,6 +223,9 @@ func (s senders) replace(r *http.Request, by member) (any, error) {
 		}
 		x.Settings = given // a repeated transaction starts over
 		if err := s.complete(x, have); err != nil {
+			return err
+		}
+		if err := s.claimed(ctx, tx, x, have, others); err != nil {
 			return err
 		}
 		_, err = tx.DeclareSender(ctx, x, time.Now())
@@ -257,6 +277,13 @@ func (s senders) complete(x, have *carillon.Sender) error {
 	}
 	if err := p.Away.mark(values, stored); err != nil {
 		return err
+	}
+	if a := p.Away; a != nil && a.Claim != "" {
+		delete(values, a.Claim)
+		address, given := values[a.Setting]
+		if have == nil || have.Provider != x.Provider || have.Number != x.Number || given && address != stored[a.Setting] {
+			values[a.Claim] = "true"
+		}
 	}
 	for name, value := range stored {
 		if _, given := values[name]; !given {

@@ -31,8 +31,7 @@ const (
 	keptQueue    = Rate / 2  // whose memory is kept when all are sent
 	mostPacket   = 1500
 	mostPayload  = 3 * frameSamples // of one packet: we ask for 20 ms, and some send 30 or 60
-	// moveAfter is how long the far side may be silent before another address takes its place.
-	moveAfter = 2 * time.Second
+	replayWindow = 64               // packets of an encrypted call that may come out of order
 )
 
 // Keys encrypt a call.
@@ -43,11 +42,12 @@ type Keys struct {
 // Options describe a Session.
 type Options struct {
 	Conn    net.PacketConn
-	Remote  netip.AddrPort // where the far side said that it receives; where its packets come from counts more
+	Far     Far
 	Law     audio.Law
 	Digits  uint8                 // payload type of digits; 0: the far side takes none
 	Keys    *Keys                 // nil: not encrypted
 	OnFrame func(in, out []int16) // 20 ms of both sides; out is good until it returns
+	Refused *Refused              // counts the packets that are not heard, of several sessions; nil: it is not wanted
 }
 
 // Session is the sound of one call. Close ends it, and closes the connection.
@@ -63,7 +63,8 @@ type Session struct {
 	jitter *jitter
 	held   bool
 
-	remote   atomic.Pointer[netip.AddrPort]
+	latch    *latch
+	refused  Refused
 	received atomic.Int64 // unix nanoseconds of the last packet
 	in       chan []int16
 	digits   chan rune
@@ -91,7 +92,10 @@ var ErrKeys = errors.New("the keys of the call cannot be used")
 
 // New starts a session.
 func New(o Options) (*Session, error) {
-	s := &Session{o: o, jitter: newJitter(), in: make(chan []int16, 25), digits: make(chan rune, digitsMost), done: make(chan struct{}), first: true}
+	s := &Session{
+		o: o, jitter: newJitter(), in: make(chan []int16, 25), digits: make(chan rune, digitsMost), done: make(chan struct{}), first: true,
+		latch: newLatch(o.Far),
+	}
 	if o.Law == audio.A {
 		s.payload = 8
 	}
@@ -107,7 +111,6 @@ func New(o Options) (*Session, error) {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
 	s.seq, s.stamp, s.ssrc = binary.BigEndian.Uint16(random[:]), binary.BigEndian.Uint32(random[2:]), binary.BigEndian.Uint32(random[6:])
-	s.remote.Store(&o.Remote)
 	s.close = sync.OnceValue(func() error {
 		close(s.done)
 		err := o.Conn.Close()
@@ -124,7 +127,8 @@ func contextOf(key []byte) (*srtp.Context, error) {
 	if len(key) != keyLength+saltLength {
 		return nil, fmt.Errorf("%w: %d bytes", ErrKeys, len(key))
 	}
-	c, err := srtp.CreateContext(key[:keyLength], key[keyLength:], srtp.ProtectionProfileAes128CmHmacSha1_80)
+	c, err := srtp.CreateContext(key[:keyLength], key[keyLength:], srtp.ProtectionProfileAes128CmHmacSha1_80,
+		srtp.SRTPReplayProtection(replayWindow))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrKeys, err)
 	}
@@ -196,8 +200,18 @@ func (s *Session) Hold(on bool) {
 	s.held = on
 }
 
-// Redirect sends to another address, which the far side named.
-func (s *Session) Redirect(to netip.AddrPort) { s.remote.Store(&to) }
+// Follow takes where the far side is from now on, as its signalling says. The same again changes nothing.
+func (s *Session) Follow(far Far) { s.latch.follow(far) }
+
+// Refused is the number of packets of the session that were not heard.
+func (s *Session) Refused() int64 { return s.refused.Total() }
+
+func (s *Session) refuse(why Refusal) {
+	s.refused.add(why)
+	if s.o.Refused != nil {
+		s.o.Refused.add(why)
+	}
+}
 
 // Rekey has an encrypted session read what the far side sends with another key from now on.
 func (s *Session) Rekey(remote []byte) error {
@@ -300,7 +314,7 @@ func (s *Session) sendPress() {
 }
 
 func (s *Session) packet(payload uint8, marker bool, stamp uint32, data []byte) {
-	to := *s.remote.Load()
+	to := s.latch.address()
 	if !to.IsValid() {
 		return
 	}
@@ -363,15 +377,24 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 	if len(b) < 12 || b[0]>>6 != 2 || b[1] >= 192 && b[1] <= 223 { // no RTP; RTCP
 		return
 	}
+	if !s.latch.may(from) { // a stranger costs no decryption
+		s.refuse(Foreign)
+		return
+	}
 	if decrypt := s.decrypt.Load(); decrypt != nil {
 		clear, err := decrypt.DecryptRTP(nil, b, nil)
 		if err != nil {
+			s.refuse(Unauthenticated)
 			return
 		}
 		b = clear
 	}
 	var p rtp.Packet
-	if p.Unmarshal(b) != nil || !s.accept(from) {
+	if p.Unmarshal(b) != nil {
+		return
+	}
+	if why, ok := s.latch.accept(from, p.SSRC); !ok {
+		s.refuse(why)
 		return
 	}
 	s.received.Store(time.Now().UnixNano())
@@ -396,21 +419,6 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 		s.packets++
 		s.jitter.add(p.SequenceNumber, law.Expand(make([]int16, 0, len(p.Payload)), p.Payload))
 	}
-}
-
-// accept reports whether a packet from an address is the far side's. The far side may be behind a NAT: then its packets come from
-// another address than it named, and ours go there. Once packets come, an address that is new is taken only after the other one
-// has been silent: nobody else can put a word in.
-func (s *Session) accept(from netip.AddrPort) bool {
-	now := *s.remote.Load()
-	if now == from {
-		return true
-	}
-	if last := s.Received(); !last.IsZero() && time.Since(last) < moveAfter {
-		return false
-	}
-	s.remote.Store(&from)
-	return true
 }
 
 // Pressed reports digits that came by another way than the sound.

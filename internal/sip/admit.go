@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"carillon/internal/egress"
+	"carillon/internal/rtp"
 )
 
 // ErrDenied means that a trunk with Trunk.Public is not at a public address.
@@ -58,14 +59,47 @@ func admits(a netip.Addr, allowed []netip.Prefix) bool {
 	return egress.Public(a) || slices.ContainsFunc(allowed, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
 }
 
+// Name is the host of a trunk, without its port.
+func (t *Trunk) Name() string {
+	host := t.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+// SameTrunk reports whether two trunks are one: by their names, or by an address that both have.
+func SameTrunk(ctx context.Context, a, b Trunk) bool {
+	if a.Name() == b.Name() {
+		return true
+	}
+	one, err := lookUp(ctx, a)
+	if err != nil {
+		return false
+	}
+	other, err := lookUp(ctx, b)
+	return err == nil && slices.ContainsFunc(one, func(x netip.AddrPort) bool {
+		return slices.ContainsFunc(other, func(y netip.AddrPort) bool { return x.Addr() == y.Addr() })
+	})
+}
+
 // soundAt is where a call's sound is sent; invalid: to where the far side's comes from, once it does. A trunk with Trunk.Public sends
 // none to an address at which it may not be.
 func (d *dialog) soundAt(far *description) netip.AddrPort {
 	to := far.remote()
-	if d.confined && !admits(to.Addr(), d.e.o.AllowPrivate) {
+	if to.Addr().IsUnspecified() || d.confined && !admits(to.Addr(), d.e.o.AllowPrivate) {
 		return netip.AddrPort{}
 	}
 	return to
+}
+
+// farOf is where the far side is by a description that it sent from an address.
+func (d *dialog) farOf(far *description, source string) rtp.Far {
+	f := rtp.Far{Sound: d.soundAt(far), Version: far.version}
+	if from, err := netip.ParseAddrPort(source); err == nil {
+		f.Peer = from.Addr()
+	}
+	return f
 }
 
 // lookUp finds the addresses of a trunk, at least one: those of its host, or of the servers that its domain names (RFC 3263).

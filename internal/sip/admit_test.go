@@ -94,4 +94,47 @@ func TestSoundOfAMembersCallStaysOutside(t *testing.T) {
 			t.Errorf("sound to %s of an operator's trunk goes to %s", address, to)
 		}
 	}
+	nowhere := &description{address: netip.IPv4Unspecified(), port: 4000}
+	if to := (&dialog{e: e}).soundAt(nowhere); to.IsValid() {
+		t.Errorf("sound of a call that is held goes to %s", to)
+	}
+}
+
+func TestOneTrunkHasSeveralNames(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		one, other string
+		same       bool
+	}{
+		{"sip.example.com", "SIP.example.com:5070", true},
+		{"127.0.0.1:5060", "127.0.0.1", true},
+		{"[::1]:5060", "[::1]", true},
+		{"127.0.0.1", "localhost", true},
+		{"127.0.0.1", "127.0.0.2", false},
+		{"127.0.0.1", "carillon.invalid", false},
+	} {
+		a, b := Trunk{Host: x.one, Transport: "udp"}, Trunk{Host: x.other, Transport: "tls"}
+		if SameTrunk(t.Context(), a, b) != x.same || SameTrunk(t.Context(), b, a) != x.same {
+			t.Errorf("%s and %s", x.one, x.other)
+		}
+	}
+}
+
+// The host that signals a call may send its sound too, wherever it says that it is.
+func TestTheHostThatSignalsIsAPeer(t *testing.T) {
+	t.Parallel()
+	e := &Engine{}
+	inside := &description{address: netip.MustParseAddr("192.168.1.5"), port: 4000, version: 7}
+	for source, want := range map[string]string{
+		"203.0.113.9:5060": "203.0.113.9", "[2001:db8::9]:5061": "2001:db8::9", "trunk.example.com:5060": "", "": "",
+	} {
+		got := ""
+		f := (&dialog{e: e, confined: true}).farOf(inside, source)
+		if f.Peer.IsValid() {
+			got = f.Peer.String()
+		}
+		if got != want || f.Sound.IsValid() || f.Version != 7 {
+			t.Errorf("of %q: %+v", source, f)
+		}
+	}
 }

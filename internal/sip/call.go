@@ -182,11 +182,15 @@ func (c *Call) over(why Cause) bool {
 	return true
 }
 
-// find is the call that a request of the far side belongs to; nil: none.
+// find is the call that a request of the far side belongs to; nil: none. Requests within a call over TLS come over TLS.
 func (e *Engine) find(r *sip.Request) *Call {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.calls[idOf(r)]
+	c := e.calls[idOf(r)]
+	if c != nil && c.dialog.transport == overTLS && r.Transport() != overTLS {
+		return nil
+	}
+	return c
 }
 
 // await is find, for a BYE that may overtake the answer of its call.
@@ -340,8 +344,8 @@ func (c *Call) follow(far *description) {
 		_ = c.Rekey(far.keys[0].key) // its length was checked
 	}
 	c.Hold(far.held())
-	if to := c.dialog.soundAt(far); to.IsValid() && !far.address.IsUnspecified() {
-		c.Redirect(to)
+	if !far.address.IsUnspecified() { // so old telephones hold a call; its sound comes back where it was
+		c.Follow(c.dialog.farOf(far, c.dialog.destination))
 	}
 }
 
@@ -355,7 +359,7 @@ func (c *Call) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if far, err := parse(string(res.Body())); err == nil {
+	if far, err := parse(string(res.Body())); err == nil && far.secure == c.own.secure {
 		c.follow(far)
 	}
 	c.timer.agree(res)

@@ -31,6 +31,10 @@ type Trunk struct {
 	Encrypt   bool   // the sound, by SRTP
 	Agent     string // that answers calls to the line; "": nobody does
 	Public    bool   // it may be at a public address alone: a member of the company chose it
+	// Authenticate says that calls to the line give its user name and password, as those that are placed do.
+	Authenticate bool
+	// Claimed says that a member of the company entered the line's number or trunk, rather than who runs the installation.
+	Claimed bool
 }
 
 // Dial is a call that is to be placed.
@@ -334,17 +338,19 @@ func (x *dialing) early(res *sip.Response) {
 	if err != nil {
 		return // the answer may be better
 	}
-	if x.sound(far) == nil && x.d.OnEarly != nil {
+	if x.sound(far, res.Source()) == nil && x.d.OnEarly != nil {
 		x.d.OnEarly(x.session)
 	}
 }
 
-// sound starts the session with what the far side says.
-func (x *dialing) sound(far *description) error {
+// sound starts the session with what the far side says from an address.
+func (x *dialing) sound(far *description, source string) error {
 	if far.secure != x.own.secure {
 		return ErrSound
 	}
-	o := rtp.Options{Conn: x.conn, Remote: x.dialog.soundAt(far), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame}
+	o := rtp.Options{
+		Conn: x.conn, Far: x.dialog.farOf(far, source), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame, Refused: x.e.o.Unheard,
+	}
 	if far.secure {
 		o.Keys = &rtp.Keys{Local: x.own.keys[0].key, Remote: far.keys[0].key}
 	}
@@ -361,8 +367,12 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	d := x.established(res)
 	seq := x.dialog.seq
 	far, err := parse(string(res.Body()))
-	if err == nil && x.session == nil {
-		err = x.sound(far)
+	switch {
+	case err != nil:
+	case x.session == nil:
+		err = x.sound(far, res.Source())
+	case far.secure != x.own.secure: // what came early was as it should be
+		err = ErrSound
 	}
 	if err != nil {
 		_ = d.acknowledge(seq)

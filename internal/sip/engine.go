@@ -23,6 +23,7 @@ import (
 	"github.com/emiago/sipgo"
 	"github.com/emiago/sipgo/sip"
 
+	"carillon/internal/rtp"
 	"carillon/internal/share"
 )
 
@@ -47,7 +48,8 @@ type Options struct {
 	// Network opens the sockets of SIP over UDP and TCP and of the sound; nil: the system's. Tests have one in memory.
 	Network Network
 
-	OnCall func(in *Incoming) // takes calls to us, on a goroutine of its own; nil: they are refused
+	OnCall  func(in *Incoming) // takes calls to us, on a goroutine of its own; nil: they are refused
+	Unheard *rtp.Refused       // counts packets of sound that calls do not hear; nil: nobody wants to know
 	// Silent is how long nothing may come of the sound of a call that is not held; default 20 s.
 	Silent time.Duration
 	// KeepAlive is how often a trunk is asked whether it is there; default 30 s.
@@ -76,6 +78,8 @@ type Engine struct {
 	hosts   *hosts
 	health  health
 	realms  realms
+
+	challenges challenges
 
 	patience time.Duration // until the first response
 	closers  []io.Closer
@@ -258,6 +262,9 @@ func (e *Engine) watch(ctx context.Context) {
 		}
 		for _, c := range e.all() {
 			if c.silentFor(time.Now()) >= e.o.Silent && c.over(Cause{By: System, Text: fmt.Sprintf("no sound came for %v", e.o.Silent)}) {
+				if n := c.Refused(); n > 0 {
+					e.o.Log.WarnContext(ctx, "a call was silent, while sound came from where its signalling does not say that it would", "packets", n)
+				}
 				e.background.Go(func() { _ = c.dialog.bye(ctx, "") })
 			}
 		}

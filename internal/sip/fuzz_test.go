@@ -145,7 +145,7 @@ func FuzzResponse(f *testing.F) {
 			x.early(res)
 		case code < 300:
 			d := x.established(res)
-			if far, err := parse(string(res.Body())); err == nil && x.sound(far) == nil {
+			if far, err := parse(string(res.Body())); err == nil && x.sound(far, "127.0.0.1:5060") == nil {
 				c := e.newCall(d, x.session, x.own, far)
 				c.timer.call = c
 				c.timer.agree(res)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +30,8 @@ type Incoming struct {
 	cancel  sync.Once
 	final   sync.Once
 	tag     string
+
+	challenge []sip.Header // how to give a password that is missing
 }
 
 const (
@@ -102,7 +105,13 @@ func (in *Incoming) Progress(code int, reason string) error {
 
 // Refuse ends the call.
 func (in *Incoming) Refuse(code int, reason string) {
-	in.final.Do(func() { _ = in.tx.Respond(in.response(code, reason, nil)) })
+	res := in.response(code, reason, nil)
+	if code == sip.StatusUnauthorized {
+		for _, h := range in.challenge {
+			res.AppendHeader(h)
+		}
+	}
+	in.final.Do(func() { _ = in.tx.Respond(res) })
 }
 
 // Forbid refuses a call to a number that is no line's of the trunk that it comes from, in the same way whether or not it is another's line.
@@ -129,7 +138,9 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 	}
 	own := in.far.answer(propose(host, conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), in.far.secure))
 	d := in.dialog(host.String())
-	o := rtp.Options{Conn: conn, Remote: d.soundAt(in.far), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame}
+	o := rtp.Options{
+		Conn: conn, Far: d.farOf(in.far, in.Source), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame, Refused: e.o.Unheard,
+	}
 	if in.far.secure {
 		o.Keys = &rtp.Keys{Local: own.keys[0].key, Remote: in.far.keys[0].key}
 	}
@@ -184,14 +195,18 @@ func (in *Incoming) dialog(host string) *dialog {
 	local.Params.Add("tag", in.tag)
 	remote := &sip.ToHeader{Address: *r.From().Address.Clone(), Params: sip.NewParams()}
 	remote.Params.Add("tag", tagOf(r.From().Params))
-	port := in.e.address.Port()
-	if r.Transport() == "TLS" {
-		port = in.e.tls.Port()
+	contact := sip.ContactHeader{Address: sip.Uri{
+		Scheme: "sip", User: userPart(in.To), Host: host, Port: int(in.e.address.Port()), UriParams: sip.NewParams(),
+	}}
+	if r.Transport() == overTLS {
+		contact.Address.Port = int(in.e.tls.Port())
+	}
+	if r.Transport() != "UDP" { // requests of the far side come the same way
+		contact.Address.UriParams.Add("transport", strings.ToLower(r.Transport()))
 	}
 	return &dialog{
 		e: in.e, callID: in.CallID, local: local, remote: remote, target: *r.Contact().Address.Clone(), routes: routesOf(r, false),
-		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: userPart(in.To), Host: host, Port: int(port)}},
-		transport: r.Transport(), destination: r.Source(), confined: in.Confined,
+		contact: contact, transport: r.Transport(), destination: r.Source(), confined: in.Confined,
 	}
 }
 

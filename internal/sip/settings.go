@@ -19,7 +19,10 @@ type settings struct {
 	CallerID string `json:"caller_id"`
 	Encrypt  flag   `json:"encrypt"`
 	Agent    string `json:"agent"`
-	Public   flag   `json:"public"` // the trunk may be at a public address alone
+	Public   flag   `json:"public"`  // the trunk may be at a public address alone
+	Claimed  flag   `json:"claimed"` // a member of the company entered the number or the trunk
+
+	Authenticate flag `json:"authenticate"`
 }
 
 // flag is true or false, which the set-up writes as texts.
@@ -42,7 +45,9 @@ var (
 
 // ShownSettings are the settings that are no secrets.
 func ShownSettings() []string {
-	return []string{"trunk", "domain", "username", "realm", "caller_id", "encrypt", "agent", "public"}
+	return []string{
+		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "agent", "public", "claimed",
+	}
 }
 
 // CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it never
@@ -72,14 +77,16 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.caller_id", "Must be a number such as 15555550101")
 	case len(s.Realm) > maxSetting || oneLine(s.Realm) != s.Realm:
 		return Trunk{}, carillon.Invalid("settings.realm", "Must be at most 255 characters in one line")
-	case s.Password != "" && s.Username == "":
+	case s.Username == "" && (s.Password != "" || bool(s.Authenticate)):
 		return Trunk{}, carillon.Missing("settings.username")
+	case s.Password == "" && bool(s.Authenticate):
+		return Trunk{}, carillon.Missing("settings.password")
 	case s.Agent != "" && !carillon.ValidUUID(s.Agent):
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
-		Agent: s.Agent, Public: bool(s.Public),
+		Authenticate: bool(s.Authenticate), Agent: s.Agent, Public: bool(s.Public), Claimed: bool(s.Claimed) || bool(s.Public),
 	}
 	return t, t.parse(s.Trunk)
 }
@@ -91,7 +98,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 	}
 	to := map[string]any{
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "realm": &s.Realm, "caller_id": &s.CallerID,
-		"encrypt": &s.Encrypt, "agent": &s.Agent, "public": &s.Public,
+		"encrypt": &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
 	}
 	for name, value := range given {
 		field, known := to[name]
@@ -99,7 +106,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 			return s, carillon.Invalid("settings."+carillon.Shorten(name), "This setting is unknown")
 		}
 		if json.Unmarshal(value, field) != nil {
-			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt and public true or false")
+			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt, authenticate and public true or false")
 		}
 	}
 	return s, nil

@@ -20,6 +20,11 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:sip.example.com"}`:                                             {Host: "sip.example.com", Transport: "udp"},
 		`{"trunk":"sips:sip.example.com:5061","encrypt":"true","domain":"acme.test"}`: {Host: "sip.example.com:5061", Transport: "tls", Encrypt: true, Domain: "acme.test"},
 		`{"trunk":"sip:[::1]:5060;transport=TCP","encrypt":false}`:                    {Host: "[::1]:5060", Transport: "tcp"},
+		`{"trunk":"sip:a","username":"u","password":"p","authenticate":"true"}`: {
+			Host: "a", Transport: "udp", Username: "u", Password: "p", Authenticate: true,
+		},
+		`{"trunk":"sip:a","public":"true"}`: {Host: "a", Transport: "udp", Public: true, Claimed: true},
+		`{"trunk":"sip:a","claimed":true}`:  {Host: "a", Transport: "udp", Claimed: true},
 	} {
 		if got, err := TrunkOf([]byte(raw)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", raw, got, err)
@@ -29,7 +34,8 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		``: "settings.trunk", `[]`: "settings", `{"trunk":""}`: "settings.trunk", `{"trunk":"tel:1"}`: "settings.trunk", `{"trunk":"sip:a b"}`: "settings.trunk",
 		`{"trunk":"sip:a:0"}`: "settings.trunk", `{"trunk":"sip:a:70000"}`: "settings.trunk", `{"trunk":"sip:a;transport=ws"}`: "settings.trunk",
 		`{"trunk":"sips:a;transport=udp"}`: "settings.trunk", `{"trunk":"sip:a","port":"1"}`: "settings.port", `{"trunk":"sip:a","encrypt":"maybe"}`: "settings.encrypt",
-		`{"trunk":"sip:a","password":"hunter2"}`: "settings.username", `{"trunk":"sip:a","domain":"a:b"}`: "settings.domain",
+		`{"trunk":"sip:a","password":"hunter2"}`: "settings.username", `{"trunk":"sip:a","authenticate":"true"}`: "settings.username",
+		`{"trunk":"sip:a","username":"u","authenticate":true}`: "settings.password", `{"trunk":"sip:a","domain":"a:b"}`: "settings.domain",
 		`{"trunk":"sip:a","caller_id":"+1 555"}`: "settings.caller_id", `{"trunk":"sip:a","username":"a\r\nb"}`: "settings.username", `{"trunk":7}`: "settings.trunk",
 		`{"trunk":"sip:a","realm":"a\nb"}`: "settings.realm", `{"trunk":"sip:a","agent":"Robin"}`: "settings.agent",
 	} {

@@ -68,23 +68,35 @@ type NewMessage struct {
 	Skip   carillon.Reason
 }
 
-// Quota charges the company's UTC day with Charge recipients and with Bytes that are stored; it is refused past the limits (0: none).
+// Quota charges the company's UTC day with Charge recipients, of whom so many are called, and with Bytes that are stored; it is refused
+// past the limits (0: none).
 type Quota struct {
 	Day        string
 	Charge     int
 	Limit      int
+	Calls      int
+	CallsLimit int
 	Bytes      int
 	BytesLimit int
 }
 
-// amount is what a request or a company's day uses of both quotas.
-type amount struct{ recipients, bytes int }
+// amount is what a request or a company's day uses of the quotas.
+type amount struct{ recipients, bytes, calls int }
 
-func (q *Quota) charge() amount { return amount{q.Charge, q.Bytes} }
+func (q *Quota) charge() amount { return amount{q.Charge, q.Bytes, q.Calls} }
 
-func (x amount) plus(y amount) amount { return amount{x.recipients + y.recipients, x.bytes + y.bytes} }
+func (x amount) plus(y amount) amount {
+	return amount{x.recipients + y.recipients, x.bytes + y.bytes, x.calls + y.calls}
+}
 
-func (x amount) minus(y amount) amount { return amount{x.recipients - y.recipients, x.bytes - y.bytes} }
+func (x amount) minus(y amount) amount {
+	return amount{x.recipients - y.recipients, x.bytes - y.bytes, x.calls - y.calls}
+}
+
+// within reports whether no part passes a limit's.
+func (x amount) within(limit amount) bool {
+	return x.recipients <= limit.recipients && x.bytes <= limit.bytes && x.calls <= limit.calls
+}
 
 // recipientBytes is about what a recipient's row and its index entries occupy.
 const recipientBytes = 200
@@ -212,7 +224,7 @@ func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey
 		u := &quotaUse{}
 		err := chargeQuota(ctx, tx, k, charges[k], &u.written)
 		if err == nil && !tx.SQLite() { // SQLite has no other rows
-			err = tx.Row(ctx, []any{&u.others.recipients, &u.others.bytes}, quotaOthers, k.company, k.day)
+			err = tx.Row(ctx, []any{&u.others.recipients, &u.others.bytes, &u.others.calls}, quotaOthers, k.company, k.day)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("charge quota: %w", err)
@@ -225,14 +237,15 @@ func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey
 
 // chargeQuota adds to the row that limits a company, and reads the new counts.
 func chargeQuota(ctx context.Context, tx *db.Tx, k quotaKey, charge amount, used *amount) error {
-	return tx.Row(ctx, []any{&used.recipients, &used.bytes}, `INSERT INTO quota (company_id, day, part, used, bytes) VALUES ($1, $2, 0, $3, $4)
-		ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used, bytes = quota.bytes + excluded.bytes
-		RETURNING used, bytes`, k.company, k.day, charge.recipients, charge.bytes)
+	return tx.Row(ctx, []any{&used.recipients, &used.bytes, &used.calls}, `INSERT INTO quota (company_id, day, part, used, bytes, calls)
+		VALUES ($1, $2, 0, $3, $4, $5) ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used,
+		calls = quota.calls + excluded.calls, bytes = quota.bytes + excluded.bytes
+		RETURNING used, bytes, calls`, k.company, k.day, charge.recipients, charge.bytes, charge.calls)
 }
 
 // quotaOthers reads what a company used while it had no quota.
-const quotaOthers = `SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM quota
-	WHERE company_id = $1 AND day = $2 AND part > 0`
+const quotaOthers = `SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT), CAST(COALESCE(SUM(bytes), 0) AS BIGINT),
+	CAST(COALESCE(SUM(calls), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2 AND part > 0`
 
 func sortedQuotas[V any](m map[quotaKey]V) []quotaKey {
 	return slices.SortedFunc(maps.Keys(m), func(a, b quotaKey) int {
@@ -261,6 +274,8 @@ func (q *Quota) exceeded(used amount, now time.Time) error {
 	switch {
 	case q.Limit > 0 && used.recipients+q.Charge > q.Limit:
 		return quotaExceeded("Daily notification quota used up", q.Limit, used.recipients, now)
+	case q.CallsLimit > 0 && used.calls+q.Calls > q.CallsLimit:
+		return quotaExceeded("Daily quota of calls used up", q.CallsLimit, used.calls, now)
 	case q.BytesLimit > 0 && used.bytes+q.Bytes > q.BytesLimit:
 		return quotaExceeded("Daily quota of stored bytes used up", q.BytesLimit, used.bytes, now)
 	}
@@ -274,8 +289,8 @@ func correctQuotas(ctx context.Context, tx *db.Tx, quotas map[quotaKey]*quotaUse
 		if u.used == u.written {
 			continue
 		}
-		if _, err := tx.Exec(ctx, "UPDATE quota SET used = $1, bytes = $2 WHERE company_id = $3 AND day = $4 AND part = 0",
-			u.used.recipients, u.used.bytes, k.company, k.day); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE quota SET used = $1, bytes = $2, calls = $3 WHERE company_id = $4 AND day = $5 AND part = 0",
+			u.used.recipients, u.used.bytes, u.used.calls, k.company, k.day); err != nil {
 			return fmt.Errorf("correct quota: %w", err)
 		}
 	}

@@ -20,7 +20,7 @@ type quotaSum struct {
 }
 
 // unlimited is the limit of a company without a quota.
-var unlimited = amount{math.MaxInt, math.MaxInt} //nolint:gochecknoglobals // a constant
+var unlimited = amount{math.MaxInt, math.MaxInt, math.MaxInt} //nolint:gochecknoglobals // a constant
 
 const (
 	quotaSpan = 15 * time.Second // after which a committer counts in another row
@@ -35,24 +35,29 @@ func (q *quotaSum) charged(slot int) db.Statement {
 		at := q.at.UTC()
 		span := at.Sub(at.Truncate(24*time.Hour)) / quotaSpan
 		return db.Statement{
-			SQL: `INSERT INTO quota (company_id, day, part, used, bytes) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used, bytes = quota.bytes + excluded.bytes`,
-			Args: []any{q.company, q.day, 1 + int(span)*db.Slots + slot, q.charge.recipients, q.charge.bytes},
+			SQL: `INSERT INTO quota (company_id, day, part, used, bytes, calls) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used, calls = quota.calls + excluded.calls,
+			bytes = quota.bytes + excluded.bytes`,
+			Args: []any{q.company, q.day, 1 + int(span)*db.Slots + slot, q.charge.recipients, q.charge.bytes, q.charge.calls},
 		}
 	}
 	return db.Statement{
-		SQL: `INSERT INTO quota (company_id, day, part, used, bytes)
-		VALUES ($1, $2, 0, CAST($3 AS BIGINT) / ` + quotaFits("CAST($3 AS BIGINT)", "CAST($4 AS BIGINT)") + `, $4)
-		ON CONFLICT (company_id, day, part) DO UPDATE SET bytes = quota.bytes + excluded.bytes,
-		used = (quota.used + excluded.used) / ` + quotaFits("quota.used + excluded.used", "quota.bytes + excluded.bytes"),
-		Args: []any{q.company, q.day, q.charge.recipients, q.charge.bytes, q.limit.recipients, q.limit.bytes},
+		SQL: `INSERT INTO quota (company_id, day, part, used, bytes, calls)
+		VALUES ($1, $2, 0, CAST($3 AS BIGINT) / ` + quotaFits("CAST($3 AS BIGINT)", "CAST($4 AS BIGINT)", "CAST($5 AS BIGINT)") + `, $4, $5)
+		ON CONFLICT (company_id, day, part) DO UPDATE SET bytes = quota.bytes + excluded.bytes, calls = quota.calls + excluded.calls,
+		used = (quota.used + excluded.used) / ` +
+			quotaFits("quota.used + excluded.used", "quota.bytes + excluded.bytes", "quota.calls + excluded.calls"),
+		Args: []any{
+			q.company, q.day, q.charge.recipients, q.charge.bytes, q.charge.calls, q.limit.recipients, q.limit.bytes, q.limit.calls,
+		},
 	}
 }
 
 // quotaFits is the SQL of 1 where the row's new counts and what was used without a quota are within the limits, else of 0.
-func quotaFits(used, bytes string) string {
-	return `(SELECT CASE WHEN ` + used + ` + CAST(COALESCE(SUM(o.used), 0) AS BIGINT) <= $5
-		AND ` + bytes + ` + CAST(COALESCE(SUM(o.bytes), 0) AS BIGINT) <= $6 THEN 1 ELSE 0 END
+func quotaFits(used, bytes, calls string) string {
+	return `(SELECT CASE WHEN ` + used + ` + CAST(COALESCE(SUM(o.used), 0) AS BIGINT) <= $6
+		AND ` + bytes + ` + CAST(COALESCE(SUM(o.bytes), 0) AS BIGINT) <= $7
+		AND ` + calls + ` + CAST(COALESCE(SUM(o.calls), 0) AS BIGINT) <= $8 THEN 1 ELSE 0 END
 		FROM quota AS o WHERE o.company_id = $1 AND o.day = $2 AND o.part > 0)`
 }
 
@@ -66,14 +71,17 @@ func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
 		if a.Quota.BytesLimit > 0 {
 			limit.bytes = a.Quota.BytesLimit
 		}
+		if a.Quota.CallsLimit > 0 {
+			limit.calls = a.Quota.CallsLimit
+		}
 		i := slices.IndexFunc(sums, func(s quotaSum) bool { return s.quotaKey == k })
 		if i < 0 {
 			i, sums = len(sums), append(sums, quotaSum{quotaKey: k, limit: limit, at: a.Notification.CreatedAt})
 		}
 		s := &sums[i]
 		s.charge = s.charge.plus(a.Quota.charge())
-		s.limit = amount{min(s.limit.recipients, limit.recipients), min(s.limit.bytes, limit.bytes)}
-		if s.charge.recipients > s.limit.recipients || s.charge.bytes > s.limit.bytes {
+		s.limit = amount{min(s.limit.recipients, limit.recipients), min(s.limit.bytes, limit.bytes), min(s.limit.calls, limit.calls)}
+		if !s.charge.within(s.limit) {
 			return nil, false
 		}
 	}

@@ -273,9 +273,10 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 	if err == nil && day != "" {
 		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
 			var used amount
-			err := tx.Row(ctx, []any{&p.Rows, &used.recipients, &used.bytes}, `WITH parts AS (
-				DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used, bytes)
-				SELECT count(*), COALESCE(SUM(used), 0)::bigint, COALESCE(SUM(bytes), 0)::bigint FROM parts`, companyID, day)
+			err := tx.Row(ctx, []any{&p.Rows, &used.recipients, &used.bytes, &used.calls}, `WITH parts AS (
+				DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used, bytes, calls)
+				SELECT count(*), COALESCE(SUM(used), 0)::bigint, COALESCE(SUM(bytes), 0)::bigint,
+				COALESCE(SUM(calls), 0)::bigint FROM parts`, companyID, day)
 			if err != nil {
 				return err
 			}

@@ -27,6 +27,7 @@ func accepting() []sentence {
 		{"a request whose caller left is stored all the same", callersThatLeftAreStored},
 		{"64 senders at once never pass the quota", quotaIsNeverPassed},
 		{"64 senders at once never pass the quota of bytes", bytesAreNeverPassed},
+		{"64 senders at once never pass the quota of calls", callsAreNeverPassed},
 		{"a quota that comes during the day counts what was used without one", quotaComesDuringTheDay},
 		{"a request that the quota refuses stores nothing", refusedRequestStoresNothing},
 		{"of two notifications with one number one is stored", numberIsTaken},
@@ -292,6 +293,31 @@ func bytesAreNeverPassed(t *testing.T, r *rig) {
 	}
 }
 
+// callsAreNeverPassed has every second request place a call, in a day whose messages have no limit.
+func callsAreNeverPassed(t *testing.T, r *rig) {
+	all := requests(r, 64, func(i int, a *store.Accept) {
+		if a.Quota.Charge = 1; i%2 == 0 {
+			a.Quota.Calls, a.Quota.CallsLimit = 1, 10
+		}
+	})
+	stored := 0
+	for i, err := range together(t, r, all) {
+		var e *carillon.Error
+		switch {
+		case err == nil:
+			stored++
+		case !errors.As(err, &e) || e.Code != carillon.QuotaExceeded || e.Message != "Daily quota of calls used up" ||
+			e.Details.Find("quota") != 10 || e.Details.Find("used") != 10 || i%2 == 1:
+			t.Error(i, err)
+		case r.there(t, all[i]):
+			t.Error("a refused request was stored")
+		}
+	}
+	if n := r.used(t, all[0]); stored != 42 || n != 42 {
+		t.Errorf("of 10 calls and 32 messages %d were stored and %d charged", stored, n)
+	}
+}
+
 func quotaComesDuringTheDay(t *testing.T, r *rig) {
 	if used := comesDuringTheDay(t, r, "recipients"); used != 106 {
 		t.Errorf("%d are told to be used, want 106", used)
@@ -300,17 +326,24 @@ func quotaComesDuringTheDay(t *testing.T, r *rig) {
 	if used := comesDuringTheDay(t, r, "bytes"); used != 7 {
 		t.Errorf("%d are told to be used, want 7", used)
 	}
+	r.now = r.now.Add(24 * time.Hour)
+	if used := comesDuringTheDay(t, r, "calls"); used != 7 {
+		t.Errorf("%d are told to be used, want 7", used)
+	}
 }
 
-// comesDuringTheDay charges amounts of recipients or of bytes without and with a limit, and returns how many recipients are used.
+// comesDuringTheDay charges amounts of recipients, bytes or calls without and with a limit, and returns how many recipients are used.
 func comesDuringTheDay(t *testing.T, r *rig, of string) int {
 	t.Helper()
 	charged := func(at time.Duration, charge, limit int) error {
 		a := r.request("34600000001")
 		a.Notification.CreatedAt = r.now.Add(at)
 		a.Quota.Charge, a.Quota.Limit = charge, limit
-		if of == "bytes" {
+		switch of {
+		case "bytes":
 			a.Quota.Charge, a.Quota.Limit, a.Quota.Bytes, a.Quota.BytesLimit = 1, 0, charge, limit
+		case "calls":
+			a.Quota.Charge, a.Quota.Limit, a.Quota.Calls, a.Quota.CallsLimit = 1, 0, charge, limit
 		}
 		err := r.Accept(t.Context(), a)
 		if (err == nil) != r.there(t, a) {

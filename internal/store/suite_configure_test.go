@@ -16,6 +16,7 @@ import (
 	"carillon/internal/content"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/templates"
 )
@@ -26,9 +27,11 @@ func configuring() []sentence {
 		{"what was configured is read at once although its caller left", configuredWithoutCaller},
 		{"a configuration that fails changes nothing", failedConfiguration},
 		{"a company and a line keep what calls need", callSettings},
+		{"a limit that is younger than its company has its default", youngerLimits},
 		{"senders are found by company, uid, id and number", findingSenders},
 		{"a number is another company's once that is proved", provedNumbers},
 		{"two senders of a company never share a number", sendersShareNoNumber},
+		{"a number is given to one company", assigningNumbers},
 		{"the lines that have a trunk are those of all companies", linesWithTrunks},
 		{"a sender is removed once nothing of it waits, and comes back as itself", removingSenders},
 		{"templates are found by our id and the channel's, by their company alone", findingTemplates},
@@ -220,6 +223,26 @@ func provedNumbers(t *testing.T, r *rig) {
 	elsewhere("removed and entered again", changed.Number, false)
 }
 
+func youngerLimits(t *testing.T, r *rig) {
+	standard := carillon.NewCompany("").Limits
+	for text, want := range map[string]carillon.Limits{
+		`{"daily_recipients":0,"daily_bytes":7}`:               {DailyBytes: 7, DailyCalls: standard.DailyCalls, EngineTurnsPerDay: standard.EngineTurnsPerDay},
+		`{"daily_calls":0,"engine_turns_per_day":0}`:           {},
+		`{"daily_calls":5,"engine_turns_per_day":6,"other":1}`: {DailyCalls: 5, EngineTurnsPerDay: 6},
+	} {
+		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			if err := put("Ours", r.now)(ctx, tx); err != nil { // the caches learn of it
+				return err
+			}
+			_, err := tx.Exec(ctx, "UPDATE company SET limits = $1 WHERE id = $2", text, ours)
+			return err
+		})
+		if c, err := r.Company(t.Context(), ours); err != nil || c.Limits != want {
+			t.Errorf("%s: %+v, %v", text, c.Limits, err)
+		}
+	}
+}
+
 func sendersShareNoNumber(t *testing.T, r *rig) {
 	double := *r.second
 	double.Number = r.sender.Number
@@ -237,6 +260,77 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 	}
 	if all, err := r.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 1 || all[0].UID != double.UID {
 		t.Error(all, err)
+	}
+}
+
+func assigningNumbers(t *testing.T, r *rig) {
+	const number = "15555550555"
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		var all []error
+		for _, x := range []carillon.Sender{
+			{CompanyID: ours, ID: "ours-line", Number: number}, {CompanyID: theirs, ID: "theirs-line", Number: number},
+			{CompanyID: ours, ID: "ours-other", Number: "15555550556"}, {CompanyID: theirs, ID: "theirs-other", Number: "15555550557"},
+		} {
+			line := *r.second
+			line.CompanyID, line.ID, line.Number, line.Channel, line.Default = x.CompanyID, x.ID, x.Number, carillon.Voice, false
+			all = append(all, tx.PutSender(ctx, &line, r.now))
+		}
+		return errors.Join(all...)
+	})
+	shared, err := r.SharedNumbers(t.Context())
+	if err != nil || len(shared) != 2 || shared[0].Number != number || shared[1].Number != number ||
+		shared[0].CompanyID == shared[1].CompanyID || shared[0].UID > shared[1].UID {
+		t.Errorf("%+v, %v", shared, err)
+	}
+	owner := func(want string) {
+		t.Helper()
+		if got, err := r.NumberOwner(t.Context(), number); got != want || err != nil {
+			t.Errorf("it is the number of %q, %v; want %q", got, err, want)
+		}
+	}
+	assign := func(company string) {
+		t.Helper()
+		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			if err := tx.AssignNumber(ctx, number, company, r.now); err != nil {
+				return err
+			}
+			got, err := tx.NumberOwner(ctx, number)
+			if got != company {
+				t.Errorf("inside the transaction it is the number of %q", got)
+			}
+			return err
+		})
+		owner(company)
+	}
+	owner("")
+	for _, company := range []string{theirs, ours, ours, "", "", theirs} {
+		assign(company)
+	}
+	var changes []string
+	for _, company := range []string{ours, theirs} {
+		all, err := r.Audit().List(t.Context(), company, audit.Filter{Kind: audit.Sender, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			changes = append(changes, c.ObjectID)
+		}
+	}
+	if d := cmp.Diff([]string{"ours-line", "ours-line", "theirs-line", "theirs-line", "theirs-line"}, changes); d != "" {
+		t.Error(d)
+	}
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		all, err := tx.LinesByNumber(ctx, number)
+		if len(all) != 2 {
+			t.Errorf("%d lines inside a transaction", len(all))
+		}
+		return err
+	})
+	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		return tx.RemoveSender(ctx, theirs, "theirs-line", r.now)
+	})
+	if shared, err := r.SharedNumbers(t.Context()); err != nil || len(shared) != 0 {
+		t.Errorf("%+v, %v", shared, err)
 	}
 }
 

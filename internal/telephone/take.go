@@ -97,6 +97,9 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.demanded(in, line, trunk); err != nil {
+		return nil, err
+	}
 	if off, err := t.o.Suspended(ctx, line.CompanyID); err != nil {
 		return nil, err
 	} else if off {
@@ -137,11 +140,14 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 	if err != nil {
 		return nil, sip.Trunk{}, err
 	}
+	owner, err := t.o.Owner(ctx, number)
+	if err != nil {
+		return nil, sip.Trunk{}, err
+	}
 	why := errForbidden
-	var chosen *carillon.Sender // by a member of a company, who may have any number: those of set-up files go before
-	var its sip.Trunk
+	var all []claim
 	for _, line := range lines {
-		if line.Provider != "sip" {
+		if line.Provider != "sip" || owner != "" && line.CompanyID != owner {
 			continue
 		}
 		trunk, err := sip.TrunkOf(line.Settings)
@@ -149,20 +155,22 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 			continue
 		}
 		switch {
-		case trunk.Public && chosen != nil:
 		case !in.ComesFrom(ctx, line.CompanyID, trunk):
 		case trunk.Agent == "":
 			why = errUnknown
-		case trunk.Public:
-			chosen, its = line, trunk
 		default:
-			return line, trunk, nil
+			all = append(all, claim{line, trunk})
 		}
 	}
-	if chosen != nil {
-		return chosen, its, nil
+	if len(all) == 0 {
+		return nil, sip.Trunk{}, why
 	}
-	return nil, sip.Trunk{}, why
+	chosen, ok := answering(all)
+	if !ok {
+		t.disputed(all)
+		return nil, sip.Trunk{}, errUnavailable
+	}
+	return chosen.line, chosen.trunk, nil
 }
 
 // answer answers a call and has the agent talk until it ends.

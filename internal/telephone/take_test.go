@@ -2,8 +2,10 @@ package telephone_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +31,12 @@ func (r *rig) trunked(host, agent string) {
 	})
 }
 
+// settings adds to those of the last line.
+func (r *rig) settings(more string) {
+	line := r.lines[len(r.lines)-1]
+	line.Settings = []byte(strings.Replace(string(line.Settings), `{`, `{`+more+`,`, 1))
+}
+
 // A member of another company who sets up a line with this number, before or after, does not get its calls.
 func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
@@ -45,6 +53,131 @@ func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
 		defer r.mu.Unlock()
 		if r.asked != r.company {
 			t.Errorf("the agent of %q was asked for", r.asked)
+		}
+	})
+}
+
+func TestACallThatTwoCompaniesCouldTakeIsRefused(t *testing.T) {
+	t.Parallel()
+	const claimed = `"claimed":"true"`
+	for name, x := range map[string]struct {
+		first, second string // settings
+		owner         string // of the number: ours, theirs
+		asked         string // whose agent answers; "": nobody's
+	}{
+		"both entered it":               {claimed, claimed, "", ""},
+		"both were declared":            {`"encrypt":false`, `"encrypt":false`, "", ""},
+		"the second was declared":       {claimed, `"encrypt":false`, "", "ours"},
+		"it was assigned to the first":  {claimed, `"encrypt":false`, "theirs", "theirs"},
+		"it was assigned to the second": {claimed, claimed, "ours", "ours"},
+		"it was assigned to a third":    {claimed, claimed, "third", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				r := newRig(t, robin())
+				r.trunked("127.0.0.1", theAgent)
+				r.settings(x.first)
+				r.lines[0].CompanyID = "theirs"
+				r.trunked("127.0.0.1:5070", theAgent)
+				r.settings(x.second)
+				company := map[string]string{"": "", "ours": r.company, "theirs": "theirs", "third": "third"}
+				r.owner = company[x.owner]
+				c, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+				if err == nil {
+					c.HangUp(t.Context())
+				}
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				if r.asked != company[x.asked] || x.asked == "" && err == nil {
+					t.Errorf("the agent of %q was asked for, %v", r.asked, err)
+				}
+				told := r.told.String()
+				disputed := strings.Contains(told, "numbers assign")
+				if disputed != (x.owner == "" && x.asked == "") || strings.Contains(told, lineNumber) {
+					t.Errorf("the log says %s", told)
+				}
+			})
+		})
+	}
+}
+
+func TestCallsComeAsTheirLineDemands(t *testing.T) {
+	t.Parallel()
+	const password = `"username":"acme","password":"secret","authenticate":"true"`
+	for name, x := range map[string]struct {
+		line  string
+		trunk sip.Trunk // that the caller has
+		code  int       // 0: it is taken
+	}{
+		"nothing is demanded":             {`"encrypt":"false"`, sip.Trunk{}, 0},
+		"encrypted sound":                 {`"encrypt":"true"`, sip.Trunk{Encrypt: true}, 0},
+		"plain sound":                     {`"encrypt":"true"`, sip.Trunk{}, 488},
+		"encrypted sound of its own will": {`"encrypt":"false"`, sip.Trunk{Encrypt: true}, 0},
+		"without TLS":                     {`"encrypt":"true","trunk":"sips:127.0.0.1"`, sip.Trunk{Encrypt: true}, 403},
+		"with the password":               {password, sip.Trunk{Username: "acme", Password: "secret"}, 0},
+		"without a password":              {password, sip.Trunk{}, 401},
+		"with a wrong password":           {password, sip.Trunk{Username: "acme", Password: "guess"}, 401},
+		"with another user's name":        {password, sip.Trunk{Username: "beta", Password: "secret"}, 401},
+		"with the password, plain sound":  {password + `,"encrypt":"true"`, sip.Trunk{Username: "acme", Password: "secret"}, 488},
+		"a password is there, not wanted": {`"username":"acme","password":"secret"`, sip.Trunk{}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				r := newRig(t, robin())
+				r.trunked("127.0.0.1", theAgent)
+				settings := map[string]any{}
+				for _, text := range []string{string(r.lines[0].Settings), `{` + x.line + `}`} {
+					if err := json.Unmarshal([]byte(text), &settings); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r.lines[0].Settings, _ = json.Marshal(settings)
+				x.trunk.Host, x.trunk.Transport = r.engine.Address().String(), "udp"
+				c, err := r.caller().Dial(t.Context(), sip.Dial{Trunk: x.trunk, To: lineNumber, From: "34600110077", Ring: hung})
+				if err == nil {
+					if c.Encrypted() != x.trunk.Encrypt {
+						t.Errorf("encrypted: %v", c.Encrypted())
+					}
+					c.HangUp(t.Context())
+				}
+				var refused *sip.Refused
+				switch {
+				case x.code == 0 && err != nil, x.code > 0 && (!errors.As(err, &refused) || refused.Code != x.code):
+					t.Errorf("%v, want %d", err, x.code)
+				case x.code > 0 && r.incoming.UnderWay() != 0:
+					t.Error("a call that is refused has a place")
+				}
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				given := x.trunk.Password != ""
+				if told := strings.Contains(r.told.String(), "as its line demands"); told != (x.code > 0 && (x.code != 401 || given)) {
+					t.Errorf("the log says %s", r.told)
+				}
+			})
+		})
+	}
+}
+
+// Anybody can call with any number: whoever has it gets no marketing at worst.
+func TestACallerEndsMarketingAlone(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		a := robin()
+		a.Greeting = "Hi."
+		r := newRig(t, a)
+		r.trunked("127.0.0.1", theAgent)
+		c, heard, err := r.ring(r.caller(), lineNumber, "34600110077")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4500 * time.Millisecond)
+		c.SendDigits("9")
+		r.over(c)
+		r.ended()
+		if !slices.Equal(r.suppressed, []string{r.company + "/34600110077"}) || !r.callers {
+			t.Errorf("suppressed %q, as a caller: %v", r.suppressed, r.callers)
+		}
+		if ncc := within(heard(), noise("You will get no more advertising from us.")); ncc < clear {
+			t.Errorf("the confirmation is heard by %.3f", ncc)
 		}
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/call"
+	"carillon/internal/call/destination"
 	"carillon/internal/call/dial"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
@@ -42,10 +43,13 @@ type Options struct {
 	Conversations *conversation.Conversations
 	Agents        conversation.Agents
 	Files         *files.Files
-	// Suppress has a number of a company called no more.
-	Suppress func(ctx context.Context, companyID, number string) error
+	// Suppress has a number of a company called no more, at the wish of whoever was called there. At the wish of somebody who called with the
+	// number, which proves nothing, it gets no marketing.
+	Suppress func(ctx context.Context, companyID, number string, caller bool) error
 	// Lines are the voice lines of a number, of any company, the oldest first.
 	Lines func(ctx context.Context, number string) ([]*carillon.Sender, error)
+	// Owner is the company that whoever runs the installation gave a number to, of several with lines of it; "": none.
+	Owner func(ctx context.Context, number string) (companyID string, err error)
 	// Suspended reports whether a company is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
 	// Placed counts the calls that this node has placed and that are under way; with those to our lines they are fewer than Most when
@@ -53,14 +57,16 @@ type Options struct {
 	Placed   func() int
 	Most     int
 	Incoming *call.Incoming // the record of calls to lines
-	Drain    time.Duration  // how long calls that were taken go on after a stop
+	Denied   destination.Denied
+	Drain    time.Duration // how long calls that were taken go on after a stop
 	Log      *slog.Logger
 }
 
 // Telephone places calls. It implements call.Dialer.
 type Telephone struct {
-	o     Options
-	taken taken
+	o       Options
+	taken   taken
+	refused seldom
 }
 
 // New returns a Telephone.
@@ -72,6 +78,9 @@ func New(o Options) *Telephone {
 
 // Place implements call.Dialer.
 func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
+	if t.o.Denied.Has(c.Number) { // since it was accepted, or in a set-up that had no list then
+		return failed(carillon.ReasonUndeliverable, "", deniedDetail)
+	}
 	trunk, header, err := t.o.Trunks(line, c)
 	if err != nil {
 		return failed(carillon.ReasonLineUnavailable, "", err.Error())
@@ -87,6 +96,9 @@ func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Ca
 	p := &placed{Telephone: t, line: line, call: c, agent: a, company: company, progress: progress}
 	return p.run(ctx, trunk, header)
 }
+
+// deniedDetail is why a number is not called that whoever runs the installation has never called.
+const deniedDetail = "numbers that begin so are never called (calls-denied)"
 
 func failed(reason carillon.Reason, cause, detail string) dial.Ending {
 	return dial.Ending{State: carillon.StateFailed, Reason: reason, Cause: cause, Detail: detail, EndedBy: "system", At: time.Now()}
@@ -234,7 +246,8 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 	opening, greeting, choices := p.opening()
 	start := voice.Start{
 		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Choices: choices,
-		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), Transfer: p.agent.Transfer,
+		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), StopsMarketing: p.incoming(),
+		Transfer: p.agent.Transfer,
 	}
 	for {
 		why, err := p.hold(ctx, start, m, &e)
@@ -329,7 +342,9 @@ func (p *placed) stop() func(ctx context.Context) error {
 	if p.call.Number == "" {
 		return nil
 	}
-	return func(ctx context.Context) error { return p.o.Suppress(ctx, p.line.CompanyID, p.call.Number) }
+	return func(ctx context.Context) error {
+		return p.o.Suppress(ctx, p.line.CompanyID, p.call.Number, p.incoming())
+	}
 }
 
 func (p *placed) leave(ctx context.Context, conversationID string) {

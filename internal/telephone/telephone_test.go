@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/audio"
 	"carillon/internal/call"
+	"carillon/internal/call/destination"
 	"carillon/internal/call/dial"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
@@ -48,6 +50,9 @@ type rig struct {
 	stalls     bool // whoever thinks
 	mu         sync.Mutex
 	suppressed []string
+	callers    bool   // who was suppressed called
+	owner      string // the company that the lines' number was given to
+	told       *strings.Builder
 	asked      string // the company whose agent was asked for last
 
 	network   sip.Network
@@ -62,6 +67,19 @@ type rig struct {
 	finding   time.Duration     // that it takes to find out whether a company is suspended
 	unknown   error             // why it is not known where calls are placed
 	placed    int               // of a node, which has three at most
+}
+
+// locked writes under a lock.
+type locked struct {
+	mu *sync.Mutex
+	to io.Writer
+}
+
+// Write implements io.Writer.
+func (l locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(b)
 }
 
 // ID and Holds implement call.Node.
@@ -165,12 +183,13 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
+	told := &strings.Builder{}
 	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.Language = "en"
-	r := &rig{t: t, network: network, store: s, company: carillon.NewID(time.Now()), agent: a}
+	r := &rig{t: t, network: network, store: s, company: carillon.NewID(time.Now()), agent: a, told: told}
 	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		return tx.PutCompany(ctx, &carillon.Company{ID: r.company, Name: "Acme"}, time.Now())
 	}); err != nil {
@@ -201,15 +220,18 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	}
 	r.engine = engine
 	r.Telephone = telephone.New(telephone.Options{
-		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Log: log,
+		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Denied: destination.Denied{"979"},
+		Log:    slog.New(slog.NewTextHandler(locked{&r.mu, told}, nil)),
 		Files:  files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
 		Trunks: r.trunkOf,
-		Suppress: func(_ context.Context, company, number string) error {
+		Suppress: func(_ context.Context, company, number string, caller bool) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.suppressed = append(r.suppressed, company+"/"+number)
+			r.callers = r.callers || caller
 			return nil
 		},
+		Owner: func(context.Context, string) (string, error) { return r.owner, nil },
 		Lines: func(_ context.Context, number string) (all []*carillon.Sender, err error) {
 			for _, l := range r.lines {
 				if l.Number == number {
@@ -414,6 +436,28 @@ func TestTheKeyNineEndsAllCalls(t *testing.T) {
 		}
 		if ncc := r.heard("0019", "You will not be called again."); ncc < clear {
 			t.Errorf("the confirmation is heard by %.3f", ncc)
+		}
+		if r.callers {
+			t.Error("whoever was called counts as a caller")
+		}
+	})
+}
+
+func TestNumbersOfTheListAreNeverCalled(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		r := newRig(t, robin())
+		for _, number := range []string{"97912341222", "0097912341222"} {
+			d := &diary{}
+			e := r.Place(t.Context(), r.line(), &dial.Call{ID: "call", Number: number, Attempt: 2, AgentID: "a"}, d)
+			if e.State != carillon.StateFailed || e.Reason != carillon.ReasonUndeliverable || !d.ringing.IsZero() {
+				t.Errorf("%s: %+v", number, e)
+			}
+			if e, steps := r.try(t.Context(), number); e.Problem != telephone.TrialForbidden || len(steps) > 0 {
+				t.Errorf("a trial of %s: %+v, %q", number, e, steps)
+			}
+			if heard := r.phone.Heard(number); len(heard) > 0 {
+				t.Errorf("the phone of %s rang", number)
+			}
 		}
 	})
 }

@@ -37,6 +37,11 @@ func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID strin
 		p.o.Log.WarnContext(ctx, "a transfer would come back to its own call", "company", p.line.CompanyID, "call", p.call.ID)
 		return transferred{}
 	}
+	if p.o.Denied.Has(number) {
+		p.o.Log.WarnContext(ctx, "a transfer would call a number that is never called", "company", p.line.CompanyID, "call", p.call.ID,
+			"agent", p.call.AgentID)
+		return transferred{}
+	}
 	leg, err := p.o.Incoming.Transfer(ctx, p.line, conversationID, number)
 	if err != nil {
 		p.o.Log.WarnContext(ctx, "transfer a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)

@@ -84,6 +84,36 @@ func (r *rig) legs(conversation string) []calls.Transfer {
 	return all
 }
 
+func TestACallIsTransferredToNoNumberThatIsNeverCalled(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		r := transfers(t)
+		r.agent.Transfer.Number = "97912345678"
+		rang := make(chan struct{}, 1)
+		r.answering(func(in *sip.Incoming) {
+			rang <- struct{}{}
+			in.Refuse(486, "Busy Here")
+		})
+		c, _, err := r.ring(r.caller(), lineNumber, "34600110077")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4500 * time.Millisecond)
+		c.SendDigits("1")
+		time.Sleep(4 * time.Second)
+		select {
+		case <-rang:
+			t.Error("the number is called")
+		case <-c.Done():
+			t.Error("the call ends")
+		default:
+		}
+		c.HangUp(t.Context())
+		if legs := r.legs(r.ended().ConversationID); len(legs) > 0 {
+			t.Errorf("%+v", legs)
+		}
+	})
+}
+
 func TestACallIsTransferredToANumber(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"caller", "agent"} {

@@ -75,6 +75,9 @@ const (
 
 // Try calls a number to try a line. When ctx ends the call is hung up.
 func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) TrialEnd {
+	if t.o.Denied.Has(x.Number) {
+		return TrialEnd{Problem: TrialForbidden, Detail: deniedDetail}
+	}
 	trunk, header, err := t.o.Trunks(line, &dial.Call{Number: x.Number, Attempt: 1})
 	if err != nil {
 		return TrialEnd{Problem: TrialSettings, Detail: carillon.Shorten(err.Error())}

@@ -265,8 +265,11 @@ func (l *hearer) stop(in Saying) {
 		stopped := l.x.start.Stop(ctx)
 		l.later(func(l *loop) {
 			text := l.x.words.Stopped
-			if stopped != nil {
+			switch {
+			case stopped != nil:
 				text = l.x.words.NotStopped
+			case l.x.start.StopsMarketing:
+				text = l.x.words.NoAds
 			}
 			l.announce(text, nil, true)
 			l.finish("stopped")

@@ -85,7 +85,10 @@ type Start struct {
 	Variables                 map[string]string // of the greeting: {{name}}
 	ClientTools               bool              // the page runs client tools
 	// Stop is called when the person wants to be called no more, by words or the key 9; nil: that is no wish here.
-	Stop  func(ctx context.Context) error
+	Stop func(ctx context.Context) error
+	// StopsMarketing says that Stop ends marketing alone: the person has not proved to have the number.
+	StopsMarketing bool
+
 	Voice *agent.Voice // replaces the agent's; nil: the agent's
 	// Transfer ends the talk with TransferWanted once the person wants that; nil: calls are not transferred.
 	Transfer *agent.Transfer

@@ -15,6 +15,7 @@ type words struct {
 	Queued, Waiting, Missed, Noted          string
 	Connected, Gone, Returned, Busy, Greets string
 	Press, Stopped, NotStopped, KeysOnly    string
+	NoAds                                   string // to a caller who wants no calls
 	Transfers                               string
 	RepeatCall, MissedCall                  string // on a telephone
 	backchannels                            []string
@@ -37,6 +38,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Transfers:  "I am putting you through. Please stay on the line.",
 		RepeatCall: "I am sorry, I did not catch that. Could you say it again?",
 		MissedCall: "Nobody is free right now. I have noted that you want to talk to somebody. Say what it is about, if you like, or hang up.",
+		NoAds:      "You will get no more advertising from us. Goodbye.",
 		Stopped:    "You will not be called again. Goodbye.", NotStopped: "I could not note that now. Please tell us again, or in writing. Goodbye.",
 		stops:        []string{"do not call me", "don t call me", "stop calling", "never call me", "take me off your list", "remove my number", "no more calls"},
 		backchannels: []string{"mm", "mhm", "mm hm", "mmhm", "uh huh", "aha", "hm", "yes", "yeah", "yep", "ok", "okay", "right", "sure", "i see", "good", "all right"},
@@ -56,6 +58,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Transfers:  "Le paso. No se retire, por favor.",
 		RepeatCall: "Perdone, no le he entendido. ¿Puede repetirlo?",
 		MissedCall: "Ahora no hay nadie libre. Queda anotado que quiere hablar con alguien. Diga de qué se trata, si quiere, o cuelgue.",
+		NoAds:      "No recibirá más publicidad nuestra. Adiós.",
 		Stopped:    "No volveremos a llamarle. Adiós.", NotStopped: "Ahora no he podido anotarlo. Díganoslo otra vez, o por escrito. Adiós.",
 		stops:        []string{"no me llame", "no me llamen", "no me llames", "no vuelva a llamar", "no vuelvan a llamar", "dejen de llamar", "deje de llamar", "borre mi numero", "no mas llamadas"},
 		backchannels: []string{"mm", "mhm", "mm hm", "aja", "ya", "si", "vale", "claro", "bueno", "bien", "entiendo", "de acuerdo", "ok", "eso"},
@@ -75,6 +78,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Transfers:  "Vou transferir a chamada. Não desligue, por favor.",
 		RepeatCall: "Desculpe, não entendi. Pode repetir?",
 		MissedCall: "Não há ninguém livre agora. Está anotado que você quer falar com alguém. Diga do que se trata, se quiser, ou desligue.",
+		NoAds:      "Você não vai mais receber publicidade nossa. Até logo.",
 		Stopped:    "Não vamos mais ligar para você. Até logo.", NotStopped: "Não consegui registrar isso agora. Diga de novo, por favor, ou por escrito. Até logo.",
 		stops: []string{
 			"nao me ligue", "nao me liguem", "nao me ligues", "nao volte a ligar", "nao voltem a ligar", "nao ligue mais para mim", "nao liguem mais para mim", "nao quero mais ligacoes", "nao quero receber ligacoes",

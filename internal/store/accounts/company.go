@@ -33,7 +33,8 @@ const companyColumns = "id, name, suspended, strict, hours, redial, limits, rete
 // scanCompany reads the columns of companyColumns.
 func scanCompany(scan db.Scan) (*carillon.Company, error) {
 	// A limit that is younger than the company has its default.
-	c := &carillon.Company{Limits: carillon.Limits{EngineTurnsPerDay: carillon.NewCompany("").Limits.EngineTurnsPerDay}}
+	standard := carillon.NewCompany("").Limits
+	c := &carillon.Company{Limits: carillon.Limits{DailyCalls: standard.DailyCalls, EngineTurnsPerDay: standard.EngineTurnsPerDay}}
 	var hours, redial, limits string
 	err := scan(&c.ID, &c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &redial, &limits, &c.RetentionDays)
 	if err != nil {

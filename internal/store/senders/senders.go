@@ -25,6 +25,7 @@ type Store struct {
 	rosters *cache.Cache[*roster] // by company
 	byUID   *cache.Cache[*carillon.Sender]
 	named   *configure.Names[[]*carillon.Sender] // by id, and by id or number
+	owners  *configure.Names[string]             // companies by number
 }
 
 // rosterMost bounds the time to read all of a company's senders.
@@ -34,7 +35,7 @@ const rosterMost = 30 * time.Second
 func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
 	return &Store{
 		d: d, seal: s, rosters: configure.SlowCache[*roster](c, rosterMost), byUID: configure.Cache[*carillon.Sender](c),
-		named: configure.NewNames[[]*carillon.Sender](c),
+		named: configure.NewNames[[]*carillon.Sender](c), owners: configure.NewNames[string](c),
 	}
 }
 

@@ -139,10 +139,7 @@ func (t *Tx) dropProof(ctx context.Context, uid int64) error {
 // recordSender records a change of a sender; before or after is nil where there is none.
 func (t *Tx) recordSender(ctx context.Context, action audit.Action, before, after *carillon.Sender, now time.Time) error {
 	of := cmp.Or(after, before)
-	e := audit.Entry{CompanyID: of.CompanyID, Kind: audit.Sender, ID: of.ID, Name: of.ID, Action: action}
-	if of.ID != of.Number {
-		e.Name += " (" + of.Number + ")"
-	}
+	e := audit.Entry{CompanyID: of.CompanyID, Kind: audit.Sender, ID: of.ID, Name: nameOf(of), Action: action}
 	if before != nil {
 		e.Before = senderDoc(before)
 	}
@@ -150,6 +147,14 @@ func (t *Tx) recordSender(ctx context.Context, action audit.Action, before, afte
 		e.After = senderDoc(after)
 	}
 	return audit.Record(ctx, t.tx.Tx, now, e)
+}
+
+// nameOf is a sender's name in records.
+func nameOf(x *carillon.Sender) string {
+	if x.ID != x.Number {
+		return x.ID + " (" + x.Number + ")"
+	}
+	return x.ID
 }
 
 // senderDoc is what is recorded of a sender, as a set-up has it.

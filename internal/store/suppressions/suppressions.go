@@ -52,6 +52,9 @@ const (
 // OptedOut is the reason of a suppression by which the recipient opted out at the channel.
 const OptedOut = "opted_out"
 
+// AskedByCaller is the reason of a suppression that somebody asked for who called with the number, which anybody can.
+const AskedByCaller = "asked by a caller"
+
 // Suppression is a number that a company's messages and calls skip, those of every type or marketing ones alone.
 type Suppression struct {
 	Number    string

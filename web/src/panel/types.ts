@@ -100,7 +100,7 @@ export interface VoiceLine {
   line: { trunk: string; caller_id: string; agent: string; max_concurrent: number; under_way: number | null; ring_timeout: string; health: Health | null };
 }
 /** LineSettings are those of a line with a trunk; others have none. The password is written and never read. */
-export interface LineSettings { trunk?: string; domain?: string; username?: string; password?: string; realm?: string; caller_id?: string; encrypt?: boolean | string; agent?: string; public?: string }
+export interface LineSettings { trunk?: string; domain?: string; username?: string; password?: string; realm?: string; caller_id?: string; encrypt?: boolean | string; authenticate?: boolean | string; agent?: string; public?: string; claimed?: string }
 export interface Sender {
   id?: string; number: string; channel: "messaging" | "voice"; provider: string; default?: boolean; max_concurrent?: number; ring_timeout?: string; settings: LineSettings; breaker?: Breaker; [more: string]: unknown;
 }

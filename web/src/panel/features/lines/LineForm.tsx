@@ -73,6 +73,7 @@ function IncomingCard({ draft, can }: { draft: Draft<Sender>; can: boolean }) {
       <div className="form">
         <Select label={t.agent} description={t.incomingHelp} placeholder={t.nobody} clearable disabled={!can} data={now && !all.some((a) => a.value === now) ? [...all, { value: now, label: now }] : all} value={now || null}
           onChange={(agent) => set({ settings: { ...l.settings, agent: agent ?? "" } })} error={error("settings.agent")} />
+        <Switch label={t.authenticate} description={t.authenticateHelp} checked={String(l.settings.authenticate) === "true"} onChange={(e) => set({ settings: { ...l.settings, authenticate: e.currentTarget.checked } })} error={error("settings.authenticate")} />
       </div>
     </Card>
   );

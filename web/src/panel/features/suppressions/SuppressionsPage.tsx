@@ -22,6 +22,7 @@ export interface Suppression { number: string; type: "all" | "marketing"; reason
 export function SuppressionsPage() { return <Needs permission="notifications:read"><List /></Needs>; }
 
 const optedOut = "opted_out";
+const byCaller = "asked by a caller";
 
 function List() {
   const t = useTexts(texts);
@@ -84,7 +85,8 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
   const known = (t as Record<string, string>)["reason_" + x.reason.replaceAll(" ", "_")];
   const lift = async () => {
     const own = x.reason === optedOut || x.reason.startsWith("asked in");
-    if (!(await confirm({ title: fill(t.liftTitle, { number: "+" + x.number }), text: own ? t.liftOwn : t.liftText, action: t.lift, danger: own }))) return;
+    const text = x.reason === byCaller ? t.liftCaller : own ? t.liftOwn : t.liftText;
+    if (!(await confirm({ title: fill(t.liftTitle, { number: "+" + x.number }), text, action: t.lift, danger: own }))) return;
     setBusy(true);
     try {
       await del("/suppressions/" + x.number);
@@ -101,7 +103,7 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
       <td><span className="row-title nowrap">+{x.number}</span> <span className="wide-only suppressions-copy"><Copy value={x.number} label={t.copy} /></span><span className="phone-only small muted">{known ?? x.reason} · <Ago at={x.created_at} /></span></td>
       <td><Tag tone={x.type === "all" ? "warn" : undefined}>{x.type === "all" ? t.all : t.marketing}</Tag></td>
       <td className="wide-only"><span className="suppressions-why">{known ?? x.reason}</span></td>
-      <td className="wide-only">{x.author ?? <span className="muted">{x.reason === "manual" || !known ? t.interface : t.recipient}</span>}</td>
+      <td className="wide-only">{x.author ?? <span className="muted">{x.reason === "manual" || !known ? t.interface : x.reason === byCaller ? t.caller : t.recipient}</span>}</td>
       <td className="wide-only"><Ago at={x.created_at} /></td>
       <td>{mine && <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void lift()}>{t.lift}<span className="hidden"> +{x.number}</span></Button>}</td>
     </tr>

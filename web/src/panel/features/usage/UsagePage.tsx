@@ -84,6 +84,7 @@ function Limits({ usage: u }: { usage: Usage }) {
   const language = useLanguage();
   const rows: { name: string; about: string; value: number; unit: string }[] = [
     { name: t.sends, about: t.sendsAbout, value: u.limits.sends_per_minute, unit: t.perMinuteKey }, { name: t.daily, about: t.dailyAbout, value: u.limits.daily_recipients, unit: t.perDay },
+    { name: t.dailyCalls, about: t.dailyCallsAbout, value: u.limits.daily_calls, unit: t.perDay },
     { name: t.bytes, about: t.bytesAbout, value: u.limits.daily_bytes, unit: t.bytesPerDay }, { name: t.templates, about: t.templatesAbout, value: u.limits.templates_per_day, unit: t.perDay },
     { name: t.lists, about: t.listsAbout, value: u.limits.lists_per_minute, unit: t.perMinuteKey }, { name: t.templateLists, about: t.templateListsAbout, value: u.limits.template_lists_per_minute, unit: t.perMinuteKey },
     { name: t.widgets, about: t.widgetsAbout, value: u.limits.widget_calls_per_minute, unit: t.perMinuteAddress },

@@ -1,0 +1,147 @@
+package sip
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo/sip"
+	"github.com/icholy/digest"
+)
+
+const (
+	nonceLife   = time.Minute
+	maxNonces   = 10_000 // that were answered and have not expired
+	nonceRandom = 12
+	nonceHead   = 8 + nonceRandom // when it was made, and what makes it unlike others
+	nonceMAC    = 16
+)
+
+// proof is what a request has to prove: a user's password, in a realm.
+type proof struct {
+	realm, source      string // source is the host that the request comes from
+	method, user       string // user is the called one
+	username, password string
+}
+
+// verdict is what credentials prove.
+type verdict int
+
+const (
+	wrong verdict = iota
+	tooLate
+	proved
+)
+
+// challenges ask callers for a password (RFC 3261, 22.1; RFC 8760) and check their responses. What was asked is not stored: a nonce
+// carries when it was made, and is signed together with the realm and the host that it was given to. Only those that were answered
+// rightly are kept, until they expire, so that nobody repeats an answer. The zero value is ready for use.
+type challenges struct {
+	once sync.Once
+	key  [32]byte
+
+	mu       sync.Mutex
+	answered map[string]answered
+}
+
+// answered is a nonce with which a password was proved.
+type answered struct {
+	count int // the highest nonce count
+	until time.Time
+}
+
+// ask is the headers of a 401. stale: the password was right, and the nonce too old.
+func (c *challenges) ask(p proof, stale bool) (headers []sip.Header) {
+	nonce := c.nonce(p, time.Now())
+	for _, algorithm := range []string{"SHA-256", "MD5"} { // the better one first; most telephone companies know the other one
+		challenge := digest.Challenge{Realm: p.realm, Nonce: nonce, Algorithm: algorithm, QOP: []string{"auth"}, Stale: stale}
+		headers = append(headers, sip.NewHeader("WWW-Authenticate", challenge.String()))
+	}
+	return headers
+}
+
+func (c *challenges) nonce(p proof, now time.Time) string {
+	b := make([]byte, nonceHead, nonceHead+nonceMAC)
+	binary.BigEndian.PutUint64(b, uint64(now.UnixMilli()))
+	_, _ = rand.Read(b[8:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(append(b, c.sign(p, b)...))
+}
+
+func (c *challenges) sign(p proof, head []byte) []byte {
+	c.once.Do(func() { _, _ = rand.Read(c.key[:]) }) // never fails
+	mac := hmac.New(sha256.New, c.key[:])
+	_, _ = mac.Write(head)
+	_, _ = mac.Write([]byte(p.source + "\x00" + p.realm))
+	return mac.Sum(nil)[:nonceMAC]
+}
+
+// made is when a nonce of ours was made.
+func (c *challenges) made(p proof, nonce string) (time.Time, bool) {
+	b, err := base64.RawURLEncoding.DecodeString(nonce)
+	if err != nil || len(b) != nonceHead+nonceMAC || !hmac.Equal(b[nonceHead:], c.sign(p, b[:nonceHead])) {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(b))), true
+}
+
+// check reads an Authorization header.
+func (c *challenges) check(p proof, header string) verdict {
+	given, err := digest.ParseCredentials(header)
+	if err != nil || given.Realm != p.realm || given.Username != p.username || given.Userhash {
+		return wrong
+	}
+	if given.QOP != "auth" || given.Nc <= 0 || given.Cnonce == "" { // without them an answer could be repeated
+		return wrong
+	}
+	switch strings.ToUpper(given.Algorithm) {
+	case "", "MD5", "SHA-256":
+	default:
+		return wrong
+	}
+	var uri sip.Uri
+	if sip.ParseUri(given.URI, &uri) != nil || uri.User != p.user { // an answer is good for the number that it was given for
+		return wrong
+	}
+	made, ours := c.made(p, given.Nonce)
+	if !ours {
+		return wrong
+	}
+	challenge := &digest.Challenge{Realm: p.realm, Nonce: given.Nonce, Algorithm: given.Algorithm, QOP: []string{"auth"}}
+	want, err := digest.Digest(challenge, digest.Options{
+		Method: p.method, URI: given.URI, Username: p.username, Password: p.password, Count: given.Nc, Cnonce: given.Cnonce,
+	})
+	if err != nil || subtle.ConstantTimeCompare([]byte(want.Response), []byte(strings.ToLower(given.Response))) != 1 {
+		return wrong
+	}
+	if !c.first(given.Nonce, given.Nc, made.Add(nonceLife), time.Now()) {
+		return tooLate
+	}
+	return proved
+}
+
+// first reports whether an answer is the first with its count, and its nonce has not expired.
+func (c *challenges) first(nonce string, count int, until, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !now.Before(until) || count <= c.answered[nonce].count {
+		return false
+	}
+	if len(c.answered) >= maxNonces {
+		maps.DeleteFunc(c.answered, func(_ string, a answered) bool { return !now.Before(a.until) })
+		if len(c.answered) >= maxNonces {
+			return false
+		}
+	}
+	if c.answered == nil {
+		c.answered = map[string]answered{}
+	}
+	c.answered[nonce] = answered{count, until}
+	return true
+}

@@ -1,0 +1,63 @@
+package sip
+
+import (
+	"cmp"
+	"net"
+
+	"github.com/emiago/sipgo/sip"
+)
+
+// Why a call to a line is refused that does not come as its trunk demands.
+var (
+	errPlainCall   = &Refused{sip.StatusForbidden, "Calls To This Line Come Over TLS"}
+	errPlainSound  = &Refused{sip.StatusNotAcceptableHere, "Calls To This Line Have Encrypted Sound"}
+	errNoPassword  = &Refused{sip.StatusUnauthorized, "Unauthorized"}
+	errWrongCaller = &Refused{sip.StatusForbidden, "Forbidden"}
+)
+
+// Demand checks that a call to a line comes as its trunk demands of calls that are placed with it: over TLS, with encrypted sound, and with
+// Trunk.Authenticate with its password. The error is a *Refused, which Refuse is to be called with.
+func (in *Incoming) Demand(t Trunk) error {
+	switch {
+	case t.Transport == "tls" && in.request.Transport() != overTLS:
+		return errPlainCall
+	case t.Authenticate:
+		if err := in.authenticate(t); err != nil {
+			return err
+		}
+	}
+	if t.Encrypt && (in.far == nil || !in.far.secure) {
+		return errPlainSound
+	}
+	return nil
+}
+
+const overTLS = "TLS"
+
+// authenticate checks the password of a call. Where it is missing, Refuse says how to give it.
+func (in *Incoming) authenticate(t Trunk) error {
+	_, realm, err := t.target("")
+	if err != nil || t.Username == "" || t.Password == "" {
+		return errWrongCaller
+	}
+	source := in.Source
+	if host, _, err := net.SplitHostPort(in.Source); err == nil {
+		source = host
+	}
+	p := proof{
+		realm: cmp.Or(t.Realm, realm), source: source, method: in.request.Method.String(), user: in.request.Recipient.User, username: t.Username,
+		password: t.Password,
+	}
+	stale := false
+	for _, h := range in.request.GetHeaders("Authorization") {
+		switch in.e.challenges.check(p, h.Value()) {
+		case proved:
+			return nil
+		case tooLate:
+			stale = true
+		default:
+		}
+	}
+	in.challenge = in.e.challenges.ask(p, stale)
+	return errNoPassword
+}
