@@ -248,7 +248,10 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	o.Stay = func() { a.incoming.Wait() }
 	a.queue = queue.New(a.store, o)
-	a.incoming = call.NewIncoming(a.store, a.queue, a.log)
+	of := share.Calls.Of(int64(a.cfg.MaxCalls))
+	of.Node = 0 // the queue bounds the calls that are placed, and the telephone all
+	calls := a.shares.Of(of)
+	a.incoming = call.NewIncoming(a.store, a.queue, calls, a.log)
 	a.notify = notify.New(a.store, a.queue, notify.Options{
 		Senders: traced(a.tracing, map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
 		Denied:  a.cfg.CallsDenied,
@@ -256,7 +259,7 @@ func (a *App) wire(ctx context.Context) error {
 	})
 	dialers := map[string]call.Dialer{}
 	a.calls = call.New(a.store, a.queue, call.Options{
-		Dialers: dialers, Incoming: a.incoming, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Log: a.log,
+		Dialers: dialers, Incoming: a.incoming, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Share: calls, Log: a.log,
 	})
 	a.purge, a.activity = newPurge(a.store, a.metrics, a.log), newActivity(a)
 	a.hooks = newHooks(a)

@@ -10,6 +10,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"carillon"
 	"carillon/internal/call/dial"
 	"carillon/internal/queue"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 )
@@ -57,6 +59,7 @@ type Options struct {
 	Observer Observer          // nil: none
 	Drain    time.Duration     // 0: Drain
 	Most     int               // calls that this node places at once; further ones wait. 0: 4,000
+	Share    *share.Share      // of calls, with those to lines; nil: a company has no part of its own
 	Log      *slog.Logger
 }
 
@@ -86,6 +89,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	if o.Most == 0 {
 		o.Most = allCap
 	}
+	o.Share = cmp.Or(o.Share, share.New(share.Resource{}))
 	c := &Calls{
 		store: s, calls: s.Calls(), queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{},
 		known: map[carillon.MessageKey]bool{}, gone: map[string]time.Time{}, lapseGrace: lapseGrace,

@@ -3,6 +3,7 @@ package call_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/schedule"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/storetest"
@@ -33,6 +35,7 @@ type phone struct {
 	lasts   time.Duration
 	talk    chan struct{}                  // calls talk until it is closed; nil: for lasts
 	allowed int                            // calls of a node at once; 0: as many as by default
+	share   *share.Share                   // of calls; nil: a company has no part of its own
 	rings   string                         // the number that rings until it is hung up
 	outcome func(c *dial.Call) dial.Ending // nil: completed
 }
@@ -102,7 +105,7 @@ func newNode(t *testing.T, o store.Options, p *phone) *node {
 	}
 	n := &node{t: t, store: s}
 	n.queue = queue.New(s, queue.Options{Log: slog.New(slog.DiscardHandler)})
-	n.calls = call.New(s, n.queue, call.Options{Dialers: map[string]call.Dialer{"sandbox": p}, Drain: time.Minute, Most: p.allowed})
+	n.calls = call.New(s, n.queue, call.Options{Dialers: map[string]call.Dialer{"sandbox": p}, Drain: time.Minute, Most: p.allowed, Share: p.share})
 	return n
 }
 
@@ -275,7 +278,7 @@ func TestAnIncomingCallTakesAPlaceOfItsLine(t *testing.T) {
 		n := newNode(t, o, p)
 		n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 1 })
 		defer n.start()()
-		incoming := call.NewIncoming(n.store, n.queue, slog.New(slog.DiscardHandler))
+		incoming := call.NewIncoming(n.store, n.queue, nil, slog.New(slog.DiscardHandler))
 		taken, err := incoming.Take(t.Context(), t.Context(), n.line, agentID, "34600111009")
 		if err != nil {
 			t.Fatal(err)
@@ -287,6 +290,39 @@ func TestAnIncomingCallTakesAPlaceOfItsLine(t *testing.T) {
 		}
 		taken.End(dial.Ending{State: carillon.StateCompleted, EndedBy: "caller"})
 		await(t, "its turn", n.ended([]string{id}, carillon.StateCompleted))
+	})
+}
+
+func TestACompanyHasItsPartOfTheCallsOfANode(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, o store.Options) {
+		places := share.New(share.Resource{Company: 2})
+		p := &phone{lasts: 10 * time.Second, share: places}
+		n := newNode(t, o, p)
+		n.setUp(nil)
+		defer n.start()()
+		incoming := call.NewIncoming(n.store, n.queue, places, slog.New(slog.DiscardHandler))
+		taken, err := incoming.Take(t.Context(), t.Context(), n.line, agentID, "34600111009")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := []string{n.call("34600111001"), n.call("34600111002")}
+		time.Sleep(9 * time.Second)
+		if p.count() != 1 {
+			t.Errorf("%d are placed next to one that was taken, want 1", p.count())
+		}
+		if _, err := incoming.Take(t.Context(), t.Context(), n.line, agentID, "34600111008"); !errors.Is(err, call.ErrFull) {
+			t.Errorf("one more is taken: %v", err)
+		}
+		if other, err := places.Take(share.Holder{Company: "another"}); err != nil {
+			t.Errorf("another company's: %v", err)
+		} else {
+			other.Release()
+		}
+		taken.End(dial.Ending{State: carillon.StateCompleted, EndedBy: "caller"})
+		await(t, "both", n.ended(ids, carillon.StateCompleted))
+		if used := places.Counts().Used; used != 0 {
+			t.Errorf("%d places are held after the end", used)
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -11,14 +12,15 @@ import (
 
 	"carillon"
 	"carillon/internal/call/dial"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 )
 
 // Why a call to a line is not taken.
 var (
-	// ErrFull means that as many calls of the line are under way as may be.
-	ErrFull = errors.New("as many calls of the line are under way as may be")
+	// ErrFull means that as many calls of the line, or of its company on this node, are under way as may be.
+	ErrFull = errors.New("as many calls are under way as may be")
 	// ErrAway means that this node has no place among the others, or gives it up.
 	ErrAway = errors.New("this node takes no calls now")
 )
@@ -38,6 +40,7 @@ type Incoming struct {
 	table *calls.Incoming
 	node  Node
 	log   *slog.Logger
+	share *share.Share // of calls
 
 	mu        sync.Mutex
 	leaving   bool
@@ -46,10 +49,10 @@ type Incoming struct {
 	gone      map[string]time.Time         // dead nodes, and when this node noticed
 }
 
-// NewIncoming returns the record of calls to lines.
-func NewIncoming(s *store.Store, node Node, log *slog.Logger) *Incoming {
+// NewIncoming returns the record of calls to lines, which have places of the share; nil: they need none.
+func NewIncoming(s *store.Store, node Node, places *share.Share, log *slog.Logger) *Incoming {
 	return &Incoming{
-		store: s, table: s.Incoming(), node: node, log: log, running: map[string]context.CancelCauseFunc{}, unwritten: map[string]calls.IncomingEnd{},
+		share: cmp.Or(places, share.New(share.Resource{})), store: s, table: s.Incoming(), node: node, log: log, running: map[string]context.CancelCauseFunc{}, unwritten: map[string]calls.IncomingEnd{},
 		gone: map[string]time.Time{},
 	}
 }
@@ -60,6 +63,7 @@ type Taken struct {
 	all      *Incoming
 	ctx      context.Context //nolint:containedctx // ends when the call shall be hung up
 	answered time.Time
+	place    *share.Place
 }
 
 // Take gives a call that rings its place on its line. ctx bounds that, life the call. Errors: ErrFull, ErrAway.
@@ -69,11 +73,16 @@ func (x *Incoming) Take(ctx, life context.Context, line *carillon.Sender, agentI
 		return nil, ErrAway
 	}
 	c := &calls.IncomingCall{ID: carillon.NewID(now), CompanyID: line.CompanyID, SenderUID: line.UID, AgentID: agentID, Number: number, RingingAt: now}
+	place, err := x.share.Take(share.Holder{Company: line.CompanyID})
+	if err != nil {
+		return nil, ErrFull
+	}
 	life, cancel := context.WithCancelCause(life)
 	x.mu.Lock()
 	if x.leaving {
 		x.mu.Unlock()
 		cancel(nil)
+		place.Release()
 		return nil, ErrAway
 	}
 	x.running[c.ID] = cancel
@@ -84,9 +93,10 @@ func (x *Incoming) Take(ctx, life context.Context, line *carillon.Sender, agentI
 	}
 	if err != nil { // it may be stored all the same: then it is a stray
 		x.forget(c.ID)
+		place.Release()
 		return nil, err
 	}
-	return &Taken{ID: c.ID, all: x, ctx: life}, nil
+	return &Taken{ID: c.ID, all: x, ctx: life, place: place}, nil
 }
 
 func (x *Incoming) forget(id string) {
@@ -125,6 +135,7 @@ func (t *Taken) write(what func(ctx context.Context) error) {
 
 // End ends the call in the records, and frees its place on the line.
 func (t *Taken) End(e dial.Ending) {
+	defer t.place.Release()
 	end := calls.IncomingEnd{
 		State: e.State, Reason: e.Reason, Detail: e.Detail, Cause: e.Cause, EndedBy: e.EndedBy, Result: e.Result, AnsweredAt: t.answered, At: e.At,
 	}

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
 	"carillon/internal/request"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/work"
@@ -85,6 +86,11 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 		// Another node may own the shard by now. Nothing has been dialed.
 		return a.later(time.Now(), "the node may not dial")
 	}
+	place, err := c.o.Share.Take(share.Holder{Company: a.company.ID})
+	if err != nil {
+		return a.later(time.Now(), "the company has as many calls under way on this node as it may")
+	}
+	defer place.Release()
 	placed, end := c.under(ctx, a.key)
 	defer end()
 	e := dialer.Place(placed, a.line, &a.out, &progress{c, a})

@@ -46,24 +46,26 @@ var ( //nolint:gochecknoglobals // read only
 	SignIns     = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
 	// SIPTransactions are kept for 32 s after their response: a busy trunk has 64 for each call that begins or ends in a second.
 	SIPTransactions = Resource{Name: "sip_transactions", Holds: "SIP requests under way", Node: 8192, Company: 6144, Client: 2048}
-	SIPConnections  = Resource{Name: "sip_connections", Holds: "SIP connections that were accepted", Node: 512, Company: 384, Client: 64}
-	TrunkNames      = Resource{Name: "trunk_names", Holds: "names of trunks that are looked up", Node: 32, Company: 8, Waits: true}
-	AgentReplies    = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
-	ReplyQueue      = Resource{Name: "reply_queue", Holds: "chats that wait for an agent's answer", Node: 1000, Company: 250, Waits: true}
-	FlowEffects     = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
-	Inbound         = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
-	ChannelSends    = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
-	ListJobs        = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
-	MediaChecks     = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
-	Lists           = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
-	Speakers        = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
-	Transcribers    = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
+	// Calls are bound in all by who places and who takes them: a company has its part of both together.
+	Calls          = Resource{Name: "calls", Holds: "telephone calls, placed and taken", Setting: "`--max-calls`", Node: 200, Company: 150}
+	SIPConnections = Resource{Name: "sip_connections", Holds: "SIP connections that were accepted", Node: 512, Company: 384, Client: 64}
+	TrunkNames     = Resource{Name: "trunk_names", Holds: "names of trunks that are looked up", Node: 32, Company: 8, Waits: true}
+	AgentReplies   = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
+	ReplyQueue     = Resource{Name: "reply_queue", Holds: "chats that wait for an agent's answer", Node: 1000, Company: 250, Waits: true}
+	FlowEffects    = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
+	Inbound        = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
+	ChannelSends   = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
+	ListJobs       = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
+	MediaChecks    = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
+	Lists          = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
+	Speakers       = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
+	Transcribers   = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
 // Resources lists every bounded resource.
 func Resources() []Resource {
 	return []Resource{
-		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, SIPTransactions,
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, Calls, SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
 		Transcribers,
 	}

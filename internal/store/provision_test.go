@@ -60,7 +60,7 @@ const acmeID = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01"
 func TestApplySetsUpTheExampleOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		want := "company 1 created; user 2 created; key 4 created; sender 2 created; template 1 created; knowledge 1 created; " +
-			"agent 1 created; flow 1 created; widget 2 created; webhook 1 created; suppression 1 created"
+			"agent 1 created; flow 1 created; widget 2 created; secret 1 created; webhook 1 created; suppression 1 created"
 		if diff := cmp.Diff(want, apply(t, st, example(t)).String()); diff != "" {
 			t.Error(diff)
 		}
@@ -72,7 +72,7 @@ func TestApplySetsUpTheExampleOnce(t *testing.T) {
 		if diff := cmp.Diff(before, store.Dump(t, st)); diff != "" {
 			t.Errorf("the second time changed something: %s", diff)
 		}
-		for _, secret := range []string{"whsec_", "change-me-to-32-random-bytes"} {
+		for _, secret := range []string{"whsec_", "change-me-to-32-random-bytes", "change-me-to-the-key"} {
 			if strings.Contains(before, secret) {
 				t.Errorf("%s is stored in the clear", secret)
 			}

@@ -211,7 +211,7 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	if r.phone, err = sandbox.OpenPhone(t.Context(), delays, sip.Options{Log: log, Network: network}); err != nil {
 		t.Fatal(err)
 	}
-	r.incoming = call.NewIncoming(s, r, log)
+	r.incoming = call.NewIncoming(s, r, nil, log)
 	engine, err := sip.New(t.Context(), sip.Options{
 		Address: "127.0.0.1:0", Log: log, Network: network, OnCall: func(in *sip.Incoming) { r.opened.Load().Take(in) },
 	})
