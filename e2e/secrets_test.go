@@ -67,7 +67,7 @@ func TestNothingSecretIsLoggedOrAnswered(t *testing.T) {
 				t.Errorf("only %d requests failed", s.failures)
 			}
 			lines := log.lines()
-			if len(lines) < s.asked {
+			if len(lines) < s.asked/2 { // of refusals for one reason twenty a second are logged
 				t.Errorf("%d lines of log for %d requests", len(lines), s.asked)
 			}
 			for _, line := range lines {
