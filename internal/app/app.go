@@ -299,7 +299,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
 	a.router.Slow, a.router.Refused = a.cfg.LogSlow, refusals(a.activity, a.cfg.TrustedProxies)
 	a.router.Proxies, a.router.Bodies = a.cfg.TrustedProxies, a.shares.Of(share.Bodies)
-	a.router.Streams = a.shares.Of(share.EventStreams.Of(int64(a.cfg.MaxConnections / 2))) // the rest is for requests
+	a.router.Streams = a.shares.Of(share.EventStreams.Of(int64(a.cfg.MaxConnections+1) / 2)) // the rest is for requests
 	return nil
 }
 

@@ -80,6 +80,9 @@ func TestTurnsOfOneClientAreBoundOverItsVisitors(t *testing.T) {
 		t.Errorf("%d turns were taken and %d refused, want %d taken", taken, refused, most)
 	}
 	_, token := begin(9, "192.0.2.1")
+	if status, text := x.send("POST", "/functions/v1/chat/typing", token, `{}`, "X-Forwarded-For", "2001:db8:2:1::1"); status != http.StatusNoContent {
+		t.Errorf("a key that is pressed there is a %d: %s", status, text)
+	}
 	if status := say(token, "192.0.2.1"); status != http.StatusOK {
 		t.Errorf("a turn of another client is a %d", status)
 	}

@@ -42,7 +42,8 @@ func (d chat) routes() []httpio.Route {
 					return nil, err
 				}
 				httpio.SetCompany(r.Context(), s.Company)
-				if err := mayCall(d.Deps, r, f.company, s.Contact); err != nil {
+				stored := name != "typing" && name != "seen"
+				if err := mayCall(d.Deps, r, f.company, s.Contact, stored); err != nil {
 					return nil, err
 				}
 				return handle(r, s, f)
@@ -64,9 +65,14 @@ const (
 	companyCalls = 50
 )
 
-// mayCall counts a call of a visitor: theirs, their network's and their company's. Errors: rate_limit_exceeded, service_unavailable.
-func mayCall(d Deps, r *http.Request, c *carillon.Company, visitor string) error {
+// mayCall counts a call of a visitor, and one that is stored for their network and their company too: an office whose people type has
+// many that are not. Errors: rate_limit_exceeded, service_unavailable.
+func mayCall(d Deps, r *http.Request, c *carillon.Company, visitor string, stored bool) error {
 	most := c.Limits.WidgetCallsPerMinute
+	if !stored {
+		_, err := d.Limits.Allow(r.Context(), "chat/"+visitor, most, 1)
+		return err
+	}
 	for _, x := range []struct {
 		name string
 		most int

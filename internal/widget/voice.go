@@ -38,7 +38,7 @@ func (d spoken) routes() []httpio.Route {
 				if err != nil {
 					return nil, err
 				}
-				if err := mayCall(d.Deps, r, t.widget.company, t.Contact); err != nil {
+				if err := mayCall(d.Deps, r, t.widget.company, t.Contact, true); err != nil {
 					return nil, err
 				}
 				return handle(r, t)
