@@ -52,7 +52,7 @@ describe("voice lines", () => {
     await p.getByRole("heading", { name: "15550160001" }).waitFor();
     await p.getByRole("region", { name: "State" }).getByText("Responds", { exact: true }).waitFor();
     await p.getByText(/Any response says that it is there/).waitFor();
-    await p.getByLabel("User name").fill("acme");
+    await p.getByLabel("User name", { exact: true }).fill("acme");
     await p.getByLabel("Password", { exact: true }).first().fill("hush-hush-hush");
     await p.getByLabel("Calls at once").fill("3");
     await p.getByLabel("Ring for").fill("200");

@@ -157,10 +157,13 @@ describe("flows", () => {
     await gap.hover();
     await p.locator(".flow-steps[data-dragging]").waitFor(); // the gaps have grown
     let step = 0;
-    await until(async () => {
-      const { x, y, width, height } = await gap.boundingBox();
-      await p.mouse.move(x + width / 2 + (step++ % 2), y + height / 2);
-      return await gap.getAttribute("data-over") !== null;
+    let before;
+    await until(async () => { // the gap grows under the pointer: until it stands still there
+      const box = await gap.boundingBox();
+      await p.mouse.move(box.x + box.width / 2 + (step++ % 2), box.y + box.height / 2);
+      const still = isDeepStrictEqual(box, before);
+      before = box;
+      return still && await gap.getAttribute("data-over") !== null;
     }, "it is over the gap");
     await p.mouse.up();
     await want(["0 a == 'b'", "0.then.0 three", "0.then.1 two", "0.else.0 one"], "dragged");
