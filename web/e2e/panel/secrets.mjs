@@ -48,7 +48,7 @@ describe("secrets", () => {
     await p.reload();
     await row.getByRole("link", { name: "Order state" }).waitFor();
     await row.getByRole("button", { name: /Delete/ }).click();
-    await dialog.getByText("These flows send it").waitFor();
+    await dialog.getByText("These flows use it").waitFor();
     await dialog.getByRole("button", { name: "Close" }).last().click();
     await dialog.waitFor({ state: "detached" });
     await call("DELETE", `/panel/v1/flows/${flow}`, company.token);
@@ -61,7 +61,7 @@ describe("secrets", () => {
   it("take a key out of a header by a click", async (t) => {
     const flow = await flowOf("Bearer " + value);
     const p = await open(t, company, `/flows/${flow}?step=steps.0`);
-    await p.getByText("Whoever edits this flow can read this value.").waitFor();
+    await p.getByText("Everyone who can edit this flow can read this value.").waitFor();
     await accessible(p, "a header with a key");
     await shot(p, "panel-flow-readable");
     await p.getByRole("button", { name: "Make it a secret" }).click();
@@ -71,6 +71,6 @@ describe("secrets", () => {
     await dialog.getByRole("button", { name: "Add a secret" }).click();
     await dialog.waitFor({ state: "detached" });
     assert.equal(await p.getByRole("textbox", { name: "Value: Authorization" }).inputValue(), "Bearer {{secret.shop_key}}");
-    await p.getByText("Whoever edits this flow can read this value.").waitFor({ state: "detached" });
+    await p.getByText("Everyone who can edit this flow can read this value.").waitFor({ state: "detached" });
   });
 });

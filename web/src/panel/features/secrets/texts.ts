@@ -1,12 +1,12 @@
 import { dictionary } from "../../i18n";
 
 export const texts = dictionary({
-  title: "Secrets", about: "Keys and passwords that the requests of flows send to your servers. A value is stored encrypted and never shown again, nor in runs and logs.",
+  title: "Secrets", about: "Keys and passwords that flows send to your servers. A value is stored encrypted and never shown again, not even in runs or logs.",
   create: "Add a secret", first: "Add the first secret", empty: "No secrets yet", emptyText: "Put the key of your shop or CRM here, and write {{secret.name}} in the headers, the query or the body of a request.",
   secret: "Secret", hosts: "Sent to", set: "Set", used: "Last used", users: "Flows", nobody: "None", by: "by {name}", never: "Never", replace: "Replace", remove: "Delete",
-  name: "Name", nameHelp: "A word of letters, digits and _, such as shop_key", hostsHelp: "Press Enter after each host, such as api.example.com. It is sent nowhere else: who edits flows cannot send it to another server.", value: "Value", valueHelp: "8 to 4,000 bytes. It is not shown again.",
-  replaceTitle: "Replace {name}", keepHelp: "Empty: the value stays. For other hosts it must be entered again.", added: "The secret is stored", replaced: "The secret is replaced",
-  removeTitle: "Delete {name}?", removeText: "The value is gone for good. Runs that still need it fail.", inUseTitle: "{name} is in use", inUseText: "These flows send it. Change them first, or replace the value if it is known to somebody:", understood: "Close", removed: "The secret is deleted",
+  name: "Name", nameHelp: "A word of letters, digits and _, such as shop_key", hostsHelp: "Press Enter after each host, such as api.example.com. It is sent nowhere else, even by people who edit flows.", value: "Value", valueHelp: "8 to 4,000 bytes. It is not shown again.",
+  replaceTitle: "Replace {name}", keepHelp: "Leave it empty to keep the value. If you change the hosts, enter it again.", added: "The secret is stored", replaced: "The secret is replaced",
+  removeTitle: "Delete {name}?", removeText: "The value is gone for good. Runs that still need it fail.", inUseTitle: "{name} is in use", inUseText: "These flows use it. Change them first, or replace the value if somebody else knows it:", understood: "Close", removed: "The secret is deleted",
   setup: "Set-up file", command: "Command line", system: "Carillon",
 }, {
   title: "Secretos", about: "Claves y contraseñas que las peticiones de los flujos envían a sus servidores. Un valor se guarda cifrado y no se vuelve a mostrar, tampoco en ejecuciones ni registros.",
