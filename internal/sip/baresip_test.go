@@ -207,13 +207,15 @@ type lossy struct {
 // badNetwork is the system's, but that it loses sound.
 type badNetwork struct {
 	net.ListenConfig
-	sound *lossy // of the only call
+	signals bool   // the socket of SIP, which is the first, is open
+	sound   *lossy // of the only call
 }
 
 // ListenPacket implements Network.
 func (n *badNetwork) ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error) {
 	c, err := n.ListenConfig.ListenPacket(ctx, network, address)
-	if err != nil || !strings.HasPrefix(address, "0.0.0.0:") { // SIP is at the loopback address alone
+	if err != nil || !n.signals {
+		n.signals = err == nil
 		return c, err
 	}
 	n.sound = newLossy(c)

@@ -138,7 +138,7 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 	}
 	d.Ring = min(d.Ring, maxRingTimeout)
 	host := e.hostFor(d.Trunk.Host)
-	conn, err := e.ports.open(ctx, host)
+	conn, err := e.ports.open(ctx, e.soundHost(host))
 	if err != nil {
 		return nil, err
 	}

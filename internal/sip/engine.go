@@ -314,6 +314,18 @@ func (e *Engine) hostFor(far string) netip.Addr {
 	return unmapped(c.LocalAddr().(*net.UDPAddr).AddrPort()).Addr()
 }
 
+// soundHost is the address that the sound of a call, whose SDP names host, is sent from: where signalling has an address of its own the same
+// one, for the far side hears nobody else. Else the network's way to the far side decides, as it does for host.
+func (e *Engine) soundHost(host netip.Addr) netip.Addr {
+	switch own := e.address.Addr(); {
+	case !own.IsUnspecified():
+		return own
+	case host.Is4():
+		return netip.IPv4Unspecified()
+	}
+	return host
+}
+
 // ports are where sound is received.
 type ports struct {
 	network         Network
@@ -327,9 +339,6 @@ var errPorts = errors.New("no port for sound is free")
 
 // open takes a free even port.
 func (p *ports) open(ctx context.Context, ip netip.Addr) (net.PacketConn, error) {
-	if ip.Is4() {
-		ip = netip.IPv4Unspecified()
-	}
 	listen := func(port uint16) (net.PacketConn, error) {
 		return p.network.ListenPacket(ctx, "udp", netip.AddrPortFrom(ip, port).String())
 	}

@@ -285,3 +285,23 @@ func TestACallWithoutSoundIsEnded(t *testing.T) {
 		}
 	})
 }
+
+// On a machine with several addresses the far side hears nobody but the address that the SDP names.
+func TestSoundIsSentFromTheAddressOfSIP(t *testing.T) {
+	for own, want := range map[string]string{"127.0.0.41:0": "127.0.0.41", "0.0.0.0:0": "0.0.0.0"} {
+		e, err := New(t.Context(), Options{Address: own, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := e.ports.open(t.Context(), e.soundHost(e.hostFor("127.0.0.1:5060")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap().String(); got != want && !(want == "0.0.0.0" && got == "::") {
+			t.Errorf("sound of %s is sent from %s", own, got)
+		}
+		if err := errors.Join(c.Close(), e.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -126,7 +126,7 @@ var errGone = errors.New("the caller gave up")
 func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (*Call, error) {
 	e := in.e
 	host := e.hostFor(in.Source)
-	conn, err := e.ports.open(ctx, host)
+	conn, err := e.ports.open(ctx, e.soundHost(host))
 	if err != nil {
 		in.Refuse(sip.StatusServiceUnavailable, "Service Unavailable")
 		return nil, err
