@@ -106,13 +106,26 @@ func (l *connections) admit(c *net.TCPConn) *connection {
 		return nil
 	}
 	if l.most > 0 && l.open >= l.most {
-		l.evict(&l.idle, "idle")
+		l.evict(l.crowded(s, address), "idle")
 	}
 	x.source = s
 	l.from[x.from] = s // the eviction may have removed it
 	l.open++
 	s.open++
 	return x
+}
+
+// crowded is the list whose first connection gives way to one of a source: the source's own where it has more connections than the one whose
+// connection has been idle longest, so that who opens many closes none of others.
+func (l *connections) crowded(s *source, address netip.Addr) *list.List {
+	first := l.idle.Front()
+	if first == nil || s.idle.Len() == 0 || l.isTrusted(address) {
+		return &l.idle
+	}
+	if first.Value.(*connection).source.open >= s.open { //nolint:forcetypeassert // the lists hold nothing else
+		return &l.idle
+	}
+	return &s.idle
 }
 
 func (l *connections) isTrusted(a netip.Addr) bool {

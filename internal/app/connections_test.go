@@ -121,3 +121,24 @@ func TestAClientOfTheProgramThatWritesFirstSeesThe413(t *testing.T) {
 		}
 	}
 }
+
+// An address that opens connection after connection closes its own idle ones, and none of another client.
+func TestWhoOpensManyConnectionsClosesNoneOfOthers(t *testing.T) {
+	t.Parallel()
+	a, _ := demo(t, func(c *config.Config) { c.MaxConnections, c.ConnectionsEach = 8, 6 })
+	quiet := dialFrom(t, a, "127.0.0.51")
+	if _, _, err := respond(quiet, healthy); err != nil { // and now it is the one that has been idle longest
+		t.Fatal(err)
+	}
+	for range 30 {
+		if _, _, err := respond(dialFrom(t, a, "127.0.0.52"), healthy); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := respond(dialFrom(t, a, "127.0.0.53"), healthy); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if resp, _, err := respond(quiet, healthy); err != nil || resp.StatusCode != http.StatusOK {
+		t.Error("the quiet client's connection:", err)
+	}
+}
