@@ -159,6 +159,9 @@ type hour struct {
 	packets atomic.Int64
 }
 
+// reopen is after how long a connection that was closed is opened again.
+const reopen = 10 * time.Second
+
 // strangers send 20,000 packets a second over UDP, and hold 8,000 connections or as many as they get.
 func (h *hour) strangers() {
 	const senders, each, tick = 8, 25, 10 * time.Millisecond
@@ -176,11 +179,20 @@ func (h *hour) strangers() {
 		h.clients.Go(func() {
 			for h.ctx.Err() == nil {
 				h.holdAt(h.sip, from, text)
-				pause(h.ctx, time.Second)
+				pause(h.ctx, reopen)
 			}
 		})
 	}
-	h.stall(4000, "127.0.22.1", "", 0)
+	for i := range 4000 {
+		from := net.ParseIP("127.0.22.1").To4()
+		from[3] += byte(i % 2)
+		h.clients.Go(func() {
+			for h.ctx.Err() == nil {
+				h.hold(from, nil)
+				pause(h.ctx, reopen)
+			}
+		})
+	}
 }
 
 func (h *hour) flood(from string, each int, tick time.Duration) {

@@ -125,6 +125,13 @@ func TestOneVisitorBehindAProxyHoldsFewStreams(t *testing.T) {
 	if _, err := io.Copy(io.Discard, first.Body); err != nil { // it ends, and gives way to the last one
 		t.Error(err)
 	}
+	opened := 1 + int(share.EventStreams.Session)
+	for open(token).StatusCode == http.StatusOK {
+		opened++
+	}
+	if want := visitorStreams * 4; opened != want {
+		t.Errorf("the visitor opened %d streams in a minute, want %d", opened, want)
+	}
 	if held := streams.Counts().Used; held != share.EventStreams.Session {
 		t.Errorf("the visitor holds %d streams, want %d", held, share.EventStreams.Session)
 	}

@@ -18,6 +18,8 @@ import (
 const (
 	// aliveEvery is how often a contact in the queue is recorded as there.
 	aliveEvery = 30 * time.Second
+	// visitorStreams is how often a visitor opens a stream, in calls of one visitor: each costs some queries.
+	visitorStreams = 10
 	// checkEvery is how often the session of a busy stream is checked.
 	checkEvery = 2 * time.Second
 )
@@ -26,11 +28,14 @@ const (
 // whenever it changes; and, without an id, who is writing and the pieces of the agent's answer. A seq that is not there yet gets
 // a reset: the page loads the conversation again.
 func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
-	s, _, err := d.session(r)
+	s, f, err := d.session(r)
 	if err != nil {
 		return err
 	}
 	httpio.SetCompany(r.Context(), s.Company)
+	if _, err := d.Limits.Allow(r.Context(), "streams/"+s.Contact, visitorStreams*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+		return err
+	}
 	after := int64(0)
 	if given := r.Header.Get("Last-Event-ID"); given != "" {
 		if after, err = strconv.ParseInt(given, 10, 64); err != nil || after < 0 {
@@ -61,13 +66,13 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 			return nil // the client has left
 		}
 	}
-	f := follower{chat: d, r: r, session: s}
+	x := follower{chat: d, r: r, session: s}
 	return stream.Serve(subscription.Ready(), func(ctx context.Context) ([]httpio.Event, error) {
 		found, _, err := subscription.Next(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return f.events(ctx, found)
+		return x.events(ctx, found)
 	})
 }
 
