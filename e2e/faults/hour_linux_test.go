@@ -76,7 +76,7 @@ func TestFaultsAHostileHour(t *testing.T) {
 	h.strangers()
 	h.visitor(t)
 	h.marketer(t)
-	pause(ctx, 2*time.Second) // until most connections are open
+	pause(ctx, reopen) // until most connections are open
 	o := &ours{t: t, base: "http://" + n.addr, sip: sipAddress}
 	took := o.work(ctx, h, *hostileTime)
 	cancel()
@@ -159,8 +159,11 @@ type hour struct {
 	packets atomic.Int64
 }
 
-// reopen is after how long a connection that was closed is opened again.
-const reopen = 10 * time.Second
+const (
+	connections = 4000 // of strangers, to SIP and to HTTP each
+	// reopen is after how long one that was closed is opened again: they come one after the other, and not all at once.
+	reopen = 10 * time.Second
+)
 
 // strangers send 20,000 packets a second over UDP, and hold 8,000 connections or as many as they get.
 func (h *hour) strangers() {
@@ -169,7 +172,7 @@ func (h *hour) strangers() {
 		h.clients.Go(func() { h.flood(fmt.Sprintf("127.0.20.%d", i+1), each, tick) })
 	}
 	invite := h.request("INVITE", "127.0.21.1", "TCP", 0)
-	for i := range 4000 {
+	for i := range connections {
 		from := net.ParseIP("127.0.21.1").To4()
 		from[3] += byte(i % 2)
 		text := []byte(nil) // idle
@@ -177,16 +180,18 @@ func (h *hour) strangers() {
 			text = invite[:len(invite)/2]
 		}
 		h.clients.Go(func() {
+			pause(h.ctx, time.Duration(i)*reopen/connections)
 			for h.ctx.Err() == nil {
 				h.holdAt(h.sip, from, text)
 				pause(h.ctx, reopen)
 			}
 		})
 	}
-	for i := range 4000 {
+	for i := range connections {
 		from := net.ParseIP("127.0.22.1").To4()
 		from[3] += byte(i % 2)
 		h.clients.Go(func() {
+			pause(h.ctx, time.Duration(i)*reopen/connections)
 			for h.ctx.Err() == nil {
 				h.hold(from, nil)
 				pause(h.ctx, reopen)
