@@ -75,7 +75,7 @@ func (b *built) title() string {
 // shipped are the files and folders of the commit that the archive has: the documents, and what they link to.
 func shipped() []string {
 	return []string{
-		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md", "bench/notes.md", "bench/method.md",
+		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md", "bench/notes.md", "bench/method.md",
 		"clients/typescript/README.md", "e2e/clients/scenarios.json",
 		"e2e/faults/ledger.md", "internal/api/openapi.yaml", "internal/config/demo.yaml", "internal/config/testdata/provision.example.yaml",
 	}
