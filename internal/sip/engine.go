@@ -315,7 +315,7 @@ func (e *Engine) hostFor(far string) netip.Addr {
 }
 
 // soundHost is the address that the sound of a call, whose SDP names host, is sent from: where signalling has an address of its own the same
-// one, for the far side hears nobody else. Else the network's way to the far side decides, as it does for host.
+// one, for the far side accepts no other. Else the network's way to the far side decides, as it does for host.
 func (e *Engine) soundHost(host netip.Addr) netip.Addr {
 	switch own := e.address.Addr(); {
 	case !own.IsUnspecified():

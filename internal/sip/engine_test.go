@@ -286,7 +286,7 @@ func TestACallWithoutSoundIsEnded(t *testing.T) {
 	})
 }
 
-// On a machine with several addresses the far side hears nobody but the address that the SDP names.
+// On a machine with several addresses the far side accepts sound from the one that the SDP names alone.
 func TestSoundIsSentFromTheAddressOfSIP(t *testing.T) {
 	for own, want := range map[string]string{"127.0.0.41:0": "127.0.0.41", "0.0.0.0:0": "0.0.0.0"} {
 		e, err := New(t.Context(), Options{Address: own, Log: slog.New(slog.DiscardHandler)})
