@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// workers are the semaphores that bound the work of the program itself, by function, with what keeps one company from taking all of it.
+// workers lists the semaphores of background work by function, each with the reason why one company cannot take all of it.
 // What a client or a company holds is bound by package share instead, whose table is in docs/reference/limits.md.
 var workers = map[string]string{
 	"internal/auth/hash.go newHasher":           "the hashes that run: a place in share.SignIns comes first",

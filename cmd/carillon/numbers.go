@@ -11,7 +11,7 @@ import (
 
 type numbersCommand struct {
 	List    numbersList    `cmd:"" help:"List the telephone numbers that lines of several companies have, and whose they are."`
-	Assign  numbersAssign  `cmd:"" help:"Give a number to a company: it alone takes calls to it, whichever lines others have."`
+	Assign  numbersAssign  `cmd:"" help:"Assign a number to a company: calls to it go to that company only."`
 	Release numbersRelease `cmd:"" help:"Take an assignment back."`
 }
 

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	admitMost = 5 * time.Second // to look up a trunk's name
-	askMost   = 4 * time.Second
+	maxAdmit = 5 * time.Second // to look up a trunk's name
+	askMost  = 4 * time.Second
 )
 
 // admitTrunk checks the trunk of a line that a member of the company sets up.
@@ -29,7 +29,7 @@ func admitTrunk(allowed []netip.Prefix) func(context.Context, json.RawMessage) e
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, admitMost)
+		ctx, cancel := context.WithTimeout(ctx, maxAdmit)
 		defer cancel()
 		switch err := sip.Admit(ctx, trunk, allowed); {
 		case errors.Is(err, sip.ErrDenied):
@@ -45,7 +45,7 @@ func admitTrunk(allowed []netip.Prefix) func(context.Context, json.RawMessage) e
 func meetTrunks(ctx context.Context, one, other json.RawMessage) bool {
 	a, errA := sip.TrunkOf(one)
 	b, errB := sip.TrunkOf(other)
-	ctx, cancel := context.WithTimeout(ctx, admitMost)
+	ctx, cancel := context.WithTimeout(ctx, maxAdmit)
 	defer cancel()
 	return errA == nil && errB == nil && sip.SameTrunk(ctx, a, b)
 }

@@ -20,8 +20,8 @@ const (
 	cellMost    = 4096 // characters, as a custom value of a request has
 	nameMost    = 100  // of a column
 
-	rowMost   = 2 << 20 // bytes, which 100 cells of four-byte characters fit
-	fieldMost = 16_384  // of a row, empty ones included: as many as a spreadsheet has
+	maxRow    = 2 << 20 // bytes, which 100 cells of four-byte characters fit
+	maxFields = 16_384  // of a row, empty ones included: as many as a spreadsheet has
 )
 
 // table reads the rows of a file. Rows without any text are left out.
@@ -251,11 +251,11 @@ func (b *rowsBound) Read(p []byte) (int, error) {
 				b.bytes, b.fields = 0, 0
 			}
 		}
-		if b.fields >= fieldMost {
-			return 0, atLine(b.begin, fmt.Sprintf("The row has more than %d cells: is this a CSV file?", fieldMost))
+		if b.fields >= maxFields {
+			return 0, atLine(b.begin, fmt.Sprintf("The row has more than %d cells: is this a CSV file?", maxFields))
 		}
-		if b.bytes > rowMost {
-			return 0, atLine(b.begin, fmt.Sprintf("The row has more than %d bytes: is a quotation mark missing?", rowMost))
+		if b.bytes > maxRow {
+			return 0, atLine(b.begin, fmt.Sprintf("The row has more than %d bytes: is a quotation mark missing?", maxRow))
 		}
 	}
 	return n, err

@@ -186,7 +186,7 @@ func TestARowWithoutAnEndIsRefusedBeforeItIsHeld(t *testing.T) {
 			if !errors.As(err, &e) || e.Code != carillon.ValidationFailed || e.Details.Find("reason") != c.reason {
 				t.Errorf("the file is refused with %v", err)
 			}
-			if rest.read > rowMost+1<<20 {
+			if rest.read > maxRow+1<<20 {
 				t.Errorf("%d bytes were read", rest.read)
 			}
 		})
