@@ -41,14 +41,10 @@ type Stream struct {
 	buf     bytes.Buffer
 }
 
-// OpenStream writes the headers of a stream for a holder, whose client is found here; it is one of the router's streams until Close. Once
-// the headers are written errors can no longer be sent to the client. Errors: those of share.Share.Take.
-func OpenStream(w http.ResponseWriter, r *http.Request, by share.Holder) (*Stream, error) {
-	s := &Stream{ctx: r.Context(), w: w, control: http.NewResponseController(w)}
-	var err error
-	if s.place, err = Follow(r, by); err != nil {
-		return nil, err
-	}
+// OpenStream writes the headers of a stream, which holds a place of Follow until Close. Once the headers are written errors can no
+// longer be sent to the client.
+func OpenStream(w http.ResponseWriter, r *http.Request, place *share.Place) (*Stream, error) {
+	s := &Stream{ctx: r.Context(), w: w, control: http.NewResponseController(w), place: place}
 	if st := stateOf(r.Context()); st.router != nil {
 		s.closing = st.router.closing
 	}
@@ -59,7 +55,8 @@ func OpenStream(w http.ResponseWriter, r *http.Request, by share.Holder) (*Strea
 	return s, nil
 }
 
-// Follow takes one of the router's streams for a request that waits for events. Errors: those of share.Share.Take.
+// Follow takes one of the router's streams for a request that waits for events, whose client is found here; before the request
+// asks the database, so that refused ones cost nothing. Errors: those of share.Share.Take.
 func Follow(r *http.Request, by share.Holder) (*share.Place, error) {
 	rt := stateOf(r.Context()).router
 	if rt == nil {

@@ -20,7 +20,7 @@ func TestStreamOutlivesTheTimeoutsAndEndsWhenStreamsAreClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ready, ended := make(chan struct{}, 1), make(chan error, 1)
 		rt := newTestRouter(Route{Pattern: "GET /events", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-			s, err := OpenStream(w, r, share.Holder{})
+			s, err := OpenStream(w, r, new(share.Place))
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func TestStreamOutlivesTheTimeoutsAndEndsWhenStreamsAreClosed(t *testing.T) {
 func TestClientThatLeavesEndsTheStream(t *testing.T) {
 	ended := make(chan error, 1)
 	rt := newTestRouter(Route{Pattern: "GET /events", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-		s, err := OpenStream(w, r, share.Holder{})
+		s, err := OpenStream(w, r, new(share.Place))
 		if err == nil {
 			err = s.Serve(make(chan struct{}), func(context.Context) ([]Event, error) { return nil, nil })
 		}
@@ -96,7 +96,7 @@ func (streamWriter) SetWriteDeadline(time.Time) error { return nil }
 func TestAQuietStreamIsCheckedWithEachHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := streamWriter{httptest.NewRecorder()}
-		s, err := OpenStream(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), share.Holder{})
+		s, err := OpenStream(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), new(share.Place))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,11 @@ func TestAQuietStreamIsCheckedWithEachHeartbeat(t *testing.T) {
 func followers(t *testing.T, r share.Resource) (open func(company, session, client string) (*http.Response, error)) {
 	t.Helper()
 	rt := newTestRouter(Route{Pattern: "GET /events", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-		s, err := OpenStream(w, r, share.Holder{Company: r.Header.Get("Company"), Session: r.Header.Get("Session")})
+		place, err := Follow(r, share.Holder{Company: r.Header.Get("Company"), Session: r.Header.Get("Session")})
+		if err != nil {
+			return err
+		}
+		s, err := OpenStream(w, r, place)
 		if err != nil {
 			return err
 		}

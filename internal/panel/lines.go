@@ -186,7 +186,11 @@ func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
 
 // stream places the call, and streams what happens.
 func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, by member, line *carillon.Sender, trial *LineTrial) error {
-	s, err := httpio.OpenStream(w, r, by.holder())
+	place, err := httpio.Follow(r, by.holder())
+	if err != nil {
+		return err
+	}
+	s, err := httpio.OpenStream(w, r, place)
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,15 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
 			return EventOf(e, body{e.Kind, e.Subject, carillon.FormatTime(e.At), e.Payload}), true
 		}
 	}
+	after, err := lastEvent(r)
+	if err != nil {
+		return err
+	}
+	place, err := httpio.Follow(r, share.Holder{Company: x.CompanyID, Session: x.Session})
+	if err != nil {
+		return err
+	}
+	defer place.Release()
 	if err := x.Allowed(r.Context()); err != nil {
 		return err
 	}
@@ -57,28 +66,24 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
 	if err != nil {
 		return err
 	}
-	after, gone := newest, false
-	if given := r.Header.Get("Last-Event-ID"); given != "" {
-		if after, err = strconv.ParseInt(given, 10, 64); err != nil || after < 0 {
-			return carillon.Invalid("Last-Event-ID", "Must be the id of an event of this stream, or 0")
-		}
-		if gone, err = h.gone(r.Context(), x.CompanyID, x.Topic, after, newest); err != nil {
-			return err
-		}
-		if gone {
-			after = newest
-		}
+	gone := false
+	if after == fromNow {
+		after = newest
+	} else if gone, err = h.gone(r.Context(), x.CompanyID, x.Topic, after, newest); err != nil {
+		return err
+	}
+	if gone {
+		after = newest
 	}
 	s, err := h.Subscribe(x.CompanyID, x.Topic, after)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	stream, err := httpio.OpenStream(w, r, share.Holder{Company: x.CompanyID, Session: x.Session})
+	stream, err := httpio.OpenStream(w, r, place)
 	if err != nil {
 		return err
 	}
-	defer stream.Close()
 	return stream.Serve(s.Ready(), func(ctx context.Context) ([]httpio.Event, error) {
 		events, missed, err := s.Next(ctx)
 		if err != nil {
@@ -101,6 +106,22 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
 		}
 		return all, nil
 	})
+}
+
+// fromNow is the place of a client that names no event.
+const fromNow = -1
+
+// lastEvent is the id of the last event that a client has.
+func lastEvent(r *http.Request) (int64, error) {
+	given := r.Header.Get("Last-Event-ID")
+	if given == "" {
+		return fromNow, nil
+	}
+	after, err := strconv.ParseInt(given, 10, 64)
+	if err != nil || after < 0 {
+		return 0, carillon.Invalid("Last-Event-ID", "Must be the id of an event of this stream, or 0")
+	}
+	return after, nil
 }
 
 // gone reports whether the newest events after one are not stored: they were deleted, the topic was not followed for a time, or

@@ -10,7 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"carillon/internal/httpio"
 	"carillon/internal/realtime"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
@@ -65,4 +67,48 @@ func TestABusyStreamIsCheckedEveryTwoSeconds(t *testing.T) {
 			t.Errorf("it is asked %d times", asked)
 		}
 	})
+}
+
+// unasked is a database that nothing may ask.
+type unasked struct{ t *testing.T }
+
+func (u unasked) Follow(context.Context, string, string) error {
+	u.t.Error("a topic is followed")
+	return nil
+}
+
+func (u unasked) EventsAfter(context.Context, string, string, int64, int) ([]store.Event, error) {
+	u.t.Error("events are read")
+	return nil, nil
+}
+
+func (u unasked) LastEvent(context.Context, string, string) (int64, error) {
+	u.t.Error("the last event is read")
+	return 0, nil
+}
+
+// Somebody who holds all the streams that they may asks for more of them again and again.
+func TestARefusedStreamAsksTheDatabaseNothing(t *testing.T) {
+	hub := realtime.NewHub(unasked{t}, slog.New(slog.DiscardHandler), nil)
+	router := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
+		Pattern: "GET /", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
+			return hub.Serve(w, r, realtime.Stream{CompanyID: "a", Topic: topic, Allowed: func(context.Context) error {
+				t.Error("whether the caller may follow is looked up")
+				return nil
+			}})
+		},
+	})
+	router.Streams = share.New(share.Resource{Name: "event_streams", Holds: "streams", Node: 10, Company: 1})
+	if _, err := router.Streams.Take(share.Holder{Company: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	for header, want := range map[string]int{"": http.StatusTooManyRequests, "7": http.StatusTooManyRequests, "x": http.StatusBadRequest} {
+		w := response{httptest.NewRecorder()}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+		r.Header.Set("Last-Event-ID", header)
+		router.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("after the event %q: %d, want %d", header, w.Code, want)
+		}
+	}
 }

@@ -42,6 +42,11 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 			return carillon.Invalid("Last-Event-ID", "Must be the seq of a turn, or 0")
 		}
 	}
+	place, err := httpio.Follow(r, share.Holder{Company: s.Company, Visitor: true, Session: s.Contact})
+	if err != nil {
+		return err
+	}
+	defer place.Release()
 	c, err := d.Chats.Find(r.Context(), s.Company, s.Conversation)
 	if err != nil {
 		return err
@@ -56,11 +61,10 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer subscription.Close()
-	stream, err := httpio.OpenStream(w, r, share.Holder{Company: s.Company, Visitor: true, Session: s.Contact})
+	stream, err := httpio.OpenStream(w, r, place)
 	if err != nil {
 		return err
 	}
-	defer stream.Close()
 	if gone {
 		if err := stream.Send(httpio.Event{Name: "reset", Data: []byte("{}")}); err != nil {
 			return nil // the client has left
