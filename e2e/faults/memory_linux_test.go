@@ -71,7 +71,7 @@ func attack(t *testing.T, during time.Duration, flags ...string) {
 	})
 	h.attack()
 	pause(ctx, 2*time.Second) // until most connections are open
-	took := h.sendOurs(t, during)
+	took := h.sendOurs(t, &http.Client{Timeout: hung}, during)
 	cancel()
 	clients.Wait()
 	if n.dead() {
@@ -191,9 +191,8 @@ func (h *hostile) send(from, method, path, body string, n int) {
 }
 
 // sendOurs sends as a company that does nothing wrong and returns how long each request took.
-func (h *hostile) sendOurs(t *testing.T, during time.Duration) (took []time.Duration) {
+func (h *hostile) sendOurs(t *testing.T, client *http.Client, during time.Duration) (took []time.Duration) {
 	t.Helper()
-	client := &http.Client{Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()
 	body := fmt.Sprintf(sendForm, "ours", "")
 	for end := time.Now().Add(during); time.Now().Before(end); {
