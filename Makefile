@@ -34,6 +34,10 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 web/dist/panel/index.html: web/node_modules/.installed $(WEBFILES)
 	cd web && npm run --silent types && node build.mjs
 
+web/node_modules/.tested: web/node_modules/.installed $(WEBFILES)
+	cd web && npm run --silent check && npm run --silent test -- --reporter=dot
+	@touch $@
+
 clients/typescript/dist/index.js: web/node_modules/.installed internal/api/openapi.yaml $(wildcard clients/typescript/src/[a-z]*.ts) clients/typescript/tsconfig.json
 	cd web && npm run --silent client
 	@touch $@
