@@ -12,18 +12,32 @@ import (
 
 // response is what the agent says in one go: an answer, or words of its own.
 type response struct {
-	id      int64
-	seq     int64 // of its turn; 0: not stored yet, or not at all
-	aside   bool  // it is not stored, and no answer to the person
-	text    strings.Builder
-	split   sentences
-	whole   bool // all of its text is here
-	parts   int  // that are not sent yet
-	samples int
-	asked   time.Time // when the person had said what it answers; zero: it answers nothing
-	first   time.Time // its first words
-	voice   chats.Voice
-	spoke   bool // its sound was recorded
+	id       int64
+	seq      int64 // of its turn; 0: not stored yet, or not at all
+	aside    bool  // it is not stored, and no answer to the person
+	text     strings.Builder
+	split    sentences
+	spokenTo int  // up to where its text is parts
+	whole    bool // all of its text is here
+	parts    int  // that are not sent yet
+	samples  int
+	asked    time.Time // when the person had said what it answers; zero: it answers nothing
+	first    time.Time // its first words
+	voice    chats.Voice
+	spoke    bool // its sound was recorded
+}
+
+// place is where the next sentence that is spoken begins in the response's text. What is said besides the text, such as the keys of its
+// choices, is at its end.
+func (r *response) place(sentence string) int {
+	text := r.text.String()
+	at := strings.Index(text[r.spokenTo:], sentence)
+	if at < 0 {
+		return len(text)
+	}
+	at += r.spokenTo
+	r.spokenTo = at + len(sentence)
+	return at
 }
 
 // held is what was cut off, and may go on.
@@ -296,9 +310,8 @@ func (l *talker) drop() {
 	if r.aside {
 		return
 	}
-	text := strings.TrimSpace(r.text.String())
-	r.voice.Cut, r.voice.Heard = true, heardOf(text, h.unheard)
-	l.show(Event{Kind: Corrected, ID: r.id, Text: r.voice.Heard, Original: text})
+	r.voice.Cut, r.voice.Heard = true, heardOf(r, h.unheard)
+	l.show(Event{Kind: Corrected, ID: r.id, Text: r.voice.Heard, Original: strings.TrimSpace(r.text.String())})
 	if r.samples == 0 {
 		r.samples = 1
 	}
