@@ -79,7 +79,7 @@ func (l *talker) said(r *response, e Event) {
 		}
 	}
 	if r.aside && e.Choices == nil && l.mate == nil && l.conversation.State == chats.Automated {
-		e.Choices = l.choices // which are still to be taken
+		e.Choices = l.offered() // which are still to be taken
 	}
 	e.Kind, e.ID, e.Text = Responded, r.id, strings.TrimSpace(r.text.String())
 	l.show(e)
@@ -139,7 +139,7 @@ func (l *talker) begun(r *response, now time.Time) {
 	r.voice.FirstAudioMS = max(now.Sub(r.first).Milliseconds(), 1)
 	l.x.all.o.Observer.Took("first_audio", now.Sub(r.first))
 	if !r.aside {
-		l.owed = time.Time{}
+		l.owed, l.unanswered = time.Time{}, false
 	}
 }
 
@@ -186,7 +186,7 @@ func (l *talker) aside(text string) {
 	l.response = before
 }
 
-// ask says a flow's question again, which is no turn: it is one already.
+// ask says a question again, which is no turn: it is one already.
 func (l *talker) ask(p *Pending) {
 	before := l.response
 	r := l.newResponse()
@@ -206,10 +206,14 @@ func (l *talker) sayNow(text string) {
 
 // announce says something of the agent's own, as a turn. excuse: it stands for the response that is awaited.
 func (l *talker) announce(text string, choices []string, excuse bool) {
+	l.announceAs(Saying{Text: text, Choices: choices}, excuse)
+}
+
+func (l *talker) announceAs(in Saying, excuse bool) {
 	r := l.newResponse()
-	l.choices = choices
-	in := Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: text, Choices: choices}
-	if len(choices) > 0 {
+	l.choices = in.Choices
+	in.ClientID, in.Kind = l.newClientID(), chats.KindText
+	if len(in.Choices) > 0 {
 		in.Kind = chats.KindChoices
 	}
 	l.store(func(ctx context.Context) error {
@@ -222,8 +226,8 @@ func (l *talker) announce(text string, choices []string, excuse bool) {
 		}
 		return err
 	})
-	l.say(r, text)
-	l.said(r, Event{Choices: choices})
+	l.say(r, in.Text)
+	l.said(r, Event{Choices: in.Choices})
 }
 
 // later has the loop run a function from the goroutine that stores; it does not wait where the talk is over.
