@@ -134,7 +134,7 @@ func New(o Options) *Conversations {
 	runner := &Runner{core: c, programs: cache.Sized(programs, sizeOf, programTimeout)}
 	runner.rounds = newRounds(runner)
 	replies := &replies{
-		core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs),
+		core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), left: make(chan struct{}, 1),
 		places: o.Shares.Of(share.AgentReplies), queue: o.Shares.Of(share.ReplyQueue),
 		underWay: map[string]*replying{}, queued: map[string]bool{},
 	}

@@ -25,6 +25,8 @@ const (
 	overdue   = replyTimeout + 5*time.Second
 	maxSaid   = 30 // turns that the agent gets
 	maxAnswer = 8000
+	// deadFor is how long a node has shown no life at least that is declared dead.
+	deadFor = 2 * time.Second
 	// checkEvery is how often it is checked that the agent is still to reply, while it does.
 	checkEvery = time.Second
 )
@@ -36,6 +38,7 @@ type replies struct {
 	runner  *Runner
 	screens *Screens
 	jobs    chan job
+	left    chan struct{} // a node was declared dead
 	places  *share.Share  // of the conversations that are replied to
 	queue   *share.Share  // of those that wait for a place
 
@@ -70,6 +73,14 @@ func (s *replies) interrupt(id string) {
 	}
 }
 
+// Deposed has this node give the replies that a node owes which was declared dead.
+func (s *Conversations) Deposed() {
+	select {
+	case s.replies.left <- struct{}{}:
+	default:
+	}
+}
+
 // Run has the agent reply, and ends what waited for too long, until ctx ends; replies in progress are ended then, and given
 // by another node or after the next start.
 func (s *Conversations) Run(ctx context.Context) error {
@@ -94,6 +105,10 @@ func (s *replies) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-s.left: // what other nodes are replying to is stored once, though it may be thought of twice
+			if err := s.takeOver(ctx, s.now().Add(-deadFor)); err != nil && ctx.Err() == nil {
+				s.o.Log.WarnContext(ctx, "take up replies", "error", err)
+			}
 		case j := <-s.jobs:
 			leave, ok := s.enqueue(j)
 			if !ok {
