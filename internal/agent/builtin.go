@@ -19,40 +19,42 @@ func NewBuiltin(s *knowledge.Search) Builtin { return Builtin{s} }
 // askedForPerson is the reason of a handoff that the contact asked for.
 const askedForPerson = "asked for a person"
 
-// Reply implements Thinker.
+// Reply implements Thinker. It says nothing to keys that nobody asked for, nor to what was said before the question that is asked and is
+// no answer to it: that question is the response.
 func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error) error {
 	texts := textsOf(r.Language, r.Agent.Language)
 	words := knowledge.Words(r.Message())
 	if done, err := fillIn(r, texts, emit); done || err != nil {
 		return err
 	}
-	switch kind := talkOf(words); {
-	case kind == wantsPerson, kind == agrees && proposed(r):
+	kind := talkOf(words)
+	switch {
+	case kind == wantsPerson, kind == agrees && r.Asked == OffersPerson:
 		return emit(Action{Handoff: askedForPerson})
-	case kind == declines && proposed(r):
+	case r.Early && kind != asks:
+		return nil
+	case kind == declines && r.Asked == OffersPerson:
 		return emit(Action{Say: texts.declined})
-	case kind == greets:
-		return emit(Action{Say: texts.greeting})
-	case kind == thanks:
-		return emit(Action{Say: texts.thanks})
 	case kind == leaves:
 		return emit(Action{Say: texts.goodbye, End: r.Aloud && slices.Contains(r.Agent.Tools, "hang_up")})
+	case kind == greets, kind == thanks:
+		if done, err := askAgain(r, "", emit); done || err != nil {
+			return err
+		}
+		return emit(Action{Say: map[talk]string{greets: texts.greeting, thanks: texts.thanks}[kind]})
 	}
 	if tool := toolFor(r, words); tool != nil {
 		return useTool(ctx, r, tool, texts, emit)
 	}
 	var found []knowledge.Hit
-	if b.search != nil {
+	if b.search != nil && !r.keys() {
 		var err error
 		if found, err = b.search.Find(ctx, r.Query(r.Message(), 1)); err != nil {
 			return err
 		}
 	}
 	if len(found) == 0 || !found[0].Answers() {
-		if done, err := askAgain(r, func(q string) error { return emit(Action{Say: texts.again + " " + q}) }, emit); done || err != nil {
-			return err
-		}
-		return emit(Action{Say: texts.unknown, Choices: []string{texts.person}, Unanswered: true})
+		return ignorant(r, texts, emit)
 	}
 	best := &found[0]
 	for _, piece := range pieces(best.Excerpt) {
@@ -63,8 +65,22 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	if err := emit(Action{Sources: []Source{{Title: best.Title, URL: best.URL}}}); err != nil {
 		return err
 	}
-	_, err := askAgain(r, func(q string) error { return emit(Action{Say: " " + q}) }, emit)
+	_, err := askAgain(r, "", emit)
 	return err
+}
+
+// ignorant responds to what is neither an answer nor a question that the knowledge answers.
+func ignorant(r *Request, t texts, emit func(Action) error) error {
+	if r.Early {
+		return nil
+	}
+	if done, err := askAgain(r, t.again, emit); done || err != nil {
+		return err
+	}
+	if r.keys() {
+		return nil
+	}
+	return emit(Action{Say: t.unknown, Choices: []string{t.person}, Asks: OffersPerson, Unanswered: true})
 }
 
 // toolFor is the client tool one of whose phrases a message contains; nil: there is none.
@@ -95,28 +111,20 @@ func useTool(ctx context.Context, r *Request, tool *ClientTool, t texts, emit fu
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return emit(Action{Say: t.failed, Choices: []string{t.person}, Failure: "The page's tool " + tool.Name + " failed: " + err.Error()})
+		failed := Action{Say: t.failed, Choices: []string{t.person}, Failure: "The page's tool " + tool.Name + " failed: " + err.Error()}
+		if r.Agent.Question(r.Asked) != nil {
+			failed.Asks = r.Asked
+		}
+		return emit(failed)
 	}
 	result = strings.TrimSpace(strings.ToValidUTF8(result[:min(len(result), toolResultMost)], ""))
 	if result == "" {
 		result = t.done
 	}
-	return emit(Action{Say: result})
-}
-
-// proposed reports whether the agent's last words proposed a teammate.
-func proposed(r *Request) bool {
-	for i := len(r.Said) - 2; i >= 0; i-- {
-		if said := r.Said[i]; !said.Contact {
-			for _, t := range languages {
-				if strings.Contains(said.Text, t.unknown) {
-					return true
-				}
-			}
-			return false
-		}
+	if done, err := askAgain(r, result, emit); done || err != nil {
+		return err
 	}
-	return false
+	return emit(Action{Say: result})
 }
 
 // pieceLength is how many bytes a piece of a text has at least, but for the last.

@@ -43,26 +43,26 @@ func replies(t *testing.T, thinker Thinker, r *Request) (text string, all []Acti
 }
 
 func TestOnlyWhatWasProposedIsAgreedTo(t *testing.T) {
-	proposal := Said{Text: textsOf("es").unknown}
 	for _, c := range []struct {
-		said    []Said
-		handoff bool
+		asked, said string
+		handoff     bool
 	}{
-		{[]Said{{true, "xyzzy"}, proposal, {true, "sí"}}, true},
-		{[]Said{{true, "xyzzy"}, proposal, {true, "no"}}, false},
-		{[]Said{{true, "hola"}, {Text: "¡Hola!"}, {true, "sí"}}, false},
-		{[]Said{{true, "sí"}}, false},
+		{OffersPerson, "sí", true},
+		{OffersPerson, "no", false},
+		{"", "sí", false}, // though the proposal is among what was said
+		{"something", "sí", false},
 	} {
-		_, all := replies(t, Builtin{}, &Request{Language: "es", Said: c.said})
+		said := []Said{{Text: textsOf("es").unknown}, {Contact: true, Text: c.said}}
+		_, all := replies(t, Builtin{}, &Request{Language: "es", Asked: c.asked, Said: said})
 		if got := all[0].Handoff != ""; got != c.handoff {
-			t.Errorf("%v: %+v", c.said, all)
+			t.Errorf("%+v: %+v", c, all)
 		}
 	}
 }
 
 func TestTheLanguageIsTheConversationsElseTheAgents(t *testing.T) {
 	for _, c := range [][3]string{{"pt-BR", "es", "Não sei."}, {"fr", "es", "No lo sé."}, {"fr", "de", "I do not know"}} {
-		text, all := replies(t, Builtin{}, &Request{Language: c[0], Agent: &Agent{Language: c[1]}, Said: []Said{{true, "xyzzy"}}})
+		text, all := replies(t, Builtin{}, &Request{Language: c[0], Agent: &Agent{Language: c[1]}, Said: []Said{{Contact: true, Text: "xyzzy"}}})
 		if !strings.HasPrefix(text, c[2]) || !all[0].Unanswered || len(all[0].Choices) != 1 {
 			t.Errorf("%v: %q, %+v", c, text, all)
 		}
@@ -82,7 +82,7 @@ func TestATextComesInPieces(t *testing.T) {
 
 func TestAnErrorOfTheListenerEndsTheReply(t *testing.T) {
 	gone := errors.New("gone")
-	err := Builtin{}.Reply(context.Background(), &Request{Agent: &Agent{}, Said: []Said{{true, "hi"}}}, func(Action) error { return gone })
+	err := Builtin{}.Reply(context.Background(), &Request{Agent: &Agent{}, Said: []Said{{Contact: true, Text: "hi"}}}, func(Action) error { return gone })
 	if !errors.Is(err, gone) {
 		t.Error(err)
 	}

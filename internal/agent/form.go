@@ -38,21 +38,33 @@ func (r *Result) Offers(language string) []string {
 	return nil
 }
 
-// asked is the question that the agent asked last, before the contact's message; -1: none.
-func asked(r *Request, questions []Result) int {
-	for i := len(r.Said) - 2; i >= 0; i-- {
-		if said := r.Said[i]; !said.Contact {
-			return slices.IndexFunc(questions, func(q Result) bool { return strings.Contains(said.Text, q.Question) })
+// Question is the question of a result that has one; nil: there is none.
+func (a *Agent) Question(name string) *Result {
+	for i := range a.Result {
+		if r := &a.Result[i]; r.Name == name && r.Question != "" {
+			return r
 		}
 	}
-	return -1
+	return nil
+}
+
+// Asking is the result whose question a text of the company asks, such as a greeting: the last one in it; "": it asks none.
+func (a *Agent) Asking(text string) (name string) {
+	end, length := -1, 0
+	for _, q := range a.Questions() {
+		at := strings.LastIndex(text, q.Question)
+		if to := at + len(q.Question); at >= 0 && (to > end || to == end && len(q.Question) > length) {
+			name, end, length = q.Name, to, len(q.Question)
+		}
+	}
+	return name
 }
 
 // fillIn takes a message as the answer to the question that was asked, and asks the next one. done is false where no question was
 // asked, or the message is no answer to it.
 func fillIn(r *Request, t texts, emit func(Action) error) (done bool, err error) {
 	questions := r.Agent.Questions()
-	i := asked(r, questions)
+	i := slices.IndexFunc(questions, func(q Result) bool { return q.Name == r.Asked })
 	if i < 0 {
 		return false, nil
 	}
@@ -66,26 +78,28 @@ func fillIn(r *Request, t texts, emit func(Action) error) (done bool, err error)
 		return true, emit(x)
 	}
 	next := questions[i+1]
-	x.Say, x.Choices = next.Question, next.Offers(r.Language)
+	x.Say, x.Choices, x.Asks = next.Question, next.Offers(r.Language), next.Name
 	return true, emit(x)
 }
 
-// askAgain asks the question again that a message did not answer; false where none was asked.
-func askAgain(r *Request, say func(text string) error, emit func(Action) error) (bool, error) {
-	questions := r.Agent.Questions()
-	i := asked(r, questions)
-	if i < 0 {
+// askAgain asks the question again that a message did not answer, after these words; false where none was asked.
+func askAgain(r *Request, words string, emit func(Action) error) (bool, error) {
+	q := r.Agent.Question(r.Asked)
+	if q == nil {
 		return false, nil
 	}
-	if err := say(questions[i].Question); err != nil {
-		return true, err
-	}
-	return true, emit(Action{Choices: questions[i].Offers(r.Language)})
+	return true, emit(Action{Say: words + " " + q.Question, Choices: q.Offers(r.Language), Asks: q.Name})
 }
 
 // read reads an answer; ok is false where the message is none.
 func (r *Result) read(message, language string) (text string, ok bool) {
 	words := knowledge.Words(message)
+	if offers := r.Offers(language); len(offers) > 0 { // by its number, as keys say it
+		if i, err := strconv.Atoi(strings.TrimSpace(message)); err == nil && i >= 1 && i <= len(offers) && !slices.Contains(offers, strings.TrimSpace(message)) {
+			message = offers[i-1]
+			words = knowledge.Words(message)
+		}
+	}
 	switch r.Type {
 	case "boolean":
 		t := textsOf(language)
@@ -105,16 +119,32 @@ func (r *Result) read(message, language string) (text string, ok bool) {
 		}
 		return "", false
 	case "choice":
-		said := " " + strings.Join(words, " ") + " "
-		for _, c := range r.Choices {
-			if w := strings.Join(knowledge.Words(c), " "); w != "" && strings.Contains(said, " "+w+" ") {
-				return c, true
-			}
-		}
-		return "", false
+		return r.chosen(words)
 	}
 	if kind := talkOf(words); kind == wantsPerson || len(words) == 0 || strings.HasSuffix(strings.TrimSpace(message), "?") {
 		return "", false
 	}
 	return message, true
+}
+
+// chosen is the choice that a message in folded words is, or names: of several the one that the others are parts of.
+func (r *Result) chosen(words []string) (choice string, ok bool) {
+	said, longest := " "+strings.Join(words, " ")+" ", ""
+	var named []string
+	for _, c := range r.Choices {
+		w := " " + strings.Join(knowledge.Words(c), " ") + " "
+		switch {
+		case strings.TrimSpace(w) == "" || !strings.Contains(said, w):
+			continue
+		case len(w) > len(longest):
+			choice, longest = c, w
+		}
+		named = append(named, w)
+	}
+	for _, w := range named {
+		if !strings.Contains(longest, w) {
+			return "", false
+		}
+	}
+	return choice, choice != ""
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,42 +11,104 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 		{Name: "confirmed", Type: "boolean", Question: "Do you confirm?"},
 		{Name: "note", Type: "text"},
 		{Name: "people", Type: "number", Question: "How many of you come?"},
-		{Name: "time", Type: "choice", Choices: []string{"morning", "late afternoon"}, Question: "Morning or late afternoon?"},
+		{Name: "time", Type: "choice", Choices: []string{"morning", "late", "late afternoon"}, Question: "Morning or late afternoon?"},
 		{Name: "wish", Type: "text", Question: "What do you wish for?"},
 	}}
 	for _, c := range []struct {
-		question, message string
-		set               string // "": no answer
-		say               string // what follows
-		choices           []string
+		asked, message string
+		set            string // "": no answer
+		say            string // what follows
+		choices        []string
+		asks           string
 	}{
-		{"Hello Ana. Do you confirm?", "Yes", "true", "How many of you come?", nil},
-		{"Do you confirm?", "yes please", "true", "How many of you come?", nil},
-		{"Do you confirm?", "no, thanks", "false", "How many of you come?", nil},
-		{"Do you confirm?", "the moon", "", "I did not understand that. Do you confirm?", []string{"Yes", "No"}},
-		{"How many of you come?", "We are 3.", "3", "Morning or late afternoon?", []string{"morning", "late afternoon"}},
-		{"How many of you come?", "2,5", "2.5", "Morning or late afternoon?", []string{"morning", "late afternoon"}},
-		{"How many of you come?", "a few", "", "I did not understand that. How many of you come?", nil},
-		{"Morning or late afternoon?", "In the LATE afternoon, please", "late afternoon", "What do you wish for?", nil},
-		{"What do you wish for?", "A quiet room", "A quiet room", "Thank you, I have noted that. Is there anything else?", nil},
-		{"What do you wish for?", "What can I wish for?", "", "I did not understand that. What do you wish for?", nil},
-		{"Is there anything else?", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}},
+		{"confirmed", "Yes", "true", "How many of you come?", nil, "people"},
+		{"confirmed", "yes please", "true", "How many of you come?", nil, "people"},
+		{"confirmed", "no, thanks", "false", "How many of you come?", nil, "people"},
+		{"confirmed", "2", "false", "How many of you come?", nil, "people"},
+		{"confirmed", "the moon", "", "I did not understand that. Do you confirm?", []string{"Yes", "No"}, "confirmed"},
+		{"confirmed", "hello", "", " Do you confirm?", []string{"Yes", "No"}, "confirmed"},
+		{"confirmed", "thanks", "", " Do you confirm?", []string{"Yes", "No"}, "confirmed"},
+		{"people", "We are 3.", "3", "Morning or late afternoon?", []string{"morning", "late", "late afternoon"}, "time"},
+		{"people", "2,5", "2.5", "Morning or late afternoon?", []string{"morning", "late", "late afternoon"}, "time"},
+		{"people", "a few", "", "I did not understand that. How many of you come?", nil, "people"},
+		{"time", "In the LATE afternoon, please", "late afternoon", "What do you wish for?", nil, "wish"},
+		{"time", "late", "late", "What do you wish for?", nil, "wish"},
+		{"time", "3", "late afternoon", "What do you wish for?", nil, "wish"},
+		{"time", "in the morning or late", "", "I did not understand that. Morning or late afternoon?", []string{"morning", "late", "late afternoon"}, "time"},
+		{"wish", "A quiet room", "A quiet room", "Thank you, I have noted that. Is there anything else?", nil, ""},
+		{"wish", "What can I wish for?", "", "I did not understand that. What do you wish for?", nil, "wish"},
+		{"", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}, OffersPerson},
+		{"note", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}, OffersPerson},
 	} {
-		r := &Request{Agent: a, Language: "en", Said: []Said{{Text: c.question}, {Contact: true, Text: c.message}}}
-		var said, set string
-		var choices []string
-		if err := (Builtin{}).Reply(context.Background(), r, func(x Action) error {
-			said += x.Say
-			choices = append(choices, x.Choices...)
-			for _, v := range x.Set {
-				set = v.Text
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
+		// What was said is no matter: the person may have cut it off, or it may hold the text of another question.
+		r := &Request{Agent: a, Language: "en", Asked: c.asked, Said: []Said{{Text: "Hello Ana. Do you … What do you wish for?"}, {Contact: true, Text: c.message}}}
+		said, set, choices, asks := responds(t, r)
+		if said != c.say || set != c.set || !cmp.Equal(choices, c.choices) || asks != c.asks {
+			t.Errorf("%q to %q: %q, set %q, choices %q, asks %q", c.message, c.asked, said, set, choices, asks)
 		}
-		if said != c.say || set != c.set || !cmp.Equal(choices, c.choices) {
-			t.Errorf("%q to %q: %q, set %q, choices %q", c.message, c.question, said, set, choices)
+	}
+}
+
+// responds is what the builtin engine does about a request.
+func responds(t *testing.T, r *Request) (said, set string, choices []string, asks string) {
+	t.Helper()
+	if err := (Builtin{}).Reply(t.Context(), r, func(x Action) error {
+		said += x.Say
+		choices = append(choices, x.Choices...)
+		asks += x.Asks
+		for _, v := range x.Set {
+			set = v.Text
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return said, set, choices, asks
+}
+
+func TestWhatWasSaidBeforeAQuestionAnswersItOrIsLeft(t *testing.T) {
+	a := &Agent{Language: "en", Result: []Result{{Name: "come", Type: "boolean", Question: "Do you come?"}}}
+	for message, want := range map[string]string{
+		"yes": "true", "the moon": "", "hello": "", "thanks": "",
+	} {
+		r := &Request{Agent: a, Language: "en", Asked: "come", Early: true, Said: []Said{{Contact: true, Text: message}}}
+		if said, set, _, _ := responds(t, r); set != want || want == "" && said != "" {
+			t.Errorf("%q: %q, set %q", message, said, set)
+		}
+	}
+	// What was meant for an earlier question answers none, and is not responded to.
+	r := &Request{Agent: a, Language: "en", Early: true, Said: []Said{{Contact: true, Text: "yes"}}}
+	if said, set, _, _ := responds(t, r); said != "" || set != "" {
+		t.Errorf("%q, set %q", said, set)
+	}
+	r.Said[0].Text = "I want to talk to a person"
+	if _, all := replies(t, Builtin{}, r); len(all) != 1 || all[0].Handoff == "" {
+		t.Errorf("who asks for a person gets %+v", all)
+	}
+}
+
+func TestKeysThatNobodyAskedForAreNoQuestion(t *testing.T) {
+	a := &Agent{Language: "en", Result: []Result{{Name: "come", Type: "boolean", Question: "Do you come?"}}}
+	r := &Request{Agent: a, Language: "en", Said: []Said{{Contact: true, Text: "5", Keys: true}}}
+	if said, set, _, asks := responds(t, r); said != "" || set != "" || asks != "" {
+		t.Errorf("%q, set %q, asks %q", said, set, asks)
+	}
+	r.Asked = "come"
+	if said, _, _, asks := responds(t, r); said != "I did not understand that. Do you come?" || asks != "come" {
+		t.Errorf("instead of a choice: %q, asks %q", said, asks)
+	}
+}
+
+func TestWordsOfTheCompanyAskTheLastQuestionInThem(t *testing.T) {
+	a := &Agent{Result: []Result{
+		{Name: "adults", Type: "number", Question: "How many?"}, {Name: "children", Type: "number", Question: "And children? How many?"}, {Name: "note", Type: "text"},
+	}}
+	for text, want := range map[string]string{
+		"Hello. How many?": "adults", "Good. And children? How many?": "children", "How many? Say a number. And children? How many? Thanks.": "children",
+		"And children? How many? Again, of the adults: How many?": "adults", "Hello.": "", "": "",
+	} {
+		if got := a.Asking(text); got != want {
+			t.Errorf("%q asks %q, not %q", text, got, want)
 		}
 	}
 }

@@ -15,7 +15,11 @@ type Request struct {
 	Language       string // BCP 47; of the conversation
 	ContactName    string
 	Said           []Said // oldest first; the last is what the contact said
-	Aloud          bool   // the contact listens, on the telephone or in a page
+	// Asked is what the contact was asked and has not answered: the name of a result, or OffersPerson; "": nothing.
+	Asked string
+	// Early says that the contact said it before they were asked: it may answer, and where it does not, that question is the response.
+	Early bool
+	Aloud bool // the contact listens, on the telephone or in a page
 	// UseTool has the contact's page run one of the agent's client tools and returns the result. Its error is for the agent to read.
 	// nil: there is no page that runs tools.
 	UseTool func(ctx context.Context, name, parameters string) (result string, err error)
@@ -33,7 +37,11 @@ func (r *Request) Tools() []ClientTool {
 type Said struct {
 	Contact bool // else the agent or a teammate
 	Text    string
+	Keys    bool // it was said by keys that take no choice
 }
+
+// OffersPerson is what an agent asks that proposes a teammate. No result has this name.
+const OffersPerson = "-person"
 
 // Message is what the contact said last.
 func (r *Request) Message() string {
@@ -42,6 +50,9 @@ func (r *Request) Message() string {
 	}
 	return r.Said[len(r.Said)-1].Text
 }
+
+// keys reports whether the message was said by keys that take no choice.
+func (r *Request) keys() bool { return len(r.Said) > 0 && r.Said[len(r.Said)-1].Keys }
 
 // Query is a search in the agent's knowledge.
 func (r *Request) Query(text string, limit int) knowledge.Query {
@@ -54,6 +65,7 @@ type Action struct {
 	Say     string   // a piece of text
 	Sources []Source // what the answer rests on
 	Choices []string // offered below the answer
+	Asks    string   // what the answer asks the contact, as in Request.Asked
 	Handoff string   // a teammate is to take over, for this reason
 	End     bool     // the conversation is over
 	Set     []Value  // what was found out

@@ -242,7 +242,12 @@ func (a *App) wire(ctx context.Context) error {
 	a.catalog = catalog.New(a.store, map[string]catalog.Reviewer{"whatsapp": a.whatsapp, "sandbox": a.sandbox},
 		catalog.Options{OnApproved: approved, Logger: a.log})
 	host, _ := os.Hostname()
-	o := queue.Options{Deposed: func() { a.notify.Sweep() }, Log: a.log, Name: host}
+	deposed := func() {
+		a.notify.Sweep()
+		a.conversations.Deposed()
+		a.messaging.Deposed()
+	}
+	o := queue.Options{Deposed: deposed, Log: a.log, Name: host}
 	if a.store.Engine() == "postgres" {
 		o.Bus, o.Lapsed = nodeBus{a}, a.whatsapp.CloseIdleConnections
 	}

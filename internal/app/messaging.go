@@ -29,7 +29,7 @@ func newMessaging(a *App) *messaging.Messaging {
 		Sent: func(ctx context.Context, x *carillon.Sender, number, providerID string) (string, error) {
 			return notify.SentAs(ctx, s, x.CompanyID, x.UID, number, providerID, time.Now())
 		},
-		Begun: s.Runs().Begun,
+		Proved: a.notify.Proved, Begun: s.Runs().Begun,
 		Suppress: func(ctx context.Context, companyID, number string) error {
 			return s.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), number)
 		},
@@ -42,7 +42,7 @@ func newMessaging(a *App) *messaging.Messaging {
 			return found[number], err
 		},
 		FileURL:   func(f *chats.File) string { return a.files.Signed(f, a.ready.BaseURL, time.Now()).URL },
-		Publisher: a.hub, Observer: a.metrics.chat, Log: a.log, Alone: s.SQLite(),
+		Publisher: a.hub, Observer: a.metrics.chat, Log: a.log, Alone: s.SQLite(), Node: a.queue.ID(),
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/flow"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
+	"carillon/internal/store/runs"
 	"carillon/internal/voice"
 )
 
@@ -78,7 +79,9 @@ func (a Aloud) Say(ctx context.Context, companyID, id string, in voice.Saying) (
 		})
 		return turn, err
 	}
-	turn, _, err := a.c.say(ctx, companyID, id, Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice, Digits: in.Digits})
+	turn, _, err := a.c.say(ctx, companyID, id, Said{
+		ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Quiet: in.Quiet,
+	})
 	return turn, err
 }
 
@@ -117,9 +120,13 @@ func (a Aloud) Announce(ctx context.Context, companyID, id string, in voice.Sayi
 		if excuse {
 			c.ReplySeq, c.ReplyAt = 0, time.Time{}
 		}
-		return []chats.Turn{{
+		turns := []chats.Turn{{
 			Author: chats.Agent, Kind: in.Kind, Text: in.Text, ClientID: clientID, At: now, Extra: chats.Extra{Name: name, Choices: in.Choices, Voice: in.Voice},
-		}}, nil
+		}}
+		if in.Asks != "" {
+			asks(c, turns, in.Asks)
+		}
+		return turns, nil
 	})
 	return turn, err
 }
@@ -166,12 +173,15 @@ const soon = time.Minute
 // Pending implements voice.Dialogue.
 func (a Aloud) Pending(ctx context.Context, companyID, id string) (*voice.Pending, error) {
 	s := a.c.Runner
-	if s.o.Flows == nil {
-		return nil, nil
+	var x *runs.Run
+	if s.o.Flows != nil {
+		var err error
+		if x, err = s.o.Runs.Current(ctx, companyID, id); err != nil {
+			return nil, err
+		}
 	}
-	x, err := s.o.Runs.Current(ctx, companyID, id)
-	if err != nil || x == nil {
-		return nil, err
+	if x == nil {
+		return a.asked(ctx, companyID, id)
 	}
 	switch flow.State(x.State) {
 	case flow.Asking:
@@ -188,4 +198,20 @@ func (a Aloud) Pending(ctx context.Context, companyID, id string) (*voice.Pendin
 	default:
 		return nil, nil
 	}
+}
+
+// asked is the question of the agent's own that waits for an answer.
+func (a Aloud) asked(ctx context.Context, companyID, id string) (*voice.Pending, error) {
+	t, err := a.talk(ctx, companyID, id)
+	if carillon.IsCode(err, carillon.NotFound) { // it was deleted
+		return nil, nil
+	}
+	if err != nil || t.Agent == nil || t.Conversation.State != chats.Automated {
+		return nil, err
+	}
+	q := t.Agent.Question(t.Conversation.Asks)
+	if q == nil {
+		return nil, nil
+	}
+	return &voice.Pending{Question: q.Question, Choices: q.Offers(t.Conversation.Language), Number: q.Type == "number"}, nil
 }

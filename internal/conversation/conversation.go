@@ -134,7 +134,7 @@ func New(o Options) *Conversations {
 	runner := &Runner{core: c, programs: cache.Sized(programs, sizeOf, programTimeout)}
 	runner.rounds = newRounds(runner)
 	replies := &replies{
-		core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs),
+		core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), left: make(chan struct{}, 1),
 		places: o.Shares.Of(share.AgentReplies), queue: o.Shares.Of(share.ReplyQueue),
 		underWay: map[string]*replying{}, queued: map[string]bool{},
 	}
@@ -194,6 +194,7 @@ type Said struct {
 	File     *chats.File
 	Voice    *chats.Voice // it was said aloud
 	Digits   string       // it was said by these keys
+	Early    bool         // before the response to what was said before was heard
 	Bound    *chats.Bound // it replies to a notification with a name_event
 	Of       int64        // the turn that it answers, where the contact picked one
 	About    string       // the beginning of the message that it answers
@@ -201,7 +202,7 @@ type Said struct {
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
-	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice, Digits: in.Digits, Bound: in.Bound, Of: in.Of, About: in.About}, At: now}
+	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Bound: in.Bound, Of: in.Of, About: in.About}, At: now}
 }
 
 // ownID is a client id as it is stored: what authors make up never meets.

@@ -37,16 +37,13 @@ const (
 	quicklyMost = time.Minute // within which they were written
 )
 
-// startAny is the run that starts with what the contact wrote, and the seq of the message that starts it; nil: none. Over a messaging
-// channel it may be one before the last: people write several quickly.
-func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, last *chats.Turn) (*runs.Run, int64, error) {
+// startAny is the run that starts with what the contact wrote, the last of turns, and the seq of the message that starts it; nil: none. Over a
+// messaging channel it may be one before the last: people write several quickly.
+func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []chats.Turn) (*runs.Run, int64, error) {
+	last := &turns[len(turns)-1]
 	if c.Channel != "whatsapp" || last.Author != chats.Visitor {
 		x, err := s.start(ctx, c, last)
 		return x, c.ReplySeq, err
-	}
-	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
-	if err != nil {
-		return nil, 0, err
 	}
 	before, err := s.o.Runs.OfConversation(ctx, c.CompanyID, c.ID, 1)
 	if err != nil {

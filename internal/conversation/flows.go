@@ -311,7 +311,8 @@ func (s *Runner) commit(
 			return nil, err
 		}
 	}
-	if a, company, err := s.o.Agents.TalkingAgent(ctx, c.CompanyID, c.AgentID); err == nil {
+	a, company, err := s.o.Agents.TalkingAgent(ctx, c.CompanyID, c.AgentID)
+	if err == nil {
 		name = a.Name
 	} else if !carillon.IsCode(err, carillon.NotFound) {
 		return nil, err
@@ -334,7 +335,10 @@ func (s *Runner) commit(
 		if answers > 0 && have.ReplySeq == answers {
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
 		}
-		turns := said(o.Say, name, now, spoken(have))
+		turns, next := said(o.Say, name, now, spoken(have)), ""
+		if r.State == flow.Completed && !o.Resolve {
+			next = asksForAgent(a, have.Language, turns)
+		}
 		if called && (len(turns) > 0 || r.State == flow.Asking) { // what the contact wrote meanwhile
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
 		}
@@ -343,6 +347,12 @@ func (s *Runner) commit(
 		}
 		if x.Rev == 0 {
 			turns = append([]chats.Turn{began(p.Name(), x.ID, now)}, turns...)
+		}
+		switch {
+		case o.Asked:
+			asks(have, turns, flowAsks)
+		case r.State != flow.Asking:
+			asks(have, turns, next)
 		}
 		switch {
 		case o.Handoff == asksForPerson:
@@ -427,13 +437,21 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	if err != nil {
 		return nil, false, err
 	}
-	last, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, 1)
-	if err != nil || len(last) == 0 {
+	if x != nil { // as it is now, not before the run was
+		if c, err = s.store.Find(ctx, c.CompanyID, c.ID); err != nil {
+			return nil, false, err
+		}
+		if c.State != chats.Automated || c.ReplySeq == 0 {
+			return nil, true, nil
+		}
+	}
+	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	if err != nil || len(turns) == 0 {
 		return nil, false, err
 	}
-	message, answers := &last[0], c.ReplySeq
+	message, answers := &turns[len(turns)-1], c.ReplySeq
 	if x == nil {
-		if x, answers, err = s.startAny(ctx, c, message); err != nil || x == nil {
+		if x, answers, err = s.startAny(ctx, c, turns); err != nil || x == nil {
 			return nil, false, err
 		}
 	}
@@ -456,6 +474,9 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	case r.State != flow.Asking:
 		return nil, false, nil
 	default:
+		if b := bearingOf(c, turns); b >= past || b == meanwhile && !p.Fits(r, message.Text) {
+			return nil, true, s.leave(ctx, c)
+		}
 		o = p.Respond(r, message.Text, w, now)
 	}
 	change, err := s.commit(ctx, c, p, x, r, o, answers)
@@ -473,6 +494,17 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 		return nil, true, nil
 	}
 	return &change.Turns[i], true, nil
+}
+
+// leave has a conversation wait for no reply: what is asked in it is the reply.
+func (s *core) leave(ctx context.Context, c *chats.Conversation) error {
+	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.ReplySeq == c.ReplySeq {
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		}
+		return nil, nil
+	})
+	return err
 }
 
 const asksForPerson = "The contact asked for a person"

@@ -25,6 +25,8 @@ const (
 	overdue   = replyTimeout + 5*time.Second
 	maxSaid   = 30 // turns that the agent gets
 	maxAnswer = 8000
+	// deadFor is how long a node has shown no life at least that is declared dead.
+	deadFor = 2 * time.Second
 	// checkEvery is how often it is checked that the agent is still to reply, while it does.
 	checkEvery = time.Second
 )
@@ -36,8 +38,9 @@ type replies struct {
 	runner  *Runner
 	screens *Screens
 	jobs    chan job
-	places  *share.Share // of the conversations that are replied to
-	queue   *share.Share // of those that wait for a place
+	left    chan struct{} // a node was declared dead
+	places  *share.Share  // of the conversations that are replied to
+	queue   *share.Share  // of those that wait for a place
 
 	mu       sync.Mutex
 	underWay map[string]*replying // by conversation
@@ -70,6 +73,14 @@ func (s *replies) interrupt(id string) {
 	}
 }
 
+// Deposed has this node give the replies that a node owes which was declared dead.
+func (s *Conversations) Deposed() {
+	select {
+	case s.replies.left <- struct{}{}:
+	default:
+	}
+}
+
 // Run has the agent reply, and ends what waited for too long, until ctx ends; replies in progress are ended then, and given
 // by another node or after the next start.
 func (s *Conversations) Run(ctx context.Context) error {
@@ -94,6 +105,10 @@ func (s *replies) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-s.left: // what other nodes are replying to is stored once, though it may be thought of twice
+			if err := s.takeOver(ctx, s.now().Add(-deadFor)); err != nil && ctx.Err() == nil {
+				s.o.Log.WarnContext(ctx, "take up replies", "error", err)
+			}
 		case j := <-s.jobs:
 			leave, ok := s.enqueue(j)
 			if !ok {
@@ -221,6 +236,9 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 		}
 		return nil, false, err
 	}
+	if again, err := s.repeated(ctx, c); again || err != nil {
+		return nil, false, err
+	}
 	if turn, handled, err := s.runner.reply(ctx, c); handled || err != nil {
 		if err == nil && turn != nil && emit != nil {
 			err = emit(agent.Action{Say: turn.Text, Choices: turn.Extra.Choices})
@@ -269,6 +287,18 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 	return turn, again, err
 }
 
+// repeated reports whether the contact has only given the same answer once more, which gets no other reply.
+func (s *core) repeated(ctx context.Context, c *chats.Conversation) (bool, error) {
+	if c.AskedSeq == 0 {
+		return false, nil
+	}
+	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	if err != nil || bearingOf(c, turns) != repeated {
+		return false, err
+	}
+	return true, s.leave(ctx, c)
+}
+
 const (
 	keepWait    = 100 * time.Millisecond // after the first failure; twice as long each time
 	maxKeepWait = 5 * time.Second
@@ -310,15 +340,21 @@ func (s *replies) storeReply(
 			return nil, false, err
 		}
 	}
-	now, clientID := s.now(), replyID(c.ReplySeq)
+	now, clientID, outdated := s.now(), replyID(c.ReplySeq), false
 	change, err := s.change(ctx, c.CompanyID, c.ID, clientID, func(have *chats.Conversation) ([]chats.Turn, error) {
 		if have.State != chats.Automated || have.ReplySeq < c.ReplySeq {
+			return nil, errOvertaken
+		}
+		if outdated = have.Asks != c.Asks || have.AskedSeq != c.AskedSeq; outdated { // something else is asked by now
 			return nil, errOvertaken
 		}
 		if have.ReplySeq == c.ReplySeq {
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
 		}
 		turns := said.turns(r.Agent.Name, c.ReplySeq, now)
+		if len(turns) > 0 && (said.asks != "" || !r.Early) {
+			asks(have, turns, said.asks)
+		}
 		if len(said.set) > 0 {
 			noted := event(Noted, "", now)
 			noted.Extra.Set = said.set
@@ -335,7 +371,7 @@ func (s *replies) storeReply(
 		return turns, nil
 	})
 	if errors.Is(err, errOvertaken) {
-		return nil, false, nil
+		return nil, outdated, nil
 	}
 	if err != nil {
 		return nil, false, err
@@ -382,6 +418,14 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 	r := &agent.Request{
 		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language, ContactName: known(c, contact).Name,
 	}
+	r.Asked = c.Asks
+	switch bearingOf(c, turns) {
+	case past, repeated:
+		r.Asked, r.Early = "", true
+	case meanwhile:
+		r.Early = true
+	case attempts:
+	}
 	for _, t := range turns {
 		if t.Extra.Event == Remarked {
 			r.Said = append(r.Said, agent.Said{Contact: true, Text: "(" + t.Text + ")"})
@@ -396,7 +440,8 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 		if t.Extra.File != nil {
 			text = "[" + t.Extra.File.Name + "] " + text
 		}
-		r.Said = append(r.Said, agent.Said{Contact: t.Author == chats.Visitor, Text: text})
+		keys := t.Kind != chats.KindChoice && t.Extra.Digits != ""
+		r.Said = append(r.Said, agent.Said{Contact: t.Author == chats.Visitor, Text: text, Keys: keys})
 	}
 	return r, nil
 }
@@ -407,6 +452,7 @@ type answer struct {
 	sources    []chats.Source
 	choices    []string
 	handoff    string
+	asks       string
 	end        bool
 	unanswered bool
 	set        []chats.Value
@@ -428,6 +474,9 @@ func (a *answer) add(x agent.Action) error {
 	}
 	if x.Handoff != "" {
 		a.handoff = x.Handoff
+	}
+	if x.Asks != "" {
+		a.asks = x.Asks
 	}
 	a.end = a.end || x.End
 	a.unanswered = a.unanswered || x.Unanswered

@@ -243,6 +243,7 @@ func (r *rig) within(what string, holds func() bool) {
 type script struct {
 	mu    sync.Mutex
 	reply func(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error
+	agent *agent.Agent // nil: Robin, without a form
 	gone  bool
 }
 
@@ -258,6 +259,9 @@ func (s *script) TalkingAgent(context.Context, string, string) (*agent.Agent, st
 	defer s.mu.Unlock()
 	if s.gone {
 		return nil, "", carillon.Absent("Agent")
+	}
+	if s.agent != nil {
+		return s.agent, "Acme", nil
 	}
 	return &agent.Agent{Name: "Robin"}, "Acme", nil
 }

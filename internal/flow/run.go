@@ -123,6 +123,7 @@ type Entry struct {
 // Outcome is what follows from a step of a run. All of it is stored with the run, or nothing.
 type Outcome struct {
 	Say     []Saying
+	Asked   bool    // a question, for the first time
 	Effect  *Effect // the run is Calling
 	Handoff string  // why a teammate is to take over; "": none is
 	Resolve bool    // the conversation is over
@@ -148,6 +149,15 @@ func (p *Program) Advance(r *Run, w Words, now time.Time) *Outcome {
 	}
 	p.advance(r, o, w, now)
 	return o
+}
+
+// Fits reports whether what the contact says is a response to what a run asks.
+func (p *Program) Fits(r *Run, text string) bool {
+	if r.State != Asking {
+		return false
+	}
+	_, ok := p.places[r.At].step.read(text)
+	return ok
 }
 
 // Respond goes on with a run that is Asking, by what the contact says.
@@ -323,7 +333,7 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 	case "ask":
 		o.ask(r, s, w)
 		o.log(x, kind, s.Ask)
-		r.State, r.Tries = Asking, 0
+		r.State, r.Tries, o.Asked = Asking, 0, true
 	case "if":
 		p.decide(r, o, x)
 	case "set":

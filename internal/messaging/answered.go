@@ -43,13 +43,72 @@ func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conve
 	}
 	if t == nil {
 		text, err := m.o.Sent(ctx, s, in.From, in.ReplyTo)
-		return answered{text: begin(text)}, err
+		if err != nil || text != "" {
+			return answered{text: begin(text)}, err
+		}
+		if t, err = m.proved(ctx, s, c, in); err != nil {
+			return answered{}, err
+		}
+		if t == nil {
+			return m.provedSent(ctx, s, in)
+		}
 	}
 	text := t.Text
 	if text == "" && t.Extra.File != nil {
 		text = t.Extra.File.Name
 	}
 	return answered{t.Seq, begin(text), t.Extra.Choices}, nil
+}
+
+// maxUnproven is how many replies are looked at that one may answer.
+const maxUnproven = 10
+
+// proved is the turn that a message answers whose reply is not known to have arrived: the channel has not said its id. By the answer it is
+// known. nil: there is none.
+func (m intake) proved(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (*chats.Turn, error) {
+	all, err := m.o.Store.Unproven(ctx, s.CompanyID, c.ID, maxUnproven)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		turns, err := m.o.Chats.TurnsBefore(ctx, s.CompanyID, c.ID, r.Seq+1, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(turns) == 0 || turns[0].Seq != r.Seq || in.Kind == provider.InboundChoice && !offers(&turns[0], in) {
+			continue
+		}
+		r.State, r.ProviderID, r.Reason, r.Detail = string(carillon.StateDelivered), in.ReplyTo, "", ""
+		risen, err := m.o.Store.Receipt(ctx, s.UID, r, m.now())
+		if err != nil {
+			return nil, err
+		}
+		if risen {
+			m.show(r)
+		}
+		poke(m.said)
+		return &turns[0], nil
+	}
+	return nil, nil
+}
+
+// provedSent is proved for a button of a notification's message.
+func (m intake) provedSent(ctx context.Context, s *carillon.Sender, in *provider.Inbound) (answered, error) {
+	if m.o.Proved == nil || in.Kind != provider.InboundChoice {
+		return answered{}, nil
+	}
+	known, err := m.o.Proved(ctx, s, in.From, in.ReplyTo)
+	if err != nil || !known {
+		return answered{}, err
+	}
+	text, err := m.o.Sent(ctx, s, in.From, in.ReplyTo)
+	return answered{text: begin(text)}, err
+}
+
+// offers reports whether a turn offers the choice that was taken, whose text the channel may have cut off.
+func offers(t *chats.Turn, in *provider.Inbound) bool {
+	taken := answered{choices: t.Extra.Choices}.choice(in.Payload)
+	return taken != "" && strings.HasPrefix(taken, strings.TrimRight(in.Text, "…"))
 }
 
 // choice is the whole text of a choice of the message by the id that it was sent with; the channel shortens long ones.

@@ -72,6 +72,13 @@ func (c *channel) SendReply(_ context.Context, _ *carillon.Sender, m *provider.R
 	return outcome
 }
 
+// hangUp forgets who is posting: they are dead.
+func (c *channel) hangUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.busy)
+}
+
 // by has a function decide on each post, possibly on several at once.
 func (c *channel) by(decide func(x post) *provider.Outcome) {
 	c.mu.Lock()

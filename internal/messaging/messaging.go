@@ -34,7 +34,7 @@ type Channel interface {
 	MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error
 }
 
-// Options configure Messaging; all are required but Observer, Now and Alone.
+// Options configure Messaging; all are required but Proved, Observer, Now, Shares and Alone.
 type Options struct {
 	Store         *replies.Store
 	Chats         *chats.Store
@@ -50,6 +50,9 @@ type Options struct {
 	Bound func(ctx context.Context, s *carillon.Sender, number, replyTo string) ([]*chats.Bound, error)
 	// Sent is what a person saw of a notification's message, by the provider's id of it; "": it is none of the sender's to the number.
 	Sent func(ctx context.Context, s *carillon.Sender, number, providerID string) (string, error)
+	// Proved records that the one notification's message to a number has arrived whose outcome is not known, since the person answers it by
+	// an id of the provider's that is not known either; false: there is none. nil: it is not recorded.
+	Proved func(ctx context.Context, s *carillon.Sender, number, providerID string) (bool, error)
 	// Begun reports whether a notification has begun a flow in a conversation.
 	Begun func(ctx context.Context, companyID, conversationID, notificationID string) (bool, error)
 	// Suppress has a number get nothing any more, Lift has it get messages again.
@@ -64,8 +67,9 @@ type Options struct {
 	Log       *slog.Logger
 	Now       func() time.Time // default time.Now
 	Shares    *share.Set       // nil: shares of its own
-	// Alone says that no other node has this database: what is being taken in at the start was left by a stop.
+	// Alone says that no other node has this database: what is being taken in or sent at the start was left by a stop.
 	Alone bool
+	Node  string // this node's id in the table of nodes; "" where it is alone
 }
 
 // Observer is called for what happens, for metrics.
@@ -85,6 +89,7 @@ type Messaging struct {
 	o    Options
 	came chan struct{} // something came in
 	said chan struct{} // something is to be sent
+	left chan struct{} // a node was declared dead
 
 	mu     sync.Mutex
 	typing map[string]time.Time // by conversation: when the channel last showed that somebody writes
@@ -98,7 +103,7 @@ func New(o Options) *Messaging {
 	if o.Observer == nil {
 		o.Observer = nobody{}
 	}
-	return &Messaging{o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1), typing: map[string]time.Time{}}
+	return &Messaging{o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1), left: make(chan struct{}, 1), typing: map[string]time.Time{}}
 }
 
 // now is the time as the database holds it.
@@ -114,20 +119,38 @@ const (
 
 // Run takes in what came and sends replies until ctx ends.
 func (m *Messaging) Run(ctx context.Context) error {
-	if m.o.Alone {
-		if err := m.o.Store.Recover(ctx, m.now()); err != nil {
-			m.o.Log.WarnContext(ctx, "take up messages", "error", err)
-		}
-	}
+	m.recover(ctx, m.o.Alone)
 	intakes, sends := m.intakes(), m.sends()
 	var all sync.WaitGroup
 	all.Go(func() { m.loop(ctx, m.came, "take in messages", intakes.Begin) })
 	all.Go(func() { m.loop(ctx, m.said, "send replies", sends.Begin) })
+	all.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-m.left:
+				m.recover(ctx, false)
+			}
+		}
+	})
 	all.Wait()
 	intakes.Wait()
 	sends.Wait()
 	return nil
 }
+
+// recover takes up what nodes were taking in or sending that are no more.
+func (m *Messaging) recover(ctx context.Context, alone bool) {
+	if err := m.o.Store.Recover(ctx, m.now(), alone); err != nil && ctx.Err() == nil {
+		m.o.Log.WarnContext(ctx, "take up messages", "error", err)
+	}
+	poke(m.came)
+	poke(m.said)
+}
+
+// Deposed has taken up what a node left that was declared dead.
+func (m *Messaging) Deposed() { poke(m.left) }
 
 func (m *Messaging) loop(ctx context.Context, wake chan struct{}, what string, work func(ctx context.Context) error) {
 	for {

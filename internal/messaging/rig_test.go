@@ -45,15 +45,20 @@ type rig struct {
 	channel *channel
 	flows   flows
 	log     log
-	agent   string // of the sender; "": none
-	bubble  bool   // time is faked
-	halt    func() // stops the node
+	agent   string        // of the sender; "": none
+	bubble  bool          // time is faked
+	halt    func()        // stops the node
+	kill    func()        // has the node do nothing more but what it waits for
+	over    chan struct{} // closed when the test ends
+	node    string        // its id
+	alone   bool          // there is no other node
 
 	suppressing func() error // is called before a number is suppressed
 	removed     atomic.Bool  // the sender is unknown
 
 	mu      sync.Mutex
 	ahead   time.Duration // of the clock
+	stands  time.Time     // where the clock stands still; zero: it goes
 	screens []events.Event
 	bound   map[string][]*chats.Bound // by number: the notifications that it may reply to, the newest first
 	sent    map[string]string         // by provider's id: what a person saw of a notification
@@ -92,7 +97,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{
-		t: t, db: s, halt: func() {}, suppressing: func() error { return nil },
+		t: t, db: s, halt: func() {}, over: make(chan struct{}), suppressing: func() error { return nil },
 		channel: &channel{busy: map[string]bool{}, posts: map[string][]post{}, files: map[string]*file{}},
 		company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}, bound: map[string][]*chats.Bound{}, sent: map[string]string{},
 	}
@@ -118,8 +123,12 @@ func (r *rig) addSender(c *carillon.Company, id string) *carillon.Sender {
 	return s
 }
 
-// build builds the node: Messaging and its conversations.
+// build builds a node: Messaging and its conversations.
 func (r *rig) build() {
+	r.node = carillon.NewID(time.Now())
+	if err := r.db.Join(r.t.Context(), r.node, "node"); err != nil {
+		r.t.Fatal(err)
+	}
 	logger := slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	never := func(context.Context, string) (bool, error) { return false, nil }
 	r.talks = conversation.New(conversation.Options{
@@ -144,7 +153,7 @@ func (r *rig) build() {
 		},
 		Suppressed: r.suppressed,
 		FileURL:    func(f *chats.File) string { return "https://files.test/" + f.ID },
-		Publisher:  r, Log: logger, Now: r.now,
+		Publisher:  r, Log: logger, Now: r.now, Node: r.node, Alone: r.alone,
 	})
 }
 
@@ -154,15 +163,19 @@ func (r *rig) run() {
 	var all sync.WaitGroup
 	all.Go(func() { _ = r.talks.Run(ctx) })
 	all.Go(func() { _ = r.Messaging.Run(ctx) })
+	before := r.halt
 	r.halt = func() {
 		cancel()
+		before()
 		all.Wait()
 		r.halt = func() {}
 	}
+	r.kill = cancel
 }
 
 // stop stops the node and closes the database.
 func (r *rig) stop() {
+	close(r.over)
 	r.halt()
 	for _, fault := range r.channel.faults {
 		r.t.Error(fault)
@@ -175,7 +188,18 @@ func (r *rig) stop() {
 func (r *rig) now() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.stands.IsZero() {
+		return r.stands.Add(r.ahead)
+	}
 	return time.Now().Add(r.ahead)
+}
+
+// stand has the clock stand still: no lease runs out.
+func (r *rig) stand() {
+	now := r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stands = now
 }
 
 // pass puts the clock ahead.

@@ -56,7 +56,7 @@ func (m *Messaging) sends() *share.Crew[*replies.Reply] {
 // send sends one reply that is due; false where another node does, or it failed.
 func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 	if r.State == "sending" { // its node stopped, or has heard nothing
-		return true, m.finish(ctx, r, "unknown", reasonUnknown, "no response in time; it is not sent again")
+		return true, m.finish(ctx, r, "unknown", reasonUnknown, "no response is known; it is not sent again")
 	}
 	now := m.now()
 	w, err := m.o.Store.Window(ctx, r.CompanyID, r.ConversationID)
@@ -85,7 +85,7 @@ func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 	default: // it would be looked for again each second
 		return true, errors.Join(err, m.finish(ctx, r, "failed", string(carillon.ReasonAttemptsExhausted), "the reply cannot be read"))
 	}
-	if ok, err := m.o.Store.Begin(ctx, r, now, now.Add(sendLease)); !ok || err != nil {
+	if ok, err := m.o.Store.Begin(ctx, r, m.o.Node, now, now.Add(sendLease)); !ok || err != nil {
 		return false, err
 	}
 	r.Attempt++
@@ -131,8 +131,8 @@ func (m *Messaging) judge(ctx context.Context, r *replies.Reply, o provider.Outc
 	case provider.Sent:
 		r.ProviderID = o.ProviderID
 		return m.finish(ctx, r, "sent", "", o.Detail)
-	case provider.Unknown: // a receipt may say more; until then the next reply waits
-		return nil
+	case provider.Unknown: // a receipt, or what the person writes, may say more; until then the next reply waits
+		return m.o.Store.Unheard(ctx, r)
 	case provider.RetryLater, provider.PauseSender:
 		tries := sendTries
 		if o.MaxTries > 0 {

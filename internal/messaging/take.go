@@ -59,7 +59,7 @@ func (m *Messaging) intakes() *share.Crew[*replies.Inbound] {
 func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 	now := m.now()
 	lease := now.Add(takeLease)
-	if ok, err := m.o.Store.Claim(ctx, x, now, lease); !ok || err != nil {
+	if ok, err := m.o.Store.Claim(ctx, x, m.o.Node, now, lease); !ok || err != nil {
 		return false, err
 	}
 	whole := context.WithoutCancel(ctx)
@@ -138,6 +138,11 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	to, err := m.answered(ctx, s, c, in)
 	if err != nil {
 		return err
+	}
+	if passed, err := m.o.Store.Passed(ctx, s.CompanyID, c.ID, x.ReceivedAt, m.now()); err != nil {
+		return err
+	} else if passed {
+		poke(m.said)
 	}
 	switch in.Kind {
 	case provider.InboundReaction:

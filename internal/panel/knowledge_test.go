@@ -162,10 +162,10 @@ func TestAnAgentIsTriedInThePlayground(t *testing.T) {
 		t.Error(diff)
 	}
 	got = w.want("POST", path, owner, `{"said":[{"contact":true,"text":"When do you open?"}],"language":"es","agent":{"name":"Ann","knowledge":[]}}`, 200, "", "")
-	if got["text"] != "No lo sé. ¿Quiere hablar con una persona?" || got["unanswered"] != true || len(got["choices"].([]any)) != 1 {
+	if got["text"] != "No lo sé. ¿Quiere hablar con una persona?" || got["unanswered"] != true || len(got["choices"].([]any)) != 1 || got["asks"] != "-person" {
 		t.Error("with changes that are not stored:", got)
 	}
-	got = w.want("POST", path, owner, `{"said":[{"contact":true,"text":"xyzzy"},{"contact":false,"text":"I do not know that. Shall I get a person for you?"},{"contact":true,"text":"yes"}]}`, 200, "", "")
+	got = w.want("POST", path, owner, `{"said":[{"contact":true,"text":"xyzzy"},{"contact":false,"text":"I do not know that. Shall I get a person for you?"},{"contact":true,"text":"yes"}],"asked":"-person"}`, 200, "", "")
 	if got["handoff"] == nil {
 		t.Error(got)
 	}

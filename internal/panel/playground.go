@@ -40,6 +40,7 @@ type played struct {
 	Text       string         `json:"text"`
 	Sources    []playedSource `json:"sources"`
 	Choices    []string       `json:"choices"`
+	Asks       string         `json:"asks,omitempty"`    // what the contact is asked: it comes back as asked
 	Handoff    string         `json:"handoff,omitempty"` // the reason for which a teammate is to take over
 	End        bool           `json:"end"`
 	Unanswered bool           `json:"unanswered"`
@@ -57,7 +58,7 @@ func (x playground) play(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "said", "language", "agent")
+	o, err := object(r, "said", "asked", "language", "agent")
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +71,9 @@ func (x playground) play(r *http.Request, by member) (any, error) {
 	}
 	request := &agent.Request{CompanyID: by.companyID, CompanyName: company.Name, Agent: a}
 	if request.Said, err = said(o); err != nil {
+		return nil, err
+	}
+	if request.Asked, _, err = o.String("asked", "asked"); err != nil {
 		return nil, err
 	}
 	if request.Language, err = languageOf(o, a.Language); err != nil {
@@ -153,6 +157,7 @@ func (x playground) reply(ctx context.Context, by member, request *agent.Request
 			p.Sources = append(p.Sources, playedSource(source))
 		}
 		p.Choices = append(p.Choices, a.Choices...)
+		p.Asks = cmp.Or(a.Asks, p.Asks)
 		if a.Handoff != "" {
 			p.Handoff = a.Handoff
 		}

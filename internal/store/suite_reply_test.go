@@ -20,6 +20,7 @@ func exchanging() []sentence {
 		{"replies are sent in the order of their turns, one after the other", repliesInOrder},
 		{"a reply that is queued while the one before it ends is sent", repliesAtOnce},
 		{"of a reply under way nobody begins another attempt, and receipts only rise", replyStates},
+		{"what a node was at that is no more is taken up, and what it waits for is passed", repliesLeft},
 		{"a phone of the sandbox keeps what happens to it, for its company alone", phones},
 	}
 }
@@ -56,7 +57,7 @@ func inboundOnce(t *testing.T, r *rig) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			ok, err := s.Claim(t.Context(), first, now, now.Add(time.Minute))
+			ok, err := s.Claim(t.Context(), first, "gone", now, now.Add(time.Minute))
 			if err != nil {
 				t.Error(err)
 			}
@@ -79,14 +80,14 @@ func inboundOnce(t *testing.T, r *rig) {
 		}
 	}
 	now = now.Add(2 * time.Second)
-	if ok, err := s.Claim(t.Context(), first, now, now.Add(time.Hour)); !ok || err != nil {
+	if ok, err := s.Claim(t.Context(), first, "gone", now, now.Add(time.Hour)); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	for _, recovered := range []bool{false, true} {
 		if due, err := s.Waiting(t.Context(), now, 10, nil); (len(due) == 2) != recovered || err != nil {
 			t.Error("recovered:", recovered, due, err)
 		}
-		if err := s.Recover(t.Context(), now); err != nil {
+		if err := s.Recover(t.Context(), now, true); err != nil {
 			t.Error(err)
 		}
 	}
@@ -173,7 +174,7 @@ func repliesInOrder(t *testing.T, r *rig) {
 			t.Fatalf("due %v, not %d", got, seq)
 		}
 		x := &replies.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
-		if ok, err := s.Begin(t.Context(), x, now, now.Add(time.Minute)); !ok || err != nil {
+		if ok, err := s.Begin(t.Context(), x, "gone", now, now.Add(time.Minute)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 		if got := r.dueReplies(t, now); len(got) > 0 {
@@ -227,7 +228,7 @@ func repliesAtOnce(t *testing.T, r *rig) {
 		if err != nil || len(due) != 1 {
 			t.Fatalf("due %v, %v", due, err)
 		}
-		if ok, err := s.Begin(t.Context(), due[0], now, now.Add(time.Minute)); !ok || err != nil {
+		if ok, err := s.Begin(t.Context(), due[0], "gone", now, now.Add(time.Minute)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 		var both sync.WaitGroup
@@ -239,6 +240,74 @@ func repliesAtOnce(t *testing.T, r *rig) {
 			}
 		})
 		both.Wait()
+	}
+}
+
+func repliesLeft(t *testing.T, r *rig) {
+	if err := r.Join(t.Context(), "lives", "lives"); err != nil {
+		t.Fatal(err)
+	}
+	c, s := r.chatting(t), r.Replies()
+	r.reply(t, c, "one", "two", "three")
+	now := r.now.Add(time.Second)
+	begin := func(seq int64, node string) *replies.Reply {
+		t.Helper()
+		x := &replies.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
+		if ok, err := s.Begin(t.Context(), x, node, now, now.Add(time.Minute)); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		return x
+	}
+	left := func(what string, want bool, do func() error) {
+		t.Helper()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		if due := r.dueReplies(t, now); (len(due) == 1) != want {
+			t.Errorf("%s: due %v", what, due)
+		}
+	}
+	pass := func(company string, written time.Time) func() error {
+		return func() error {
+			_, err := s.Passed(t.Context(), company, c.ID, written, now)
+			return err
+		}
+	}
+	recover := func(alone bool) func() error {
+		return func() error { return s.Recover(t.Context(), now, alone) }
+	}
+	x := begin(3, "lives")
+	left("its node lives", false, recover(false))
+	left("its node lives, and the person writes", false, pass(ours, now))
+	left("its node lives no more, for there is no other", true, recover(true))
+	x.State = "unknown"
+	if _, err := s.Finish(t.Context(), x, now); err != nil {
+		t.Fatal(err)
+	}
+	x = begin(4, "gone")
+	left("of another company", false, pass(theirs, now))
+	left("written before", false, pass(ours, now.Add(-time.Millisecond)))
+	left("its node is gone", true, recover(false))
+	x.State = "unknown"
+	if _, err := s.Finish(t.Context(), x, now); err != nil {
+		t.Fatal(err)
+	}
+	x = begin(5, "lives")
+	if err := s.Unheard(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	left("the attempt is over", false, recover(false))
+	left("the attempt is over, and the person writes", true, pass(ours, now))
+	for company, want := range map[string]int{ours: 3, theirs: 0} {
+		if all, err := s.Unproven(t.Context(), company, c.ID, 10); len(all) != want || err != nil || want > 0 && all[0].Seq != 5 {
+			t.Errorf("%d replies may have arrived, %v", len(all), err)
+		}
+	}
+	if all, err := s.Unproven(t.Context(), ours, c.ID, 1); len(all) != 1 || err != nil {
+		t.Error(all, err)
+	}
+	if err := r.Leave(t.Context(), "lives"); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -255,10 +324,10 @@ func replyStates(t *testing.T, r *rig) {
 		return all[0].State
 	}
 	for attempt := range 2 {
-		if ok, err := s.Begin(t.Context(), x, now, now.Add(time.Minute)); !ok || err != nil {
+		if ok, err := s.Begin(t.Context(), x, "gone", now, now.Add(time.Minute)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
-		if ok, err := s.Begin(t.Context(), x, now.Add(time.Hour), now.Add(2*time.Hour)); ok || err != nil {
+		if ok, err := s.Begin(t.Context(), x, "gone", now.Add(time.Hour), now.Add(2*time.Hour)); ok || err != nil {
 			t.Error("begun twice", err)
 		}
 		if attempt == 0 {

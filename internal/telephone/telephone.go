@@ -243,9 +243,9 @@ func (p *placed) open(ctx context.Context) (string, error) {
 func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID string) dial.Ending {
 	m := &machine{line: c, rate: c.Rate(), decided: p.incoming()}
 	e := dial.Ending{State: carillon.StateCompleted, AnsweredBy: "human"}
-	opening, greeting, choices := p.opening()
+	opening, greeting, asks := p.opening()
 	start := voice.Start{
-		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Choices: choices,
+		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Asks: asks,
 		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), StopsMarketing: p.incoming(),
 		Transfer: p.agent.Transfer,
 	}
@@ -270,7 +270,7 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
 		}
 		if why == voice.TransferWanted && !t.talked && ctx.Err() == nil && c.Cause().By == "" {
-			start.Resume, start.Choices = wordsOf(p.agent.Language).unreached, nil
+			start.Resume = wordsOf(p.agent.Language).unreached
 			continue
 		}
 		if e.EndedBy == "" { // hung up while the second leg rang
@@ -322,7 +322,7 @@ func (p *placed) endedBy(c sip.Cause) string {
 }
 
 // opening is what the agent begins with: what every call says, and the first question, to callers where the agent is to ask them.
-func (p *placed) opening() (opening, greeting string, choices []string) {
+func (p *placed) opening() (opening, greeting, asks string) {
 	w := wordsOf(p.agent.Language)
 	opening, greeting = fmt.Sprintf(w.automated, p.company), p.agent.Greeting
 	if p.incoming() {
@@ -332,9 +332,9 @@ func (p *placed) opening() (opening, greeting string, choices []string) {
 		opening += " " + w.recorded
 	}
 	if q := p.agent.Questions(); len(q) > 0 && (!p.incoming() || p.agent.AskCallers) {
-		greeting, choices = strings.TrimSpace(greeting+" "+q[0].Question), q[0].Offers(p.agent.Language)
+		greeting, asks = strings.TrimSpace(greeting+" "+q[0].Question), q[0].Name
 	}
-	return opening, greeting, choices
+	return opening, greeting, asks
 }
 
 // stop has the number called no more; nil where it is unknown.

@@ -109,7 +109,7 @@ func TestKeysSayANumberWhereAFlowAsksForOne(t *testing.T) {
 	talk(t, set, func(r *rig) {
 		press(r, "5")
 		r.wait(5 * time.Second)
-		if got := r.said(); len(got) > 0 {
+		if got := r.said(); !slices.Equal(got, []string{"5"}) {
 			t.Errorf("a key that nobody asked for: said %q", got)
 		}
 	})
@@ -121,6 +121,144 @@ func TestKeysSayANumberWhereAFlowAsksForOne(t *testing.T) {
 		r.wait(5 * time.Second)
 		if e := r.shown(voice.Ended); stopped != 1 || len(e) != 1 || e[0].Code != "stopped" {
 			t.Errorf("stopped %d times, ended %+v", stopped, e)
+		}
+	})
+}
+
+// kept are the keys that were stored without anybody who is to respond.
+func (r *rig) kept() (all []string) {
+	r.dialogue.mu.Lock()
+	defer r.dialogue.mu.Unlock()
+	for _, turn := range r.dialogue.turns {
+		if key, kept := strings.CutPrefix(turn, "kept: "); kept {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// menus responds to anything with a question of two choices, after a while.
+func menus(after time.Duration) func(r *rig) {
+	return func(r *rig) {
+		onPhone(r)
+		r.dialogue.think = func(_ context.Context, said string, _ voice.ToolUser, emit func(agent.Action) error) error {
+			time.Sleep(after)
+			return emit(agent.Action{Say: "After " + said + " comes another question with a few words?", Choices: []string{"north", "south"}})
+		}
+	}
+}
+
+func TestAKeyAnswersTheQuestionThatIsHeard(t *testing.T) {
+	talk(t, menus(time.Second), func(r *rig) {
+		r.wait(2 * time.Second)
+		r.session.Type("1", "begin")
+		r.wait(1500 * time.Millisecond) // the question plays
+		press(r, "1")
+		press(r, "2") // before the next one is heard
+		r.wait(1500 * time.Millisecond)
+		press(r, "2")
+		r.wait(3 * time.Second)
+		if said, kept := r.said(), r.kept(); !slices.Equal(said, []string{"begin", "north", "south"}) || !slices.Equal(kept, []string{"2"}) {
+			t.Errorf("said %q, kept %q", said, kept)
+		}
+		if cut := r.shown(voice.Interrupted); len(cut) != 2 {
+			t.Errorf("what was said was interrupted %d times", len(cut))
+		}
+	})
+}
+
+func TestAKeyThatIsPressedTwiceAnswersOnce(t *testing.T) {
+	talk(t, menus(0), func(r *rig) {
+		r.wait(2 * time.Second)
+		r.session.Type("1", "begin")
+		r.wait(time.Second)
+		press(r, "1")
+		r.wait(200 * time.Millisecond) // the next question has begun
+		press(r, "1")
+		r.wait(time.Second)
+		if said, kept := r.said(), r.kept(); !slices.Equal(said, []string{"begin", "north"}) || !slices.Equal(kept, []string{"1"}) {
+			t.Errorf("said %q, kept %q", said, kept)
+		}
+		press(r, "1")
+		r.wait(time.Second)
+		if said := r.said(); !slices.Equal(said, []string{"begin", "north", "north"}) {
+			t.Errorf("said %q", said)
+		}
+	})
+}
+
+func TestKeysThatNobodyAskedForAreATurn(t *testing.T) {
+	for keys, want := range map[string][]string{"4711": {"4711"}, "47#": {"47"}, "#": nil, "*": nil, "47*8#": {"8"}} {
+		talk(t, onPhone, func(r *rig) {
+			r.wait(3 * time.Second)
+			press(r, keys)
+			r.wait(3500 * time.Millisecond)
+			if got := r.said(); !slices.Equal(got, want) {
+				t.Errorf("%s: said %q, not %q", keys, got, want)
+			}
+		})
+	}
+	talk(t, func(r *rig) { // a teammate has the conversation
+		onPhone(r)
+		r.dialogue.c.State, r.dialogue.c.LastSeq = chats.Active, 3
+	}, func(r *rig) {
+		press(r, "47#")
+		r.wait(time.Second)
+		if got := r.said(); !slices.Equal(got, []string{"47"}) {
+			t.Errorf("to a teammate: said %q", got)
+		}
+	})
+}
+
+// Whether something was understood is confirmed by a key too, and what was offered before is still to be taken.
+func TestAConfirmationLeavesTheChoicesOfTheQuestion(t *testing.T) {
+	set := func(r *rig) {
+		menus(0)(r)
+		r.transcriber.unsure = true
+	}
+	for keys, want := range map[string][]string{"1": {"begin", "when are you open"}, "2": {"begin", "south"}} {
+		talk(t, set, func(r *rig) {
+			r.wait(2 * time.Second)
+			r.session.Type("1", "begin")
+			r.wait(3 * time.Second)
+			r.speaks(1, time.Second, 2*time.Second)
+			press(r, keys)
+			r.wait(3 * time.Second)
+			if keys == "2" { // it was not
+				press(r, "2")
+				r.wait(time.Second)
+			}
+			if got := r.said(); !slices.Equal(got, want) {
+				t.Errorf("%s: said %q, not %q", keys, got, want)
+			}
+		})
+	}
+}
+
+// What gets no response leaves the question as it is: its choices are still to be taken, and it is said again where it was cut off.
+func TestAQuestionStandsThatGetsNoResponse(t *testing.T) {
+	talk(t, func(r *rig) {
+		menus(0)(r)
+		ask := r.dialogue.think
+		r.dialogue.think = func(ctx context.Context, said string, use voice.ToolUser, emit func(agent.Action) error) error {
+			if said == "when are you open" {
+				return nil
+			}
+			return ask(ctx, said, use, emit)
+		}
+	}, func(r *rig) {
+		r.wait(2 * time.Second)
+		r.session.Type("1", "begin")
+		r.wait(500 * time.Millisecond)
+		asks(r, &voice.Pending{Question: "Another question?", Choices: []string{"north", "south"}})
+		r.speaks(1, time.Second, 2*time.Second)
+		if all := r.shown(voice.Responded); all[len(all)-1].Text != "Another question?" {
+			t.Errorf("the last words are %+v", all[len(all)-1])
+		}
+		press(r, "2")
+		r.wait(time.Second)
+		if got := r.said(); !slices.Equal(got, []string{"begin", "when are you open", "south"}) {
+			t.Errorf("said %q", got)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func (l *hearer) listener(rate int, services Transcriber) *listener {
 	e.post = func(f func()) { l.x.call(func(*loop) { f() }) }
 	e.hearing = func() Hearing {
 		return Hearing{
-			CompanyID: l.x.start.CompanyID, Voice: l.x.voice, Language: l.x.language(), Rate: rate, Expect: l.choices,
+			CompanyID: l.x.start.CompanyID, Voice: l.x.voice, Language: l.x.language(), Rate: rate, Expect: l.offered(),
 			Partial: func(text string) { l.x.call(func(l *loop) { l.show(Event{Kind: Tentative, Text: text}) }) },
 		}
 	}
@@ -35,7 +35,20 @@ func (l *hearer) canHear() bool {
 }
 
 func (l *hearer) silence() time.Duration {
-	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.choices) > 0 || l.confirm != "")
+	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.offered()) > 0)
+}
+
+// offered are the choices that the person may take now.
+func (l *hearer) offered() []string {
+	if l.confirm != "" {
+		return []string{l.x.words.Yes, l.x.words.No}
+	}
+	return l.choices
+}
+
+// awaits reports whether the response to what the person said last is still to be heard.
+func (l *hearer) awaits(now time.Time) bool {
+	return l.unanswered && (l.answer != nil || !l.owed.IsZero() || l.mouth.busy(now))
 }
 
 // hasKeys reports whether the person is on a telephone.
@@ -57,6 +70,7 @@ func (l *hearer) hear(pcm []int16) {
 // began: the person begins to speak.
 func (l *hearer) began(u *utterance) {
 	l.idleSince = time.Now()
+	u.early = l.awaits(l.idleSince)
 	if !l.canHear() {
 		l.person.close()
 		l.person.ears.talking = false
@@ -87,7 +101,7 @@ func (l *hearer) goes(u *utterance) {
 // endedUtterance: the person has finished.
 func (l *hearer) endedUtterance(u *utterance) {
 	if l.mate == nil && l.conversation.State == chats.Automated {
-		l.owed = u.ended
+		l.owed, l.unanswered = u.ended, true
 	}
 	l.x.all.o.Observer.Took("detect", u.detect)
 }
@@ -100,7 +114,7 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 		l.x.all.o.Log.WarnContext(l.ctx, "transcribe", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
 	}
 	if l.held != nil && err == nil && !l.chooses(t.Text) && resumes(t.Text, u.spoken, l.x.language()) && l.unheard() >= resumeLeast {
-		l.owed = time.Time{}
+		l.owed, l.unanswered = time.Time{}, u.early
 		l.resume()
 		return
 	}
@@ -111,21 +125,21 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 	}
 	switch {
 	case t.Text == "":
+		l.unanswered = u.early
 		l.notUnderstood(err)
 	case t.Confirm:
 		l.confirm = t.Text
-		l.owed = time.Time{}
-		l.choices = []string{l.x.words.Yes, l.x.words.No}
+		l.owed, l.unanswered = time.Time{}, false
 		l.aside(fmt.Sprintf(l.x.words.Confirm, t.Text))
 	default:
-		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: t.Text, Voice: voiceOf(u)})
+		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: t.Text, Voice: voiceOf(u), Early: u.early})
 	}
 }
 
 // chooses reports whether a text is one of the choices.
 func (l *hearer) chooses(text string) bool {
 	words := knowledge.Words(text)
-	return slices.ContainsFunc(l.choices, func(c string) bool { return slices.Equal(knowledge.Words(c), words) })
+	return slices.ContainsFunc(l.offered(), func(c string) bool { return slices.Equal(knowledge.Words(c), words) })
 }
 
 // unheard is how much of what was cut off is known to be left.
@@ -150,12 +164,12 @@ func voiceOf(u *utterance) *chats.Voice {
 // confirmed takes the answer to whether something was understood right.
 func (l *hearer) confirmed(text string, v *chats.Voice) {
 	asked := l.confirm
-	l.confirm, l.choices = "", nil
+	l.confirm = ""
 	switch {
 	case agent.Agrees(text):
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: asked, Voice: v})
 	case agent.Declines(text):
-		l.owed = time.Time{}
+		l.owed, l.unanswered = time.Time{}, false
 		l.aside(l.repeat())
 	default: // something else
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: text, Voice: v})
@@ -223,11 +237,11 @@ func (l *hearer) sayFor(in Saying) {
 			in.Kind = chats.KindChoice
 		}
 	}
-	l.choices = nil
+	l.before, l.choices = l.choices, nil
 	if l.mate == nil && (l.conversation.State == chats.Automated || l.conversation.State == chats.Resolved) {
-		l.owed, l.filled = time.Now(), time.Time{}
+		l.owed, l.filled, l.unanswered = time.Now(), time.Time{}, true
 	} else {
-		l.owed = time.Time{}
+		l.owed, l.unanswered = time.Time{}, false
 	}
 	l.dropAnswer()
 	l.store(func(ctx context.Context) error {

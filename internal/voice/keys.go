@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -12,35 +13,73 @@ const (
 	choiceKeys = 8               // 9 is the wish not to be called
 	entryMost  = 30              // keys of a number
 	entryPause = 3 * time.Second // after which a number is complete; # says so at once
+
+	// Doubled is the time within which the same key, or the same words, are one answer that was given twice.
+	Doubled = time.Second
 )
 
-// entry is what a person enters by keys that take no choice: a number that a flow asks for.
+// entry is what a person enters by keys that take no choice: a number that is asked for, or what nobody asked for.
 type entry struct {
 	keys  string
 	at    time.Time // of the last key
 	whole bool
-	open  bool // a number is asked for; else that is being looked up
+	open  bool // it is known what the keys are; else that is being looked up
 }
 
-// digit takes a key that the person pressed: a choice, the wish not to be called, or a part of a number.
+// pressed is the last key that took a choice.
+type pressed struct {
+	key rune
+	at  time.Time
+}
+
+// twice reports whether a key at an instant is the same press once more.
+func (p pressed) twice(key rune, now time.Time) bool { return key == p.key && now.Sub(p.at) <= Doubled }
+
+// digit takes a key that the person pressed: a choice, the wish not to be called, or a part of an entry. A key that takes a choice
+// counts from the first sound of its question on; one that comes earlier, or twice, is no answer.
 func (l *hearer) digit(d rune) {
 	if l.ending != "" {
 		return
 	}
 	l.active()
-	i := int(d - '1')
+	i, choices, now := int(d-'1'), l.offered(), time.Now()
+	chooses := d >= '1' && i < min(len(choices), choiceKeys)
+	stops := d == stopKey && l.x.start.Stop != nil
+	twice := l.key.twice(d, now)
+	if !twice {
+		l.key = pressed{}
+	}
 	switch {
-	case d >= '1' && i < min(len(l.choices), choiceKeys):
+	case !stops && (twice || l.awaits(now)):
+		l.keep(d)
+	case chooses && l.confirm != "":
+		l.key = pressed{d, now}
 		l.stopTalking()
-		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindChoice, Text: l.choices[i], Digits: string(d)})
-	case d == stopKey && l.x.start.Stop != nil && len(l.choices) > 0:
+		l.confirmed(choices[i], nil)
+	case chooses:
+		l.key = pressed{d, now}
+		l.stopTalking()
+		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindChoice, Text: choices[i], Digits: string(d)})
+	case stops && len(choices) > 0:
 		l.stopBy(string(d))
-	case l.conversation.State == chats.Automated || d == stopKey:
+	default:
 		l.enter(d)
 	}
 }
 
-// enter takes a key of a number, if a flow asks for one.
+// keep stores a key that answers nothing, as a turn that nobody is to respond to.
+func (l *hearer) keep(d rune) {
+	if d < '0' || d > '9' {
+		return
+	}
+	in := Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: string(d), Digits: string(d), Early: true, Quiet: true}
+	l.store(func(ctx context.Context) error {
+		_, err := l.dialogue().Say(ctx, l.x.start.CompanyID, l.x.start.ConversationID, in)
+		return err
+	})
+}
+
+// enter takes a key that takes no choice, as a part of an entry.
 func (l *hearer) enter(d rune) {
 	e := l.entry
 	if e == nil {
@@ -69,16 +108,19 @@ func (l *hearer) entered(e *entry, p *Pending) {
 		e.open = true
 		l.stopTalking()
 		return
-	case p != nil && len(p.Choices) > 0 && e.keys != "": // it is none of them, which the flow says
+	case p != nil && len(p.Choices) > 0 && e.keys != "": // it is none of them, or its key is not known here: who asks says so
 		l.stopTalking()
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: e.keys, Digits: e.keys})
 	case strings.ContainsRune(e.keys, stopKey) && l.x.start.Stop != nil:
 		l.stopBy(e.keys)
+	case e.keys != "": // nobody asked for them
+		e.open = true
+		return
 	}
 	l.entry = nil
 }
 
-// entering takes a number that is complete.
+// entering takes what is entered whole.
 func (l *hearer) entering(now time.Time, due *due) {
 	e := l.entry
 	switch {
@@ -96,12 +138,12 @@ func (l *hearer) stopBy(keys string) {
 	l.stop(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: keys, Digits: keys})
 }
 
-// lookUpPending finds out what a flow waits for; nil where nothing is known of it.
+// lookUpPending finds out what is waited for; nil where nothing is known of it.
 func (l *loop) lookUpPending(take func(l *loop, p *Pending)) {
 	go func() {
 		p, err := l.dialogue().Pending(l.ctx, l.x.start.CompanyID, l.x.start.ConversationID)
 		if err != nil && l.ctx.Err() == nil {
-			l.x.all.o.Log.WarnContext(l.ctx, "look up what a flow waits for", "conversation", l.x.start.ConversationID, "error", err)
+			l.x.all.o.Log.WarnContext(l.ctx, "look up what a conversation waits for", "conversation", l.x.start.ConversationID, "error", err)
 		}
 		if l.ctx.Err() == nil {
 			l.x.call(func(l *loop) { take(l, p) })

@@ -39,6 +39,7 @@ type utterance struct {
 	detect time.Duration // from the last word to the end that was found
 	ended  time.Time
 	took   time.Duration // transcribing
+	early  bool          // it began before the response to what was said before was heard
 	pcm    chan []int16
 	cancel context.CancelFunc
 }

@@ -76,10 +76,14 @@ type hearer struct {
 	*loop
 	person  *listener // nil: nothing is heard
 	choices []string  // that the person may take
+	before  []string  // those before the person's last words
 	confirm string    // what the person is asked to confirm
 	repeats int       // how often the person was asked to say it again
 	told    bool      // that speech is not understood
 	entry   *entry    // keys that are no choice; nil: none
+	key     pressed
+	// unanswered says that we have not begun to say anything since the person said something.
+	unanswered bool
 }
 
 // replier has the agent respond.
@@ -359,6 +363,7 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 	if c.State == before {
 		return
 	}
+	l.unanswered = false
 	w := &l.x.words
 	switch c.State {
 	case chats.Queued:
@@ -466,14 +471,23 @@ func (l *loop) greet() {
 		}
 		return
 	}
-	text := l.x.start.Greeting
-	if a := l.x.talk.Agent; text == "" && a != nil {
+	text, asks, a := l.x.start.Greeting, l.x.start.Asks, l.x.talk.Agent
+	if text == "" && a != nil {
 		text = a.Greeting
+	}
+	if asks == "" && a != nil {
+		asks = a.Asking(text)
 	}
 	if text = fillGreeting(text, l.x); text == "" {
 		text = l.x.words.Greets
 	}
-	l.announce(strings.TrimSpace(l.x.start.Opening+" "+text), l.x.start.Choices, false)
+	in := Saying{Text: strings.TrimSpace(l.x.start.Opening + " " + text)}
+	if a != nil {
+		if q := a.Question(asks); q != nil {
+			in.Asks, in.Choices = q.Name, q.Offers(l.x.language())
+		}
+	}
+	l.announceAs(in, false)
 }
 
 // fillGreeting puts values into a greeting's places.

@@ -15,6 +15,7 @@ const (
 type part struct {
 	response *response
 	text     string
+	from     int // where it begins in the response's text; what is said besides the text, at its end
 	pcm      []int16
 	taken    int  // samples that were sent
 	made     bool // pcm is whole
@@ -45,7 +46,7 @@ func (m *mouth) piece() int { return m.samples(min(pieceLength, max(m.lead/3, 20
 
 // add puts a sentence at the end.
 func (m *mouth) add(r *response, text string) *part {
-	p := &part{response: r, text: text}
+	p := &part{response: r, text: text, from: r.place(text)}
 	m.parts = append(m.parts, p)
 	return p
 }
@@ -133,11 +134,11 @@ func (m *mouth) stop(now time.Time) (unheard []*part) {
 	return unheard
 }
 
-// heardOf is the part of a response's text that was heard, where unheard are the parts that were not, or not wholly.
-func heardOf(text string, unheard []*part) string {
+// heardOf is the part of a response's text that was heard, where unheard are the parts that were not, or not wholly, of other responses too.
+func heardOf(r *response, unheard []*part) string {
+	text := r.text.String()
 	for _, p := range unheard {
-		i := strings.Index(text, p.text)
-		if i < 0 {
+		if p.response != r || p.from >= len(text) {
 			continue
 		}
 		share := 0.0
@@ -146,7 +147,7 @@ func heardOf(text string, unheard []*part) string {
 		} else if len(p.pcm) > 0 { // the rest is not known yet; speech has about fifteen characters a second
 			share = float64(p.taken) / float64(max(len(p.pcm), p.taken+1)) / 2
 		}
-		return strings.TrimSpace(text[:i] + firstWords(p.text, share))
+		return strings.TrimSpace(text[:p.from] + firstWords(p.text, share))
 	}
-	return text
+	return strings.TrimSpace(text)
 }

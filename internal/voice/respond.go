@@ -76,8 +76,12 @@ func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 	case r == nil && t == nil && a.stored != nil:
 		l.takeTurn(a.stored)
 		return
-	case r == nil && (a.handoff || t == nil):
+	case r == nil && a.handoff:
 		l.owed = time.Time{} // the change of state says what happens
+		return
+	case r == nil && t == nil:
+		l.owed, l.unanswered = time.Time{}, false
+		l.askOn()
 		return
 	case r == nil: // only choices, or an answer of another node
 		r = l.newResponse()
@@ -96,9 +100,26 @@ func (l *replier) complete(r *response, e Event) {
 	r.seq, l.choices = e.Seq, e.Choices
 	l.said(r, e)
 	if l.x.start.Line == nil || r.parts == 0 {
-		l.owed = time.Time{}
+		l.owed, l.unanswered = time.Time{}, false
 	}
 	l.active()
+}
+
+// askOn goes on with what is asked where there is no response to what the person said: the question stands. It is said again where nothing
+// of it is being said.
+func (l *replier) askOn() {
+	before := l.before
+	l.lookUpPending(func(l *loop, p *Pending) {
+		switch {
+		case l.ending != "" || l.answer != nil || l.choices != nil || l.conversation.State != chats.Automated:
+		case p == nil || p.Question == "":
+			l.choices = before
+		case l.mouth.busy(time.Now()):
+			l.choices = p.Choices
+		default:
+			l.ask(p)
+		}
+	})
 }
 
 // apologize gives up waiting for the agent, or for a transcriber.

@@ -108,6 +108,7 @@ type transcriber struct {
 	texts  map[int16]string
 	err    error
 	stalls bool
+	unsure bool         // of all but yes
 	open   atomic.Int64 // recognizers that are not closed
 }
 
@@ -135,7 +136,7 @@ func (r *recognizer) Result(ctx context.Context) (voice.Transcript, error) {
 		<-ctx.Done()
 		return voice.Transcript{}, ctx.Err()
 	}
-	return voice.Transcript{Text: r.texts[r.value]}, r.err
+	return voice.Transcript{Text: r.texts[r.value], Confirm: r.unsure && r.value != 2}, r.err
 }
 func (r *recognizer) Close() { r.open.Add(-1) }
 
@@ -182,6 +183,9 @@ func (d *dialogue) Say(ctx context.Context, _, _ string, in voice.Saying) (*chat
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if in.Quiet {
+		return d.add("kept", in.Text), nil
+	}
 	d.last = in.Text
 	turn := d.add("visitor", in.Text)
 	if d.c.State == chats.Automated {
@@ -201,6 +205,9 @@ func (d *dialogue) Respond(ctx context.Context, _, _ string, use voice.ToolUser,
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.c.ReplySeq = 0
+	if text.Len() == 0 {
+		return nil, nil
+	}
 	return d.add("agent", text.String()), nil
 }
 

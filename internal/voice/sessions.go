@@ -80,7 +80,7 @@ type Start struct {
 	Show                      func(Event)       // what the person's screen shows; never blocks
 	Greeting                  string            // "": the agent's own
 	Opening                   string            // said before the greeting, as a part of it
-	Choices                   []string          // that the greeting offers
+	Asks                      string            // the result of the agent that the greeting asks for; "": the one whose question it holds
 	Language                  string            // "": the conversation's
 	Variables                 map[string]string // of the greeting: {{name}}
 	ClientTools               bool              // the page runs client tools

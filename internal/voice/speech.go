@@ -12,18 +12,32 @@ import (
 
 // response is what the agent says in one go: an answer, or words of its own.
 type response struct {
-	id      int64
-	seq     int64 // of its turn; 0: not stored yet, or not at all
-	aside   bool  // it is not stored, and no answer to the person
-	text    strings.Builder
-	split   sentences
-	whole   bool // all of its text is here
-	parts   int  // that are not sent yet
-	samples int
-	asked   time.Time // when the person had said what it answers; zero: it answers nothing
-	first   time.Time // its first words
-	voice   chats.Voice
-	spoke   bool // its sound was recorded
+	id       int64
+	seq      int64 // of its turn; 0: not stored yet, or not at all
+	aside    bool  // it is not stored, and no answer to the person
+	text     strings.Builder
+	split    sentences
+	spokenTo int  // up to where its text is parts
+	whole    bool // all of its text is here
+	parts    int  // that are not sent yet
+	samples  int
+	asked    time.Time // when the person had said what it answers; zero: it answers nothing
+	first    time.Time // its first words
+	voice    chats.Voice
+	spoke    bool // its sound was recorded
+}
+
+// place is where the next sentence that is spoken begins in the response's text. What is said besides the text, such as the keys of its
+// choices, is at its end.
+func (r *response) place(sentence string) int {
+	text := r.text.String()
+	at := strings.Index(text[r.spokenTo:], sentence)
+	if at < 0 {
+		return len(text)
+	}
+	at += r.spokenTo
+	r.spokenTo = at + len(sentence)
+	return at
 }
 
 // held is what was cut off, and may go on.
@@ -65,7 +79,7 @@ func (l *talker) said(r *response, e Event) {
 		}
 	}
 	if r.aside && e.Choices == nil && l.mate == nil && l.conversation.State == chats.Automated {
-		e.Choices = l.choices // which are still to be taken
+		e.Choices = l.offered() // which are still to be taken
 	}
 	e.Kind, e.ID, e.Text = Responded, r.id, strings.TrimSpace(r.text.String())
 	l.show(e)
@@ -125,7 +139,7 @@ func (l *talker) begun(r *response, now time.Time) {
 	r.voice.FirstAudioMS = max(now.Sub(r.first).Milliseconds(), 1)
 	l.x.all.o.Observer.Took("first_audio", now.Sub(r.first))
 	if !r.aside {
-		l.owed = time.Time{}
+		l.owed, l.unanswered = time.Time{}, false
 	}
 }
 
@@ -172,7 +186,7 @@ func (l *talker) aside(text string) {
 	l.response = before
 }
 
-// ask says a flow's question again, which is no turn: it is one already.
+// ask says a question again, which is no turn: it is one already.
 func (l *talker) ask(p *Pending) {
 	before := l.response
 	r := l.newResponse()
@@ -192,10 +206,14 @@ func (l *talker) sayNow(text string) {
 
 // announce says something of the agent's own, as a turn. excuse: it stands for the response that is awaited.
 func (l *talker) announce(text string, choices []string, excuse bool) {
+	l.announceAs(Saying{Text: text, Choices: choices}, excuse)
+}
+
+func (l *talker) announceAs(in Saying, excuse bool) {
 	r := l.newResponse()
-	l.choices = choices
-	in := Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: text, Choices: choices}
-	if len(choices) > 0 {
+	l.choices = in.Choices
+	in.ClientID, in.Kind = l.newClientID(), chats.KindText
+	if len(in.Choices) > 0 {
 		in.Kind = chats.KindChoices
 	}
 	l.store(func(ctx context.Context) error {
@@ -208,8 +226,8 @@ func (l *talker) announce(text string, choices []string, excuse bool) {
 		}
 		return err
 	})
-	l.say(r, text)
-	l.said(r, Event{Choices: choices})
+	l.say(r, in.Text)
+	l.said(r, Event{Choices: in.Choices})
 }
 
 // later has the loop run a function from the goroutine that stores; it does not wait where the talk is over.
@@ -296,9 +314,8 @@ func (l *talker) drop() {
 	if r.aside {
 		return
 	}
-	text := strings.TrimSpace(r.text.String())
-	r.voice.Cut, r.voice.Heard = true, heardOf(text, h.unheard)
-	l.show(Event{Kind: Corrected, ID: r.id, Text: r.voice.Heard, Original: text})
+	r.voice.Cut, r.voice.Heard = true, heardOf(r, h.unheard)
+	l.show(Event{Kind: Corrected, ID: r.id, Text: r.voice.Heard, Original: strings.TrimSpace(r.text.String())})
 	if r.samples == 0 {
 		r.samples = 1
 	}

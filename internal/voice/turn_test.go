@@ -145,11 +145,35 @@ func TestMouth(t *testing.T) {
 		if got := m.length(second.taken); got < 480*time.Millisecond || got > 520*time.Millisecond {
 			t.Errorf("lead %v: %v of the second part were heard", lead, got)
 		}
-		if got := heardOf(r.text.String(), unheard); got != "one two three" {
+		if got := heardOf(r, unheard); got != "one two three" {
 			t.Errorf("lead %v: heard %q", lead, got)
 		}
 		if m.busy(now) {
 			t.Error("it goes on")
 		}
 	}
+}
+
+func TestASentenceThatIsSaidTwiceIsHeardUpToWhereItWasCut(t *testing.T) {
+	now := time.Unix(0, 0)
+	m := newMouth(16000, 20*time.Millisecond)
+	r := &response{}
+	r.text.WriteString(" How many? And of the children, how many? How many? Thanks.")
+	for _, text := range []string{"How many?", "And of the children, how many?", "How many?", "Thanks.", "Press 1 for: none."} {
+		p := m.add(r, text)
+		p.pcm, p.made = make([]int16, 160), true
+	}
+	for i, want := range []string{"", "How many?", "How many? And of the children, how many?", "How many? And of the children, how many? How many?"} {
+		if got := heardOf(r, m.parts[i:]); got != want {
+			t.Errorf("cut before the sentence %d: %q, not %q", i, got, want)
+		}
+	}
+	if got := heardOf(r, m.parts[4:]); got != strings.TrimSpace(r.text.String()) {
+		t.Errorf("cut while the keys are said: %q", got)
+	}
+	other := &part{response: &response{}, text: "How many?", pcm: make([]int16, 160), made: true} // goes on before it
+	if got := heardOf(r, append([]*part{other}, m.parts[3:]...)); got != "How many? And of the children, how many? How many?" {
+		t.Errorf("with another response: %q", got)
+	}
+	m.stop(now)
 }

@@ -235,7 +235,7 @@ func (d chat) view(t *chats.Turn) (v chats.TurnView, shown bool) { return d.show
 
 func (d chat) show(v chats.TurnView) (view chats.TurnView, shown bool) {
 	_, pages := d.Addresses()
-	v.AccountID, v.Run, v.File = "", "", d.Files.Signed(v.File, pages, time.Now())
+	v.AccountID, v.Run, v.Early, v.Set, v.File = "", "", false, nil, d.Files.Signed(v.File, pages, time.Now())
 	return v, !v.Note
 }
 

@@ -88,7 +88,9 @@ type Conversation struct {
 	AskedAt    time.Time // when the contact said what nobody has answered yet; zero: everything is answered
 	ReplySeq   int64     // the contact's turn that waits for the agent; 0: none
 	ReplyAt    time.Time
-	Rating     int // 1 to 5; 0: none
+	Asks       string // what the contact was asked and has not answered, as package agent names it; "": nothing
+	AskedSeq   int64  // the turn that asked it first, of a flow's questions too; 0: unknown
+	Rating     int    // 1 to 5; 0: none
 	Comment    string
 	OpenedAt   time.Time
 	ResolvedAt time.Time
@@ -97,9 +99,12 @@ type Conversation struct {
 // Unread reports whether the contact said something that no teammate has read.
 func (c *Conversation) Unread() bool { return c.VisitorSeq > c.ReadSeq }
 
-// SetState changes the state at an instant.
+// SetState changes the state at an instant. What was asked is forgotten, unless the agent goes on or may do so.
 func (c *Conversation) SetState(to State, now time.Time) {
 	c.State, c.StateAt, c.ResolvedAt = to, now, time.Time{}
+	if to != Automated && to != Queued {
+		c.Asks, c.AskedSeq = "", 0
+	}
 	if to == Resolved {
 		c.ResolvedAt = now
 	}
@@ -132,6 +137,7 @@ type Extra struct {
 	Voice   *Voice   `json:"voice,omitempty"`   // of what was said aloud
 	Set     []Value  `json:"set,omitempty"`     // of the event noted
 	Digits  string   `json:"digits,omitempty"`  // the keys by which it was said
+	Early   bool     `json:"early,omitempty"`   // said before the response to what the contact had said before was heard
 	Bound   *Bound   `json:"bound,omitempty"`   // of a reply to a notification with a name_event
 
 	Notification string `json:"notification,omitempty"` // of the event template_sent: its id
@@ -219,7 +225,8 @@ func New(d *db.DB, opens, changes db.Place, followed func(ctx context.Context, c
 }
 
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags, last_seq, last_at,
-	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at, asked_at`
+	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at, asked_at,
+	asks, asked_seq`
 
 func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation
@@ -227,7 +234,7 @@ func scan(row db.Scan) (*Conversation, error) {
 	var tags string
 	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee, &c.Language, &c.Page,
 		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
-		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt); err != nil {
+		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq); err != nil {
 		return nil, err
 	}
 	c.StateAt, c.LastAt, c.ReplyAt = db.Instant(stateAt), db.Instant(lastAt), db.Instant(replyAt)

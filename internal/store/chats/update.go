@@ -29,6 +29,8 @@ var fields = []field{
 	{"reply_seq", "bigint", true, func(c *Conversation) any { return c.ReplySeq }},
 	{"reply_at", "bigint", true, func(c *Conversation) any { return db.Millis(c.ReplyAt) }},
 	{"asked_at", "bigint", true, func(c *Conversation) any { return db.Millis(c.AskedAt) }},
+	{"asks", "text", true, func(c *Conversation) any { return c.Asks }},
+	{"asked_seq", "bigint", true, func(c *Conversation) any { return c.AskedSeq }},
 	{"agent_id", "text", false, func(c *Conversation) any { return c.AgentID }},
 	{"state", "text", false, func(c *Conversation) any { return string(c.State) }},
 	{"state_at", "bigint", false, func(c *Conversation) any { return db.Millis(c.StateAt) }},

@@ -86,25 +86,33 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, most int, without []
 		ORDER BY due_at, received_at LIMIT $2`, args...)
 }
 
-// Claim reserves a message that waits until an instant. Of those who claim it at once, on whichever nodes, one gets true.
-func (s *Store) Claim(ctx context.Context, m *Inbound, now, until time.Time) (bool, error) {
-	n, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, tries = tries + 1
+// Claim reserves a message that waits for a node until an instant. Of those who claim it at once, on any nodes, one gets true.
+func (s *Store) Claim(ctx context.Context, m *Inbound, node string, now, until time.Time) (bool, error) {
+	n, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, tries = tries + 1, node = $6
 		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at > 0 AND due_at <= $5`,
-		db.Millis(until), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(now))
+		db.Millis(until), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(now), node)
 	return n > 0, db.Wrap(err, "claim inbound message")
 }
 
 // Release has a message that was claimed until an instant wait until another one, unless somebody else has claimed it since.
 func (s *Store) Release(ctx context.Context, m *Inbound, claimed, due time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = $1 WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at = $5",
+	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = $1, node = '' WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at = $5",
 		db.Millis(due), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(claimed))
 	return db.Wrap(err, "release inbound message")
 }
 
-// Recover has the messages that are claimed wait no longer: those who claimed them have stopped, and nobody else has this database.
-func (s *Store) Recover(ctx context.Context, now time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = $1 WHERE due_at > 0 AND due_at > $1", db.Millis(now))
-	return db.Wrap(err, "recover inbound messages")
+// Recover has the messages that are claimed wait no longer, nor replies for the outcome of their attempts: the nodes that were at it are no
+// more. alone says that nobody else has this database, so that all of them are.
+func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
+	for _, x := range []struct{ table, which string }{{"inbound_message", ""}, {"reply", " AND state = 'sending'"}} {
+		if !alone {
+			x.which += " AND node <> '' AND NOT EXISTS (SELECT 1 FROM node AS n WHERE n.id = " + x.table + ".node)"
+		}
+		if _, err := s.d.Exec(ctx, "UPDATE "+x.table+" SET due_at = $1, node = '' WHERE due_at > 0 AND due_at > $1"+x.which, db.Millis(now)); err != nil {
+			return db.Wrap(err, "recover messages")
+		}
+	}
+	return nil
 }
 
 // Done records that a message needs no more work. Its content is dropped.
@@ -168,12 +176,33 @@ func (s *Store) DueReplies(ctx context.Context, now time.Time, most int, without
 		" ORDER BY due_at LIMIT $2", args...)
 }
 
-// Begin records that a reply is being sent; until then nobody else looks at it. Of those who begin it at once one gets true.
-func (s *Store) Begin(ctx context.Context, r *Reply, now, until time.Time) (bool, error) {
-	n, err := s.d.Exec(ctx, `UPDATE reply SET state = 'sending', attempt = attempt + 1, due_at = $1, changed_at = $2
+// Begin records that a reply is being sent by a node; until then nobody else looks at it. Of those who begin it at once one gets true.
+func (s *Store) Begin(ctx context.Context, r *Reply, node string, now, until time.Time) (bool, error) {
+	n, err := s.d.Exec(ctx, `UPDATE reply SET state = 'sending', attempt = attempt + 1, due_at = $1, changed_at = $2, node = $6
 		WHERE conversation_id = $3 AND seq = $4 AND company_id = $5 AND state = 'queued' AND due_at > 0 AND due_at <= $2`,
-		db.Millis(until), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
+		db.Millis(until), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID, node)
 	return n > 0, db.Wrap(err, "begin reply")
+}
+
+// Unheard records that the attempt to send a reply has ended without a response.
+func (s *Store) Unheard(ctx context.Context, r *Reply) error {
+	_, err := s.d.Exec(ctx, "UPDATE reply SET node = '' WHERE conversation_id = $1 AND seq = $2 AND company_id = $3 AND state = 'sending'",
+		r.ConversationID, r.Seq, r.CompanyID)
+	return db.Wrap(err, "record an attempt without a response")
+}
+
+// Passed has the reply of a conversation whose outcome is awaited wait no longer, since the person has written after it was begun: unless a
+// node is still at it. It reports whether there is one.
+func (s *Store) Passed(ctx context.Context, companyID, conversationID string, written, now time.Time) (bool, error) {
+	n, err := s.d.Exec(ctx, `UPDATE reply SET due_at = $1, node = '' WHERE conversation_id = $2 AND company_id = $3 AND state = 'sending' AND changed_at <= $4
+		AND NOT EXISTS (SELECT 1 FROM node AS n WHERE n.id = reply.node)`, db.Millis(now), conversationID, companyID, db.Millis(written))
+	return n > 0, db.Wrap(err, "pass a reply whose outcome is awaited")
+}
+
+// Unproven returns replies of a conversation that may have arrived: the provider's id of them is not known. The newest come first.
+func (s *Store) Unproven(ctx context.Context, companyID, conversationID string, most int) ([]*Reply, error) {
+	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+` FROM reply WHERE conversation_id = $1 AND company_id = $2
+		AND state IN ('sending', 'unknown') AND provider_id = '' ORDER BY seq DESC LIMIT $3`, conversationID, companyID, most)
 }
 
 // Again puts a reply that was not sent back, for a later attempt.

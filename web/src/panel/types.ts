@@ -29,7 +29,7 @@ export interface Voice {
 }
 /** ClientTool is something that the page of a voice widget does for the agent. A string as its parameters is what is no JSON yet. */
 export interface ClientTool { name: string; description: string; parameters?: Record<string, unknown> | string; phrases?: string[] }
-export interface Played { text: string; sources: { title: string; url: string }[]; choices: string[]; handoff?: string; end: boolean; unanswered: boolean; ms: number }
+export interface Played { text: string; sources: { title: string; url: string }[]; choices: string[]; asks?: string; handoff?: string; end: boolean; unanswered: boolean; ms: number }
 export interface Found { knowledge: string; title: string; text: string; url: string; score: number; answers: boolean }
 export interface OpenQuestion { id: string; agent_id: string; agent_name: string; question: string; language: string; count: number; first_at: string; last_at: string; conversation_id: string }
 

@@ -49,7 +49,8 @@ function Written({ agent }: { agent: Agent }) {
     setBusy(true);
     try {
       const { warning: _, ...draft } = agent;
-      const played = await post<Played>(`/agents/${agent.id}/playground`, { said: asked.filter((x) => x.text).slice(-most).map(({ contact, text }) => ({ contact, text })), agent: draft });
+      const before = said.at(-1);
+      const played = await post<Played>(`/agents/${agent.id}/playground`, { said: asked.filter((x) => x.text).slice(-most).map(({ contact, text }) => ({ contact, text })), asked: before?.contact === false ? before.played.asks : undefined, agent: draft });
       setSaid([...asked, { contact: false, text: played.text, played }]);
     } catch (e) {
       setSaid(said);

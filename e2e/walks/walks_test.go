@@ -1,0 +1,104 @@
+package walks
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// way is how a person answers.
+type way string
+
+const (
+	plain       way = "plainly"     // once the question is there, and heard
+	early       way = "early"       // while it is said, or before it has arrived
+	late        way = "late"        // after a long silence
+	twice       way = "twice"       // and again, a moment later
+	interrupted way = "interrupted" // spoken into the question; in writing: while another node takes over
+)
+
+// person walks on a channel.
+type person interface {
+	// begin begins the flow.
+	begin()
+	// answers answers a question that was asked, in a way. last: no question follows.
+	answers(a answer, w way)
+	// id is the conversation's.
+	id() string
+	// leave ends what the person has open.
+	leave()
+}
+
+var channels = map[string]func(x *site) person{ //nolint:gochecknoglobals // read only
+	"a chat": inChat, "WhatsApp": onWhatsApp, "a voice widget": inWidget, "a call": onCall,
+}
+
+// Everybody comes to the same answers, on every channel and in every way: the agent says the same in the same order, and the flow and the
+// form end the same.
+func TestAWalkEndsTheSameHoweverItsAnswersCome(t *testing.T) {
+	want := []string{"come=yes", "people=3", "part=evening", "call=true", "adults=2", "children=4", "seat=outside"}
+	for name, on := range channels {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plainly := walked(t, on, plain)
+			if diff := cmp.Diff(want, plainly.Answers); diff != "" {
+				t.Fatalf("plainly: %s", diff)
+			}
+			if n := len(plainly.Said); n < len(walk)+1 || !slices.Equal(plainly.Said[n-len(walk)-1:], said()) {
+				t.Fatalf("plainly the agent says %q", plainly.Said)
+			}
+			for _, w := range []way{early, late, twice, interrupted} {
+				if diff := cmp.Diff(plainly, walked(t, on, w)); diff != "" {
+					t.Errorf("%s (-plainly +%s):\n%s", w, w, diff)
+				}
+			}
+			for i := range walk { // one answer alone is given in another way
+				for _, w := range []way{early, late, twice, interrupted} {
+					if diff := cmp.Diff(plainly, walkedBut(t, on, plain, i, w)); diff != "" {
+						t.Errorf("the answer %d %s (-plainly +%s):\n%s", i, w, w, diff)
+					}
+				}
+			}
+		})
+	}
+}
+
+// said is what the agent says in a walk, but for a greeting.
+func said() (all []string) {
+	for _, a := range walk {
+		all = append(all, a.question)
+	}
+	return append(all, farewell)
+}
+
+func walked(t *testing.T, on func(x *site) person, w way) outcome {
+	t.Helper()
+	return walkedBut(t, on, w, -1, w)
+}
+
+// walkedBut is what comes of a walk whose answer i is given in another way.
+func walkedBut(t *testing.T, on func(x *site) person, w way, i int, other way) (o outcome) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		x := newSite(t)
+		defer x.close()
+		p := on(x)
+		p.begin()
+		for n, a := range walk {
+			how := w
+			if n == i {
+				how = other
+			}
+			p.answers(a, how)
+		}
+		x.asked(p.id(), farewell)
+		time.Sleep(5 * time.Second) // nothing follows
+		synctest.Wait()
+		p.leave()
+		o = x.outcome(p.id())
+	})
+	return o
+}

@@ -1,0 +1,199 @@
+package walks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/conversation"
+	"carillon/internal/files"
+	"carillon/internal/messaging"
+	"carillon/internal/provider"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+)
+
+const (
+	again  = 300 * time.Millisecond // after an answer it is given again
+	patent = 10 * time.Minute       // after which somebody who writes answers late
+)
+
+// chatter writes and taps in a chat.
+type chatter struct {
+	*site
+	conversation string
+	n            int
+}
+
+func inChat(x *site) person { return &chatter{site: x, conversation: x.open("web_chat")} }
+
+func (p *chatter) id() string { return p.conversation }
+func (p *chatter) leave()     {}
+
+func (p *chatter) say(kind, text string) {
+	p.t.Helper()
+	p.n++
+	if _, _, err := p.talks.Say(p.t.Context(), p.company, p.conversation, conversation.Said{ClientID: fmt.Sprint(p.n), Kind: kind, Text: text}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *chatter) begin() { p.say(chats.KindText, "begin") }
+
+func (p *chatter) answers(a answer, w way) {
+	kind := chats.KindText
+	if a.choice > 0 {
+		kind = chats.KindChoice
+	}
+	p.asked(p.conversation, a.question)
+	switch w {
+	case early:
+	case late:
+		time.Sleep(patent)
+	case interrupted:
+		p.restart()
+		time.Sleep(2 * time.Second)
+	default:
+		time.Sleep(2 * time.Second)
+	}
+	p.say(kind, a.text)
+	if w == twice {
+		time.Sleep(again)
+		p.say(kind, a.text)
+	}
+}
+
+// texter writes and taps on WhatsApp.
+type texter struct {
+	*site
+	sender   *carillon.Sender
+	messages *messaging.Messaging
+	stop     func()
+	n        int
+
+	mu      sync.Mutex
+	arrived []provider.Reply // what the channel delivered; the id of a message is its place
+}
+
+const number = "34600111222"
+
+func onWhatsApp(x *site) person {
+	p := &texter{site: x}
+	p.sender = &carillon.Sender{
+		CompanyID: x.company, ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",
+		Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{}`),
+	}
+	if err := x.store.Configure(x.t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, p.sender, time.Now()) }); err != nil {
+		x.t.Fatal(err)
+	}
+	p.connect()
+	x.spoke = func() { p.messages.Said() }
+	return p
+}
+
+// connect starts the channel's part of a node.
+func (p *texter) connect() {
+	s, no := p.store, func(context.Context, string) (bool, error) { return false, nil }
+	node := carillon.NewID(time.Now())
+	if err := s.Join(p.t.Context(), node, "node"); err != nil {
+		p.t.Fatal(err)
+	}
+	p.messages = messaging.New(messaging.Options{
+		Store: s.Replies(), Chats: s.Chats(), Conversations: p.talks, Agents: p, Files: files.New(s.Files(), files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
+		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Sender, AgentOf: func(*carillon.Sender) string { return agentID },
+		Bound:      func(context.Context, *carillon.Sender, string, string) ([]*chats.Bound, error) { return nil, nil },
+		Sent:       func(context.Context, *carillon.Sender, string, string) (string, error) { return "", nil },
+		Begun:      s.Runs().Begun,
+		Suppressed: func(context.Context, string, string) (bool, error) { return false, nil },
+		Publisher:  p.hub, Log: slog.New(slog.DiscardHandler), Node: node, Alone: true,
+	})
+	p.stop = running(p.t, p.messages.Run)
+}
+
+// SendReply implements messaging.Channel: a message takes a second.
+func (p *texter) SendReply(_ context.Context, _ *carillon.Sender, m *provider.Reply) provider.Outcome {
+	time.Sleep(time.Second)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.arrived = append(p.arrived, *m)
+	return provider.Outcome{Verdict: provider.Sent, ProviderID: fmt.Sprint("wamid.out.", len(p.arrived))}
+}
+
+// File implements messaging.Channel.
+func (*texter) File(context.Context, *carillon.Sender, string, int64) ([]byte, string, error) {
+	return nil, "", messaging.ErrNoFile
+}
+
+// MarkRead implements messaging.Channel.
+func (*texter) MarkRead(context.Context, *carillon.Sender, string, bool) error { return nil }
+
+// gets waits until a message has arrived, and returns the channel's id of it.
+func (p *texter) gets(text string) (id string) {
+	p.t.Helper()
+	p.until("a message arrives: "+text, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		id = fmt.Sprint("wamid.out.", len(p.arrived))
+		return len(p.arrived) > 0 && p.arrived[len(p.arrived)-1].Text == text
+	})
+	return id
+}
+
+func (p *texter) write(in provider.Inbound) {
+	p.t.Helper()
+	p.n++
+	in.ID, in.From, in.At = fmt.Sprint("wamid.in.", p.n), number, time.Now()
+	if err := p.messages.Receive(p.t.Context(), p.sender, []provider.Inbound{in}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *texter) begin() {
+	p.write(provider.Inbound{Kind: provider.InboundText, Text: "begin"})
+	p.until("the conversation begins", func() bool { return p.id() != "" })
+}
+
+func (p *texter) id() string {
+	c, err := p.store.Chats().OfNumber(p.t.Context(), p.company, number)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if c == nil {
+		return ""
+	}
+	return c.ID
+}
+
+func (p *texter) leave() { p.stop() }
+
+func (p *texter) answers(a answer, w way) {
+	in := provider.Inbound{Kind: provider.InboundText, Text: a.text}
+	p.asked(p.id(), a.question)
+	if w != early { // it has arrived
+		question := p.gets(a.question)
+		if a.choice > 0 {
+			in.Kind, in.Payload, in.ReplyTo = provider.InboundChoice, provider.ChoicePrefix+fmt.Sprint(a.choice), question
+		}
+	}
+	switch w {
+	case early:
+	case late:
+		time.Sleep(patent)
+	case interrupted:
+		p.stop()
+		p.restart()
+		p.connect()
+		time.Sleep(2 * time.Second)
+	default:
+		time.Sleep(2 * time.Second)
+	}
+	p.write(in)
+	if w == twice {
+		time.Sleep(again)
+		p.write(in)
+	}
+}
