@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/request"
 	"carillon/internal/schedule"
+	"carillon/internal/sheet"
 )
 
 // BatchRows is how many rows of the file make a batch, which is one request.
@@ -24,20 +25,23 @@ func batches(rows int) int { return (rows + BatchRows - 1) / BatchRows }
 // cells is a row as it is stored: the line, then the cells.
 type cells []string
 
-func (r row) stored() cells { return append(cells{strconv.Itoa(r.Line)}, r.Cells...) }
+// row is a row of the file.
+type row = sheet.Row
+
+func stored(r row) cells { return append(cells{strconv.Itoa(r.Line)}, r.Cells...) }
 
 func rowsOf(text string) ([]row, error) {
-	stored, err := read[[]cells](text)
+	all, err := read[[]cells](text)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]row, len(stored))
-	for i, c := range stored {
+	rows := make([]row, len(all))
+	for i, c := range all {
 		line, err := strconv.Atoi(c[0])
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = row{line, c[1:]}
+		rows[i] = row{Line: line, Cells: c[1:]}
 	}
 	return rows, nil
 }
