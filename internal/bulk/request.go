@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/request"
 	"carillon/internal/schedule"
 	"carillon/internal/sheet"
@@ -143,6 +144,8 @@ func (s *Settings) faultOf(err error) fault {
 		return fault{Reason: AddressInvalid, Detail: s.columnNames(unexpected)}
 	case strings.Contains(field, "header_image"), strings.Contains(field, "header_video"), strings.Contains(field, "header_document"):
 		return fault{Reason: MediaInvalid, Detail: reason}
+	case reason == content.LinesReason:
+		return fault{Reason: Refused, Detail: reason}
 	case strings.Contains(field, "header_text"), strings.Contains(field, "body_text"), strings.HasPrefix(field, "contact"):
 		return fault{Reason: TextTooLong, Detail: reason}
 	}
