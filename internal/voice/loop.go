@@ -466,6 +466,9 @@ func (l *loop) greet() {
 		}
 		return
 	}
+	if l.x.start.NoGreeting {
+		return
+	}
 	text := l.x.start.Greeting
 	if a := l.x.talk.Agent; text == "" && a != nil {
 		text = a.Greeting
