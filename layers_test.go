@@ -112,6 +112,8 @@ var layers = map[string]float64{
 	"internal/httpio":    6,
 
 	"internal/secret": 7,
+	"internal/sheet":  7,
+	"internal/number": 8,
 	"internal/share":  8,
 
 	"internal/tracing": 7,

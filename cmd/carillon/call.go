@@ -10,15 +10,15 @@ import (
 )
 
 type callCommand struct {
-	Agent    string   `required:"" placeholder:"ID" help:"Id of the agent that talks."`
-	To       string   `required:"" placeholder:"NUMBER" help:"Whom to call: digits only, with the country code."`
-	Var      []string `sep:"none" placeholder:"KEY=VALUE" help:"Field of the contact that the agent may use, as name=Ana; may be repeated."`
-	At       string   `placeholder:"WHEN" help:"Local time to call at, as 2030-01-31T09:00:00; else now."`
-	TZ       string   `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
-	From     string   `required:"" placeholder:"LINE" help:"Id or number of the line."`
-	Type     string   `enum:"transactional,marketing" default:"transactional" placeholder:"TYPE" help:"transactional or marketing; default ${default}."`
-	Campaign string   `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
-	RunID    string   `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours calls nobody twice. By default each run is new."`
+	Agent    string      `required:"" placeholder:"ID" help:"Id of the agent that talks."`
+	To       typedNumber `required:"" placeholder:"NUMBER" help:"Whom to call, with the country code."`
+	Var      []string    `sep:"none" placeholder:"KEY=VALUE" help:"Field of the contact that the agent may use, as name=Ana; may be repeated."`
+	At       string      `placeholder:"WHEN" help:"Local time to call at, as 2030-01-31T09:00:00; else now."`
+	TZ       string      `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
+	From     string      `required:"" placeholder:"LINE" help:"Id or number of the line."`
+	Type     string      `enum:"transactional,marketing" default:"transactional" placeholder:"TYPE" help:"transactional or marketing; default ${default}."`
+	Campaign string      `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
+	RunID    string      `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours calls nobody twice. By default each run is new."`
 	keyed
 	jsonFlag
 }
@@ -32,7 +32,7 @@ func (x *callCommand) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	contact["number"] = x.To
+	contact["number"] = string(x.To)
 	c, _, err := x.connect(env)
 	if err != nil {
 		return err

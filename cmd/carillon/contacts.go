@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,20 +10,35 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/number"
+	"carillon/internal/sheet"
 )
+
+// typedNumber is a phone number of a flag or an argument, written as people write numbers.
+type typedNumber string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *typedNumber) UnmarshalText(text []byte) error {
+	found := number.Find(string(text))
+	if found == "" {
+		return fmt.Errorf("%s: %w", oneLine(string(text), 20), number.ErrInvalid)
+	}
+	*n = typedNumber(found)
+	return nil
+}
 
 // contact is one recipient and where it was read.
 type contact struct {
 	line   int // of the file; 0: from --to
 	fields map[string]string
-	unread string // why its row cannot be read; "" when it can
+	unread string // why its number cannot be read; "" when it can
 }
 
 // maxFile is the limit of a file of recipients.
 const maxFile = 256 << 20
 
 // readCSV reads recipients: a header row that names the columns, with number among them, then a recipient a row. fields
-// renames columns: by field, the name in the file. Empty cells are left out; a row that cannot be read is a contact that
+// renames columns: by field, the name in the file. Empty cells are left out; a row whose number cannot be read is a contact that
 // says why. It also returns the text, which identifies a run.
 func readCSV(name string, fields map[string]string) ([]contact, []byte, error) {
 	f, err := os.Open(name) //nolint:gosec // the user names the file
@@ -39,23 +53,9 @@ func readCSV(name string, fields map[string]string) ([]contact, []byte, error) {
 	if len(text) > maxFile {
 		return nil, nil, usage("%s is larger than %d MiB: split it", name, maxFile>>20)
 	}
-	rows := bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	r := csv.NewReader(bytes.NewReader(rows))
-	r.Comma, r.FieldsPerRecord = separator(rows), -1
-	columns, err := readHead(r, fields)
+	all, err := readTable(bytes.NewReader(text), fields)
 	if err != nil {
 		return nil, nil, usage("%s: %w", name, err)
-	}
-	var all []contact
-	for {
-		c, err := readRow(r, columns)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, nil, usage("%s: %w", name, err)
-		}
-		all = append(all, c)
 	}
 	if len(all) == 0 {
 		return nil, nil, usage("%s has no rows below its head", name)
@@ -63,71 +63,78 @@ func readCSV(name string, fields map[string]string) ([]contact, []byte, error) {
 	return all, text, nil
 }
 
-// separator is what separates the columns of the header row: a comma, unless there are more semicolons or tabs.
-func separator(text []byte) rune {
-	head, _, _ := bytes.Cut(text, []byte("\n"))
-	best := ','
-	for _, c := range ";\t" {
-		if bytes.Count(head, []byte(string(c))) > bytes.Count(head, []byte(string(best))) {
-			best = c
-		}
+func readTable(text io.Reader, fields map[string]string) ([]contact, error) {
+	table, err := sheet.Open(text)
+	if err != nil {
+		return nil, reasonOf(err)
 	}
-	return best
+	columns, err := columnsOf(table.Names, fields)
+	if err != nil {
+		return nil, err
+	}
+	var all []contact
+	for {
+		row, err := table.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, reasonOf(err)
+		}
+		all = append(all, recipientOf(row, columns))
+	}
 }
 
-// readRow reads a recipient. The error is the end of the file, or that of reading it.
-func readRow(r *csv.Reader, columns []string) (contact, error) {
-	row, err := r.Read()
-	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-		return contact{line: wrong.StartLine, unread: "the row cannot be read: " + wrong.Err.Error()}, nil
+// reasonOf is an error of the table without the fields of the interface.
+func reasonOf(err error) error {
+	if e, ok := errors.AsType[*carillon.Error](err); ok {
+		if reason, ok := e.Details.Find("reason").(string); ok {
+			return errors.New(reason)
+		}
 	}
-	if err != nil {
-		return contact{}, err
-	}
-	line, _ := r.FieldPos(0)
-	c := contact{line: line, fields: map[string]string{}}
-	if len(row) != len(columns) {
-		c.unread = fmt.Sprintf("the row has %d cells, the header row %d", len(row), len(columns))
-		return c, nil
-	}
-	for i, value := range row {
-		if value = strings.TrimSpace(value); value != "" {
+	return err
+}
+
+func recipientOf(row sheet.Row, columns []string) contact {
+	c := contact{line: row.Line, fields: map[string]string{}}
+	for i, value := range row.Cells {
+		if value != "" {
 			c.fields[columns[i]] = value
 		}
 	}
-	return c, nil
+	written := c.fields["number"]
+	digits, err := number.Clean(written)
+	switch {
+	case err == nil:
+		c.fields["number"] = digits
+	case errors.Is(err, number.ErrMissing):
+		c.unread = "number: missing"
+	default:
+		c.unread = fmt.Sprintf("number: %s: %v", oneLine(written, 20), err)
+	}
+	return c
 }
 
-// readHead returns the name of each column, as fields renames them.
-func readHead(r *csv.Reader, fields map[string]string) ([]string, error) {
-	columns, err := r.Read()
-	if err != nil {
-		return nil, errors.New("the first row must name the columns, number among them")
-	}
-	for i := range columns {
-		columns[i] = strings.TrimSpace(columns[i])
-	}
-	inFile := slices.Clone(columns)
+// columnsOf returns the field of each column, as fields renames them.
+func columnsOf(names []string, fields map[string]string) ([]string, error) {
+	columns := slices.Clone(names)
 	for field, name := range fields {
-		i := slices.Index(inFile, name)
+		i := slices.Index(names, strings.Join(strings.Fields(name), " "))
 		if i < 0 {
-			return nil, fmt.Errorf("no column has the name %s; the file has %s", name, strings.Join(inFile, ", "))
+			return nil, fmt.Errorf("no column has the name %s; the file has %s", name, strings.Join(names, ", "))
 		}
 		columns[i] = field
 	}
 	seen := map[string]bool{}
-	for i, c := range columns {
-		switch {
-		case c == "":
-			return nil, fmt.Errorf("column %d has no name", i+1)
-		case seen[c]:
+	for _, c := range columns {
+		if seen[c] {
 			return nil, fmt.Errorf("two columns have the name %s", c)
 		}
 		seen[c] = true
 	}
 	if !seen["number"] {
 		return nil, fmt.Errorf("no column has the name number: say which holds it, as --column number=%q; the file has %s",
-			inFile[0], strings.Join(inFile, ", "))
+			names[0], strings.Join(names, ", "))
 	}
 	return columns, nil
 }
@@ -144,13 +151,6 @@ var rootNames = []string{
 func (c *contact) fault(placeholders []string) string {
 	if c.unread != "" {
 		return c.unread
-	}
-	number := c.fields["number"]
-	if number == "" {
-		return "number: missing"
-	}
-	if !carillon.ValidNumber(number) {
-		return "number: " + oneLine(number, 20) + " is not 7 to 15 digits without + or spaces"
 	}
 	for _, p := range placeholders {
 		if c.fields[p] == "" {

@@ -430,7 +430,14 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 		"a large body": {func(r *http.Request) {
 			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"`+strings.Repeat("x", 2<<20)+`"}}`)), -1
 		}, http.StatusRequestEntityTooLarge},
-		"all is well": {func(*http.Request) {}, http.StatusOK},
+		"all is well":       {func(*http.Request) {}, http.StatusOK},
+		"JSON alone":        {func(r *http.Request) { r.Header.Set("Accept", "application/json") }, http.StatusOK},
+		"JSON of a charset": {func(r *http.Request) { r.Header.Set("Accept", "text/plain, Application/JSON;charset=utf-8") }, http.StatusOK},
+		"anything":          {func(r *http.Request) { r.Header.Set("Accept", "*/*") }, http.StatusOK},
+		"no word of it":     {func(r *http.Request) { r.Header.Del("Accept") }, http.StatusOK},
+		"two headers":       {func(r *http.Request) { r.Header["Accept"] = []string{"text/html", "application/*"} }, http.StatusOK},
+		"a page alone":      {func(r *http.Request) { r.Header.Set("Accept", "text/html") }, http.StatusBadRequest},
+		"events alone":      {func(r *http.Request) { r.Header.Set("Accept", "text/event-stream") }, http.StatusBadRequest},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 		if err != nil {

@@ -92,15 +92,15 @@ func counts(raw json.RawMessage) string {
 }
 
 type notificationsList struct {
-	Campaign string `placeholder:"NAME" help:"Only this campaign."`
-	Type     string `placeholder:"TYPE" help:"Only marketing, transactional or utility."`
-	Channel  string `placeholder:"CHANNEL" help:"Only messaging or voice."`
-	State    string `placeholder:"STATE" help:"Only scheduled, in_progress, completed or canceled."`
-	Sender   string `placeholder:"ID" help:"Only of this sender, by id or number."`
-	Number   string `placeholder:"NUMBER" help:"Only with this recipient."`
-	From     string `placeholder:"WHEN" help:"Only created at or after this instant."`
-	To       string `placeholder:"WHEN" help:"Only created before this instant."`
-	Limit    int    `default:"25" help:"Largest number of rows."`
+	Campaign string      `placeholder:"NAME" help:"Only this campaign."`
+	Type     string      `placeholder:"TYPE" help:"Only marketing, transactional or utility."`
+	Channel  string      `placeholder:"CHANNEL" help:"Only messaging or voice."`
+	State    string      `placeholder:"STATE" help:"Only scheduled, in_progress, completed or canceled."`
+	Sender   string      `placeholder:"ID" help:"Only of this sender, by id or number."`
+	Number   typedNumber `placeholder:"NUMBER" help:"Only with this recipient."`
+	From     string      `placeholder:"WHEN" help:"Only created at or after this instant."`
+	To       string      `placeholder:"WHEN" help:"Only created before this instant."`
+	Limit    int         `default:"25" help:"Largest number of rows."`
 	keyed
 	jsonFlag
 }
@@ -117,7 +117,7 @@ func (l *notificationsList) Run(ctx context.Context, env *environment) error {
 	q := url.Values{}
 	for name, value := range map[string]string{
 		"campaign": l.Campaign, "type": l.Type, "channel": l.Channel, "state": l.State, "sender": l.Sender,
-		"number": l.Number, "from": l.From, "to": l.To,
+		"number": string(l.Number), "from": l.From, "to": l.To,
 	} {
 		if value != "" {
 			q.Set(name, value)

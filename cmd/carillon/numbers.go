@@ -72,8 +72,8 @@ func (n *numbersList) Run(ctx context.Context, env *environment) error {
 }
 
 type numbersAssign struct {
-	Number  string `arg:"" help:"Digits only, with the country code."`
-	Company string `arg:"" name:"company-id" help:"Id of the company."`
+	Number  typedNumber `arg:"" help:"Phone number, with the country code."`
+	Company string      `arg:"" name:"company-id" help:"Id of the company."`
 	administered
 	credentials
 	jsonFlag
@@ -94,7 +94,7 @@ func (n *numbersAssign) Run(ctx context.Context, env *environment) error {
 }
 
 type numbersRelease struct {
-	Number string `arg:"" help:"Digits only, with the country code."`
+	Number typedNumber `arg:"" help:"Phone number, with the country code."`
 	administered
 	credentials
 	jsonFlag
@@ -109,9 +109,9 @@ func (n *numbersRelease) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, n.number(http.MethodDelete, n.Number)); err != nil {
 		return err
 	}
-	return done(env, n.JSON, map[string]any{"number": n.Number, "company": nil}, n.Number+" is assigned to no company")
+	return done(env, n.JSON, map[string]any{"number": n.Number, "company": nil}, string(n.Number)+" is assigned to no company")
 }
 
-func (a *administered) number(method, number string) client.Call {
-	return a.panel(method, "numbers/"+url.PathEscape(number))
+func (a *administered) number(method string, number typedNumber) client.Call {
+	return a.panel(method, "numbers/"+url.PathEscape(string(number)))
 }

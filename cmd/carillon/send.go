@@ -13,19 +13,19 @@ import (
 )
 
 type sendCommand struct {
-	Template string   `required:"" placeholder:"NAME" help:"Name of an approved template."`
-	Lang     string   `default:"en" placeholder:"LANG" help:"Language of the template, as es_ES; default ${default}."`
-	To       []string `placeholder:"NUMBER" help:"Recipient: digits only, with the country code; may be repeated."`
-	CSV      string   `name:"csv" placeholder:"FILE" help:"File of recipients: a header row with number, name and your own columns, then a recipient a row; separated by commas, semicolons or tabs."`
-	Column   []string `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of the file that holds a field, as number=Phone; may be repeated."`
-	Var      []string `sep:"none" placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana or body_text_0={{name}}; may be repeated."`
-	At       string   `placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00; else now."`
-	TZ       string   `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
-	From     string   `placeholder:"SENDER" help:"Id or number of the sender; else the demo's."`
-	Type     string   `enum:"transactional,utility,marketing" default:"utility" placeholder:"TYPE" help:"transactional, utility or marketing; default ${default}."`
-	Campaign string   `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
-	Event    string   `placeholder:"NAME" help:"Event that starts a conversation flow."`
-	RunID    string   `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours sends nothing twice. By default the file's content identifies a run; --to makes a new one each time."`
+	Template string        `required:"" placeholder:"NAME" help:"Name of an approved template."`
+	Lang     string        `default:"en" placeholder:"LANG" help:"Language of the template, as es_ES; default ${default}."`
+	To       []typedNumber `placeholder:"NUMBER" help:"Recipient, with the country code, as 34600111222 or +34 600 111 222; may be repeated."`
+	CSV      string        `name:"csv" placeholder:"FILE" help:"File of recipients: a header row with number, name and your own columns, then a recipient a row; as spreadsheets write it, in any of their encodings and separators."`
+	Column   []string      `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of the file that holds a field, as number=Phone; may be repeated."`
+	Var      []string      `sep:"none" placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana or body_text_0={{name}}; may be repeated."`
+	At       string        `placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00; else now."`
+	TZ       string        `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
+	From     string        `placeholder:"SENDER" help:"Id or number of the sender; else the demo's."`
+	Type     string        `enum:"transactional,utility,marketing" default:"utility" placeholder:"TYPE" help:"transactional, utility or marketing; default ${default}."`
+	Campaign string        `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
+	Event    string        `placeholder:"NAME" help:"Event that starts a conversation flow."`
+	RunID    string        `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours sends nothing twice. By default the file's content identifies a run; --to makes a new one each time."`
 	keyed
 	jsonFlag
 }
@@ -108,8 +108,8 @@ func (s *sendCommand) contacts() ([]contact, []byte, error) {
 		return nil, nil, usage("--column goes with --csv")
 	}
 	all := make([]contact, len(s.To))
-	for i, number := range s.To {
-		all[i] = contact{fields: map[string]string{"number": number}}
+	for i, n := range s.To {
+		all[i] = contact{fields: map[string]string{"number": string(n)}}
 	}
 	return all, nil, nil
 }

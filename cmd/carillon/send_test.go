@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -90,13 +91,56 @@ func TestSendReadsAFileInBatches(t *testing.T) {
 	s.try(nil, args...).want(t, 0, "", "250 accepted (0 of them by an earlier run)")
 }
 
+func TestSendReadsAFileAsTheLibraryOfThePanelDoes(t *testing.T) {
+	t.Parallel()
+	wide := func(text string) string {
+		b := []byte{0xff, 0xfe}
+		for _, u := range utf16.Encode([]rune(text)) {
+			b = append(b, byte(u), byte(u>>8))
+		}
+		return string(b)
+	}
+	const text = "Teléfono;name\r\n+49 (0)30 1234567;Núñez\r\n\u202d0034 600-111\u00a0222\u202c;\"José; Ana\"\r\n\u0663\u0664600111223;Íñigo\r\n"
+	plain := strings.NewReplacer("\u202d", "", "\u202c", "", "\u0663\u0664", "34").Replace(text)
+	latin := strings.NewReplacer("é", "\xe9", "ú", "\xfa", "ñ", "\xf1", "Í", "\xcd", "\u00a0", "\xa0").Replace(plain)
+	for name, file := range map[string]string{
+		"UTF-8": text, "a mark": "\ufeff" + text, "UTF-16": wide(text), "Windows-1252": latin, "Excel's separator": "sep=;\r\n" + text,
+		"ends of a Mac": strings.ReplaceAll(text, "\r\n", "\r"), "tabs": strings.ReplaceAll(strings.ReplaceAll(text, ";", "\t"), "José\t", "José;"),
+		"bars": "sep=|\n" + strings.ReplaceAll(strings.ReplaceAll(text, ";", "|"), "José|", "José;"),
+	} {
+		s := newStrict(t)
+		s.try(nil, "send", "--template", "hello", "--from", "main", "--csv", csvFile(t, file), "--column", "number=Teléfono").want(t, 0, "n-", "3 accepted")
+		want := []map[string]any{
+			{"number": "49301234567", "name": "Núñez"}, {"number": "34600111222", "name": "José; Ana"}, {"number": "34600111223", "name": "Íñigo"},
+		}
+		if diff := cmp.Diff(want, s.sent[0].Contacts); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestNumbersOfTheCommandLineAreReadAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+	s := newStrict(t)
+	s.try(nil, "send", "--template", "hello", "--from", "main", "--to", "+34 600-111-222", "--to", "0049 (0)30 1234567", "--to", "0600111222").want(t, 0, "n-", "3 accepted")
+	want := []map[string]any{{"number": "34600111222"}, {"number": "49301234567"}, {"number": "0600111222"}}
+	if diff := cmp.Diff(want, s.sent[0].Contacts); diff != "" {
+		t.Error(diff)
+	}
+	s.try(nil, "send", "--template", "hello", "--from", "main", "--to", "+39 (0)6 1234567").want(t, exitUsage, "", "not a phone number")
+	s.try(nil, "suppressions", "add", "six hundred").want(t, exitUsage, "", "not a phone number")
+	if len(s.sent) != 1 {
+		t.Errorf("%d requests", len(s.sent))
+	}
+}
+
 func TestSendTellsALineForEachFailureAndSendsTheRest(t *testing.T) {
 	t.Parallel()
 	s := newStrict(t)
 	file := csvFile(t, "number,name\n34600111222,Ana\n+34600,Bob\n34600111224,\n34600111225,Refuse\n34600111226,Eva\n")
 	args := []string{"send", "--template", "hello", "--from", "main", "--csv", file, "--var", "body_text_0={{name}}"}
 	r := s.try(nil, args...)
-	r.want(t, exitFailed, "n-", "line 3: number: +34600 is not 7 to 15 digits without + or spaces\n")
+	r.want(t, exitFailed, "n-", "line 3: number: +34600: not a phone number: 7 to 15 digits that begin with the country code\n")
 	r.want(t, exitFailed, "", "line 4: no value for {{name}}\n")
 	r.want(t, exitFailed, "", "line 5: validation_failed: Invalid value; field: contacts.1.name; reason: No (request_id req_3)\n")
 	r.want(t, exitFailed, "", "2 accepted (0 of them by an earlier run), 3 failed")
@@ -227,11 +271,14 @@ func TestBadFilesAreUsage(t *testing.T) {
 	t.Parallel()
 	s := newStrict(t)
 	for text, want := range map[string]string{
-		"":                     "must name the columns",
-		"name\nAna\n":          "no column has the name number",
-		"number,number\n1,2\n": "two columns have the name number",
-		"number,\n1,2\n":       "column 2 has no name",
-		"number\n":             "no rows below its head",
+		"":                                      "The file is empty",
+		"name\nAna\n":                           "no column has the name number",
+		"number,number\n1,2\n":                  "two columns have the name number",
+		"number,\n1,2\n":                        "Line 2: The row has 2 cells, and the file 1 columns",
+		"number,name\n34600111222,Nu\ufffdez\n": `Line 2: Column "name" has a character that cannot be read`,
+		"number,name\n1,é\n34600111222,Nu\xf1ez\n":    `Line 3: Column "name" has a character that cannot be read`,
+		"number,name\n34600111222,\"Ana\n34600,Bob\n": "Line 2: Quotation marks do not match",
+		"number\n": "no rows below its head",
 	} {
 		s.try(nil, "send", "--template", "hello", "--from", "main", "--csv", csvFile(t, text)).want(t, exitUsage, "", want)
 	}

@@ -51,8 +51,8 @@ func (s *suppressionsList) Run(ctx context.Context, env *environment) error {
 }
 
 type suppressionsAdd struct {
-	Number string `arg:"" help:"Digits only, with the country code."`
-	Reason string `default:"command line" placeholder:"TEXT" help:"Why; default \"${default}\"."`
+	Number typedNumber `arg:"" help:"Phone number, with the country code."`
+	Reason string      `default:"command line" placeholder:"TEXT" help:"Why; default \"${default}\"."`
 	keyed
 	jsonFlag
 }
@@ -65,7 +65,7 @@ func (s *suppressionsAdd) Run(ctx context.Context, env *environment) error {
 	}
 	var x suppression
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: suppressionsPath, As: client.Company, Body: map[string]string{"number": s.Number, "reason": s.Reason}, Out: &x,
+		Method: http.MethodPost, Path: suppressionsPath, As: client.Company, Body: map[string]string{"number": string(s.Number), "reason": s.Reason}, Out: &x,
 	}); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *suppressionsAdd) Run(ctx context.Context, env *environment) error {
 }
 
 type suppressionsRemove struct {
-	Number string `arg:"" help:"Digits only, with the country code."`
+	Number typedNumber `arg:"" help:"Phone number, with the country code."`
 	keyed
 	jsonFlag
 }
@@ -84,8 +84,8 @@ func (s *suppressionsRemove) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: suppressionsPath + "/" + url.PathEscape(s.Number), As: client.Company}); err != nil {
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: suppressionsPath + "/" + url.PathEscape(string(s.Number)), As: client.Company}); err != nil {
 		return err
 	}
-	return done(env, s.JSON, map[string]any{"number": s.Number, "suppressed": false}, s.Number+" is not suppressed any more")
+	return done(env, s.JSON, map[string]any{"number": s.Number, "suppressed": false}, string(s.Number)+" is not suppressed any more")
 }

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"net/url"
-	"slices"
 	"strings"
 
 	"carillon/internal/resource"
@@ -28,8 +26,7 @@ type ElevenLabs struct {
 }
 
 const (
-	maxKey     = 1000 // bytes
-	maxAddress = 2000 // bytes
+	maxKey = 1000 // bytes
 
 	httpRule   = "Must be an http or https address"
 	socketRule = "Must be a ws or wss address"
@@ -63,8 +60,8 @@ func server(c *resource.Check, at string, address *string, rule string, schemes 
 	if *address == "" {
 		return
 	}
-	u, err := url.Parse(*address)
-	c.That(err == nil && slices.Contains(schemes, u.Scheme) && u.Host != "" && u.User == nil && len(*address) <= maxAddress, at, rule)
+	fault := resource.AddressFault(*address, rule, schemes...)
+	c.That(fault == "", at, fault)
 	c.That(!strings.ContainsAny(*address, "?#"), at, "Must have no query and no fragment")
 }
 

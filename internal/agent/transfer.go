@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/knowledge"
+	"carillon/internal/number"
 	"carillon/internal/resource"
 )
 
@@ -19,7 +20,9 @@ type Transfer struct {
 
 func (t *Transfer) validate(c *resource.Check) {
 	const at = "transfer"
-	t.Number = strings.TrimPrefix(t.Number, "+")
+	if found := number.Find(t.Number); found != "" {
+		t.Number = found
+	}
 	c.That(carillon.ValidNumber(t.Number), at+".number", "Must be a telephone number with its country code")
 	c.Text(at+".message", t.Message)
 	c.That(len(t.Phrases) <= maxPhrases, at+".phrases", "Must have at most 20 entries")

@@ -323,7 +323,10 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	}
 	var signOn panel.SSO
 	if a.cfg.OIDCIssuer != "" {
-		signOn = sso.New(sso.Options{Issuer: a.cfg.OIDCIssuer, ClientID: a.cfg.OIDCClientID, ClientSecret: a.cfg.OIDCClientSecret.Reveal(), Name: a.cfg.OIDCName, Log: a.log})
+		signOn = sso.New(sso.Options{
+			Issuer: a.cfg.OIDCIssuer, ClientID: a.cfg.OIDCClientID, ClientSecret: a.cfg.OIDCClientSecret.Reveal(), Name: a.cfg.OIDCName,
+			TrustEmails: a.cfg.OIDCTrustEmail, Log: a.log,
+		})
 	}
 	admin := panel.New(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,

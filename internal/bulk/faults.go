@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/content"
 	"carillon/internal/provider"
+	"carillon/internal/sheet"
 	"carillon/internal/store/bulk"
 )
 
@@ -104,7 +105,7 @@ func (x *Jobs) WriteBad(ctx context.Context, v *View, to io.Writer) error {
 	w := csv.NewWriter(b)
 	head := make([]string, 0, len(v.Settings.Columns)+3)
 	for _, c := range v.Settings.Columns {
-		head = append(head, guarded(c.Name))
+		head = append(head, sheet.Guarded(c.Name))
 	}
 	if err := w.Write(append(head, "line", "reason", "detail")); err != nil {
 		return err
@@ -113,9 +114,9 @@ func (x *Jobs) WriteBad(ctx context.Context, v *View, to io.Writer) error {
 	err := x.eachBad(ctx, v, "", Place{}, func(_ Place, r BadRow) bool {
 		record := make([]string, 0, len(r.Cells)+3)
 		for _, c := range r.Cells {
-			record = append(record, guarded(c))
+			record = append(record, sheet.Guarded(c))
 		}
-		failed = w.Write(append(record, strconv.Itoa(r.Line), r.Reason, guarded(r.Detail)))
+		failed = w.Write(append(record, strconv.Itoa(r.Line), r.Reason, sheet.Guarded(r.Detail)))
 		return failed == nil
 	})
 	w.Flush()
@@ -129,22 +130,6 @@ func (x *Jobs) WriteBad(ctx context.Context, v *View, to io.Writer) error {
 		err = b.Flush()
 	}
 	return err
-}
-
-// guarded is a text that no spreadsheet takes for a formula.
-func guarded(text string) string {
-	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return text
-	}
-	return "'" + text
-}
-
-// unguarded is the text of a cell that was guarded, in a file that is uploaded again.
-func unguarded(text string) string {
-	if rest, ok := strings.CutPrefix(text, "'"); ok && guarded(rest) != rest {
-		return rest
-	}
-	return text
 }
 
 // Sample is a row that is sent, with the values of the template's variables by component key.

@@ -248,8 +248,9 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 		v = r.until(v.ID, stored.Checked)
 		want := map[string]int{
 			bulk.NumberMissing: 1, bulk.NumberInvalid: 2, bulk.VariableMissing: 2, bulk.TextTooLong: 1, bulk.MediaInvalid: 1, bulk.Duplicate: 1, bulk.Suppressed: 1,
+			bulk.Refused: 1,
 		}
-		if d := cmp.Diff(want, v.Result.Faults); d != "" || v.Result.Good != 3 || v.Result.Rows != 12 || v.Result.Cleaned != 2 {
+		if d := cmp.Diff(want, v.Result.Faults); d != "" || v.Result.Good != 2 || v.Result.Rows != 12 || v.Result.Cleaned != 2 {
 			t.Errorf("%+v\n%s", v.Result, d)
 		}
 		var got []string
@@ -265,7 +266,7 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 		}
 		if d := cmp.Diff([]string{
 			"3 number_missing ", "4 number_invalid 600", "5 variable_missing first_name", "6 text_too_long The rendered body has at most 1024 characters, this one 1033",
-			"7 media_invalid A media URL must be HTTPS", "8 variable_missing image", "9 duplicate 2", "10 suppressed ", "14 number_invalid @home",
+			"7 media_invalid A media URL must be HTTPS", "8 variable_missing image", "9 duplicate 2", "10 suppressed ", "12 refused " + content.LinesReason, "14 number_invalid @home",
 		}, got); d != "" {
 			t.Error(d)
 		}
@@ -277,7 +278,7 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 			t.Fatal(err)
 		}
 		records, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(file.String(), "\ufeff"))).ReadAll()
-		if err != nil || len(records) != 10 || records[9][0] != "'@home" || records[9][4] != "14" || records[7][0] != "0034600300001" {
+		if err != nil || len(records) != 11 || records[10][0] != "'@home" || records[10][4] != "14" || records[9][1] != "two\nlines" || records[7][0] != "0034600300001" {
 			t.Error(records, err)
 		}
 		samples, _, err := r.Samples(t.Context(), r.company.ID, v.ID, 1, 1)
@@ -285,7 +286,7 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 			t.Error(samples, err)
 		}
 		again := r.upload(file.String()) // what was guarded is as it was
-		if s := again.Settings.Columns[0].Samples; again.Total != 9 || s[1] != "600" {
+		if s := again.Settings.Columns[0].Samples; again.Total != 10 || s[1] != "600" {
 			t.Error(again.Settings)
 		}
 	})

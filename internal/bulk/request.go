@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/content"
 	"carillon/internal/request"
 	"carillon/internal/schedule"
+	"carillon/internal/sheet"
 )
 
 // BatchRows is how many rows of the file make a batch, which is one request.
@@ -24,20 +26,23 @@ func batches(rows int) int { return (rows + BatchRows - 1) / BatchRows }
 // cells is a row as it is stored: the line, then the cells.
 type cells []string
 
-func (r row) stored() cells { return append(cells{strconv.Itoa(r.Line)}, r.Cells...) }
+// row is a row of the file.
+type row = sheet.Row
+
+func stored(r row) cells { return append(cells{strconv.Itoa(r.Line)}, r.Cells...) }
 
 func rowsOf(text string) ([]row, error) {
-	stored, err := read[[]cells](text)
+	all, err := read[[]cells](text)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]row, len(stored))
-	for i, c := range stored {
+	rows := make([]row, len(all))
+	for i, c := range all {
 		line, err := strconv.Atoi(c[0])
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = row{line, c[1:]}
+		rows[i] = row{Line: line, Cells: c[1:]}
 	}
 	return rows, nil
 }
@@ -139,6 +144,8 @@ func (s *Settings) faultOf(err error) fault {
 		return fault{Reason: AddressInvalid, Detail: s.columnNames(unexpected)}
 	case strings.Contains(field, "header_image"), strings.Contains(field, "header_video"), strings.Contains(field, "header_document"):
 		return fault{Reason: MediaInvalid, Detail: reason}
+	case reason == content.LinesReason:
+		return fault{Reason: Refused, Detail: reason}
 	case strings.Contains(field, "header_text"), strings.Contains(field, "body_text"), strings.HasPrefix(field, "contact"):
 		return fault{Reason: TextTooLong, Detail: reason}
 	}

@@ -10,14 +10,15 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/sheet"
 )
 
 // Settings are what a job sends, and how.
 type Settings struct {
-	Version   int      `json:"version"` // rises with every change
-	Encoding  Encoding `json:"encoding"`
-	Delimiter string   `json:"delimiter"`
-	Columns   []Column `json:"columns"`
+	Version   int            `json:"version"` // rises with every change
+	Encoding  sheet.Encoding `json:"encoding"`
+	Delimiter string         `json:"delimiter"`
+	Columns   []Column       `json:"columns"`
 
 	Number int              `json:"number"` // the column with the phone number; -1: none
 	Fields map[string]int   `json:"fields"` // columns of the contact's fields, by their names

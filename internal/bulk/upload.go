@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/sheet"
 	"carillon/internal/store/bulk"
 )
 
@@ -24,7 +25,11 @@ type File struct {
 	Content   io.Reader
 }
 
+// Bounds of an upload.
 const (
+	FileMost = 32 << 20 // bytes of a file
+	RowsMost = 100_000
+
 	samplesMost  = 5  // rows
 	writeBatches = 10 // in a transaction
 	fileNameMost = 200
@@ -34,7 +39,7 @@ const (
 // payload_too_large, limit_exceeded; idempotency_in_progress while the earlier one is being read.
 func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 	counted := &counter{r: f.Content}
-	t, err := newTable(counted)
+	t, err := sheet.Open(counted)
 	if err != nil {
 		return nil, err
 	}
@@ -90,16 +95,16 @@ func earlier(ctx context.Context, jobs *bulk.Store, f File, now time.Time) (id s
 }
 
 // fill stores the rows of a file.
-func (x *Jobs) fill(ctx context.Context, v *View, t *table, counted *counter) error {
+func (x *Jobs) fill(ctx context.Context, v *View, t *sheet.Table, counted *counter) error {
 	for _, name := range t.Names {
 		v.Settings.Columns = append(v.Settings.Columns, Column{Name: name, Samples: []string{}})
 	}
 	var batch []cells
 	var waiting []string
-	stored := 0
+	written := 0
 	flush := func() error {
-		err := x.o.Store.Bulk().Append(ctx, v.ID, stored, waiting)
-		stored, waiting = stored+len(waiting), waiting[:0]
+		err := x.o.Store.Bulk().Append(ctx, v.ID, written, waiting)
+		written, waiting = written+len(waiting), waiting[:0]
 		return err
 	}
 	for {
@@ -111,14 +116,14 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *table, counted *counter) er
 			return err
 		}
 		if v.Total++; v.Total > RowsMost {
-			return refused(fmt.Sprintf("The file has more than %d rows: divide it", RowsMost))
+			return carillon.Invalid("file", fmt.Sprintf("The file has more than %d rows: divide it", RowsMost))
 		}
 		if v.Total <= samplesMost {
 			for i := range v.Settings.Columns {
 				v.Settings.Columns[i].Samples = append(v.Settings.Columns[i].Samples, carillon.Shorten(r.Cells[i]))
 			}
 		}
-		if batch = append(batch, r.stored()); len(batch) == BatchRows {
+		if batch = append(batch, stored(r)); len(batch) == BatchRows {
 			waiting, batch = append(waiting, write(batch)), batch[:0]
 		}
 		if len(waiting) == writeBatches {
@@ -128,7 +133,7 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *table, counted *counter) er
 		}
 	}
 	if v.Total == 0 {
-		return refused("The file has no rows below the names of its columns")
+		return carillon.Invalid("file", "The file has no rows below the names of its columns")
 	}
 	if len(batch) > 0 {
 		waiting = append(waiting, write(batch))
@@ -138,7 +143,7 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *table, counted *counter) er
 			return err
 		}
 	}
-	v.Settings.Encoding = t.decoder.enc
+	v.Settings.Encoding = t.Encoding()
 	v.Settings.mapColumns()
 	v.State, v.Bytes, v.ChangedAt = bulk.Draft, max(counted.n, 1), time.Now()
 	return x.save(ctx, v)

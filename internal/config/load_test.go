@@ -91,7 +91,7 @@ func TestCostlyNumbersAreNeverCalledByDefault(t *testing.T) {
 
 func TestFlagWinsOverEnvironmentOverDefault(t *testing.T) {
 	env := environment(map[string]string{
-		"CARILLON_ADDR": "0.0.0.0:1", "CARILLON_BASE_URL": "https://a.test/x/", "CARILLON_DEMO": "true", "CARILLON_LOG_LEVEL": "warn",
+		"CARILLON_ADDR": "0.0.0.0:1", "CARILLON_BASE_URL": "https://a.test/", "CARILLON_DEMO": "true", "CARILLON_LOG_LEVEL": "warn",
 		"CARILLON_TRUSTED_PROXIES": "10.0.0.1/8, 192.0.2.7,", "CARILLON_PROVISION": "a.yaml,b.yaml",
 	})
 	c, err := Load(map[string][]string{"addr": {"0.0.0.0:2"}, "provision": {"c,d.yaml"}, "demo": {"false"}}, env)
@@ -100,7 +100,7 @@ func TestFlagWinsOverEnvironmentOverDefault(t *testing.T) {
 	}
 	got := []any{c.Addr, c.BaseURL, c.Demo, c.LogLevel, c.TrustedProxies, c.Provision}
 	want := []any{
-		"0.0.0.0:2", "https://a.test/x", false, slog.LevelWarn,
+		"0.0.0.0:2", "https://a.test", false, slog.LevelWarn,
 		[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
 		[]string{"c,d.yaml"},
 	}
@@ -143,6 +143,32 @@ func TestSecretsHaveTwins(t *testing.T) {
 				t.Errorf("got %s, want %s", got.DatabaseURL.Reveal(), c.want)
 			}
 		})
+	}
+}
+
+// A path in the address of the program's own host is a fault: nothing is served below it. Other servers have their addresses as they are given.
+func TestAddressesOfTheProgramHaveNoPath(t *testing.T) {
+	for _, name := range []string{"base-url", "widget-url"} {
+		for value, good := range map[string]bool{
+			"https://a.test": true, "https://a.test/": true, "http://a.test:8080": true, "": true,
+			"https://a.test/carillon": false, "https://a.test/carillon/": false, "https://a.test//x": false, "https://a.test/%20": false,
+		} {
+			_, err := Load(map[string][]string{name: {value}}, environment(nil))
+			if (err == nil) != good || !good && !strings.Contains(err.Error(), "--"+name+": must have no path: give the program a host name of its own") {
+				t.Errorf("%s %s: %v", name, value, err)
+			}
+		}
+	}
+	for _, value := range []string{"https://a.test", "https://a.auth0.test/", "https://a.test:8443/application/o/carillon/", "https://a.test/realms/acme"} {
+		c, err := Load(map[string][]string{"oidc-issuer": {value}}, environment(nil))
+		if err != nil || c.OIDCIssuer != value {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+	for _, value := range []string{"a.test", "https://a.test/?tenant=x", "https://u:p@a.test/", "ldap://a.test/"} {
+		if _, err := Load(map[string][]string{"oidc-issuer": {value}}, environment(nil)); err == nil {
+			t.Errorf("%s is an issuer", value)
+		}
 	}
 }
 

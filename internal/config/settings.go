@@ -44,13 +44,13 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "base-url", Unit: "url",
-			Doc: "The public address of this installation, as clients and providers reach it. Empty: made from the address it listens on.",
-			set: one(baseURL, func(c *Config) *string { return &c.BaseURL }),
+			Doc: "The public address of this installation, as clients and providers reach it, without a path: it has a host name of its own. Empty: made from the address it listens on.",
+			set: one(siteURL, func(c *Config) *string { return &c.BaseURL }),
 		},
 		{
 			Name: "widget-url", Unit: "url",
 			Doc: "The public address that serves the widgets' pages. Empty: the base URL.",
-			set: one(baseURL, func(c *Config) *string { return &c.WidgetURL }),
+			set: one(siteURL, func(c *Config) *string { return &c.WidgetURL }),
 		},
 		{
 			Name: "data", Default: "./data", Unit: "folder",
@@ -214,8 +214,8 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "oidc-issuer", Unit: "url",
-			Doc: "The OpenID Connect server by which people sign in to the panel, as in its tokens, for example https://login.example.com. It sends them back to <base-url>/panel/v1/sso/callback. Empty: no single sign-on.",
-			set: one(baseURL, func(c *Config) *string { return &c.OIDCIssuer }),
+			Doc: "The OpenID Connect server by which people sign in to the panel, as in its tokens, for example https://login.example.com or https://example.auth0.com/. It sends them back to <base-url>/panel/v1/sso/callback. Empty: no single sign-on.",
+			set: one(issuer, func(c *Config) *string { return &c.OIDCIssuer }),
 		},
 		{
 			Name: "oidc-client-id", Unit: "text", Default: "carillon",
@@ -231,6 +231,11 @@ func Settings() []Setting { //nolint:funlen // a table
 			Name: "oidc-name", Unit: "text", Default: "single sign-on",
 			Doc: "What the button on the page of the sign-in calls the server.",
 			set: one(text, func(c *Config) *string { return &c.OIDCName }),
+		},
+		{
+			Name: "oidc-trust-email", Default: "false", Switch: true,
+			Doc: "Takes an e-mail of that server for verified where it does not say whether it is, as Entra ID never does. Only for a server of your own in which nobody can enter an address of somebody else: whoever can, signs in as them.",
+			set: one(boolean, func(c *Config) *bool { return &c.OIDCTrustEmail }),
 		},
 		{
 			Name: "translate-url", Unit: "url",

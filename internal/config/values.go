@@ -126,6 +126,21 @@ func baseURL(s string) (string, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
+// issuer is an address as it is given: a slash at its end is a part of it.
+func issuer(s string) (string, error) {
+	_, err := baseURL(s)
+	return s, err
+}
+
+// siteURL is the address of a host of the program's own: its pages and routes begin at the root.
+func siteURL(s string) (string, error) {
+	address, err := baseURL(s)
+	if u, parsed := url.Parse(address); err == nil && (parsed != nil || u.Path != "") {
+		return "", errors.New("must have no path: give the program a host name of its own, such as https://carillon.example.com")
+	}
+	return address, err
+}
+
 // databaseURL's errors do not contain the value, which may have a password.
 func secret(s string) (Secret, error) {
 	checked, err := text(s)

@@ -145,6 +145,7 @@ func hasPlace(s *carillon.Shape, c *Component) bool {
 // resolve finds the component's value for each recipient, checks it, and returns the last one.
 func (c *resolver) resolve(comp *Component) string {
 	if comp.name == "" {
+		c.checkLines(comp, comp.text, -1)
 		if c.usable(comp, comp.text, comp.shownKey()) && comp.place == bodyText {
 			c.sharedLength += c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(comp.text)
 		}
@@ -156,9 +157,26 @@ func (c *resolver) resolve(comp *Component) string {
 		if !c.usable(comp, value, carillon.Shorten(comp.name)) {
 			return value
 		}
+		c.checkLines(comp, value, i)
 		c.checkLimits(comp, value, i)
 	}
 	return value
+}
+
+// LinesReason is the reason of the error of checkLines.
+const LinesReason = "A value has no line ends, no tabs and at most four spaces in a row: the channel refuses others"
+
+// checkLines refuses in a value of a text what WhatsApp takes in the text itself alone. recipient is -1 where the value is everybody's.
+func (c *resolver) checkLines(comp *Component, value string, recipient int) {
+	text := comp.place == bodyText || comp.place == headerText
+	if c.fill || c.limitErr != nil || !text || !strings.ContainsAny(value, "\n\r\t") && !strings.Contains(value, "     ") {
+		return
+	}
+	reason := LinesReason
+	if c.src.Bulk && recipient >= 0 {
+		reason += fmt.Sprintf(", for contacts.%d", recipient)
+	}
+	c.limitErr = carillon.Invalid(comp.field(), reason)
 }
 
 // usable reports whether a value can fill the component's place; name is reported as missing if the value is blank.

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// maxMessage bounds a client's message, in bytes.
+	// maxMessage bounds a client's message, in bytes, and maxSound one that carries sound.
 	maxMessage = 64 << 10
+	maxSound   = 1 << 20
 	// maxText bounds what is typed or remarked, in characters.
 	maxText = 4000
 	// maxID bounds the ids that clients make up, in bytes.

@@ -110,7 +110,7 @@ func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("accept a socket: %w", err)
 	}
-	ws.SetReadLimit(maxMessage)
+	ws.SetReadLimit(maxSound)
 	if o.Longest == 0 {
 		o.Longest = maxSession
 	}
@@ -138,7 +138,7 @@ func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
 			c.lost()
 			return nil, fmt.Errorf("wait for the initiation: %w", err)
 		}
-		m, err := parse(text)
+		m, err := c.parse(text)
 		if err == nil && m.Type != initiationType {
 			continue // sound, say
 		}
@@ -315,9 +315,20 @@ func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 	}
 }
 
+// parse reads a message. One that is too long for what it is ends the connection as one beyond the bound of all messages does.
+func (c *Conn) parse(text []byte) (*incoming, error) {
+	m, err := parse(text)
+	if len(text) > maxMessage && (err != nil || m.Sound == nil) {
+		const reason = "Only sound may have more than 64 kB"
+		c.shut(websocket.StatusMessageTooBig, reason)
+		return nil, invalid(reason)
+	}
+	return m, err
+}
+
 // receive passes on one message.
 func (c *Conn) receive(text []byte, client *Client) error {
-	m, err := parse(text)
+	m, err := c.parse(text)
 	if err != nil {
 		return err
 	}

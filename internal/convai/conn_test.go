@@ -429,11 +429,25 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	})
 	t.Run("a message too big", func(t *testing.T) {
+		for name, big := range map[string]string{
+			"sound":         `{"user_audio_chunk":"` + strings.Repeat("A", 1<<20) + `"}`,
+			"text":          `{"type":"user_message","text":"` + strings.Repeat("a", 70_000) + `"}`,
+			"the result":    `{"type":"client_tool_result","tool_call_id":"1","result":"` + strings.Repeat("a", 70_000) + `"}`,
+			"no JSON":       strings.Repeat("a", 70_000),
+			"sound of null": `{"user_audio_chunk":null,"text":"` + strings.Repeat("a", 70_000) + `"}`,
+		} {
+			x := serve(t, quiet)
+			p := x.begin()
+			_ = p.ws.Write(t.Context(), websocket.MessageText, []byte(big))
+			if code, _ := p.closed(); code != websocket.StatusMessageTooBig {
+				t.Errorf("%s: closed with %d", name, code)
+			}
+		}
 		x := serve(t, quiet)
-		p := x.begin()
-		_ = p.ws.Write(t.Context(), websocket.MessageText, []byte(`{"user_audio_chunk":"`+strings.Repeat("A", 70_000)+`"}`))
+		p := x.dial()
+		p.say(`{"type":"conversation_initiation_client_data","user_id":"` + strings.Repeat("a", 70_000) + `"}`)
 		if code, _ := p.closed(); code != websocket.StatusMessageTooBig {
-			t.Error("closed with", code)
+			t.Error("the initiation: closed with", code)
 		}
 	})
 	t.Run("half a handshake", func(t *testing.T) {
@@ -493,6 +507,86 @@ func TestTheInitiationSaysWhatIsWanted(t *testing.T) {
 		}
 	case <-time.After(hung):
 		t.Fatal("nothing began")
+	}
+}
+
+// What a page gives that no text can use is no reason to end a talk.
+func TestAVariableMayHaveAnyName(t *testing.T) {
+	got := make(chan *convai.Initiation, 1)
+	x := serve(t, func(_ context.Context, _ *convai.Conn, i *convai.Initiation) error { got <- i; return nil })
+	p := x.dial()
+	p.say(`{"type":"conversation_initiation_client_data","dynamic_variables":{"first-name":"Ana","utm-source":1,"a.b-c":true,` +
+		`"2fa":"x","with space":"x","":"x","niño":"x","a}}b":"x","` + strings.Repeat("n", 65) + `":"x"}}`)
+	select {
+	case i := <-got:
+		if diff := cmp.Diff(map[string]string{"first-name": "Ana", "utm-source": "1", "a.b-c": "true"}, i.Variables); diff != "" {
+			t.Error(diff)
+		}
+	case <-time.After(hung):
+		t.Fatal("nothing began")
+	}
+}
+
+func TestAnEmptyFirstMessageIsNoGreeting(t *testing.T) {
+	for _, c := range []struct {
+		given   string
+		allowed bool
+		want    convai.Initiation
+	}{
+		{`{"first_message":""}`, true, convai.Initiation{NoGreeting: true}},
+		{`{"first_message":" \n"}`, true, convai.Initiation{FirstMessage: " \n", NoGreeting: true}},
+		{`{"first_message":"Hi"}`, true, convai.Initiation{FirstMessage: "Hi"}},
+		{`{"first_message":null}`, true, convai.Initiation{}},
+		{`{}`, true, convai.Initiation{}},
+		{`{"first_message":""}`, false, convai.Initiation{}},
+	} {
+		got := make(chan *convai.Initiation, 1)
+		x := serve(t, func(_ context.Context, _ *convai.Conn, i *convai.Initiation) error { got <- i; return nil })
+		if c.allowed {
+			x.o.Allowed = []string{convai.OverrideFirstMessage}
+		}
+		p := x.dial()
+		p.say(`{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":` + c.given + `}}`)
+		select {
+		case i := <-got:
+			if i.NoGreeting != c.want.NoGreeting || i.FirstMessage != c.want.FirstMessage {
+				t.Errorf("%s, allowed %t: %+v", c.given, c.allowed, i)
+			}
+		case <-time.After(hung):
+			t.Fatal("nothing began")
+		}
+	}
+}
+
+// A client may keep sound back and send it in one piece.
+func TestOnePieceOfSoundIsTakenWhole(t *testing.T) {
+	for _, seconds := range []int{1, 3, 9} {
+		heard := make(chan int, 1)
+		left := make(chan struct{})
+		x := serve(t, func(ctx context.Context, c *convai.Conn, _ *convai.Initiation) error {
+			<-left // nobody listens before all of it is there
+			all := 0
+			for {
+				pcm, err := c.Line().Read(ctx)
+				if err != nil {
+					heard <- all
+					return nil
+				}
+				all += len(pcm)
+			}
+		})
+		x.client.End = sync.OnceFunc(func() { close(left) })
+		p := x.begin()
+		p.say(`{"user_audio_chunk":"` + base64.StdEncoding.EncodeToString(make([]byte, seconds*2*convai.Rate)) + `"}`)
+		_ = p.ws.Close(websocket.StatusNormalClosure, "")
+		select {
+		case n := <-heard:
+			if n != seconds*convai.Rate {
+				t.Errorf("%d seconds: %d samples were heard", seconds, n)
+			}
+		case <-time.After(hung):
+			t.Fatal("nothing was heard")
+		}
 	}
 }
 

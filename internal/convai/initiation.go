@@ -24,6 +24,7 @@ const (
 type Initiation struct {
 	Language     string // BCP 47; "": the conversation's
 	FirstMessage string // "": the agent's
+	NoGreeting   bool   // the person speaks first: an empty first message was given
 	Voice        string // "": the agent's
 	Speed        float64
 	TextOnly     bool              // no sound either way
@@ -43,7 +44,7 @@ const (
 	maxSourceName    = 64
 	initiationType   = "conversation_initiation_client_data"
 	overrideRefusal  = "The widget does not allow to override "
-	variableNameForm = `^[A-Za-z_][A-Za-z0-9_.]{0,63}$`
+	variableNameForm = `^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`
 )
 
 var variableName = regexp.MustCompile(variableNameForm)
@@ -118,8 +119,9 @@ func (x *Initiation) override(m *initiationMessage, allowed []string) error {
 		}
 		x.Language = tag.String()
 	}
-	if given(o.Agent.FirstMessage) {
-		if x.FirstMessage = *o.Agent.FirstMessage; utf8.RuneCountInString(x.FirstMessage) > maxFirstMessage {
+	if m := o.Agent.FirstMessage; m != nil && slices.Contains(allowed, OverrideFirstMessage) {
+		x.NoGreeting = strings.TrimSpace(*m) == ""
+		if x.FirstMessage = *m; utf8.RuneCountInString(x.FirstMessage) > maxFirstMessage {
 			return overrun("first_message")
 		}
 	}
@@ -137,16 +139,19 @@ func (x *Initiation) override(m *initiationMessage, allowed []string) error {
 	return nil
 }
 
-// variables reads texts, numbers and booleans.
+// variables reads texts, numbers and booleans. A name that no place in a text can have is left out.
 func (x *Initiation) variables(given map[string]json.RawMessage) error {
 	if len(given) > maxVariables {
 		return &refusal{kind: typeValue, text: "dynamic_variables has more than " + strconv.Itoa(maxVariables) + " entries", fatal: true}
 	}
 	x.Variables = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !variableName.MatchString(name) {
+			continue
+		}
 		var v any
-		if json.Unmarshal(given[name], &v) != nil || !variableName.MatchString(name) {
-			return &refusal{kind: typeValue, text: "dynamic_variables has a name that is no word", fatal: true}
+		if err := json.Unmarshal(given[name], &v); err != nil {
+			return invalid("dynamic_variables holds a value that is no JSON")
 		}
 		switch v := v.(type) {
 		case string:

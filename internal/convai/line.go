@@ -43,13 +43,12 @@ func (*line) Rate() int           { return Rate }
 func (*line) Lead() time.Duration { return lead }
 func (*line) Digits() <-chan rune { return nil }
 
-// hear adds samples that the client sent.
+// hear adds samples that the client sent. One piece is kept whole, however long it is.
 func (l *line) hear(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if over := len(l.unread) + len(pcm) - maxUnread; over > 0 {
-		l.unread = l.unread[min(over, len(l.unread)):]
-		pcm = pcm[max(0, len(pcm)-maxUnread):]
+	if over := len(l.unread) + len(pcm) - max(maxUnread, len(pcm)); over > 0 {
+		l.unread = l.unread[over:]
 	}
 	l.unread = append(l.unread, pcm...)
 	l.signal()

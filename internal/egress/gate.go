@@ -40,6 +40,12 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	if query := escapeQuery(req.URL.RawQuery); query != req.URL.RawQuery {
+		u := *req.URL
+		u.RawQuery = query
+		req = req.WithContext(req.Context()) // a copy: a round tripper leaves the request as it is
+		req.URL = &u
+	}
 	resp, err := t.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -49,6 +55,20 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &DeniedError{Reason: "unreadable redirect"}
 	}
 	return resp, nil
+}
+
+// escapeQuery escapes what a user wrote into a query and no request line may hold, as browsers do: net/http sends a query as it is given.
+func escapeQuery(query string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '<' || c == '>' {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // CloseIdleConnections closes those of every transport.

@@ -81,7 +81,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadGateway, "The program does not respond")
 		return
 	}
-	h.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, s)))
+	r = r.Clone(context.WithValue(r.Context(), callerKey{}, s))
+	if r.Method == http.MethodPost && acceptsJSON(r.Header.Values("Accept")) {
+		r.Header.Set("Accept", "application/json, text/event-stream") // the library wants both named, and responds in JSON in any case
+	}
+	h.next.ServeHTTP(w, r)
+}
+
+// acceptsJSON reports whether a client takes JSON, by its headers Accept: one without any takes everything.
+func acceptsJSON(values []string) bool {
+	if len(values) == 0 {
+		return true
+	}
+	for value := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		kind, _, _ := strings.Cut(value, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case "application/json", "application/*", "*/*":
+			return true
+		}
+	}
+	return false
 }
 
 // serves reports whether clients may address a host: a page whose own name resolves to this machine may not.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/number"
 	"carillon/internal/provider"
 	"carillon/internal/store"
 )
@@ -29,7 +30,7 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 	if ref, ok := refOf(text); ok {
 		return x.byID(ctx, companyID, ref.NotificationID, ref.N)
 	}
-	if number := strings.Map(digitsOnly, text); carillon.ValidNumber(number) {
+	if number := number.Find(text); number != "" {
 		found, next, err := x.N.store.Notifications(ctx, companyID, store.Filter{Number: number, Limit: 1}, time.Now())
 		if err != nil || len(found) == 0 && next == "" {
 			return Hit{}, err
@@ -40,14 +41,6 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 		return Hit{}, nil
 	}
 	return x.byProviderID(ctx, companyID, text)
-}
-
-// digitsOnly drops what people write between the digits of a number.
-func digitsOnly(c rune) rune {
-	if strings.ContainsRune("+ ()-./\u00a0", c) {
-		return -1
-	}
-	return c
 }
 
 // refOf reads the id of a message, with or without an attempt, also within the sandbox's id of it.

@@ -12,6 +12,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
 	"carillon/internal/notify"
+	"carillon/internal/number"
 	stored "carillon/internal/store/calls"
 	filetable "carillon/internal/store/files"
 )
@@ -147,9 +148,8 @@ func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (fou
 		return false, err
 	}
 	if text := q.Get("number"); text != "" {
-		f.Number = strings.Map(digit, text)
-		if !carillon.ValidNumber(f.Number) {
-			return false, carillon.Invalid("number", "Must be a telephone number with its country code")
+		if f.Number = number.Find(text); f.Number == "" {
+			return false, badNumber("number", text)
 		}
 	}
 	line := q.Get("line")
@@ -163,14 +163,6 @@ func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (fou
 		}
 	}
 	return false, nil
-}
-
-// digit drops what people write between the digits of a number.
-func digit(c rune) rune {
-	if strings.ContainsRune("+ ()-./", c) {
-		return -1
-	}
-	return c
 }
 
 func callStates() []carillon.State {

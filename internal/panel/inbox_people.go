@@ -89,10 +89,10 @@ func readContactEdit(o *jsonbody.Object) (edit chats.ContactEdit, err error) {
 	}
 	edit.Number, err = optional(o, "number", func() (string, error) {
 		s, err := text(o, "number", nameMost)
-		if err == nil && !carillon.ValidNumber(s) {
-			err = carillon.BadNumber("number", s)
+		if err != nil {
+			return "", err
 		}
-		return s, err
+		return readNumber("number", s)
 	})
 	return edit, err
 }

@@ -33,7 +33,6 @@ const (
 	searchedMost    = 1000 // characters of a query
 	searchLimit     = 5
 	searchLimitMost = 20
-	addressMost     = 2000 // bytes of an address
 	questionKind    = "question"
 )
 
@@ -93,8 +92,11 @@ func (x library) importArticle(r *http.Request, by member) (any, error) {
 
 // fetch reads an article from a page.
 func (x library) fetch(ctx context.Context, address string) (a knowledge.Article, err error) {
+	if fault := resource.AddressFault(address, "Must be an http or https address", "https", "http"); fault != "" {
+		return a, carillon.Invalid("url", fault)
+	}
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || len(address) > addressMost {
+	if err != nil {
 		return a, carillon.Invalid("url", "Must be an http or https address")
 	}
 	u.Fragment = ""

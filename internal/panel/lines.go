@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"carillon"
@@ -210,12 +209,13 @@ func (x voiceLines) trial(r *http.Request, by member, line *carillon.Sender) (*L
 	if err != nil {
 		return nil, err
 	}
-	number, err := text(o, "number", 20)
+	written, err := text(o, "number", nameMost)
 	if err != nil {
 		return nil, err
 	}
-	if number = strings.TrimPrefix(number, "+"); !carillon.ValidNumber(number) {
-		return nil, carillon.Invalid("number", "Must be a number with its country, in 7 to 15 digits")
+	number, err := readNumber("number", written)
+	if err != nil {
+		return nil, err
 	}
 	if x.Lines.Denies(number) {
 		return nil, carillon.Invalid("number", "Numbers that begin so are never called from here: the operator has the list (calls-denied)")

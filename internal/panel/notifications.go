@@ -16,6 +16,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/jsonbody"
 	"carillon/internal/notify"
+	"carillon/internal/number"
 	"carillon/internal/request"
 	"carillon/internal/store/runs"
 )
@@ -74,8 +75,8 @@ func (x sentList) list(r *http.Request, by member) (any, error) {
 	if page.After != "" && !carillon.ValidUUID(page.After) {
 		return nil, httpio.BadCursor(q)
 	}
-	if number := q.Get("number"); number != "" {
-		q.Set("number", strings.Map(digit, number))
+	if found := number.Find(q.Get("number")); found != "" {
+		q.Set("number", found)
 	}
 	f, none, err := notify.ReadFilter(r.Context(), x.Store, by.companyID, q)
 	list := httpio.List[notify.Row]{Data: []notify.Row{}}

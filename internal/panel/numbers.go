@@ -5,12 +5,12 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/number"
 	"carillon/internal/store"
 )
 
@@ -139,11 +139,24 @@ func (x numbers) give(ctx context.Context, number, company string) error {
 }
 
 func pathNumber(r *http.Request) (string, error) {
-	number := strings.TrimPrefix(r.PathValue("number"), "+")
-	if !carillon.ValidNumber(number) {
+	found := number.Find(r.PathValue("number"))
+	if found == "" {
 		return "", carillon.Absent("Number")
 	}
-	return number, nil
+	return found, nil
+}
+
+// readNumber reads a phone number that a person typed.
+func readNumber(field, text string) (string, error) {
+	found := number.Find(text)
+	if found == "" {
+		return "", badNumber(field, text)
+	}
+	return found, nil
+}
+
+func badNumber(field, text string) error {
+	return carillon.InvalidValue(field, "Must be a telephone number with its country code", carillon.Shorten(text))
 }
 
 // rivals are the lines of other companies with a line's number, and whoever the number was given to.

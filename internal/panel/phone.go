@@ -115,9 +115,9 @@ type screen struct {
 // show responds with a phone: the messages that it got of a sender, and what it wrote, the oldest first.
 func (x handset) show(r *http.Request, by member) (any, error) {
 	q := r.URL.Query()
-	number := q.Get("number")
-	if !carillon.ValidNumber(number) {
-		return nil, carillon.BadNumber("number", number)
+	number, err := readNumber("number", q.Get("number"))
+	if err != nil {
+		return nil, err
 	}
 	s, err := x.sandboxSender(r.Context(), by.companyID, q.Get("sender"))
 	if err != nil {
@@ -250,12 +250,13 @@ func (x handset) named(ctx context.Context, o *jsonbody.Object, companyID string
 	if err != nil {
 		return nil, "", err
 	}
-	number, err := text(o, "number", nameMost)
+	written, err := text(o, "number", nameMost)
 	if err != nil {
 		return nil, "", err
 	}
-	if !carillon.ValidNumber(number) {
-		return nil, "", carillon.BadNumber("number", number)
+	number, err := readNumber("number", written)
+	if err != nil {
+		return nil, "", err
 	}
 	s, err := x.sandboxSender(ctx, companyID, name)
 	return s, number, err

@@ -64,6 +64,14 @@ func (x suppressed) list(r *http.Request, by member) (any, error) {
 
 const numberMost = 15 // digits
 
+// digit drops what people write between the digits of a number.
+func digit(c rune) rune {
+	if strings.ContainsRune("+ ()-./", c) {
+		return -1
+	}
+	return c
+}
+
 // add adds numbers. The response says how many were given, each once; those on the list stay as they are, but for what All widens.
 func (x suppressed) add(r *http.Request, by member) (any, error) {
 	o, err := object(r, "numbers", "type", "reason")
@@ -108,11 +116,12 @@ func readNumbers(o *jsonbody.Object) ([]string, error) {
 	numbers := make([]string, len(elements))
 	for i, e := range elements {
 		name := field + "." + strconv.Itoa(i)
-		if numbers[i], _, err = e.String(name); err != nil {
+		text, _, err := e.String(name)
+		if err != nil {
 			return nil, err
 		}
-		if !carillon.ValidNumber(numbers[i]) {
-			return nil, carillon.BadNumber(name, carillon.Shorten(numbers[i]))
+		if numbers[i], err = readNumber(name, text); err != nil {
+			return nil, err
 		}
 	}
 	return numbers, nil

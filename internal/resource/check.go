@@ -95,9 +95,22 @@ func (c *Check) Language(field string, value *string) {
 
 // Address demands an http or https address.
 func (c *Check) Address(field, value string) {
-	u, err := url.Parse(value)
-	c.That(err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && len(value) <= maxAddress,
-		field, "Must be an http or https address")
+	fault := AddressFault(value, "Must be an http or https address", "https", "http")
+	c.That(fault == "", field, fault)
+}
+
+// AddressFault returns why a text is no address of a server, or "". rule is the reason where it has another form, or none of the schemes.
+func AddressFault(text, rule string, schemes ...string) string {
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > maxAddress:
+		return "Must have at most " + strconv.Itoa(maxAddress) + " bytes"
+	case err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "":
+		return rule
+	case u.User != nil:
+		return "Must have no user and no password in it: addresses are shown and logged"
+	}
+	return ""
 }
 
 var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)

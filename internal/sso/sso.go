@@ -20,11 +20,13 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Issuer       string // the server's address, as in its tokens
+	Issuer       string // the server's address, as in its tokens; a slash at the end may be missing or too many
 	ClientID     string
 	ClientSecret string
 	Name         string // as people know it
-	Log          *slog.Logger
+	// TrustEmails takes an e-mail for verified where the server says neither that it is nor that it is not.
+	TrustEmails bool
+	Log         *slog.Logger
 }
 
 const (
@@ -37,14 +39,20 @@ type Server struct {
 	o       Options
 	client  *http.Client
 	reading singleflight.Group
-	found   atomic.Pointer[oidc.Provider]
+	found   atomic.Pointer[known]
+}
+
+// known is what the server says of itself.
+type known struct {
+	*oidc.Provider
+	verifier *oidc.IDTokenVerifier
 }
 
 // New returns a server.
 func New(o Options) *Server { return &Server{o: o, client: &http.Client{Timeout: timeout}} }
 
-// Issuer is the server's address.
-func (s *Server) Issuer() string { return s.o.Issuer }
+// Issuer is the server's address without a slash at the end: accounts are known by it, however the address is written.
+func (s *Server) Issuer() string { return strings.TrimRight(s.o.Issuer, "/") }
 
 // Name is what people know the server by.
 func (s *Server) Name() string { return s.o.Name }
@@ -58,10 +66,10 @@ type Attempt struct {
 
 // Person is who signed in.
 type Person struct {
-	Subject  string `json:"-"`
-	Email    string `json:"email"`
-	Verified bool   `json:"email_verified"` // whether the server vouches for the e-mail
-	Name     string `json:"name"`
+	Subject  string
+	Email    string
+	Verified bool // whether the server vouches for the e-mail
+	Name     string
 }
 
 // ErrDown means that the server for single sign-on did not respond as it should.
@@ -107,7 +115,7 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 		return nil, fmt.Errorf("%w: %w", ErrDown, err)
 	}
 	raw, _ := token.Extra("id_token").(string)
-	id, err := p.Verifier(&oidc.Config{ClientID: s.o.ClientID}).Verify(ctx, raw)
+	id, err := p.verifier.Verify(ctx, raw)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
@@ -117,11 +125,11 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 	if strings.TrimSpace(id.Subject) == "" || len(id.Subject) > maxSubject || strings.ContainsFunc(id.Subject, unicode.IsControl) {
 		return nil, fmt.Errorf("%w: the token names no subject", ErrRefused)
 	}
-	x := &Person{Subject: id.Subject}
-	if err := id.Claims(x); err != nil {
+	var said claims
+	if err := id.Claims(&said); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	if x.Email == "" { // some servers say it there alone
+	if said.Email == "" && p.UserInfoEndpoint() != "" { // some servers say it there alone
 		info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrDown, err)
@@ -129,15 +137,37 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 		if info.Subject != id.Subject {
 			return nil, fmt.Errorf("%w: the server speaks of somebody else", ErrRefused)
 		}
-		x.Verified = false // said of another e-mail, or of none
-		if err := info.Claims(x); err != nil {
+		said.Verified = nil // said of another e-mail, or of none
+		if err := info.Claims(&said); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 		}
+	}
+	x := &Person{Subject: id.Subject, Email: said.Email, Name: said.Name, Verified: s.o.TrustEmails}
+	if said.Verified != nil {
+		x.Verified = bool(*said.Verified)
+	} else if x.Email != "" && !s.o.TrustEmails {
+		s.o.Log.InfoContext(ctx, "the server for single sign-on does not say whether the e-mail is verified", "setting", "oidc-trust-email")
 	}
 	return x, nil
 }
 
-func (s *Server) config(p *oidc.Provider, redirect string) *oauth2.Config {
+// claims are what a token, or the userinfo, says of a person.
+type claims struct {
+	Email    string `json:"email"`
+	Verified *truth `json:"email_verified"` // nil: not said
+	Name     string `json:"name"`
+}
+
+// truth is a boolean that some servers write as a text. What is neither is false.
+type truth bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *truth) UnmarshalJSON(text []byte) error {
+	*t = truth(string(text) == "true" || string(text) == `"true"`)
+	return nil
+}
+
+func (s *Server) config(p *known, redirect string) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: s.o.ClientID, ClientSecret: s.o.ClientSecret, Endpoint: p.Endpoint(), RedirectURL: redirect,
 		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
@@ -146,13 +176,12 @@ func (s *Server) config(p *oidc.Provider, redirect string) *oauth2.Config {
 
 // provider reads what the server says of itself, once. Callers that come meanwhile wait for the same response, each no longer than its
 // context.
-func (s *Server) provider(ctx context.Context) (*oidc.Provider, error) {
+func (s *Server) provider(ctx context.Context) (*known, error) {
 	if p := s.found.Load(); p != nil {
 		return p, nil
 	}
 	read := s.reading.DoChan("", func() (any, error) {
-		// The provider keeps the context for its later requests of keys.
-		p, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), s.client), s.o.Issuer)
+		p, err := s.discover(context.WithoutCancel(ctx))
 		if err != nil {
 			s.o.Log.WarnContext(ctx, "the server for single sign-on cannot be read", "error", err)
 			return nil, fmt.Errorf("%w: %w", ErrDown, err)
@@ -164,7 +193,21 @@ func (s *Server) provider(ctx context.Context) (*oidc.Provider, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: %w", ErrDown, ctx.Err())
 	case r := <-read:
-		p, _ := r.Val.(*oidc.Provider)
+		p, _ := r.Val.(*known)
 		return p, r.Err
 	}
+}
+
+// discover reads what the server says of itself. The slash at the end of an issuer is the server's: Auth0 and Authentik have one.
+func (s *Server) discover(ctx context.Context) (*known, error) {
+	ctx = oidc.ClientContext(ctx, s.client)
+	p, err := oidc.NewProvider(ctx, s.o.Issuer)
+	if other, ok := errors.AsType[*oidc.IssuerMismatchError](err); ok && strings.TrimRight(other.Discovered, "/") == s.Issuer() {
+		p, err = oidc.NewProvider(ctx, other.Discovered)
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys := oidc.ClientContext(ctx, &http.Client{Timeout: timeout, Transport: usableKeys{http.DefaultTransport}})
+	return &known{p, p.VerifierContext(keys, &oidc.Config{ClientID: s.o.ClientID})}, nil
 }

@@ -471,6 +471,9 @@ func (l *loop) greet() {
 		}
 		return
 	}
+	if l.x.start.NoGreeting {
+		return
+	}
 	text, asks, a := l.x.start.Greeting, l.x.start.Asks, l.x.talk.Agent
 	if text == "" && a != nil {
 		text = a.Greeting

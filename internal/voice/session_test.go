@@ -264,6 +264,7 @@ type rig struct {
 	stop        func(ctx context.Context) error
 	passed      int64 // events of the conversation
 	onShow      func()
+	silent      bool // nothing is said before the person says something
 }
 
 func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
@@ -293,7 +294,7 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 			Log: slog.New(slog.DiscardHandler), Nodes: r.nodes,
 		})
 		var err error
-		r.session, err = r.sessions.Open(t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, Stop: r.stop, Show: func(e voice.Event) {
+		r.session, err = r.sessions.Open(t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, NoGreeting: r.silent, Stop: r.stop, Show: func(e voice.Event) {
 			if r.onShow != nil {
 				r.onShow()
 			}
@@ -384,6 +385,20 @@ func TestATalkGreetsListensAndResponds(t *testing.T) {
 		}
 		if v := r.dialogue.spoken[3]; v.LengthMS < 1500 || v.FirstAudioMS == 0 || v.ThinkMS == 0 || v.Cut {
 			t.Errorf("spoken %+v", v)
+		}
+	})
+}
+
+func TestATalkWithoutAGreetingWaitsForThePerson(t *testing.T) {
+	talk(t, func(r *rig) { r.silent = true }, func(r *rig) {
+		r.wait(2 * time.Second)
+		if got := r.texts(voice.Responded); len(got) > 0 || r.line.written() > 0 {
+			t.Fatalf("said %q, %v of sound", got, r.line.written())
+		}
+		r.speaks(1, time.Second, 700*time.Millisecond)
+		r.wait(4 * time.Second)
+		if got := r.texts(voice.Responded); len(got) != 1 || !strings.Contains(got[0], "You said when are you open") {
+			t.Errorf("responded %q", got)
 		}
 	})
 }

@@ -79,6 +79,7 @@ type Start struct {
 	Line                      Line              // nil: the person types only
 	Show                      func(Event)       // what the person's screen shows; never blocks
 	Greeting                  string            // "": the agent's own
+	NoGreeting                bool              // nothing is said before the person says something
 	Opening                   string            // said before the greeting, as a part of it
 	Asks                      string            // the result of the agent that the greeting asks for; "": the one whose question it holds
 	Language                  string            // "": the conversation's

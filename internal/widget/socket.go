@@ -51,7 +51,7 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client
 	conn.Begin(x.address.ConversationID)
 	start := voice.Start{
 		CompanyID: x.address.CompanyID, ConversationID: x.address.ConversationID, Client: client, Line: conn.Line(), Show: conn.Show,
-		Greeting: i.FirstMessage, Language: i.Language, Variables: i.Variables, ClientTools: true,
+		Greeting: i.FirstMessage, NoGreeting: i.NoGreeting, Language: i.Language, Variables: i.Variables, ClientTools: true,
 	}
 	if i.TextOnly {
 		start.Line = nil
@@ -61,7 +61,7 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client
 		conn.Refuse(err)
 		return err
 	}
-	if start.Greeting == "" {
+	if start.Greeting == "" && !start.NoGreeting {
 		start.Greeting = d.greeting(ctx, x, a, canonical(i.Language, x.conversation.Language))
 	}
 	start.Voice = voiceOf(a, i)

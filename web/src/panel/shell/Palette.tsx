@@ -3,10 +3,11 @@ import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mant
 import { IconBook2, IconBuilding, IconKeyboard, IconListSearch, IconLogout, IconMoon, IconSearch, IconUserCircle } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState, type KeyboardEvent } from "react";
-import { idIn, numberIn } from "../features/notifications/address";
+import { idIn } from "../features/notifications/address";
 import { lookUp } from "../features/notifications/lookup";
 import { fill, useTexts } from "../i18n";
 import { useCan, useCompany, useMe } from "../session";
+import { numberIn } from "../ui/number";
 import { failed, succeeded } from "../ui/problem";
 import { signOut } from "./actions";
 import { sections } from "./sections";

@@ -1,6 +1,7 @@
 import { Button, Select } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useTexts } from "../../i18n";
+import { numberIn } from "../../ui/number";
 import { Written } from "../../ui/Written";
 import { groups, narrowed, type Address, type Group, type StateFilter } from "./address";
 import { useNames } from "./names";
@@ -23,7 +24,7 @@ export function Filters({ address, go }: { address: Address; go: (to: Partial<Ad
         data={known(address.agent, agents.map((a) => ({ value: a.id!, label: a.name })))} />
       <Select aria-label={t.line} placeholder={t.anyLine} value={address.line ?? null} onChange={(v) => go({ line: v ?? undefined })} clearable searchable={lines.length > 8} checkIconPosition="right"
         data={known(address.line, lines.map((l) => ({ value: l.id, label: l.id })))} />
-      <Written label={t.number} value={address.number ?? ""} type="tel" change={(v) => go({ number: v || undefined })} fits={(v) => v === "" || /^[+\d ()./-]+$/.test(v) && v.replace(/\D/g, "").length >= 7} />
+      <Written label={t.number} value={address.number ?? ""} type="tel" change={(v) => go({ number: v || undefined })} fits={(v) => v === "" || numberIn(v) !== ""} />
       {!incoming && <Written label={t.campaign} value={address.campaign ?? ""} change={(v) => go({ campaign: v || undefined })} fits={() => true} />}
       {narrowed(address) && <Button variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={() => go({ state: undefined, agent: undefined, line: undefined, number: undefined, campaign: undefined })}>{t.clear}</Button>}
     </div>

@@ -3,6 +3,7 @@ import { Button, Group, Modal, Radio, Stack, TextInput } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
+import { numberIn } from "../../ui/number";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { TransportField } from "./TransportField";
@@ -29,7 +30,7 @@ export function AddLine({ opened, close, made }: { opened: boolean; close: () =>
     setBusy(true);
     try {
       const line = await add({
-        number: v.number.trim().replace(/^\+/, ""), channel: "voice", provider: v.provider, ...(v.id.trim() ? { id: v.id.trim() } : {}),
+        number: numberIn(v.number) || v.number.trim(), channel: "voice", provider: v.provider, ...(v.id.trim() ? { id: v.id.trim() } : {}),
         settings: v.provider === "sip" ? { trunk: compose(v) } : {},
       });
       close();

@@ -6,6 +6,7 @@ import { Needs } from "../../shell/states";
 import type { Sender } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { numberIn } from "../../ui/number";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -35,7 +36,7 @@ function Editor({ stored }: { stored: Sender }) {
   const can = useCan()("senders:write");
   const navigate = useNavigate();
   const { replace, remove } = useLineChanges();
-  const draft = useDraft(stored, replace);
+  const draft = useDraft(stored, (x) => replace({ ...x, number: numberIn(x.number) || x.number.trim() }));
   const row = useLines().data?.find((l) => l.id === stored.id);
   const built = stored.provider === "sip" || stored.provider === "sandbox";
   const ask = async () => {

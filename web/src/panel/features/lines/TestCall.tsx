@@ -67,7 +67,7 @@ export function TestCall({ line, changed }: { line: Sender; changed: boolean }) 
       <form onSubmit={submit} noValidate className="stack" style={{ gap: 12 }}>
         <p className="muted flat">{sandbox ? t.helpSandbox : t.help}</p>
         {changed && <Note tone="warn">{t.saved}</Note>}
-        <TextInput label={t.number} type="tel" autoComplete="off" maxLength={20} placeholder={sandbox ? "34600111234" : undefined} value={number} disabled={busy} onChange={(e) => { setNumber(e.currentTarget.value); setError(""); }} error={error} />
+        <TextInput label={t.number} type="tel" autoComplete="off" maxLength={40} placeholder={sandbox ? "34600111234" : undefined} value={number} disabled={busy} onChange={(e) => { setNumber(e.currentTarget.value); setError(""); }} error={error} />
         <div>
           {busy
             ? <Button key="stop" color="red" leftSection={<IconPhoneOff size={16} />} onClick={() => going.current?.abort()}>{t.stop}</Button>

@@ -5,8 +5,9 @@ import { get, type Page } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Day } from "../../ui/Day";
+import { numberIn } from "../../ui/number";
 import { Written } from "../../ui/Written";
-import { narrowed, nothing, numberIn, type Address } from "./address";
+import { narrowed, nothing, type Address } from "./address";
 import { texts } from "./texts";
 import { kinds, notificationStates } from "./types";
 

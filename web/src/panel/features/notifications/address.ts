@@ -33,11 +33,5 @@ export function narrowed(a: Address): boolean { return Object.keys(a).length > 0
 
 export const nothing: Record<keyof Address, undefined> = { state: undefined, channel: undefined, type: undefined, campaign: undefined, sender: undefined, number: undefined, from: undefined, to: undefined };
 
-/** numberIn is the telephone number that somebody wrote; "": it is none. */
-export function numberIn(text: string): string {
-  const digits = text.replace(/[+ ()./\u00a0-]/g, "");
-  return /^\+?[\d ()./\u00a0-]+$/.test(text.trim()) && /^\d{7,15}$/.test(digits) ? digits : "";
-}
-
 /** idIn reports whether a text may be the id of a notification or message, ours or the provider's. */
 export function idIn(text: string): boolean { return /^[\w.:=+/-]{8,255}$/.test(text) && /\d/.test(text); }

@@ -1,5 +1,5 @@
 import { get, type Page } from "../../api";
-import { numberIn } from "./address";
+import { numberIn } from "../../ui/number";
 import type { Hit } from "./types";
 
 /** Place is where something that was looked for is shown. */

@@ -13,7 +13,7 @@ import { id } from "../inbox/store";
 import { curlOf } from "../notifications/curl";
 import { Preview } from "../templates/Preview";
 import { base } from "../widgets/places";
-import { bodyOf, digits, faultsOf, shownValues, type Message } from "./message";
+import { bodyOf, faultsOf, shownValues, toSend, type Message } from "./message";
 import { TemplateField } from "./TemplateField";
 import { texts } from "./texts";
 import { kindOf, kinds, type Kind, type Template } from "./types";
@@ -48,7 +48,7 @@ export function One({ all, chosen, choose }: { all: Template[]; chosen?: string;
   const lacking = (): Record<string, string> => {
     const found: Record<string, string> = {};
     if (!template) found.template = t.required;
-    if (!digits(m.number)) found.number = t.required;
+    if (!toSend(m.number)) found.number = t.required;
     if (!m.campaign.trim()) found.campaign = t.required;
     if (m.at === unset) found.at = t.required;
     for (const key of template?.variables ?? []) if (!(m.values[key] ?? "").trim()) found[key] = t.required;
@@ -68,7 +68,7 @@ export function One({ all, chosen, choose }: { all: Template[]; chosen?: string;
     setProblem(undefined);
     try {
       const r = await send<{ notification_id: string; scheduled_time?: string }>("POST", "/notifications", { body: bodyOf(message), headers: { "Idempotency-Key": keys.current.get(body)! } });
-      setSent({ id: r.notification_id, at: r.scheduled_time, number: digits(m.number) });
+      setSent({ id: r.notification_id, at: r.scheduled_time, number: toSend(m.number) });
       keys.current.delete(body); // the next one is meant
       void client.invalidateQueries({ queryKey: [company.id, "notifications"] });
     } catch (e) {
@@ -78,7 +78,7 @@ export function One({ all, chosen, choose }: { all: Template[]; chosen?: string;
       setBusy(false);
     }
   };
-  const contact = useMemo(() => ({ number: digits(m.number), first_name: m.firstName.trim() }), [m.number, m.firstName]);
+  const contact = useMemo(() => ({ number: toSend(m.number), first_name: m.firstName.trim() }), [m.number, m.firstName]);
   if (sent) {
     return (
       <Card label={t.title}>

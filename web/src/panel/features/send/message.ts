@@ -1,5 +1,6 @@
 // What the form has, as a request.
 import { Problem } from "../../api";
+import { numberIn } from "../../ui/number";
 import type { Kind, Template } from "./types";
 
 export interface Message { template?: Template; number: string; firstName: string; values: Record<string, string>; campaign: string; kind: Kind; event: string; at: string; zone: string }
@@ -11,7 +12,7 @@ export function seconds(at: string): string { return at.length === 16 ? at + ":0
 export function bodyOf(m: Message): Record<string, unknown> {
   const t = m.template;
   return {
-    contact: { number: digits(m.number), ...(m.firstName.trim() ? { first_name: m.firstName.trim() } : {}) },
+    contact: { number: toSend(m.number), ...(m.firstName.trim() ? { first_name: m.firstName.trim() } : {}) },
     recipient_id: t?.sender ?? "", name_template: t?.name ?? "", language_template: t?.language ?? "", notification_type: m.kind, campaign_name: m.campaign.trim(),
     ...(m.event.trim() ? { name_event: m.event.trim() } : {}),
     ...(t && t.variables.length > 0 ? { components_push: Object.fromEntries(t.variables.map((key) => [key, m.values[key] ?? ""])) } : {}),
@@ -19,8 +20,8 @@ export function bodyOf(m: Message): Record<string, unknown> {
   };
 }
 
-/** digits is a number without the signs that people write. */
-export function digits(text: string): string { return text.replace(/[\s()./-]/g, "").replace(/^(\+|00)/, ""); }
+/** toSend is a number as requests have one; what is none stays as it is written, for the server to refuse. */
+export function toSend(text: string): string { return numberIn(text) || text.trim(); }
 
 const placeholder = /^\s*\{\{\s*([^{}]+?)\s*\}\}\s*$/;
 

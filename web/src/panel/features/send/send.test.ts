@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../api";
 import { addressOf } from "./address";
-import { bodyOf, digits, faultsOf, shownValues, type Message } from "./message";
+import { bodyOf, faultsOf, shownValues, toSend, type Message } from "./message";
 import { paceOf, span } from "./pace";
 import type { Template } from "./types";
 
@@ -14,7 +14,7 @@ describe("a message", () => {
       contact: { number: "34600702222", first_name: "Ana" }, recipient_id: "main", name_template: "hello", language_template: "en", notification_type: "utility", campaign_name: "spring", components_push: { body_text_0: "{{ first_name }}" },
     });
     expect(bodyOf({ ...message, at: "2030-01-01T09:00", event: "go" })).toMatchObject({ datetime_sending: "2030-01-01T09:00:00", timezone: "Europe/Madrid", name_event: "go" });
-    expect(digits("0034 (600) 702/222")).toBe("34600702222");
+    expect([toSend("0034 (600) 702-222"), toSend("+49 (0)30 1234567"), toSend(" 600 702/222")]).toEqual(["34600702222", "49301234567", "600 702/222"]);
   });
   it("is shown with the contact's fields", () => {
     expect(shownValues({ a: "{{ first_name }}", b: "x {{ y }}", c: "{{city}}" }, { first_name: "Ana" })).toEqual({ a: "Ana", b: "x {{ y }}", c: undefined });

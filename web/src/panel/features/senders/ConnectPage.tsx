@@ -7,6 +7,7 @@ import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
 import { confirm } from "../../ui/confirm";
+import { numberIn } from "../../ui/number";
 import { Card, Page } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -41,7 +42,7 @@ function Connect() {
   const typed = Boolean(v.number || v.settings.access_token || v.settings.phone_number_id);
   useBlocker({ disabled: !typed, enableBeforeUnload: () => typed, shouldBlockFn: async () => !(await confirm({ title: s.leave, text: s.leaveText, action: s.discard, cancel: s.stay, danger: true })) });
   const value = (): NewSender => ({
-    number: v.number.trim().replace(/^\+/, ""), channel: "messaging", provider: v.provider, ...(v.standard ? { default: true } : {}), ...(v.id.trim() ? { id: v.id.trim() } : {}), settings: v.provider === "whatsapp" ? sent(v.settings) : {},
+    number: numberIn(v.number) || v.number.trim(), channel: "messaging", provider: v.provider, ...(v.standard ? { default: true } : {}), ...(v.id.trim() ? { id: v.id.trim() } : {}), settings: v.provider === "whatsapp" ? sent(v.settings) : {},
   });
   const complete = (): boolean => {
     const missing: Record<string, string> = {};

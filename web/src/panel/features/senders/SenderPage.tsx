@@ -7,6 +7,7 @@ import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { numberIn } from "../../ui/number";
 import { Failed, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -40,7 +41,7 @@ function Editor({ stored }: { stored: MessagingSender }) {
   const navigate = useNavigate();
   const { replace, remove } = useSenderChanges();
   const send = useCallback(async (x: MessagingSender) => {
-    const kept = await replace({ ...x, number: x.number.trim().replace(/^\+/, ""), settings: sent(x.settings, stored.settings) });
+    const kept = await replace({ ...x, number: numberIn(x.number) || x.number.trim(), settings: sent(x.settings, stored.settings) });
     if (x.settings.verify_token) remember(kept.id, x.settings.verify_token);
     return kept;
   }, [replace, stored.settings]);

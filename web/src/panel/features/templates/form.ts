@@ -1,5 +1,6 @@
 // What the editor of a template holds, and what becomes of it: the parts that a phone shows, and the body of a request.
 import type { TemplateButton, TemplateComponent, TemplateExample } from "../../types";
+import { numberIn } from "../../ui/number";
 import type { TemplateRow } from "./types";
 import { filledIn, markersOf } from "./variables";
 
@@ -61,12 +62,18 @@ function headerOf(f: Form): TemplateComponent[] {
   return [{ type: "HEADER", format: "TEXT", text: f.header.text, ...(example ? { example } : {}) }];
 }
 
+/** phoneOf is the number of a button, with its +; what is none stays as it is written, for the rules to refuse. */
+function phoneOf(text: string): string {
+  const number = numberIn(text);
+  return number ? (/^\s*[+\uff0b]/.test(text) ? "+" : "") + number : text.trim();
+}
+
 function buttonsOf(f: Form): TemplateComponent[] {
   if (f.buttons.length === 0) return [];
   return [{
     type: "BUTTONS", buttons: f.buttons.map((b) => {
       if (b.type === "QUICK_REPLY") return { type: b.type, text: b.text };
-      if (b.type === "PHONE_NUMBER") return { type: b.type, text: b.text, phone_number: b.phone.replace(/[\s()./-]/g, "") };
+      if (b.type === "PHONE_NUMBER") return { type: b.type, text: b.text, phone_number: phoneOf(b.phone) };
       const url = b.url.trim(), sample = b.sample.trim();
       return { type: b.type, text: b.text, url, ...(sample && markersOf(url).length > 0 ? { example: [filledIn(url, () => sample)] } : {}) };
     }),

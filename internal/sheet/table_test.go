@@ -1,8 +1,7 @@
-package bulk
+package sheet
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -15,20 +14,35 @@ import (
 )
 
 // all reads a file.
-func all(r io.Reader) (names []string, rows []row, enc Encoding, err error) {
-	t, err := newTable(r)
+func all(r io.Reader) (names []string, rows []Row, enc Encoding, err error) {
+	t, err := Open(r)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	for {
 		r, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			return t.Names, rows, t.decoder.enc, nil
+			return t.Names, rows, t.Encoding(), nil
 		}
 		if err != nil {
-			return t.Names, rows, t.decoder.enc, err
+			return t.Names, rows, t.Encoding(), err
 		}
 		rows = append(rows, r)
+	}
+}
+
+// A name in Windows-1252 may hold bytes that would be a character of UTF-8, and a character may be cut by the end of what is looked at.
+func TestAnEncodingIsChosenByMostOfTheText(t *testing.T) {
+	_, rows, enc, err := all(strings.NewReader("phone,name\n1,CAF\xc9\x92S\n2,Nu\xf1ez\n3,Jos\xe9\n"))
+	if err != nil || enc != Windows1252 || rows[0].Cells[1] != "CAFÉ’S" || rows[2].Cells[1] != "José" {
+		t.Error(rows, enc, err)
+	}
+	for pad := range 4 {
+		head := "phone,name\n"
+		text := head + "é," + strings.Repeat("x", pad) + "\n" + strings.Repeat("1,ñññ\n", 20_000)
+		if _, rows, enc, err := all(strings.NewReader(text)); err != nil || enc != UTF8 || len(rows) != 20_001 || rows[20_000].Cells[1] != "ñññ" {
+			t.Error(pad, len(rows), enc, err)
+		}
 	}
 }
 
@@ -46,7 +60,7 @@ func wide(text string, big bool) string {
 
 func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 	names := []string{"Teléfono", "Nombre"}
-	rows := []row{{2, []string{"34600111222", "Íñigo\u00a0€"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}}, {6, []string{"34600111224", ""}}}
+	rows := []Row{{2, []string{"34600111222", "Íñigo\u00a0€"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}}, {6, []string{"34600111224", ""}}}
 	text := "Teléfono;Nombre\r\n34600111222;Íñigo\u00a0€\r\n34600111223;\"two\nlines; \"\"quoted\"\"\"\r\n;\r\n34600111224\r\n"
 	latin := strings.NewReplacer("é", "\xe9", "Í", "\xcd", "ñ", "\xf1", "\u00a0", "\xa0", "€", "\x80").Replace(text)
 	for name, c := range map[string]struct {
@@ -58,6 +72,11 @@ func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 		"UTF-16LE without a mark": {wide(text, false), UTF16LE},
 		"tabs":                    {strings.ReplaceAll(strings.ReplaceAll(text, ";", "\t"), "lines\t", "lines;"), UTF8},
 		"commas":                  {strings.ReplaceAll(strings.ReplaceAll(text, ";", ","), "lines,", "lines;"), UTF8},
+		"bars":                    {strings.ReplaceAll(strings.ReplaceAll(text, ";", "|"), "lines|", "lines;"), UTF8},
+		"ends of lines of Unix":   {strings.ReplaceAll(text, "\r\n", "\n"), UTF8},
+		"ends of lines of a Mac":  {strings.ReplaceAll(text, "\r\n", "\r"), UTF8},
+		"UTF-16LE of a Mac":       {"\xff\xfe" + wide(strings.ReplaceAll(text, "\r\n", "\r"), false), UTF16LE},
+		"a line break of Windows": {strings.ReplaceAll(text, "two\nlines", "two\r\nlines"), UTF8},
 	} {
 		for how, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "in bytes": iotest.OneByteReader(strings.NewReader(c.text))} {
 			gotNames, gotRows, enc, err := all(r)
@@ -66,23 +85,32 @@ func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 			}
 		}
 	}
-	gotNames, gotRows, _, err := all(strings.NewReader("sep=|\r\nphone|name,first\r\n34600111222|a,b\r\n"))
-	if want := []row{{3, []string{"34600111222", "a,b"}}}; err != nil || cmp.Diff(want, gotRows) != "" || gotNames[1] != "name,first" {
-		t.Error(gotNames, gotRows, err)
+	for _, end := range []string{"\r\n", "\n", "\r"} {
+		gotNames, gotRows, _, err := all(strings.NewReader(strings.ReplaceAll("sep=|\nphone|name,first\n34600111222|a,b\n", "\n", end)))
+		if want := []Row{{3, []string{"34600111222", "a,b"}}}; err != nil || cmp.Diff(want, gotRows) != "" || gotNames[1] != "name,first" {
+			t.Errorf("%q: %v, %v, %v", end, gotNames, gotRows, err)
+		}
 	}
 }
 
 func TestWhatIsNoTableIsRefusedWithTheLine(t *testing.T) {
 	for name, c := range map[string]struct{ text, reason string }{
-		"nothing":            {"", "empty"},
-		"numbers alone":      {"34600111222\n34600111223\n", "names of the columns"},
-		"a bare quote":       {"phone,name\n34600111222,a \"b\" c\n", "Line 2: A quotation mark"},
-		"an open quote":      {"phone,name\n34600111222,a\n34600111223,\"b\n", "Line 3: Quotation marks"},
-		"too many cells":     {"phone,name\n34600111222,a\n34600111223,b,c\n", "Line 3: The row has 3 cells"},
-		"a long cell":        {"phone,name\n34600111222," + strings.Repeat("é", 4097) + "\n", "Line 2: A cell has more than 4096"},
-		"mixed encodings":    {"phone,name\n34600111222,é\n34600111223,\xe9\n", "encoding"},
-		"a broken surrogate": {"\xff\xfe" + wide("phone\n", false) + "\x00\xd8a\x00", "encoding"},
-		"a picture":          {"phone,\x00name\x00\n1,\x00\n", "names of the columns|CSV"},
+		"nothing":                 {"", "empty"},
+		"numbers alone":           {"34600111222\n34600111223\n", "names of the columns"},
+		"a bare quote":            {"phone,name\n34600111222,a \"b\" c\n", "Line 2: A quotation mark"},
+		"an open quote":           {"phone,name\n34600111222,a\n34600111223,\"b\n", "Line 3: Quotation marks"},
+		"too many cells":          {"phone,name\n34600111222,a\n34600111223,b,c\n", "Line 3: The row has 3 cells"},
+		"a long cell":             {"phone,name\n34600111222," + strings.Repeat("é", 4097) + "\n", "Line 2: A cell has more than 4096"},
+		"mixed encodings":         {"phone,name\n34600111222,é\n34600111223,\xe9\n", `Line 3: Column "name" has a character that cannot be read`},
+		"mixed, the other first":  {"phone,name\n34600111222,\xe9\n34600111223,é\n", `Line 2: Column "name" has a character that cannot be read`},
+		"a character cut in half": {"phone,name\n34600111222,Jos\xc3\n34600111223,Íñigo\n", `Line 2: Column "name" has a character that cannot be read`},
+		"a character lost before": {"phone,name\n34600111222,Nu\ufffdez\n", `Line 2: Column "name" has a character that cannot be read`},
+		"a byte of DOS":           {"phone,name\n34600111222,M\x81ller\n", `Line 2: Column "name" has a character that cannot be read`},
+		"a name cut in half":      {"phone,Tel\xc3\n34600111222,é\n", "Line 1: The name of column 2 has a character that cannot be read"},
+		"a broken surrogate":      {"\xff\xfe" + wide("phone\n", false) + "\x00\xd8a\x00", `Line 2: Column "phone" has a character that cannot be read`},
+		"half a surrogate":        {"\xff\xfe" + wide("phone\n1", false) + "\x00\xd8", `Line 2: Column "phone" has a character that cannot be read`},
+		"an odd byte":             {"\xfe\xff" + wide("phone\n1", true) + "2", `Line 2: Column "phone" has a character that cannot be read`},
+		"a picture":               {"phone,\x00name\x00\n1,\x00\n", "names of the columns|CSV"},
 	} {
 		_, _, _, err := all(strings.NewReader(c.text))
 		e, ok := errors.AsType[*carillon.Error](err)
@@ -97,54 +125,6 @@ func TestWhatIsNoTableIsRefusedWithTheLine(t *testing.T) {
 		}
 		if !fits {
 			t.Errorf("%s: %s", name, reason)
-		}
-	}
-}
-
-func TestNumbersAreCleanedWhereThatIsCertain(t *testing.T) {
-	for text, want := range map[string]string{
-		"34600111222": "34600111222", "+34 600 11-12.22": "34600111222", "0034600111222": "34600111222", "(34) 600.111222": "34600111222",
-		"'34600111222": "34600111222", "34600111222.0": "34600111222", "\u202a+34600111222\u202c": "34600111222",
-		"": NumberMissing, " ": NumberMissing, "600": NumberInvalid, "0600111222": NumberInvalid,
-		"3.46E+10": NumberAmount, "3,46E+10": NumberAmount, "34600111222.5": NumberAmount, "34600111222,25": NumberAmount, "34600111222,00": "34600111222", "346001112223.333": NumberAmount,
-		"4930.12345678": "493012345678", "34600a11222": NumberInvalid,
-		"34600111222, 34600111223": NumberInvalid, "34+600111222": NumberInvalid, "1234567890123456": NumberInvalid,
-	} {
-		number, cleaned, fault := cleanNumber(text)
-		if number+fault != want || cleaned != (fault == "" && text != want) {
-			t.Errorf("%q is %q %t %q", text, number, cleaned, fault)
-		}
-	}
-}
-
-func TestColumnsAreFoundByTheirNames(t *testing.T) {
-	shape := &carillon.Shape{Markers: []string{"first_name", "order", "day"}, HeaderFormat: "IMAGE"}
-	for _, c := range []struct {
-		names  []string
-		number int
-		fields string
-		values string
-	}{
-		{[]string{"Nombre", "Teléfono", "Order", "Fecha", "Image URL"}, 1, "map[first_name:0]", "body_text_0=0 body_text_1=2 body_text_2=3 header_image=4"},
-		{[]string{"first_name", "WhatsApp", "day", "order", "image"}, 1, "map[first_name:0]", "body_text_0=0 body_text_1=3 body_text_2=2 header_image=4"},
-		{[]string{"a", "b"}, -1, "map[]", "body_text_0=0 body_text_1=1 body_text_2= header_image="},
-	} {
-		var s Settings
-		for _, name := range c.names {
-			s.Columns = append(s.Columns, Column{Name: name})
-		}
-		s.mapColumns()
-		s.mapValues(&carillon.Template{Shape: shape})
-		var got []string
-		for _, key := range []string{"body_text_0", "body_text_1", "body_text_2", "header_image"} {
-			text := key + "="
-			if v, ok := s.Values[key]; ok {
-				text += fmt.Sprint(*v.Column)
-			}
-			got = append(got, text)
-		}
-		if s.Number != c.number || fmt.Sprint(s.Fields) != c.fields || strings.Join(got, " ") != c.values {
-			t.Errorf("%v: %d, %v, %v", c.names, s.Number, s.Fields, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package bulk
+package sheet
 
 import (
 	"bufio"
@@ -19,14 +19,14 @@ const (
 	Windows1252 Encoding = "Windows-1252"
 )
 
-var errMixed = errors.New("the text is in no encoding that is known: save the file as CSV UTF-8")
-
-// decoder reads a file as UTF-8. What begins with a byte order mark is in its encoding, what has a zero in its first character is in
-// UTF-16. Else the first character beyond ASCII decides between UTF-8 and Windows-1252.
+// decoder reads a file as UTF-8 with \n as the end of each line. A byte order mark names the encoding, and a zero in the first
+// character means UTF-16. Else the characters beyond ASCII decide between UTF-8 and Windows-1252. Bytes that are no character of the
+// encoding become U+FFFD.
 type decoder struct {
 	r       *bufio.Reader
 	enc     Encoding
 	decided bool
+	ended   bool   // the last character was \r, which ended the line
 	rest    []byte // of a character that did not fit
 	err     error
 }
@@ -64,6 +64,13 @@ func (d *decoder) Read(p []byte) (n int, err error) {
 			d.err = err
 			break
 		}
+		if r == '\n' && d.ended {
+			d.ended = false
+			continue
+		}
+		if d.ended = r == '\r'; d.ended {
+			r = '\n'
+		}
 		if r < utf8.RuneSelf {
 			p[n] = byte(r)
 			n++
@@ -92,18 +99,14 @@ func (d *decoder) next() (rune, error) {
 	if err := d.r.UnreadByte(); err != nil {
 		return 0, err
 	}
+	if !d.decided {
+		d.decide()
+	}
 	if d.enc == UTF8 {
 		begin, _ := d.r.Peek(utf8.UTFMax)
 		r, size := utf8.DecodeRune(begin)
-		switch {
-		case r != utf8.RuneError || size > 1:
-			d.decided = true
-			_, _ = d.r.Discard(size)
-			return r, nil
-		case d.decided:
-			return 0, errMixed
-		}
-		d.enc, d.decided = Windows1252, true
+		_, err = d.r.Discard(size)
+		return r, err
 	}
 	b, err = d.r.ReadByte()
 	if b >= 0x80 && b < 0xA0 {
@@ -112,19 +115,39 @@ func (d *decoder) next() (rune, error) {
 	return rune(b), err
 }
 
+// decide chooses between UTF-8 and Windows-1252 by what the rest of the buffer has more of: characters of UTF-8, or bytes that are none.
+func (d *decoder) decide() {
+	d.decided = true
+	text, _ := d.r.Peek(lookAhead)
+	fit, unfit := 0, 0
+	for len(text) > 0 && (utf8.FullRune(text) || len(text) < lookAhead) {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			unfit++
+		case size > 1:
+			fit++
+		}
+		text = text[size:]
+	}
+	if unfit > fit {
+		d.enc = Windows1252
+	}
+}
+
 // wide reads a character of UTF-16.
 func (d *decoder) wide() (rune, error) {
 	unit, err := d.unit()
 	if err != nil || !utf16.IsSurrogate(unit) {
 		return unit, err
 	}
-	low, err := d.unit()
-	if errors.Is(err, io.EOF) {
-		return 0, errMixed
+	next, err := d.r.Peek(2)
+	if err != nil {
+		return utf8.RuneError, nil // the file ends within a character
 	}
-	r := utf16.DecodeRune(unit, low)
-	if err == nil && r == utf8.RuneError {
-		err = errMixed
+	r := utf16.DecodeRune(unit, d.unitOf(next[0], next[1]))
+	if r != utf8.RuneError {
+		_, err = d.r.Discard(2)
 	}
 	return r, err
 }
@@ -136,18 +159,22 @@ func (d *decoder) unit() (rune, error) {
 	}
 	second, err := d.r.ReadByte()
 	if errors.Is(err, io.EOF) {
-		return 0, errMixed
+		return utf8.RuneError, nil // the next read finds the end again
 	}
+	return d.unitOf(first, second), err
+}
+
+func (d *decoder) unitOf(first, second byte) rune {
 	if d.enc == UTF16BE {
 		first, second = second, first
 	}
-	return rune(first) | rune(second)<<8, err
+	return rune(first) | rune(second)<<8
 }
 
-// windows1252 are the characters of the bytes from 0x80 to 0x9F; the five that it does not define are left as they are.
+// windows1252 are the characters of the bytes from 0x80 to 0x9F; five are not defined.
 //
 //nolint:gochecknoglobals // a constant table
 var windows1252 = [32]rune{
-	0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
-	0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
+	0x20AC, utf8.RuneError, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, utf8.RuneError, 0x017D, utf8.RuneError,
+	utf8.RuneError, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, utf8.RuneError, 0x017E, 0x0178,
 }

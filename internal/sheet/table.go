@@ -1,4 +1,4 @@
-package bulk
+package sheet
 
 import (
 	"encoding/csv"
@@ -10,22 +10,21 @@ import (
 	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/number"
 )
 
-// Bounds of a file.
+// Bounds of a table.
 const (
-	FileMost    = 32 << 20 // bytes
-	RowsMost    = 100_000
-	columnsMost = 100
-	cellMost    = 4096 // characters, as a custom value of a request has
-	nameMost    = 100  // of a column
+	maxColumns = 100
+	maxCell    = 4096 // characters, as a custom value of a request has
+	maxName    = 100  // characters of a column's name
 
 	maxRow    = 2 << 20 // bytes, which 100 cells of four-byte characters fit
 	maxFields = 16_384  // of a row, empty ones included: as many as a spreadsheet has
 )
 
-// table reads the rows of a file. Rows without any text are left out.
-type table struct {
+// Table reads the rows of a file. Rows without any text are left out.
+type Table struct {
 	decoder   *decoder
 	csv       *csv.Reader
 	Delimiter rune
@@ -33,19 +32,19 @@ type table struct {
 	skipped   int      // lines before what the reader of CSV counts
 }
 
-// row is a row of the file.
-type row struct {
+// Row is a row of the file.
+type Row struct {
 	Line  int // of the file, where the row begins
 	Cells []string
 }
 
-// newTable reads the first row, which has the names of the columns.
-func newTable(file io.Reader) (*table, error) {
-	t := &table{decoder: newDecoder(file)}
+// Open reads the first row, which has the names of the columns. Errors: validation_failed.
+func Open(file io.Reader) (*Table, error) {
+	t := &Table{decoder: newDecoder(file)}
 	text := newBuffered(t.decoder)
 	begin, err := text.begin()
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, err
 	}
 	if line, _, _ := strings.Cut(begin, "\n"); len(line) >= 5 && strings.EqualFold(line[:4], "sep=") {
 		t.Delimiter, _ = utf8.DecodeRuneInString(line[4:]) // as Excel writes and reads it
@@ -69,27 +68,36 @@ func newTable(file io.Reader) (*table, error) {
 	return t, t.readNames(names)
 }
 
+// unread is the fault of a text in another encoding, here or where the file was made.
+const unread = "a character that cannot be read: save the file as CSV UTF-8 and look at this cell"
+
+// Encoding is how the text of the file is stored, as far as it was read.
+func (t *Table) Encoding() Encoding { return t.decoder.enc }
+
 func validDelimiter(r rune) bool { return r == ',' || r == ';' || r == '\t' || r == '|' }
 
 // readNames reads the names of the columns.
-func (t *table) readNames(first row) error {
+func (t *Table) readNames(first Row) error {
 	cells := first.Cells
 	for len(cells) > 0 && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1]
 	}
-	if len(cells) > columnsMost {
-		return refused(fmt.Sprintf("The file has %d columns: at most %d", len(cells), columnsMost))
+	if len(cells) > maxColumns {
+		return refused(fmt.Sprintf("The file has %d columns: at most %d", len(cells), maxColumns))
 	}
 	for i, c := range cells {
 		name := strings.Join(strings.Fields(c), " ")
-		if number, _, _ := cleanNumber(name); carillon.ValidNumber(number) {
+		if strings.ContainsRune(name, utf8.RuneError) {
+			return atLine(first.Line, fmt.Sprintf("The name of column %d has %s", i+1, unread))
+		}
+		if _, err := number.Clean(name); err == nil {
 			return refused("The first line has a phone number: it must have the names of the columns")
 		}
 		if name == "" {
 			name = "Column " + strconv.Itoa(i+1)
 		}
-		if r := []rune(name); len(r) > nameMost {
-			name = string(r[:nameMost])
+		if r := []rune(name); len(r) > maxName {
+			name = string(r[:maxName])
 		}
 		t.Names = append(t.Names, name)
 	}
@@ -97,29 +105,32 @@ func (t *table) readNames(first row) error {
 }
 
 // Next returns the next row, with a cell for each column. Errors: io.EOF, validation_failed.
-func (t *table) Next() (row, error) {
+func (t *Table) Next() (Row, error) {
 	r, err := t.next()
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
 	cells := make([]string, len(t.Names))
 	for i, c := range r.Cells {
 		if c = strings.TrimSpace(c); i < len(cells) {
 			cells[i] = unguarded(c)
 		} else if c != "" {
-			return row{}, atLine(r.Line, fmt.Sprintf("The row has %d cells, and the file %d columns", len(r.Cells), len(t.Names)))
+			return Row{}, atLine(r.Line, fmt.Sprintf("The row has %d cells, and the file %d columns", len(r.Cells), len(t.Names)))
 		}
-		if len(c) > cellMost && utf8.RuneCountInString(c) > cellMost {
-			return row{}, atLine(r.Line, fmt.Sprintf("A cell has more than %d characters: is a quotation mark missing?", cellMost))
+		if len(c) > maxCell && utf8.RuneCountInString(c) > maxCell {
+			return Row{}, atLine(r.Line, fmt.Sprintf("A cell has more than %d characters: is a quotation mark missing?", maxCell))
 		}
 		if strings.ContainsRune(c, 0) {
-			return row{}, atLine(r.Line, "A cell has a character that no text has: is this a CSV file?")
+			return Row{}, atLine(r.Line, "A cell has a character that no text has: is this a CSV file?")
+		}
+		if strings.ContainsRune(c, utf8.RuneError) {
+			return Row{}, atLine(r.Line, fmt.Sprintf("Column %q has %s", t.Names[i], unread))
 		}
 	}
-	return row{r.Line, cells}, nil
+	return Row{r.Line, cells}, nil
 }
 
-func (t *table) next() (row, error) {
+func (t *Table) next() (Row, error) {
 	for {
 		cells, err := t.csv.Read()
 		var bad *csv.ParseError
@@ -129,16 +140,16 @@ func (t *table) next() (row, error) {
 			if errors.Is(err, csv.ErrQuote) {
 				reason = "Quotation marks do not match: one is missing, or one within a cell is not doubled"
 			}
-			return row{}, atLine(bad.StartLine+t.skipped, reason)
+			return Row{}, atLine(bad.StartLine+t.skipped, reason)
 		case errors.Is(err, io.EOF):
-			return row{}, io.EOF
+			return Row{}, io.EOF
 		case err != nil:
-			return row{}, unreadable(err)
+			return Row{}, err
 		}
 		line, _ := t.csv.FieldPos(0)
 		for _, c := range cells {
 			if strings.TrimSpace(c) != "" {
-				return row{line + t.skipped, cells}, nil
+				return Row{line + t.skipped, cells}, nil
 			}
 		}
 	}
@@ -146,7 +157,7 @@ func (t *table) next() (row, error) {
 
 // delimiterOf is what separates the cells of the first line that has text.
 func delimiterOf(text string) rune {
-	line := strings.TrimLeft(text, "\r\n")
+	line := strings.TrimLeft(text, "\n")
 	quoted, count := false, map[rune]int{}
 	for _, c := range line {
 		if c == '\n' && !quoted {
@@ -168,20 +179,28 @@ func delimiterOf(text string) rune {
 	return best
 }
 
+// Guarded returns a text that no spreadsheet takes for a formula.
+func Guarded(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return text
+	}
+	return "'" + text
+}
+
+// unguarded is the text of a cell that was guarded, in a file that is uploaded again.
+func unguarded(text string) string {
+	if rest, ok := strings.CutPrefix(text, "'"); ok && Guarded(rest) != rest {
+		return rest
+	}
+	return text
+}
+
 func refused(reason string) error { return carillon.Invalid("file", reason) }
 
 func atLine(line int, reason string) error {
 	e := carillon.Invalid("file", fmt.Sprintf("Line %d: %s", line, reason))
 	e.Details = append(e.Details, carillon.Detail{Key: "line", Value: line})
 	return e
-}
-
-// unreadable is the error of a file that could not be read to its end.
-func unreadable(err error) error {
-	if errors.Is(err, errMixed) {
-		return refused("The text is in no encoding that is known: save the file as CSV UTF-8")
-	}
-	return err
 }
 
 // buffered is a text whose beginning can be looked at.

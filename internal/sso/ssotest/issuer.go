@@ -1,0 +1,158 @@
+package ssotest
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// Form is what a kind of server says of itself and of people, besides what all servers say.
+type Form struct {
+	Path   string         // of the issuer; empty, or with a slash at its end where the server's issuers have one
+	Server map[string]any // of its description; nil takes a usual part out
+	Claims map[string]any // of its tokens
+	Info   map[string]any // of the userinfo
+	Keys   []any          // of its key set, before its own
+}
+
+// Issuer is a server for single sign-on that signs everybody in who comes, as the person of its form.
+type Issuer struct {
+	URL      string // the issuer
+	ClientID string // whom tokens are for
+
+	mu    sync.Mutex
+	form  Form
+	nonce string
+	more  map[string]any // claims of the next tokens
+	keys  []*rsa.PrivateKey
+}
+
+// Open runs a server of a form until the test ends.
+func Open(t testing.TB, f Form) *Issuer {
+	t.Helper()
+	x := &Issuer{ClientID: "carillon", form: f, keys: []*rsa.PrivateKey{first(t)}}
+	s := httptest.NewServer(x)
+	t.Cleanup(s.Close)
+	x.URL = s.URL + f.Path
+	return x
+}
+
+// firstKey is that of all servers: making one takes long.
+var firstKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }) //nolint:gochecknoglobals // read only
+
+func first(t testing.TB) *rsa.PrivateKey {
+	t.Helper()
+	key, err := firstKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// Rotate has the server sign with another key from now on.
+func (x *Issuer) Rotate(t testing.TB) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.keys = append(x.keys, key)
+}
+
+// Say adds claims to the next tokens; nil takes one out.
+func (x *Issuer) Say(claims map[string]any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.more = claims
+}
+
+// ServeHTTP implements http.Handler.
+func (x *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	root := strings.TrimRight(x.URL, "/")
+	host := strings.TrimSuffix(x.URL, x.form.Path)
+	var body map[string]any
+	switch host + r.URL.Path {
+	case root + "/.well-known/openid-configuration":
+		body = with(map[string]any{
+			"issuer": x.URL, "authorization_endpoint": host + "/authorize", "token_endpoint": host + "/token", "userinfo_endpoint": host + "/userinfo",
+			"jwks_uri": host + "/keys", "response_types_supported": []string{"code"}, "id_token_signing_alg_values_supported": []string{"RS256"},
+		}, x.form.Server)
+	case host + "/keys":
+		body = map[string]any{"keys": append(x.form.Keys[:len(x.form.Keys):len(x.form.Keys)], public(x.keys[len(x.keys)-1], len(x.keys)))}
+	case host + "/authorize":
+		q := r.URL.Query()
+		x.nonce = q.Get("nonce")
+		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"state": {q.Get("state")}, "code": {"code"}}.Encode(), http.StatusFound)
+		return
+	case host + "/token":
+		now := time.Now()
+		token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims(with(with(map[string]any{
+			"iss": x.URL, "aud": x.ClientID, "nonce": x.nonce, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
+		}, x.form.Claims), x.more)))
+		token.Header["kid"] = strconv.Itoa(len(x.keys))
+		signed, err := token.SignedString(x.keys[len(x.keys)-1])
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		body = map[string]any{"access_token": "a", "token_type": "Bearer", "expires_in": 3600, "id_token": signed}
+	case host + "/userinfo":
+		body = x.form.Info
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// with returns an object with more members; nil takes one out.
+func with(all, more map[string]any) map[string]any {
+	for name, value := range more {
+		if value == nil {
+			delete(all, name)
+			continue
+		}
+		all[name] = value
+	}
+	return all
+}
+
+func public(key *rsa.PrivateKey, n int) map[string]any {
+	encode := base64.RawURLEncoding.EncodeToString
+	return map[string]any{
+		"kty": "RSA", "alg": "RS256", "use": "sig", "kid": strconv.Itoa(n), "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
+	}
+}
+
+// Visit follows the address of a sign-in as a browser does, and returns where the server sends it back to.
+func Visit(t testing.TB, address string) *url.URL {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(mustRequest(t, http.MethodGet, address, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	back, err := resp.Location()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
