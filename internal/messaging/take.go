@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"carillon"
@@ -147,12 +145,11 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	default:
 	}
 	t := &taking{in, s, c, to, bound, x.Tries+1 >= fileTries}
-	wish, err := m.wish(ctx, t)
-	switch {
+	switch a, err := m.wish(ctx, t); {
 	case err != nil:
 		return err
-	case wish != "":
-		return m.obey(ctx, t, wish)
+	case a.wish != "":
+		return m.obey(ctx, t, a)
 	}
 	return m.say(ctx, t)
 }
@@ -215,57 +212,6 @@ func (m intake) say(ctx context.Context, t *taking) error {
 	if channel := m.o.Channels[t.sender.Provider]; channel != nil && after.ReplySeq > 0 {
 		if err := channel.MarkRead(ctx, t.sender, t.ID, true); err != nil { // of no consequence
 			m.o.Log.DebugContext(ctx, "mark a message read", "company", company, "error", err)
-		}
-	}
-	return nil
-}
-
-// wish is what a message asks for that is always obeyed; "": nothing of the kind. Who gets messages cannot ask for them: START is a word
-// like any other then.
-func (m intake) wish(ctx context.Context, t *taking) (wish, error) {
-	w := wishOf(t.Text)
-	if t.File != nil || w != start {
-		if t.File != nil {
-			w = ""
-		}
-		return w, nil
-	}
-	suppressed, err := m.o.Suppressed(ctx, t.sender.CompanyID, t.From)
-	if !suppressed {
-		w = ""
-	}
-	return w, err
-}
-
-// obey has a person get no more messages, or get them again, and confirms it. What the wish is known by is changed last: until then all of
-// it is done again after a crash.
-func (m intake) obey(ctx context.Context, t *taking, w wish) error {
-	company, id := t.sender.CompanyID, t.conversation.ID
-	runner, texts := m.o.Conversations.Runner, textsOf(wishLanguage(t.Text), t.conversation.Language)
-	if _, _, err := m.o.Conversations.Say(ctx, company, id, conversation.Said{
-		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Quiet: true, Of: t.to.seq, About: t.to.text,
-	}); err != nil {
-		return err
-	}
-	what, text := conversation.Started, texts.started
-	if w == stop {
-		what, text = conversation.Stopped, texts.stopped
-		if err := m.o.Suppress(ctx, company, t.From); err != nil {
-			return fmt.Errorf("suppress a number: %w", err)
-		}
-		if err := runner.Stop(ctx, company, id, strings.TrimSpace(t.Text)); err != nil {
-			return err
-		}
-	}
-	if err := runner.Note(ctx, company, id, t.ID+":wish", "", chats.Extra{Event: what}); err != nil {
-		return err
-	}
-	if err := runner.Say(ctx, company, id, t.ID, text); err != nil {
-		return err
-	}
-	if w == start {
-		if err := m.o.Lift(ctx, company, t.From); err != nil {
-			return fmt.Errorf("lift a suppression: %w", err)
 		}
 	}
 	return nil
