@@ -101,3 +101,21 @@ type ReplyReceipt struct {
 	Reason     carillon.Reason // with StateFailed
 	Detail     string
 }
+
+// Preference is a person's wish about marketing, as a channel's own settings have it.
+type Preference struct {
+	Number string // "": the channel does not say it
+	UserID string // the channel's id of the person; "": it names none
+	Stop   bool   // no more of it; false: again
+	At     time.Time
+}
+
+// Addresses are what the person is known by.
+func (p *Preference) Addresses() (all []string) {
+	for _, address := range []string{p.Number, p.UserID} {
+		if address != "" {
+			all = append(all, address)
+		}
+	}
+	return all
+}

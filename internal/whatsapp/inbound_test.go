@@ -134,3 +134,25 @@ func FuzzInbound(f *testing.F) {
 		}
 	})
 }
+
+func TestWishesAboutMarketing(t *testing.T) {
+	body := changeBody("user_preferences", `{"messaging_product":"whatsapp","metadata":{"phone_number_id":"1000001"},"contacts":[{"wa_id":"34600111222","user_id":"ES.1"}],"user_preferences":[
+		{"wa_id":"34600111222","user_id":"ES.1","detail":"x","category":"marketing_messages","value":"resume","timestamp":1731705800},
+		{"wa_id":"34600111222","category":"marketing_messages","value":"stop","timestamp":"1731705721"},
+		{"user_id":"US.ENT.2","category":"marketing_messages","value":"stop","timestamp":1731705722},
+		{"category":"marketing_messages","value":"stop"},{"wa_id":"34600111222","category":"marketing_messages","value":"signup"},{"wa_id":"34600111222","category":"other","value":"stop"},{"wa_id":"+34","user_id":"x y","category":"marketing_messages","value":"stop"}]}`)
+	cb, err := ParseCallback(body, 7)
+	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
+	want := []provider.Preference{
+		{Number: "34600111222", Stop: true, At: at(1731705721)}, {UserID: "US.ENT.2", Stop: true, At: at(1731705722)}, {Number: "34600111222", UserID: "ES.1", At: at(1731705800)},
+	}
+	settings := func(id string) json.RawMessage {
+		return json.RawMessage(`{"phone_number_id":"` + id + `","waba_id":"2000001","access_token":"a-token","app_secret":"a-secret","verify_token":"a-verify-token-of-24-char"}`)
+	}
+	if diff := cmp.Diff(want, cb.PreferencesFor(settings("1000001"))); diff != "" || err != nil || cb.Ignored != 4 {
+		t.Errorf("%d ignored, %v\n%s", cb.Ignored, err, diff)
+	}
+	if got := cb.PreferencesFor(settings("1000002")); len(got) > 0 {
+		t.Errorf("of another number: %v", got)
+	}
+}
