@@ -3,7 +3,6 @@ package messaging
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (m intake) wish(ctx context.Context, t *taking) (asked, error) {
 // or start a flow.
 func (m intake) asks(ctx context.Context, t *taking) (asked, error) {
 	switch {
-	case t.File != nil:
+	case t.File != nil, t.Form != nil, t.Order != nil, t.Cards != nil, t.Place != nil:
 		return asked{}, nil
 	case t.Kind == provider.InboundChoice:
 		for _, text := range []string{t.Payload, t.Text} {
@@ -69,7 +68,7 @@ func (m intake) obey(ctx context.Context, t *taking, a asked) error {
 	company, id := t.sender.CompanyID, t.conversation.ID
 	runner, texts := m.o.Conversations.Runner, textsOf(a.language(t.conversation.Language), t.conversation.Language)
 	if _, _, err := m.o.Conversations.Say(ctx, company, id, conversation.Said{
-		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Quiet: true, Of: t.to.seq, About: t.to.text,
+		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Quiet: true, Of: t.to.seq, About: t.to.text, Enclosed: t.Enclosed,
 	}); err != nil {
 		return err
 	}
@@ -95,18 +94,4 @@ func (m intake) obey(ctx context.Context, t *taking, a asked) error {
 		}
 	}
 	return nil
-}
-
-// lookBack is the number of turns that are searched for the company's last one.
-const lookBack = 20
-
-// lastSaid returns the company's last turn to a person; nil: none is among the newest turns.
-func (m intake) lastSaid(ctx context.Context, c *chats.Conversation) (last *chats.Turn, err error) {
-	turns, err := m.o.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, math.MaxInt64, lookBack)
-	for i := range turns {
-		if t := &turns[i]; t.Author != chats.Visitor && t.Author != chats.System && !t.Note {
-			last = t
-		}
-	}
-	return last, err
 }
