@@ -75,6 +75,8 @@ type CallbackEvents struct {
 	Notice    *provider.Notice // the newest that the channel reports by itself; nil: none
 	Concerned bool             // the callback is about this sender
 	Ignored   int              // events of other numbers
+
+	Preferences []provider.Preference // the earliest first
 }
 
 const prefix = "/functions/v1"

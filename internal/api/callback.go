@@ -191,6 +191,9 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 			return err
 		}
 	}
+	if err := s.obeyPreferences(ctx, x, events.Preferences); err != nil {
+		return err
+	}
 	if s.messaging != nil {
 		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, to)); err != nil {
 			return fmt.Errorf("store inbound messages: %w", err)
@@ -240,4 +243,26 @@ func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, rece
 		return err
 	}
 	return s.store.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, time.Now(), numbers...)
+}
+
+// obeyPreferences suppresses people for marketing who chose that in the channel's settings, or lifts it. Without an instant a wish to stop
+// is one of now, and another one is not obeyed.
+func (s callbacks) obeyPreferences(ctx context.Context, x *carillon.Sender, all []provider.Preference) error {
+	for i := range all {
+		p := &all[i]
+		at := p.At
+		var err error
+		if p.Stop {
+			if at.IsZero() {
+				at = time.Now()
+			}
+			err = s.store.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, at, p.Addresses()...)
+		} else if !at.IsZero() {
+			err = s.store.LiftOptOut(ctx, x.CompanyID, at, p.Addresses()...)
+		}
+		if err != nil {
+			return fmt.Errorf("store a wish about marketing: %w", err)
+		}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -474,4 +475,49 @@ func TestCallbacksAreSightedOnceAMinute(t *testing.T) {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
+}
+
+// What people choose about marketing in the channel's own settings is obeyed by number and by id, and lifts nothing else.
+func TestWishesAboutMarketingAreObeyed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, r *channelRig) {
+		wishes := func(all ...string) {
+			t.Helper()
+			r.deliver([]byte(`{"object":"whatsapp_business_account","entry":[{"id":"2000001","changes":[{"field":"user_preferences","value":{
+				"messaging_product":"whatsapp","metadata":{"phone_number_id":"1000001"},"user_preferences":[`+strings.Join(all, ",")+`]}}]}]}`), 200)
+		}
+		wish := func(who, value string, at int) string {
+			return `{` + who + `,"category":"marketing_messages","value":"` + value + `","timestamp":` + strconv.Itoa(at) + `}`
+		}
+		listed := func(want ...string) {
+			t.Helper()
+			page, err := r.store.Suppressions(t.Context(), r.main.CompanyID, "", 10)
+			var got []string
+			for _, x := range page {
+				got = append(got, x.Number+" "+string(x.Type)+" "+x.Reason)
+			}
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%v %s", err, diff)
+			}
+		}
+		byID := func(want bool) { // which no number is known of
+			t.Helper()
+			if _, err := r.store.Suppression(t.Context(), r.main.CompanyID, "ES.2"); want != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
+				t.Errorf("ES.2 is suppressed: %v, not %t", err, want)
+			}
+		}
+		const ana, bea, cat, dan = `"wa_id":"34600111222"`, `"user_id":"ES.2"`, `"wa_id":"34600111444"`, `"wa_id":"34600111555"`
+		stop := wish(ana, "stop", 1_731_705_721)
+		wishes(stop, wish(bea, "stop", 1_731_705_722), wish(cat, "stop", 1_731_705_723))
+		wishes(stop) // repeats are normal
+		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out")
+		byID(true)
+		wishes(wish(ana, "resume", 1_731_705_700), wish(dan, "resume", 1_731_705_800)) // the one is older than the stop, the other never stopped
+		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out")
+		byID(true)
+		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600111444"}`, 200, `"reason":"manual"`)
+		wishes(wish(ana, "resume", 1_731_705_800), wish(bea, "resume", 1_731_705_800), wish(cat, "resume", 1_731_705_800))
+		listed("34600111444 all manual")
+		byID(false)
+		r.want("GET", "/suppressions", "ck_theirs", "", 200, `{"data":[],"next_cursor":null}`)
+	})
 }

@@ -106,7 +106,7 @@ func graphCallback() Callback {
 			c, err := whatsapp.ParseCallback(body, s.UID)
 			return CallbackEvents{
 				Receipts: c.Receipts, Templates: c.Templates, Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings),
-				Ignored: c.Ignored, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)], Replies: c.Replies,
+				Ignored: c.Ignored, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)], Replies: c.Replies, Preferences: c.PreferencesFor(s.Settings),
 			}, err
 		},
 	}

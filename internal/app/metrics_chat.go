@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/internal/flow"
-	"carillon/internal/provider"
 	"carillon/internal/store/chats"
 )
 
@@ -31,7 +30,7 @@ func (m *metrics) ofConversations() {
 		replied: m.histogramVec("carillon_chat_reply_seconds", "Time from what a contact said, not answered before, to the reply, by its author.", prometheus.ExponentialBuckets(0.01, 3, 14), "author"),
 		waited:  m.histogram("carillon_chat_wait_seconds", "Time in which a contact waited for a teammate who then took the conversation.", prometheus.ExponentialBuckets(1, 2, 15)),
 		ran:     m.vec("carillon_flow_runs_total", "Runs of flows that began (ready), or ended: completed, handed_off, stopped by the contact, failed.", "state"),
-		wrote:   m.vec("carillon_inbound_messages_total", "Messages of people to senders that were taken in, by kind.", "kind"),
+		wrote:   m.vec("carillon_inbound_messages_total", "Messages of people to senders by kind, and by result: shown, declined (the person was asked for another form), failed, ignored (the sender was removed).", "kind", "result"),
 		replies: m.vec("carillon_replies_total", "Replies over senders that came into a state: sending, sent, delivered, read, failed, unknown.", "state"),
 		opened:  prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
@@ -46,7 +45,7 @@ func (x *chatMetrics) Opened(chats.State) { x.opened.Inc() }
 func (x *chatMetrics) Ran(state flow.State) { x.ran.WithLabelValues(string(state)).Inc() }
 
 // Wrote implements messaging.Observer.
-func (x *chatMetrics) Wrote(kind provider.InboundKind) { x.wrote.WithLabelValues(string(kind)).Inc() }
+func (x *chatMetrics) Wrote(label, result string) { x.wrote.WithLabelValues(label, result).Inc() }
 
 // Replied implements messaging.Observer.
 func (x *chatMetrics) Replied(state string) { x.replies.WithLabelValues(state).Inc() }

@@ -112,7 +112,7 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a.metrics.chat.Ran("completed")
 	a.metrics.files.Checked(99, 1)
 	a.metrics.files.Accepted(99)
-	a.metrics.chat.Wrote("text")
+	a.metrics.chat.Wrote("text", "shown")
 	a.metrics.chat.Replied("sent")
 	families, err := a.metrics.registry.Gather()
 	if err != nil {

@@ -97,6 +97,7 @@ func callbacks() map[string]api.Callback {
 			return api.CallbackEvents{
 				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)],
 				Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
+				Preferences: c.PreferencesFor(s.Settings),
 			}, err
 		},
 	}}

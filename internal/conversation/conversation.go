@@ -24,6 +24,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/cache"
 	"carillon/internal/flow"
+	"carillon/internal/provider"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
@@ -199,10 +200,14 @@ type Said struct {
 	Of       int64        // the turn that it answers, where the contact picked one
 	About    string       // the beginning of the message that it answers
 	Quiet    bool         // nobody is to reply
+	Name     string       // of the contact who says it, in a group
+	Enclosed provider.Enclosed
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
-	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Bound: in.Bound, Of: in.Of, About: in.About}, At: now}
+	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, At: now, Extra: chats.Extra{
+		File: in.File, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Bound: in.Bound, Of: in.Of, About: in.About, Name: in.Name, Enclosed: in.Enclosed,
+	}}
 }
 
 // ownID is a client id as it is stored: what authors make up never meets.

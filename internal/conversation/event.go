@@ -33,6 +33,14 @@ const (
 	Scored     = "scored"         // the contact likes or dislikes the turn Extra.Of, as the text says
 )
 
+// What a contact does over a messaging channel that answers nothing.
+const (
+	Edited     = "edited"           // the message Extra.About: the text is the new one
+	Deleted    = "deleted"          // the message Extra.About
+	Permission = "call_permission"  // the contact was asked for calls: the text is accept or reject
+	Identity   = "identity_changed" // the contact has another telephone, or has installed the channel again
+)
+
 func event(what, text string, now time.Time) chats.Turn {
 	return chats.Turn{Author: chats.System, Kind: chats.KindEvent, Text: text, Extra: chats.Extra{Event: what}, At: now}
 }

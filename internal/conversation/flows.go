@@ -100,6 +100,12 @@ func (s *Runner) program(ctx context.Context, companyID, flowID string, version 
 	return p.Program, nil
 }
 
+// Keyword reports whether a text is a keyword that starts a flow of a company.
+func (s *Runner) Keyword(ctx context.Context, companyID, text string) (bool, error) {
+	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return h.Keyword(flow.Plain(text)) })
+	return f != nil, err
+}
+
 // Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits
 // for. It reports whether there is such a flow, and it began.
 func (s *Runner) Begin(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {

@@ -75,15 +75,15 @@ type intake struct {
 
 func (f *Files) talk() intake {
 	return intake{most: f.o.Most, keep: unusedFor, bytes: func(k *kind) int64 {
-		if slices.Contains(recorded, k) {
+		if !slices.Contains(kinds, k) {
 			return 0
 		}
 		return f.o.Most
 	}, refused: "Must be a picture (PNG, JPEG, GIF, WebP), a PDF, a text, or an office document without macros, by its content"}
 }
 
-// Put stores a file that came in over a channel, as a part of its conversation. Errors: validation_failed, limit_exceeded, not_found
-// without the conversation.
+// Put stores a file that came in over a channel, as a part of its conversation: one of any kind that no machine runs. Errors:
+// validation_failed, limit_exceeded, not_found without the conversation.
 func (f *Files) Put(ctx context.Context, from From, name string, in io.Reader) (*chats.File, error) {
 	takes := f.talk()
 	takes.bytes = func(*kind) int64 { return f.o.Most }
@@ -231,7 +231,7 @@ func (a *arriving) next() ([]byte, error) {
 	a.size += int64(n)
 	_, _ = a.sum.Write(a.buf[:n]) // a hash never fails
 	_, _ = a.sniffer.Write(a.buf[:n])
-	if first := a.sniffer.first; a.sniffer.hopeless() || first != nil && a.size > a.bytes(first) {
+	if k, sure := a.sniffer.sofar(); sure && (k == nil || a.size > a.bytes(k)) {
 		return nil, carillon.Invalid("file", a.refused)
 	}
 	return a.buf[:n], nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/conversation"
 	"carillon/internal/files"
 	"carillon/internal/store/chats"
 )
@@ -39,7 +40,7 @@ func (m intake) file(ctx context.Context, t *taking) (f *chats.File, why string,
 	case err != nil:
 		return nil, "", err
 	}
-	name := cmp.Or(t.File.Name, strings.ReplaceAll(cmp.Or(t.File.Type, mime), "/", "."))
+	name := cmp.Or(t.File.Name, nameOf(cmp.Or(t.File.Type, mime)))
 	from := files.From{CompanyID: t.sender.CompanyID, ConversationID: t.conversation.ID, SentBy: t.conversation.ContactID, Visitor: true}
 	f, err = m.o.Files.Put(ctx, from, name, bytes.NewReader(content))
 	switch {
@@ -49,4 +50,29 @@ func (m intake) file(ctx context.Context, t *taking) (f *chats.File, why string,
 		return nil, fileLimit, nil
 	}
 	return f, "", err
+}
+
+// missing records that a file is not there, and says so to the person.
+func (m intake) missing(ctx context.Context, t *taking, why string) error {
+	x := chats.Extra{Event: conversation.NoFile, Why: why, Name: t.writer(), Enclosed: t.Enclosed}
+	err := m.o.Conversations.Runner.Note(ctx, t.sender.CompanyID, t.conversation.ID, t.ID+":file", cmp.Or(t.File.Name, mediaType(t.File.Type)), x)
+	if err != nil {
+		return err
+	}
+	return m.notice(ctx, t, textsOf(t.conversation.Language).noFile[why])
+}
+
+// mediaType is a MIME type without its parameters.
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	return strings.ToLower(strings.TrimSpace(s))
+}
+
+// nameOf is a name for a file without one, by its type. Its extension follows from its bytes.
+func nameOf(media string) string {
+	switch kind, _, _ := strings.Cut(mediaType(media), "/"); kind {
+	case "image", "audio", "video":
+		return kind
+	}
+	return "document"
 }

@@ -74,15 +74,16 @@ type Options struct {
 
 // Observer is called for what happens, for metrics.
 type Observer interface {
-	// Wrote is called for a message of a person that was taken in, Replied for a reply that came into a state.
-	Wrote(kind provider.InboundKind)
+	// Wrote is called for a message of a person and what became of it: shown, declined, failed or ignored. Replied is called for a reply
+	// that came into a state.
+	Wrote(label, result string)
 	Replied(state string)
 }
 
 type nobody struct{}
 
-func (nobody) Wrote(provider.InboundKind) {}
-func (nobody) Replied(string)             {}
+func (nobody) Wrote(string, string) {}
+func (nobody) Replied(string)       {}
 
 // Messaging is the conversations over messaging channels. Make it with New; Run does its work.
 type Messaging struct {
@@ -93,6 +94,7 @@ type Messaging struct {
 
 	mu     sync.Mutex
 	typing map[string]time.Time // by conversation: when the channel last showed that somebody writes
+	oddAt  time.Time            // when it was last logged that a message was not understood
 }
 
 // New builds Messaging.
@@ -183,6 +185,11 @@ func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provi
 	}
 	now := m.now()
 	all = slices.Clone(all)
+	for i := range all {
+		if all[i].At.IsZero() { // the channel does not say when
+			all[i].At = now
+		}
+	}
 	slices.SortStableFunc(all, func(a, b provider.Inbound) int { return a.At.Compare(b.At) })
 	rows := make([]replies.Inbound, len(all))
 	for i := range all {

@@ -45,6 +45,7 @@ type rig struct {
 	channel *channel
 	flows   flows
 	log     log
+	counts  counts
 	agent   string        // of the sender; "": none
 	bubble  bool          // time is faked
 	halt    func()        // stops the node
@@ -153,7 +154,7 @@ func (r *rig) build() {
 		},
 		Suppressed: r.suppressed,
 		FileURL:    func(f *chats.File) string { return "https://files.test/" + f.ID },
-		Publisher:  r, Log: logger, Now: r.now, Node: r.node, Alone: r.alone,
+		Publisher:  r, Log: logger, Now: r.now, Node: r.node, Alone: r.alone, Observer: &r.counts,
 	})
 }
 

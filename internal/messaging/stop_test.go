@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func spelled(words map[string][]string) (texts, languages []string) {
 
 // sentences hold such words, and ask for nothing of the kind.
 var sentences = []string{
-	"please stop sending this", "do not stop", "stop it", "the end", "baja de peso", "no quiero que sea el alto", "alta costura", "¿puede parar mañana?", "quero sair amanhã",
+	"do not stop", "stop it", "the end", "baja de peso", "no quiero que sea el alto", "alta costura", "¿puede parar mañana?", "quero sair amanhã",
 	"stopp", "st op", "unstoppable", "I want to opt out of the tour", "pare aqui por favor",
 }
 
@@ -242,4 +243,61 @@ func TestAMessageThatCannotBeTakenInIsShownAsSuch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The payload of a button counts as its text does, but for words that are ordinary answers.
+func TestAButtonStopsByItsPayload(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		r.run()
+		for i, c := range []struct {
+			message string
+			stops   bool
+		}{
+			{`{"type":"button","button":{"payload":"STOP","text":"No, thanks"}}`, true}, {`{"type":"button","button":{"payload":"p-1","text":"Unsubscribe"}}`, true}, {`{"type":"button","button":{"payload":"darme de baja","text":"👎"}}`, true},
+			{`{"type":"interactive","interactive":{"type":"button_reply","button_reply":{"id":"OPT-OUT","title":"I have enough"}}}`, true},
+			{`{"type":"button","button":{"payload":"Cancel","text":"Cancel"}}`, false}, {`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.2","title":"Cancelar"}}}`, false},
+			{`{"type":"button","button":{"payload":"stop-by-the-shop","text":"Stop by"}}`, false}, {`{"type":"contacts","contacts":[{"name":{"formatted_name":"Stop"}}]}`, false},
+			{`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"STOP","response_json":"{\"what\":\"STOP\"}"}}}`, false},
+			{`{"type":"edit","edit":{"original_message_id":"wamid.x","message":{"type":"text","text":{"body":"STOP"}}}}`, true},
+		} {
+			p := r.person(fmt.Sprintf("346009300%02d", i))
+			p.write(fmt.Sprint("wamid.button.", i), c.message)
+			p.until("it is taken in", func() bool { return len(p.turns()) > 0 })
+			if c.stops {
+				p.until("it is confirmed", func() bool {
+					return slices.Contains(p.lines(), "< "+stopped["en"]) || slices.Contains(p.lines(), "< "+stopped["es"])
+				})
+			}
+			r.comeToRest()
+			checkSuppressed(t, p, c.message, c.stops)
+		}
+	})
+}
+
+// Words that are ordinary answers are only that where they were offered, or start a flow; a wish in other words is still obeyed.
+func TestAnOfferedWordIsAnAnswer(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		r.flows.lay("booking", flow.Trigger{Keywords: []string{"booking"}}, `[{"say": "Your booking:"}, {"ask": "what", "choices": ["Keep", "Cancel", "Stop"]}, {"say": "You said {{what}}"}]`)
+		r.flows.lay("leave", flow.Trigger{Keywords: []string{"parar"}}, `[{"say": "Where shall we stop?"}]`)
+		r.run()
+		p := r.person("34600940001")
+		p.text("booking")
+		p.got("Your booking: [Keep] [Cancel] [Stop]")
+		p.text("cancel")
+		p.got("Your booking: [Keep] [Cancel] [Stop]", "You said Cancel")
+		checkSuppressed(t, p, "an offered word", false)
+		p.text("Parar")
+		p.got("Your booking: [Keep] [Cancel] [Stop]", "You said Cancel", "Where shall we stop?")
+		checkSuppressed(t, p, "a keyword", false)
+		p.text("cancel")
+		p.got("Your booking: [Keep] [Cancel] [Stop]", "You said Cancel", "Where shall we stop?", stopped["en"])
+		checkSuppressed(t, p, "a word that was not offered", true)
+
+		q := r.person("34600940002")
+		q.text("booking")
+		q.got("Your booking: [Keep] [Cancel] [Stop]")
+		q.text("Stop")
+		q.got("Your booking: [Keep] [Cancel] [Stop]", stopped["en"])
+		checkSuppressed(t, q, "STOP, although it was offered", true)
+	})
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"carillon"
@@ -66,17 +64,18 @@ func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, takeTimeout)
 	defer cancel()
 	var in provider.Inbound
+	became := failed
 	err := json.Unmarshal([]byte(x.Content), &in)
 	if err == nil {
-		err = m.take(ctx, x, &in)
+		became, err = m.take(ctx, x, &in)
 	}
 	if err != nil && (x.Tries+1 < takeTries || db.Transient(err)) {
 		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeWaits[min(x.Tries, len(takeWaits)-1)])))
 	}
 	if err != nil {
-		err = errors.Join(err, m.notShown(whole, x, &in))
+		became, err = failed, errors.Join(err, m.notShown(whole, x, &in))
 	}
-	m.o.Observer.Wrote(in.Kind)
+	m.o.Observer.Wrote(in.Label(), string(became))
 	return true, errors.Join(err, m.o.Store.Done(whole, x))
 }
 
@@ -107,63 +106,113 @@ type taking struct {
 }
 
 // take makes a turn of a message. Done again it changes nothing.
-func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbound) error {
+func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbound) (result, error) {
 	s, err := m.o.Sender(ctx, x.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return nil // it was removed
+		return ignored, nil // it was removed
 	}
 	if err != nil {
-		return err
+		return failed, err
 	}
-	bound, err := m.o.Bound(ctx, s, in.From, in.ReplyTo)
-	if err != nil {
-		return err
+	var bound []*chats.Bound
+	if in.Group == "" {
+		if bound, err = m.o.Bound(ctx, s, in.From, in.ReplyTo); err != nil {
+			return failed, err
+		}
 	}
 	c, err := m.open(ctx, s, in, bound)
 	if err != nil {
-		return err
+		return failed, err
 	}
 	if in.Kind == provider.InboundNumber { // the channel says it, not the person
-		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
+		return shown, m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
 	}
-	at := in.At
-	if x.ReceivedAt.Before(at) {
-		at = x.ReceivedAt
-	}
-	if err := m.o.Store.SetWindow(ctx, &replies.Window{
-		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, LastID: in.ID, Until: at.Add(Window).UTC(),
-	}); err != nil {
-		return err
+	if in.Group == "" && in.Written() {
+		at := in.At
+		if x.ReceivedAt.Before(at) {
+			at = x.ReceivedAt
+		}
+		if err := m.o.Store.SetWindow(ctx, &replies.Window{
+			CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, LastID: in.ID, Until: at.Add(Window).UTC(),
+		}); err != nil {
+			return failed, err
+		}
 	}
 	to, err := m.answered(ctx, s, c, in)
 	if err != nil {
-		return err
+		return failed, err
 	}
 	if passed, err := m.o.Store.Passed(ctx, s.CompanyID, c.ID, x.ReceivedAt, m.now()); err != nil {
-		return err
+		return failed, err
 	} else if passed {
 		poke(m.said)
 	}
-	switch in.Kind {
+	return m.become(ctx, &taking{in, s, c, to, bound, x.Tries+1 >= fileTries})
+}
+
+// happenings are the events of a conversation, by the things that a person does besides writing.
+var happenings = map[string]string{ //nolint:gochecknoglobals // read only
+	provider.InboundEdited: conversation.Edited, provider.InboundDeleted: conversation.Deleted, provider.InboundCalls: conversation.Permission,
+	provider.InboundIdentity: conversation.Identity,
+}
+
+// become makes of a message what it is: something that happened, a wish, or something that the person says.
+func (m intake) become(ctx context.Context, t *taking) (result, error) {
+	switch t.Kind {
 	case provider.InboundReaction:
-		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Reacted, Of: to.seq, About: to.text})
+		return shown, m.note(ctx, t, conversation.Reacted)
+	case provider.InboundEvent:
+		if err := m.note(ctx, t, cmp.Or(happenings[t.Event], conversation.NotShown)); err != nil || t.Event != provider.InboundEdited {
+			return shown, err
+		}
 	case provider.InboundUnsupported:
-		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.NotShown})
+		return m.decline(ctx, t)
 	default:
 	}
-	t := &taking{in, s, c, to, bound, x.Tries+1 >= fileTries}
-	wish, err := m.wish(ctx, t)
-	switch {
-	case err != nil:
-		return err
-	case wish != "":
-		return m.obey(ctx, t, wish)
+	if t.Group == "" {
+		switch a, err := m.wish(ctx, t); {
+		case err != nil:
+			return failed, err
+		case a.wish != "":
+			return shown, m.obey(ctx, t, a)
+		}
+	}
+	if t.Kind == provider.InboundEvent {
+		return shown, nil
 	}
 	return m.say(ctx, t)
 }
 
-// open is the conversation of a person with a company, which calls share.
+// note records what a person did that answers nothing.
+func (m intake) note(ctx context.Context, t *taking, event string) error {
+	x := chats.Extra{Event: event, Of: t.to.seq, About: t.to.text, Name: t.writer(), Enclosed: t.Enclosed}
+	id := t.ID
+	if t.Kind == provider.InboundEvent {
+		id += ":event"
+	}
+	return m.o.Conversations.Runner.Note(ctx, t.sender.CompanyID, t.conversation.ID, id, t.Text, x)
+}
+
+// writer returns the name of the author of a message in a group; "" outside of groups.
+func (t *taking) writer() string {
+	if t.Group == "" {
+		return ""
+	}
+	return cmp.Or(t.Name, "+"+t.From)
+}
+
+// groupPrefix begins the ids of groups as contacts.
+const groupPrefix = "group:"
+
+// open is the conversation of a person with a company, which calls share. What is written in a group is in a conversation of the group,
+// which has no window: nobody is answered there, and it opens nobody's own.
 func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbound, bound []*chats.Bound) (*chats.Conversation, error) {
+	if in.Group != "" {
+		c, _, err := m.o.Conversations.Open(ctx, conversation.Start{
+			Channel: "whatsapp", Contact: chats.Contact{CompanyID: s.CompanyID, VisitorID: groupPrefix + in.Group, Verified: true},
+		})
+		return c, err
+	}
 	agentID, language := m.o.AgentOf(s), ""
 	if agentID != "" {
 		a, _, err := m.o.Agents.TalkingAgent(ctx, s.CompanyID, agentID)
@@ -187,19 +236,21 @@ func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbou
 }
 
 // say adds what the person says to the conversation.
-func (m intake) say(ctx context.Context, t *taking) error {
+func (m intake) say(ctx context.Context, t *taking) (result, error) {
 	company, id := t.sender.CompanyID, t.conversation.ID
-	said := conversation.Said{ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Of: t.to.seq, About: t.to.text}
+	said := conversation.Said{
+		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Of: t.to.seq, About: t.to.text, Name: t.writer(), Enclosed: t.Enclosed,
+		Quiet: t.Group != "",
+	}
 	switch {
 	case t.File != nil:
 		f, why, err := m.file(ctx, t)
 		if err != nil {
-			return err
+			return failed, err
 		}
 		if f == nil {
-			missing := chats.Extra{Event: conversation.NoFile, Why: why}
-			if err := m.o.Conversations.Runner.Note(ctx, company, id, t.ID+":file", cmp.Or(t.File.Name, t.File.Type), missing); err != nil || said.Text == "" {
-				return err
+			if err := m.missing(ctx, t, why); err != nil || said.Text == "" {
+				return declined, err
 			}
 			break
 		}
@@ -210,68 +261,17 @@ func (m intake) say(ctx context.Context, t *taking) error {
 	if t.to.seq == 0 { // else it answers something else
 		var err error
 		if said.Bound, err = m.starts(ctx, t); err != nil {
-			return err
+			return failed, err
 		}
 	}
 	_, after, err := m.o.Conversations.Say(ctx, company, id, said)
 	if err != nil {
-		return err
+		return failed, err
 	}
 	if channel := m.o.Channels[t.sender.Provider]; channel != nil && after.ReplySeq > 0 {
 		if err := channel.MarkRead(ctx, t.sender, t.ID, true); err != nil { // of no consequence
 			m.o.Log.DebugContext(ctx, "mark a message read", "company", company, "error", err)
 		}
 	}
-	return nil
-}
-
-// wish is what a message asks for that is always obeyed; "": nothing of the kind. Who gets messages cannot ask for them: START is a word
-// like any other then.
-func (m intake) wish(ctx context.Context, t *taking) (wish, error) {
-	w := wishOf(t.Text)
-	if t.File != nil || w != start {
-		if t.File != nil {
-			w = ""
-		}
-		return w, nil
-	}
-	suppressed, err := m.o.Suppressed(ctx, t.sender.CompanyID, t.From)
-	if !suppressed {
-		w = ""
-	}
-	return w, err
-}
-
-// obey has a person get no more messages, or get them again, and confirms it. What the wish is known by is changed last: until then all of
-// it is done again after a crash.
-func (m intake) obey(ctx context.Context, t *taking, w wish) error {
-	company, id := t.sender.CompanyID, t.conversation.ID
-	runner, texts := m.o.Conversations.Runner, textsOf(wishLanguage(t.Text), t.conversation.Language)
-	if _, _, err := m.o.Conversations.Say(ctx, company, id, conversation.Said{
-		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Quiet: true, Of: t.to.seq, About: t.to.text,
-	}); err != nil {
-		return err
-	}
-	what, text := conversation.Started, texts.started
-	if w == stop {
-		what, text = conversation.Stopped, texts.stopped
-		if err := m.o.Suppress(ctx, company, t.From); err != nil {
-			return fmt.Errorf("suppress a number: %w", err)
-		}
-		if err := runner.Stop(ctx, company, id, strings.TrimSpace(t.Text)); err != nil {
-			return err
-		}
-	}
-	if err := runner.Note(ctx, company, id, t.ID+":wish", "", chats.Extra{Event: what}); err != nil {
-		return err
-	}
-	if err := runner.Say(ctx, company, id, t.ID, text); err != nil {
-		return err
-	}
-	if w == start {
-		if err := m.o.Lift(ctx, company, t.From); err != nil {
-			return fmt.Errorf("lift a suppression: %w", err)
-		}
-	}
-	return nil
+	return shown, nil
 }

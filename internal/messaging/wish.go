@@ -1,13 +1,17 @@
 package messaging
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"carillon/internal/flow"
 )
 
-// wish is what a message asks for that is always obeyed.
+// wish is a request that is always obeyed (docs/reference/stop.md).
 type wish string
 
 const (
@@ -15,67 +19,173 @@ const (
 	start wish = "start"
 )
 
-// wishes are the words of each, by language, without case and accents. A message is one where it is nothing else.
-var wishes = map[wish]map[string][]string{ //nolint:gochecknoglobals // read only
-	stop: {
-		"en": {"stop", "stop all", "stopall", "unsubscribe", "quit", "end", "opt out", "optout", "stop promotions"},
-		"es": {"baja", "parar", "alto", "cancelar suscripcion", "darme de baja", "dar de baja", "no mas mensajes", "detener", "detener promociones"},
-		"pt": {"sair", "pare", "parar mensagens", "cancelar inscricao", "descadastrar", "remover", "interromper", "interromper promocoes"},
-	},
-	start: {
-		"en": {"start", "unstop", "subscribe", "opt in", "optin", "resume promotions"},
-		"es": {"alta", "darme de alta", "iniciar", "suscribirme", "reanudar promociones"},
-		"pt": {"voltar", "inscrever", "iniciar mensagens", "retomar promocoes"},
-	},
+// asked is the wish in a text.
+type asked struct {
+	wish wish // "": nothing of the kind
+	// answer reports that the words are ordinary answers too, such as "cancel": where they were offered or tapped they are only that.
+	answer    bool
+	languages []string // of the words
 }
 
-// wishOf is what a message asks for; "": nothing of the kind.
-func wishOf(text string) wish {
-	for _, w := range []wish{stop, start} {
-		if languageOf(w, text) != "" {
-			return w
+const (
+	maxWish      = 200  // bytes of a text without its signature and what it quotes
+	maxSigned    = 8192 // bytes with them
+	maxSignature = 10   // lines
+)
+
+// wishOf returns the wish in a text that holds its words, polite ones, and nothing else above a signature or quoted text.
+func wishOf(text string) asked {
+	if len(text) > maxSigned {
+		return asked{}
+	}
+	paragraphs, marked := paragraphsOf(strings.Map(seen, norm.NFKC.String(text)))
+	for n := len(paragraphs); n > 0; n-- {
+		if n < len(paragraphs) && !signature(paragraphs[n:]) {
+			break
+		}
+		a := judge(strings.Join(paragraphs[:n], "\n"))
+		if a.wish != "" && (n == len(paragraphs) || marked || !a.answer) { // "cancel" above "Order 123" is about the order
+			return a
 		}
 	}
-	return ""
+	return asked{}
 }
 
-func languageOf(w wish, text string) string {
-	plain := flow.Plain(text)
-	for _, language := range []string{"en", "es", "pt"} {
-		if slices.Contains(wishes[w][language], plain) {
-			return language
+// seen drops characters that are not seen, which some keyboards leave in words.
+func seen(r rune) rune {
+	if unicode.Is(unicode.Cf, r) {
+		return -1
+	}
+	return r
+}
+
+// Lines that end what a person wrote, by the words that they begin with.
+var ends = regexp.MustCompile(`^(?:sent from|sent with|get outlook|enviado (?:desde|do|de|pelo|con)|obtener outlook|on .* wrote|el .* escribio|em .* escreveu|` +
+	`original message|mensaje original|mensagem original|(?:best |kind |warm )?regards|cheers|saludos|atte|atentamente|atenciosamente|abracos)\b`)
+
+// paragraphsOf are the paragraphs above a marked signature or a quotation; marked reports whether there is one.
+func paragraphsOf(text string) (all []string, marked bool) {
+	var lines []string
+	flush := func() {
+		if len(lines) > 0 {
+			all, lines = append(all, strings.Join(lines, "\n")), nil
 		}
 	}
-	return ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if len(all)+len(lines) > 0 && (strings.Trim(line, "-_—") == "" && len(line) > 1 || ends.MatchString(flow.Plain(line))) {
+			marked = true
+			break
+		}
+		switch {
+		case line == "":
+			flush()
+		case line[0] != '>' && line[0] != '|': // it quotes
+			lines = append(lines, line)
+		}
+	}
+	flush()
+	return all, marked
 }
 
-// wishLanguage is the language of a wish's words, where they are of one other than English: STOP is said in every language.
-func wishLanguage(text string) string {
-	language := languageOf(stop, text)
-	if language == "" {
-		language = languageOf(start, text)
+// signature reports whether paragraphs look like names, companies, numbers and addresses.
+func signature(paragraphs []string) bool {
+	lines := strings.Split(strings.Join(paragraphs, "\n"), "\n")
+	if len(lines) > maxSignature {
+		return false
 	}
-	if language == "en" {
+	for _, line := range lines {
+		digits := 0
+		for _, r := range line {
+			if unicode.IsDigit(r) {
+				digits++
+			}
+		}
+		first, _ := firstLetter(line)
+		if len(strings.Fields(line)) > 6 || unicode.IsLower(first) && !strings.ContainsAny(line, "@/") || digits > 0 && digits < 7 || strings.ContainsAny(line, "?!") {
+			return false
+		}
+	}
+	return true
+}
+
+func firstLetter(s string) (rune, bool) {
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+// judge returns the wish in a text without a signature: each of its sentences has to ask for it, or to be polite.
+func judge(text string) (a asked) {
+	if len(text) > maxWish {
+		return asked{}
+	}
+	a.answer = true
+	for _, sentence := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".,;:!?¡¿…()\n", r) }) {
+		plain := bare(sentence)
+		if plain == "" || neutral.MatchString(plain) {
+			continue
+		}
+		s := sentenceOf(plain)
+		if s.wish == "" || a.wish != "" && a.wish != s.wish {
+			return asked{}
+		}
+		if a.wish == "" || a.answer && !s.answer {
+			a.languages = s.languages
+		}
+		a.wish, a.answer = s.wish, a.answer && s.answer
+	}
+	if a.wish == "" || a.answer && strings.ContainsRune(text, '?') { // "end?" asks when
+		return asked{}
+	}
+	return a
+}
+
+// polite are words that change nothing.
+var polite = regexp.MustCompile(`\b(?:please|pleas|pls|plz|thank you|thanks|thx|hi|hello|hey|kindly|now|right away|immediately|asap|just|yes|ok|okay|sir|madam|good (?:morning|afternoon|evening)|` +
+	`por favor|porfavor|porfa|favor|muchas gracias|gracias|hola|ya|ahora|si|buenos dias|buenas (?:tardes|noches)|buenas|` +
+	`muito obrigad[oa]|obrigad[oa]|ola|oi|agora|ja|sim|bom dia|boa (?:tarde|noite)|pfv)\b`)
+
+// neutral are sentences that people add to a wish.
+var neutral = regexp.MustCompile(`^(?:no|(?:i am |i m )?not interested|(?:this is |it s |its )?spam|wrong number|no thanks|` +
+	`no me interesan?|(?:esto )?es spam|numero equivocado|nao|nao tenho interesse|sem interesse|nao me interessa|(?:isso )?e spam|numero errado)$`)
+
+// bare is a sentence without case, accents, polite words and repetitions; letters that stand apart are one word.
+func bare(sentence string) string {
+	words := strings.Fields(polite.ReplaceAllString(flow.Plain(sentence), " "))
+	words = slices.Compact(words)
+	if len(words) > 2 && !slices.ContainsFunc(words, func(w string) bool { return len(w) > 1 }) {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words, " ")
+}
+
+func sentenceOf(plain string) (a asked) {
+	for _, f := range forms {
+		if f.words.MatchString(plain) {
+			if a.wish == "" {
+				a.wish, a.answer = f.wish, f.answer
+			}
+			if a.wish == f.wish && a.answer == f.answer {
+				a.languages = append(a.languages, f.language)
+			}
+		}
+	}
+	return a
+}
+
+// language is that of a wish's words, where they are of one other than English: STOP is said in every language. Words of several are of
+// the conversation's where it is one of them.
+func (a *asked) language(conversation string) string {
+	base, _, _ := strings.Cut(strings.ToLower(conversation), "-")
+	switch {
+	case len(a.languages) == 0 || slices.Contains(a.languages, "en"):
 		return ""
+	case slices.Contains(a.languages, base):
+		return base
 	}
-	return language
-}
-
-type texts struct{ stopped, started string }
-
-var languages = map[string]texts{ //nolint:gochecknoglobals // read only
-	"en": {"You will get no more messages from us. Write START to get them again.", "You will get our messages again. Write STOP to end them."},
-	"es": {"No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo.", "Volverá a recibir nuestros mensajes. Escriba BAJA para dejar de recibirlos."},
-	"pt": {"Você não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.", "Você voltará a receber nossas mensagens. Escreva SAIR para deixar de recebê-las."},
-}
-
-// textsOf are the texts in the first of the languages that has any, else the English ones.
-func textsOf(tags ...string) texts {
-	for _, tag := range tags {
-		base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		if t, ok := languages[base]; ok {
-			return t
-		}
-	}
-	return languages["en"]
+	return a.languages[0]
 }

@@ -38,7 +38,7 @@ func TestAnAgentTransfersToANumberAsPeopleTypeIt(t *testing.T) {
 	w.company("acme")
 	owner := w.as("owner@acme.test")
 	for typed, number := range typedNumbers() {
-		body := `{"name":"A `+number+`","persona":"You help.","transfer":{"number":"` + typed + `"}}`
+		body := `{"name":"A ` + number + `","persona":"You help.","transfer":{"number":"` + typed + `"}}`
 		if number == "" {
 			w.want("POST", "/panel/v1/agents", owner, body, 400, "validation_failed", "transfer.number")
 			continue

@@ -15,10 +15,13 @@ type Inbound struct {
 	Name    string       `json:"name,omitempty"`
 	At      time.Time    `json:"at"`
 	Kind    InboundKind  `json:"kind"`
+	Type    string       `json:"type,omitempty"`     // at the channel, in its word
+	Event   string       `json:"event,omitempty"`    // of InboundEvent: what the person did
 	Text    string       `json:"text,omitempty"`     // as a person reads it
 	Payload string       `json:"payload,omitempty"`  // of a button or a choice: our own id of it
 	ReplyTo string       `json:"reply_to,omitempty"` // the provider's id of the message that it answers
 	File    *InboundFile `json:"file,omitempty"`
+	Enclosed
 }
 
 // InboundKind is what an Inbound is.
@@ -26,13 +29,27 @@ type InboundKind string
 
 // The kinds of inbound messages.
 const (
-	InboundText        InboundKind = "text"     // also a place, and cards of contacts, in words
-	InboundChoice      InboundKind = "choice"   // a button or an entry of a list
-	InboundMedia       InboundKind = "file"     // Text is the caption
-	InboundReaction    InboundKind = "reaction" // Text is the emoji; "": taken back
-	InboundNumber      InboundKind = "number"   // the person has another number: Text
-	InboundUnsupported InboundKind = "unsupported"
+	InboundText        InboundKind = "text"        // also enclosed parts, in words
+	InboundChoice      InboundKind = "choice"      // a button or an entry of a list
+	InboundMedia       InboundKind = "file"        // Text is the caption
+	InboundReaction    InboundKind = "reaction"    // Text is the emoji; "": taken back
+	InboundNumber      InboundKind = "number"      // the person has another number: Text
+	InboundEvent       InboundKind = "event"       // what answers nothing: one of the events below, "" for one that is not known
+	InboundUnsupported InboundKind = "unsupported" // nothing can be read of it; Text is its type
 )
+
+// What a person does besides writing (Inbound.Event).
+const (
+	InboundEdited   = "edited"           // the message ReplyTo: Text is the new one
+	InboundDeleted  = "deleted"          // the message ReplyTo
+	InboundCalls    = "call_permission"  // the person was asked for calls: Text is accept or reject
+	InboundIdentity = "identity_changed" // the person has another telephone, or has installed the channel again
+)
+
+// Written reports whether a person wrote something, which opens the window for replies.
+func (in *Inbound) Written() bool {
+	return in.Kind != InboundNumber && (in.Kind != InboundEvent || in.Event == InboundCalls)
+}
 
 // InboundFile is a file at the provider.
 type InboundFile struct {
@@ -100,4 +117,22 @@ type ReplyReceipt struct {
 	State      carillon.State
 	Reason     carillon.Reason // with StateFailed
 	Detail     string
+}
+
+// Preference is a person's wish about marketing, as a channel's own settings have it.
+type Preference struct {
+	Number string // "": the channel does not say it
+	UserID string // the channel's id of the person; "": it names none
+	Stop   bool   // no more of it; false: again
+	At     time.Time
+}
+
+// Addresses are what the person is known by.
+func (p *Preference) Addresses() (all []string) {
+	for _, address := range []string{p.Number, p.UserID} {
+		if address != "" {
+			all = append(all, address)
+		}
+	}
+	return all
 }

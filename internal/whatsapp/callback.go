@@ -20,7 +20,9 @@ type Callback struct {
 	Replies   []provider.ReplyReceipt
 	Inbound   map[string][]provider.Inbound // by PhoneNumberID
 	Notices   []Notice
-	Ignored   int // what is not ours, not stored, or about the account
+	// Preferences are wishes about marketing, by PhoneNumberID; "": of all numbers of the account.
+	Preferences map[string][]provider.Preference
+	Ignored     int // what is not ours, not stored, or about the account
 
 	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
 	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
@@ -79,9 +81,10 @@ type value struct {
 	Metadata struct {
 		PhoneNumberID nodeID `json:"phone_number_id"`
 	} `json:"metadata"`
-	Statuses []status  `json:"statuses"`
-	Messages []inbound `json:"messages"`
-	Contacts []profile `json:"contacts"`
+	Statuses []status     `json:"statuses"`
+	Messages []inbound    `json:"messages"`
+	Contacts []profile    `json:"contacts"`
+	Wishes   []preference `json:"user_preferences"`
 	templateValue
 	noticeValue
 }
@@ -141,6 +144,8 @@ func (cb *Callback) addChange(field string, v *value, senderUID int64) {
 		cb.addMessages(v, senderUID)
 	case "message_template_status_update":
 		cb.addTemplate(v.statusEvent(senderUID))
+	case "user_preferences":
+		cb.addPreferences(v)
 	case "template_category_update":
 		cb.addTemplate(v.categoryEvent(senderUID))
 	default:
@@ -203,6 +208,52 @@ func (cb *Callback) addMessages(v *value, senderUID int64) {
 		}
 		cb.Inbound[id] = append(cb.Inbound[id], m)
 	}
+}
+
+// preference is a person's choice about marketing in the channel's settings.
+type preference struct {
+	WaID      string  `json:"wa_id"`
+	UserID    string  `json:"user_id"`
+	Category  string  `json:"category"`
+	Value     string  `json:"value"`
+	Timestamp seconds `json:"timestamp"`
+}
+
+// personID is the form of the channel's ids of people.
+var personID = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
+
+// addPreferences adds wishes about marketing, the earliest first. The channel has no others yet.
+func (cb *Callback) addPreferences(v *value) {
+	id := string(v.Metadata.PhoneNumberID)
+	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
+		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
+	}
+	for _, w := range v.Wishes {
+		p := provider.Preference{Stop: w.Value == "stop", At: w.Timestamp.instant()}
+		if carillon.ValidNumber(w.WaID) {
+			p.Number = w.WaID
+		}
+		if personID.MatchString(w.UserID) {
+			p.UserID = w.UserID
+		}
+		if w.Category != "marketing_messages" || !p.Stop && w.Value != "resume" || len(p.Addresses()) == 0 {
+			cb.Ignored++
+			continue
+		}
+		if cb.Preferences == nil {
+			cb.Preferences = map[string][]provider.Preference{}
+		}
+		cb.Preferences[id] = append(cb.Preferences[id], p)
+	}
+	slices.SortStableFunc(cb.Preferences[id], func(a, b provider.Preference) int { return a.At.Compare(b.At) })
+}
+
+// PreferencesFor are the wishes about marketing that people have of a number's sender.
+func (cb *Callback) PreferencesFor(raw json.RawMessage) []provider.Preference {
+	if !cb.Concerns(raw) {
+		return nil
+	}
+	return slices.Concat(cb.Preferences[""], cb.Preferences[PhoneNumberID(raw)])
 }
 
 // receipt returns false for a status that is not of one of our messages, or that is not stored.

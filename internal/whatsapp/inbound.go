@@ -1,6 +1,9 @@
 package whatsapp
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,62 +20,30 @@ type inbound struct {
 	Timestamp seconds `json:"timestamp"`
 	Type      string  `json:"type"`
 	Context   struct {
-		ID string `json:"id"`
+		ID      string  `json:"id"`
+		Product product `json:"referred_product"`
 	} `json:"context"`
-	Text struct {
-		Body string `json:"body"`
-	} `json:"text"`
-	Button struct {
-		Payload string `json:"payload"`
-		Text    string `json:"text"`
-	} `json:"button"`
-	Interactive struct {
-		Type   string `json:"type"`
-		Button choice `json:"button_reply"`
-		List   choice `json:"list_reply"`
-		Form   struct {
-			Body string `json:"body"`
-		} `json:"nfm_reply"`
-	} `json:"interactive"`
-	Image    inboundMedia `json:"image"`
-	Video    inboundMedia `json:"video"`
-	Audio    inboundMedia `json:"audio"`
-	Document inboundMedia `json:"document"`
-	Sticker  inboundMedia `json:"sticker"`
-	Location struct {
-		Latitude  float64 `json:"latitude"`
-		Longitude float64 `json:"longitude"`
-		Name      string  `json:"name"`
-		Address   string  `json:"address"`
-	} `json:"location"`
-	Contacts []struct {
-		Name struct {
-			Formatted string `json:"formatted_name"`
-		} `json:"name"`
-		Phones []struct {
-			Phone string `json:"phone"`
-		} `json:"phones"`
-	} `json:"contacts"`
-	Reaction struct {
-		MessageID string `json:"message_id"`
-		Emoji     string `json:"emoji"`
-	} `json:"reaction"`
+	Group  string `json:"group_id"`
 	System struct {
 		Type string `json:"type"`
 		WaID string `json:"wa_id"`
 	} `json:"system"`
+	Referral referral `json:"referral"`
+	contents
 }
 
-type choice struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-}
-
-type inboundMedia struct {
-	ID       string `json:"id"`
-	MimeType string `json:"mime_type"`
-	Caption  string `json:"caption"`
-	Filename string `json:"filename"`
+// UnmarshalJSON leaves out members of a type that was not expected: the rest still counts. A message without an id that can be stored has
+// one of its bytes, by which it is known again when it is repeated.
+func (m *inbound) UnmarshalJSON(b []byte) error {
+	type members inbound
+	if err := decode(b, (*members)(m)); err != nil {
+		return err
+	}
+	if !validInboundID(m.ID) {
+		sum := sha256.Sum256(b)
+		m.ID = "sha256." + hex.EncodeToString(sum[:])
+	}
+	return nil
 }
 
 type profile struct {
@@ -88,13 +59,12 @@ const (
 	maxPersonName  = 200  // bytes
 	maxPayload     = 256  // bytes of a button's or a choice's
 	maxEmoji       = 64   // bytes: a family is 25, a flag of a region 28
-	maxCards       = 20   // of contacts, and phones of each
 )
 
-// read returns what a person wrote; false where it names no message or no number.
+// read returns what a person wrote; false where it names no number. At is zero where the channel does not say when.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	x := provider.Inbound{ID: m.ID, From: m.From, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
-	if !validInboundID(m.ID) || !carillon.ValidNumber(m.From) || x.At.IsZero() {
+	if !carillon.ValidNumber(m.From) {
 		return x, false
 	}
 	for _, p := range names {
@@ -102,96 +72,25 @@ func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 			x.Name = oneLine(p.Profile.Name)
 		}
 	}
-	m.content(&x)
-	if r := []rune(x.Text); len(r) > maxInboundText {
-		x.Text = string(r[:maxInboundText])
-	}
-	x.Text, x.Payload = printed(x.Text), short(x.Payload, maxPayload)
+	m.fill(&x)
+	x.Text, x.Payload = cut(printed(x.Text), maxInboundText), short(x.Payload, maxPayload)
 	if !validInboundID(x.ReplyTo) {
 		x.ReplyTo = ""
 	}
 	return x, true
 }
 
-func (m *inbound) content(x *provider.Inbound) {
-	x.Kind = provider.InboundText
-	switch m.Type {
-	case "text":
-		x.Text = m.Text.Body
-	case "button":
-		x.Kind, x.Text, x.Payload = provider.InboundChoice, m.Button.Text, m.Button.Payload
-	case "interactive":
-		m.interactive(x)
-	case "image":
-		m.file(x, &m.Image)
-	case "video":
-		m.file(x, &m.Video)
-	case "audio":
-		m.file(x, &m.Audio)
-	case "document":
-		m.file(x, &m.Document)
-	case "sticker":
-		m.file(x, &m.Sticker)
-	case "location":
-		l := &m.Location
-		place := strconv.FormatFloat(l.Latitude, 'f', -1, 64) + ", " + strconv.FormatFloat(l.Longitude, 'f', -1, 64)
-		x.Text = strings.Join(notEmpty("📍 "+place, oneLine(l.Name), oneLine(l.Address)), "\n")
-	case "contacts":
-		x.Text = m.cards()
-	case "reaction":
-		x.Kind, x.Text, x.ReplyTo = provider.InboundReaction, short(m.Reaction.Emoji, maxEmoji), m.Reaction.MessageID
-	case "system":
-		m.system(x)
-	default:
-		x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
-	}
-	if x.Kind == provider.InboundText && strings.TrimSpace(x.Text) == "" {
-		x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
-	}
-}
-
-// cards are the names and phones of contacts, each on a line.
-func (m *inbound) cards() string {
-	var lines []string
-	for _, c := range m.Contacts[:min(len(m.Contacts), maxCards)] {
-		line := []string{oneLine(c.Name.Formatted)}
-		for _, p := range c.Phones[:min(len(c.Phones), maxCards)] {
-			line = append(line, oneLine(p.Phone))
-		}
-		lines = append(lines, strings.Join(notEmpty(line...), " "))
-	}
-	return strings.Join(notEmpty(lines...), "\n")
-}
-
 // system is what the channel reports about the person.
 func (m *inbound) system(x *provider.Inbound) {
-	x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
-	if strings.HasSuffix(m.System.Type, "changed_number") && carillon.ValidNumber(m.System.WaID) {
+	x.Kind = provider.InboundEvent
+	switch {
+	case m.System.Type == "customer_identity_changed":
+		x.Event = provider.InboundIdentity
+	case strings.HasSuffix(m.System.Type, "changed_number") && carillon.ValidNumber(m.System.WaID):
 		x.Kind, x.Text = provider.InboundNumber, m.System.WaID
-	}
-}
-
-func (m *inbound) interactive(x *provider.Inbound) {
-	x.Kind = provider.InboundChoice
-	switch m.Interactive.Type {
-	case "button_reply":
-		x.Text, x.Payload = m.Interactive.Button.Title, m.Interactive.Button.ID
-	case "list_reply":
-		x.Text, x.Payload = m.Interactive.List.Title, m.Interactive.List.ID
-	case "nfm_reply":
-		x.Kind, x.Text = provider.InboundText, m.Interactive.Form.Body
 	default:
-		x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Interactive.Type)
+		x.Text = kindName(cmp.Or(m.System.Type, m.Type))
 	}
-}
-
-func (m *inbound) file(x *provider.Inbound, f *inboundMedia) {
-	x.Kind, x.Text = provider.InboundMedia, f.Caption
-	if !validInboundID(f.ID) || len(f.MimeType) > maxPersonName {
-		x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
-		return
-	}
-	x.File = &provider.InboundFile{ID: f.ID, Type: oneLine(f.MimeType), Name: oneLine(f.Filename)}
 }
 
 func validInboundID(s string) bool {

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/provider"
 )
 
 // State is where a conversation stands.
@@ -125,7 +126,7 @@ type Turn struct {
 
 // Extra is what a turn holds beside its text, by its kind and author.
 type Extra struct {
-	Name    string   `json:"name,omitempty"`    // of the teammate or agent who speaks
+	Name    string   `json:"name,omitempty"`    // of the teammate, the agent or in a group the contact who speaks
 	Choices []string `json:"choices,omitempty"` // of kind choices
 	File    *File    `json:"file,omitempty"`    // of kind file
 	Sources []Source `json:"sources,omitempty"` // what the agent's answer rests on
@@ -142,6 +143,8 @@ type Extra struct {
 
 	Notification string `json:"notification,omitempty"` // of the event template_sent: its id
 	Run          string `json:"run,omitempty"`          // of flow_began, and of handoff_requested where a flow asks: its id
+
+	provider.Enclosed // of a contact's message over a channel
 }
 
 // Bound is the notification whose flow a reply starts.

@@ -34,6 +34,7 @@ type Listed struct {
 	Summary
 	Name  string `json:"name,omitempty"`
 	Email string `json:"email,omitempty"`
+	Group bool   `json:"group,omitempty"` // the contact is a group of people
 	at    time.Time
 }
 
@@ -81,7 +82,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 		add("(c.last_at, c.id) < (?, ?)", at, id)
 	}
 	args = append(args, f.Limit+1)
-	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+", k.name, k.email FROM conversation AS c JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
+	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+", k.name, k.email, SUBSTR(k.visitor_id, 1, 6) = 'group:' FROM conversation AS c JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
 		where.String()+" ORDER BY c.last_at DESC, c.id DESC LIMIT $"+strconv.Itoa(len(args)), args...)
 	if err != nil || len(page) <= f.Limit {
 		return page, "", err
@@ -98,7 +99,7 @@ var (
 )
 
 func scanListed(row db.Scan) (l Listed, err error) {
-	c, err := scan(func(dest ...any) error { return row(append(dest, &l.Name, &l.Email)...) })
+	c, err := scan(func(dest ...any) error { return row(append(dest, &l.Name, &l.Email, &l.Group)...) })
 	if err != nil {
 		return l, err
 	}

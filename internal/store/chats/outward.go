@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/internal/db"
+	"carillon/internal/provider"
 	"carillon/internal/store/events"
 )
 
@@ -24,6 +25,7 @@ type outward struct {
 	Kind string `json:"kind,omitempty"`
 	Text string `json:"text,omitempty"`
 	File *File  `json:"file,omitempty"`
+	provider.Enclosed
 
 	// Of feedback.received.
 	Rating  int    `json:"rating,omitempty"`
@@ -55,7 +57,7 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 			continue
 		}
 		o := base
-		o.Turn, o.Kind, o.Text, o.File = t.Seq, t.Kind, t.Text, t.Extra.File
+		o.Turn, o.Kind, o.Text, o.File, o.Enclosed = t.Seq, t.Kind, t.Text, t.Extra.File, t.Extra.Enclosed
 		add("message.received", o, t.At)
 	}
 	if before != nil {

@@ -52,7 +52,7 @@ export interface Conversation {
   tags: string[]; last_seq: number; last_at: string; last_author?: Author; last_text: string; visitor_seq: number; company_seq: number; seen_seq: number; unread: boolean;
   rating?: number; comment?: string; opened_at: string; resolved_at?: string;
 }
-export interface Listed extends Conversation { name?: string; email?: string }
+export interface Listed extends Conversation { name?: string; email?: string; group?: boolean }
 export interface Counts { mine: number; unassigned: number; automated: number; all: number }
 export interface ChatFile { id: string; name: string; type: string; size: number; url?: string }
 export interface Turn {
@@ -60,7 +60,15 @@ export interface Turn {
   name?: string; choices?: string[]; sources?: { title: string; url?: string }[]; file?: ChatFile; event?: string; rating?: number; voice?: Aloud; notification?: string; run?: string;
   /** about is the beginning of the message that this one answers or reacts to, of its turn; why is the reason why a file is missing. */
   about?: string; of?: number; why?: string;
+  form?: Answer[]; order?: Order; cards?: Card[]; product?: { catalog_id?: string; product_id: string }; referral?: Referral; group?: string;
 }
+/** Answer is one field of a form. */
+export interface Answer { name: string; question: string; answer: string }
+/** Order is a contact's order from a catalog, with numbers as the channel has them. */
+export interface Order { catalog_id?: string; text?: string; items: { product_id: string; quantity: string; price?: string; currency?: string }[] }
+export interface Card { name?: string; company?: string; title?: string; birthday?: string; numbers?: string[]; emails?: string[]; urls?: string[]; addresses?: string[] }
+/** Referral is the ad or post that led to a message. */
+export interface Referral { source_type?: string; source_id?: string; source_url?: string; headline?: string; body?: string }
 /** Aloud is how a turn was said: times in milliseconds, and of a response that was cut what was heard of it. */
 export interface Aloud { length_ms?: number; detect_ms?: number; transcribe_ms?: number; think_ms?: number; first_audio_ms?: number; cut?: boolean; heard?: string }
 /** Address is what a talk is opened with. */

@@ -8,7 +8,7 @@ const size = (n: number): string => (n < 1 << 20 ? Math.max(1, Math.round(n / 10
 export function MediaFile({ file, label }: { file: ChatFile; label: string }) {
   const name = `${label}: ${file.name}`;
   if (!file.url) return <div className="media-file"><IconPaperclip size={16} aria-hidden />{file.name}</div>;
-  if (/^audio\/(ogg|mpeg|mp4)$/.test(file.type)) return <audio className="media-sound" controls preload="metadata" src={file.url} aria-label={name} />;
+  if (/^audio\/(ogg|mpeg|mp4|aac|wav)$/.test(file.type)) return <audio className="media-sound" controls preload="metadata" src={file.url} aria-label={name} />;
   if (file.type === "video/mp4") return <video className="media-film" controls preload="metadata" src={file.url} aria-label={name} />;
   const picture = /^image\/(png|jpeg|gif|webp)$/.test(file.type);
   return (

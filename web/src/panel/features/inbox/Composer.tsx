@@ -3,9 +3,10 @@ import { IconMessage2Bolt, IconPaperclip } from "@tabler/icons-react";
 import { useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
 import { CannedReplies } from "./CannedReplies";
 import { draftOf, keepDraft } from "./drafts";
-import { matching, nameOf } from "./model";
+import { texts as enclosedTexts } from "./enclosedTexts";
+import { isGroup, matching, nameOf } from "./model";
 import type { Inbox, Loaded, Snapshot } from "./store";
-import { fill } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { TemplatePicker } from "./TemplatePicker";
 import type { InboxTexts } from "./texts";
 import type { Mode } from "./Thread";
@@ -31,6 +32,8 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   // What the company had said when the teammate began to write: a newer answer is warned of.
   const seen = useRef<number | undefined>(undefined);
   const closed = useClosed(thread.window);
+  const group = isGroup(thread.contact);
+  const e = useTexts(enclosedTexts);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   useImperativeHandle(ref, () => ({ focus: (to) => { setMode(to); area.current?.focus(); } }), []);
@@ -105,9 +108,9 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
             <button key={m} type="button" role="tab" aria-selected={mode === m} onClick={() => { setMode(m); area.current?.focus(); }}>{m === "reply" ? t.reply : t.internal}</button>
           ))}
         </div>
-        {c.channel === "whatsapp" && <WindowClock window={thread.window} />}
+        {c.channel === "whatsapp" && !group && <WindowClock window={thread.window} />}
       </div>
-      {locked && <TemplatePicker inbox={inbox} thread={thread} toast={toast} />}
+      {locked && (group ? <p className="inbox-hint">{e.noReply}</p> : <TemplatePicker inbox={inbox} thread={thread} toast={toast} />)}
       {offered.length > 0 && (
         <ul id="inbox-canned" role="listbox" aria-label={t.canned} className="inbox-canned">
           {offered.map((r, i) => (

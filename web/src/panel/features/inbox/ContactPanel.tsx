@@ -6,7 +6,8 @@ import { absolute, languageName } from "../../format";
 import { ago, path } from "./format";
 import { useTexts } from "../../i18n";
 import { texts as messageTexts } from "./messageTexts";
-import { nameOf } from "./model";
+import { texts as enclosedTexts } from "./enclosedTexts";
+import { isGroup, nameOf } from "./model";
 import type { Inbox, Loaded, Refusal } from "./store";
 import type { InboxTexts } from "./texts";
 import type { ContactPage } from "./types";
@@ -20,6 +21,8 @@ interface Props {
 export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open, close, toast }: Props) {
   const { conversation: c, contact } = thread;
   const m = useTexts(messageTexts);
+  const e = useTexts(enclosedTexts);
+  const group = isGroup(contact);
   const [page, setPage] = useState<ContactPage>();
   useEffect(() => {
     let on = true;
@@ -30,7 +33,7 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
     <aside className="inbox-contact" aria-label={t.details}>
       <header>
         <Avatar name={contact.name} />
-        <div><h3>{nameOf(contact.name, contact.id, t.visitor)}</h3><p className="inbox-muted">{contact.verified ? <><IconShieldCheck size={14} aria-hidden /> {c.channel === "whatsapp" ? m.byChannel : t.verified}</> : t.unverified}</p></div>
+        <div><h3>{nameOf(contact.name, contact.id, group ? e.group : t.visitor)}</h3><p className="inbox-muted">{group ? e.inGroup : contact.verified ? <><IconShieldCheck size={14} aria-hidden /> {c.channel === "whatsapp" ? m.byChannel : t.verified}</> : t.unverified}</p></div>
         <ActionIcon variant="subtle" color="gray" aria-label={t.hideDetails} onClick={close}><IconX size={16} /></ActionIcon>
       </header>
       <div className="inbox-fields">

@@ -5,6 +5,7 @@ import type { Place } from "./InboxPage";
 import { absolute } from "../../format";
 import { ago } from "./format";
 import { Avatar } from "./Avatar";
+import { texts as enclosedTexts } from "./enclosedTexts";
 import { nameOf, present } from "./model";
 import type { Notices } from "./notices";
 import type { Inbox, Snapshot } from "./store";
@@ -136,7 +137,8 @@ const colors: Partial<Record<State, string>> = { queued: "warn", missed: "danger
 function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: Snapshot; t: InboxTexts; language: string; chosen: boolean; me: string; choose(): void }) {
   const row = useRef<HTMLButtonElement>(null);
   useEffect(() => { if (chosen) row.current?.scrollIntoView({ block: "nearest" }); }, [chosen]);
-  const name = nameOf(c.name, c.contact_id, t.visitor);
+  const e = useTexts(enclosedTexts);
+  const name = nameOf(c.name, c.contact_id, c.group ? e.group : t.visitor);
   const unread = c.unread && c.state !== "bot"; // what the agent answers waits for nobody
   const writing = present(state.marks, c.id, "typing", me, Date.now())[0];
   const draft = draftOf(c.id);
@@ -154,7 +156,7 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
           </span>
           <span className="inbox-row-end">
             {c.channel === "web_voice" && <Voice c={c} />}
-            {c.channel === "whatsapp" && <ChannelMark />}
+            {c.channel === "whatsapp" && <ChannelMark group={c.group} />}
             <span className="inbox-chip" data-color={colors[c.state] ?? "ok"}>{c.state === "active" && assignee ? (c.assignee === me ? t.you : assignee) : t[c.state]}</span>
             {c.state === "queued" && <span className="inbox-muted">{fill(t.waits, { time: ago(c.state_at, language) })}</span>}
             {c.tags.slice(0, 2).map((x) => <span key={x} className="inbox-tag">{x}</span>)}

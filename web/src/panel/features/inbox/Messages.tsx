@@ -1,15 +1,18 @@
 // What conversations over messaging channels show besides.
-import { IconAlertTriangle, IconBrandWhatsapp, IconCheck, IconChecks, IconClock, IconQuestionMark } from "@tabler/icons-react";
+import { IconAlertTriangle, IconBrandWhatsapp, IconCheck, IconChecks, IconClock, IconQuestionMark, IconUsersGroup } from "@tabler/icons-react";
 import { absolute } from "../../format";
 import { fill, useTexts } from "../../i18n";
+import { texts as enclosedTexts } from "./enclosedTexts";
 import { clock } from "./format";
 import { texts } from "./messageTexts";
 import type { InboxTexts } from "./texts";
 import type { Delivery, Turn } from "./types";
 
-/** ChannelMark marks a conversation over a messaging channel, with the contact's number where there is room. */
-export function ChannelMark({ number }: { number?: string }) {
+/** ChannelMark marks a conversation over a messaging channel, with the contact's number where there is room, or as a group's. */
+export function ChannelMark({ number, group }: { number?: string; group?: boolean }) {
   const t = useTexts(texts);
+  const e = useTexts(enclosedTexts);
+  if (group) return <span className="inbox-voice" title={e.inGroup}><IconUsersGroup size={14} aria-hidden /><span className="hidden">{t.channel} </span>{e.group}</span>;
   return <span className="inbox-voice" title={t.channel}><IconBrandWhatsapp size={14} aria-hidden />{number ? <><span className="hidden">{t.channel} </span>{number}</> : t.channel}</span>;
 }
 

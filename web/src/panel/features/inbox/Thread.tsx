@@ -1,11 +1,13 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
-import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPhone, IconRefresh, IconRoute, IconUserPlus } from "@tabler/icons-react";
-import { Link } from "@tanstack/react-router";
+import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPhone, IconRefresh, IconUserPlus } from "@tabler/icons-react";
 import { Fragment, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
 import { clock, day, path } from "./format";
-import { nameOf, present } from "./model";
+import { Enclosed, From, inPlace } from "./Enclosed";
+import { Happened } from "./Happened";
+import { texts as enclosedTexts } from "./enclosedTexts";
+import { isGroup, nameOf, present } from "./model";
 import type { Inbox, Loaded, Snapshot, Unsent } from "./store";
 import { fill, useTexts } from "../../i18n";
 import { onTheLine, useCall } from "../talk/current";
@@ -41,7 +43,9 @@ export function Thread(p: Props) {
 
 function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details, setDetails, composer, toast, speak, times }: Props & { thread: Loaded }) {
   const c = thread.conversation;
-  const name = nameOf(thread.contact.name, thread.contact.id, t.visitor);
+  const group = isGroup(thread.contact);
+  const e = useTexts(enclosedTexts);
+  const name = nameOf(thread.contact.name, thread.contact.id, group ? e.group : t.visitor);
   const mine = c.assignee === inbox.me;
   const assignee = state.teammates.find((x) => x.account_id === c.assignee);
   const call = useCall();
@@ -58,7 +62,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
             <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>
             {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
             {c.channel === "web_voice" && <span className="inbox-voice" data-on={line ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{line ? v.onLine : v.voice}</span>}
-            {c.channel === "whatsapp" && <ChannelMark number={thread.window?.number ?? thread.contact.number} />}
+            {c.channel === "whatsapp" && <ChannelMark number={thread.window?.number ?? thread.contact.number} group={group} />}
             {c.page && <span className="inbox-page" title={c.page}>{path(c.page)}</span>}
           </p>
         </div>
@@ -122,7 +126,7 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
       {thread.more && <Button className="inbox-older" variant="subtle" size="xs" onClick={() => void inbox.older()}>{t.older}</Button>}
       {thread.turns.map((turn) => {
         const newDay = !before || day(before.at, language, t) !== day(turn.at, language, t);
-        const sameAuthor = !newDay && before?.kind !== "event" && before?.author === turn.author && before?.account_id === turn.account_id && !!before?.note === !!turn.note;
+        const sameAuthor = !newDay && before?.kind !== "event" && before?.author === turn.author && before?.account_id === turn.account_id && !!before?.note === !!turn.note && (!turn.group || before?.name === turn.name);
         before = turn;
         return (
           <Fragment key={turn.seq}>
@@ -147,34 +151,18 @@ function seen(thread: Loaded): boolean {
   return !!last && last.author !== "visitor" && thread.conversation.seen_seq >= last.seq;
 }
 
-/** The agent's reason where the visitor's own words, which stand above, asked for a person. */
-const askedByPhrase = "asked for a person";
-
-function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: string }) {
-  const key = turn.event === "resolved" && !turn.name ? "event_resolved_agent" : turn.event === "reacted" && !turn.text ? "event_reacted_back" : turn.event === "handoff_requested" && turn.run ? (turn.text ? "event_handoff_flow" : "event_handoff_failed") : `event_${turn.event}`;
-  const text = t[key as keyof InboxTexts];
-  if (!text) return null;
-  const why = turn.why && t[`why_${turn.why}` as keyof InboxTexts];
-  return (
-    <p className="inbox-event" title={absolute(turn.at, language)}>
-      {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}{why && `: ${why}`}
-      {turn.run && (turn.event === "flow_began" || !turn.text) ? <Link className="inbox-run" to={"/flows/runs/$id" as never} params={{ id: turn.run } as never}><IconRoute size={14} aria-hidden />{turn.text || t.seeRun}</Link> : turn.text && turn.text !== askedByPhrase && <q>{turn.text}</q>}
-      {turn.about && <span className="inbox-about">{turn.about}</span>}
-    </p>
-  );
-}
-
 interface BubbleProps { turn: Turn; first: boolean; t: InboxTexts; language: string; me: string; name: string; times: boolean; sent?: Delivery }
 
 function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps) {
   const side = turn.author === "visitor" ? "them" : "us";
-  const who = turn.author === "visitor" ? name : turn.author === "agent" ? (turn.name || t.agent) : turn.account_id === me ? t.you : turn.name || t.someone;
+  const who = turn.author === "visitor" ? (turn.group && turn.name) || name : turn.author === "agent" ? (turn.name || t.agent) : turn.account_id === me ? t.you : turn.name || t.someone;
   return (
     <div className="inbox-turn" data-side={side} data-first={first ? "yes" : "no"} data-kind={turn.note ? "note" : turn.author}>
       {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>}
       {turn.about && <p className="inbox-about"><span className="hidden">{t.about}: </span>{turn.about}</p>}
+      <From turn={turn} />
       {turn.file ? <MediaFile file={turn.file} label={t.file} /> : null}
-      {turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.voice ? <Spoken text={turn.text} voice={turn.voice} /> : turn.text}</div>}
+      {inPlace(turn) ? <Enclosed turn={turn} language={language} /> : turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.voice ? <Spoken text={turn.text} voice={turn.voice} /> : turn.text}</div>}
       {turn.choices && turn.choices.length > 0 && <ul className="inbox-choices">{turn.choices.map((x) => <li key={x}>{x}</li>)}</ul>}
       {turn.sources && turn.sources.length > 0 && (
         <p className="inbox-sources">{t.sources}: {turn.sources.map((s, i) => <Fragment key={i}>{i > 0 && ", "}{safe(s.url) ? <a href={s.url} target="_blank" rel="noopener noreferrer">{s.title}</a> : s.title}</Fragment>)}</p>

@@ -85,6 +85,9 @@ export function matching<T extends { shortcut: string; text: string }>(replies: 
   return replies.filter((r) => rank(r) < 2).sort((a, b) => rank(a) - rank(b) || a.shortcut.localeCompare(b.shortcut)).slice(0, 8);
 }
 
+/** isGroup reports whether a contact is a group, which is only read. */
+export function isGroup(contact: { visitor_id: string }): boolean { return contact.visitor_id.startsWith("group:"); }
+
 /** nameOf is how a contact is called; of two visitors without a name each has another. */
 export function nameOf(name: string | undefined, contact: string, visitor: string): string {
   return name || `${visitor} ${contact.slice(-4)}`;

@@ -1,7 +1,7 @@
 // What the inbox reads and writes (docs/reference/conversation.md).
 import type { Contact, Conversation } from "../../types";
 
-export type { Author, Contact, Conversation as Summary, Counts, Delivery, Listed, Offered, ReplyWindow, Passing as Mark, Reply as CannedReply, State, Teammate, Thread, Turn, Update } from "../../types";
+export type { Author, Card, Contact, Conversation as Summary, Counts, Delivery, Listed, Offered, Order, ReplyWindow, Passing as Mark, Reply as CannedReply, State, Teammate, Thread, Turn, Update } from "../../types";
 
 export type Folder = "mine" | "unassigned" | "automated" | "all";
 export const folders: Folder[] = ["mine", "unassigned", "automated", "all"];

@@ -1,0 +1,73 @@
+package messaging
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"carillon/internal/conversation"
+	"carillon/internal/store/chats"
+)
+
+// result is the end of a message, for metrics.
+type result string
+
+const (
+	shown    result = "shown"    // in its conversation
+	declined result = "declined" // its conversation says that there was one, and the person that it could not be taken
+	failed   result = "failed"   // it was given up; its conversation says that there was one
+	ignored  result = "ignored"  // its sender was removed
+)
+
+// decline records a message that cannot be read, and says so to the person.
+func (m intake) decline(ctx context.Context, t *taking) (result, error) {
+	m.odd(ctx, t)
+	if err := m.note(ctx, t, conversation.NotShown); err != nil || t.Group != "" {
+		return shown, err
+	}
+	return declined, m.notice(ctx, t, textsOf(t.conversation.Language).unread)
+}
+
+// notice says something to a person about their message. Of several such messages in a row the first gets it: two machines would otherwise
+// write to each other for ever. In a group nothing is said.
+func (m intake) notice(ctx context.Context, t *taking, text string) error {
+	if t.Group != "" {
+		return nil
+	}
+	last, err := m.lastSaid(ctx, t.conversation)
+	if err != nil || last != nil && last.Text == text {
+		return err
+	}
+	return m.o.Conversations.Runner.Say(ctx, t.sender.CompanyID, t.conversation.ID, t.ID+":notice", text)
+}
+
+// lookBack is the number of turns that are searched for the company's last one.
+const lookBack = 20
+
+// lastSaid returns the company's last turn to a person; nil: none is among the newest turns.
+func (m intake) lastSaid(ctx context.Context, c *chats.Conversation) (last *chats.Turn, err error) {
+	turns, err := m.o.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, math.MaxInt64, lookBack)
+	for i := range turns {
+		if t := &turns[i]; t.Author != chats.Visitor && t.Author != chats.System && !t.Note {
+			last = t
+		}
+	}
+	return last, err
+}
+
+// oddEvery is the least time between two lines of a node about messages that are not understood.
+const oddEvery = time.Minute
+
+// odd logs the kind of a message that was not understood, of many one.
+func (m *Messaging) odd(ctx context.Context, t *taking) {
+	m.mu.Lock()
+	now := m.now()
+	log := now.Sub(m.oddAt) >= oddEvery
+	if log {
+		m.oddAt = now
+	}
+	m.mu.Unlock()
+	if log {
+		m.o.Log.InfoContext(ctx, "a message is not understood", "company", t.sender.CompanyID, "sender", t.sender.ID, "kind", t.Text)
+	}
+}

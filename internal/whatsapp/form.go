@@ -1,0 +1,109 @@
+package whatsapp
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"carillon/internal/provider"
+)
+
+// form is the answer to a form of the channel. Its fields are JSON in a text.
+type form struct {
+	Body     string `json:"body"`
+	Response string `json:"response_json"`
+}
+
+const (
+	maxAnswers    = 100
+	maxAnswer     = 1000 // bytes
+	maxAnswerName = 100  // bytes
+	maxFormDepth  = 4
+)
+
+// read returns the answers of a form with their text, a question on each line. Without any the text is the channel's.
+func (f *form) read() ([]provider.Answer, string) {
+	var r fields
+	d := json.NewDecoder(strings.NewReader(f.Response))
+	d.UseNumber()
+	if t, err := d.Token(); err != nil || t != json.Delim('{') || r.object(d, "", maxFormDepth) != nil || len(r) == 0 {
+		return nil, f.Body
+	}
+	lines := make([]string, len(r))
+	for i, a := range r {
+		lines[i] = a.Question + ": " + a.Answer
+	}
+	return r, strings.Join(lines, "\n")
+}
+
+// fields are the answers of a form, in its order.
+type fields []provider.Answer
+
+// object reads the members of an object that has begun. Those of objects in it are named by the path to them.
+func (f *fields) object(d *json.Decoder, path string, depth int) error {
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := f.member(d, path+name.(string), depth); err != nil { //nolint:forcetypeassert // the key of an object
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+func (f *fields) member(d *json.Decoder, name string, depth int) error {
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return err
+	}
+	if raw[0] == '{' && depth > 1 {
+		in := json.NewDecoder(bytes.NewReader(raw))
+		in.UseNumber()
+		if _, err := in.Token(); err != nil {
+			return err
+		}
+		return f.object(in, name+".", depth-1)
+	}
+	answer := answerOf(raw)
+	// The token is the company's own, and no answer.
+	if answer == "" || name == "flow_token" || len(*f) >= maxAnswers {
+		return nil
+	}
+	*f = append(*f, provider.Answer{Name: short(name, maxAnswerName), Question: question(name), Answer: answer})
+	return nil
+}
+
+// answerOf is a value as a person reads it: of a list its entries.
+func answerOf(raw json.RawMessage) string {
+	var list []json.RawMessage
+	if raw[0] == '[' && json.Unmarshal(raw, &list) == nil {
+		var all []string
+		for _, x := range list {
+			all = append(all, answerOf(x))
+		}
+		return short(strings.Join(notEmpty(all...), ", "), maxAnswer)
+	}
+	var s string
+	switch {
+	case json.Unmarshal(raw, &s) == nil:
+		return short(s, maxAnswer)
+	case string(raw) == "null":
+		return ""
+	}
+	return short(string(raw), maxAnswer)
+}
+
+// screened are the names that the channel's editor of forms gives: screen_0_Full_name_1.
+var screened = regexp.MustCompile(`^screen_\d+_(.+)_\d+$`)
+
+// question is the name of a field as a person reads it.
+func question(name string) string {
+	if m := screened.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	return short(strings.NewReplacer("_", " ", ".", " ").Replace(name), maxAnswerName)
+}
