@@ -171,11 +171,11 @@ func (s *flowSite) person(i int, over <-chan struct{}) {
 func (s *flowSite) strike(d dice, done func() bool) {
 	taken := make(chan struct{})
 	var once sync.Once
-	spare := int32(d.IntN(10)) // questions that go well before
+	skip := int32(d.IntN(10)) // questions that go well before
 	var asked atomic.Int32
 	s.graph.FailBy(func(p graphtest.Post) *graphtest.Failure {
 		var hang bool
-		if strings.HasPrefix(p.Ref, "reply.") && isQuestion(p) && asked.Add(1) > spare {
+		if strings.HasPrefix(p.Ref, "reply.") && isQuestion(p) && asked.Add(1) > skip {
 			once.Do(func() { hang = true })
 		}
 		if !hang {

@@ -29,7 +29,10 @@ func newMessaging(a *App) *messaging.Messaging {
 		Sent: func(ctx context.Context, x *carillon.Sender, number, providerID string) (string, error) {
 			return notify.SentAs(ctx, s, x.CompanyID, x.UID, number, providerID, time.Now())
 		},
-		Proved: a.notify.Proved, Begun: s.Runs().Begun,
+		Proved: func(ctx context.Context, x *carillon.Sender, number, providerID string) (bool, error) {
+			return notify.Proved(ctx, a.notify, x, number, providerID)
+		},
+		Begun: s.Runs().Begun,
 		Suppress: func(ctx context.Context, companyID, number string) error {
 			return s.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), number)
 		},

@@ -35,7 +35,7 @@ func (s *Conversations) Sweep(ctx context.Context) error {
 	now := s.now()
 	return errors.Join(
 		s.replies.takeOver(ctx, now.Add(-overdue)),
-		s.expire(ctx, chats.Queued, now.Add(-leftAfter), func(c *chats.Conversation) (chats.State, string) {
+		expire(ctx, s, chats.Queued, now.Add(-leftAfter), func(c *chats.Conversation) (chats.State, string) {
 			contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
 			switch {
 			case err == nil && contact.SeenAt.Before(now.Add(-leftAfter)):
@@ -45,12 +45,12 @@ func (s *Conversations) Sweep(ctx context.Context) error {
 			}
 			return c.State, ""
 		}),
-		s.expire(ctx, chats.WrapUp, now.Add(-wrapUpAfter), func(*chats.Conversation) (chats.State, string) { return chats.Resolved, Resolved }),
+		expire(ctx, s, chats.WrapUp, now.Add(-wrapUpAfter), func(*chats.Conversation) (chats.State, string) { return chats.Resolved, Resolved }),
 	)
 }
 
 // expire moves conversations on that have been in a state since before an instant, as to says; the state itself: not yet.
-func (s *Conversations) expire(ctx context.Context, from chats.State, before time.Time, to func(c *chats.Conversation) (chats.State, string)) error {
+func expire(ctx context.Context, s *Conversations, from chats.State, before time.Time, to func(c *chats.Conversation) (chats.State, string)) error {
 	waiting, err := s.store.InState(ctx, from, before, sweepMost)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // Proved records that a message of a sender to a number has arrived, though its outcome is not known: the person answers a message by this id
 // of the provider's, which no message has, and there is only one that it can be of. It reports whether there is.
-func (n *Notify) Proved(ctx context.Context, s *carillon.Sender, number, providerID string) (bool, error) {
+func Proved(ctx context.Context, n *Notify, s *carillon.Sender, number, providerID string) (bool, error) {
 	now := time.Now()
 	found, _, err := n.store.Notifications(ctx, s.CompanyID, store.Filter{
 		Number: number, SenderUID: s.UID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,

@@ -29,7 +29,7 @@ func TestATapProvesThatItsMessageArrived(t *testing.T) {
 			t.Helper()
 			s := *r.sender
 			s.CompanyID, s.UID = company, uid
-			known, err := r.notify.Proved(t.Context(), &s, number, providerID)
+			known, err := notify.Proved(t.Context(), r.notify, &s, number, providerID)
 			if err != nil {
 				t.Fatal(err)
 			}

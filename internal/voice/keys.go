@@ -51,7 +51,7 @@ func (l *hearer) digit(d rune) {
 	}
 	switch {
 	case !stops && (twice || l.awaits(now)):
-		l.keep(d)
+		keep(l, d)
 	case chooses && l.confirm != "":
 		l.key = pressed{d, now}
 		l.stopTalking()
@@ -68,7 +68,7 @@ func (l *hearer) digit(d rune) {
 }
 
 // keep stores a key that answers nothing, as a turn that nobody is to respond to.
-func (l *hearer) keep(d rune) {
+func keep(l *hearer, d rune) {
 	if d < '0' || d > '9' {
 		return
 	}

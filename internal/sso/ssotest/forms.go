@@ -50,7 +50,7 @@ func EntraID() Form {
 	}
 }
 
-// Keycloak has an issuer for each realm, and keys for encryption beside those for signatures.
+// Keycloak has an issuer for each realm, and keys for encryption next to those for signatures.
 func Keycloak() Form {
 	return Form{
 		Path: "/realms/acme",
