@@ -82,6 +82,7 @@ func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f 
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-cache")
+	embeddable(h)
 	if id = strings.ToLower(id); carillon.ValidUUID(id) {
 		if f, err = d.find(r.Context(), kind, id); err != nil {
 			return nil, nil, err
@@ -94,6 +95,13 @@ func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f 
 		return nil, nil, d.notice(w, http.StatusServiceUnavailable, "The pages of this installation are not built. Build them with `make`, which needs Node.")
 	}
 	return f, page, nil
+}
+
+// embeddable has browsers show a page within pages that isolate themselves (Cross-Origin-Embedder-Policy of any value), which take only frames that
+// do so too. Whose frames may show it, frame-ancestors says.
+func embeddable(h http.Header) {
+	h.Set("Cross-Origin-Embedder-Policy", "require-corp")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // notice is a page of one sentence.

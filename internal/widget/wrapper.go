@@ -47,6 +47,7 @@ func (d wrapper) routes() []httpio.Route {
 // plain serves the wrapper page; errors are one line of text.
 func (d wrapper) plain(parameters func(r *http.Request) (key, id string)) httpio.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		embeddable(w.Header())
 		key, id := parameters(r)
 		err := d.page(w, r, key, id)
 		var refused *plainError

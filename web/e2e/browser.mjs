@@ -127,8 +127,8 @@ export async function shot(page, name) {
 }
 
 /** site serves one page under a host name of its own, until it is closed. */
-export async function site(name, html) {
-  const server = createServer((_, r) => { r.setHeader("Content-Type", "text/html; charset=utf-8"); r.end(html); });
+export async function site(name, html, headers = {}) {
+  const server = createServer((_, r) => { r.writeHead(200, { "Content-Type": "text/html; charset=utf-8", ...headers }); r.end(html); });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { url: `http://${name}.localhost:${server.address().port}/`, close: () => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); }) };
 }

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import table from "../../../../internal/number/testdata/numbers.json?raw";
 import { cleaned, numberIn } from "./number";
 
-const rows = JSON.parse(readFileSync(new URL("../../../../internal/number/testdata/numbers.json", import.meta.url), "utf8")) as { text: string; number: string }[];
+const rows = JSON.parse(table) as { text: string; number: string }[];
 
 it("reads numbers as the server reads lists", () => {
   expect(rows.length).toBeGreaterThan(40);
