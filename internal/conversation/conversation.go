@@ -93,6 +93,7 @@ type Options struct {
 	Shares      *share.Set       // nil: shares of its own
 	// Alone says that no other node has this database: what waits for a reply at the start was left by a stop.
 	Alone bool
+	Node  string // this node's id in the table of nodes
 }
 
 // Conversations holds the conversations of all companies. Make it with New; Run does its background work.

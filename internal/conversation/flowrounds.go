@@ -19,6 +19,7 @@ import (
 type rounds struct {
 	*Runner
 	timed, called chan struct{} // the time of a run may have come; an effect is due
+	left          chan struct{} // a node was declared dead
 	effects       share.Crew[*runs.Run]
 
 	mu       sync.Mutex
@@ -26,7 +27,7 @@ type rounds struct {
 }
 
 func newRounds(s *Runner) *rounds {
-	x := &rounds{Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1), failures: map[string]int{}}
+	x := &rounds{Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1), left: make(chan struct{}, 1), failures: map[string]int{}}
 	x.effects = share.Crew[*runs.Run]{
 		Places: s.o.Shares.Of(share.FlowEffects), Page: flowPage,
 		Due: func(ctx context.Context, without []string) ([]*runs.Run, error) {
@@ -87,12 +88,18 @@ func (s *rounds) run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	if s.o.Alone {
-		if err := s.o.Runs.Recover(ctx, s.now()); err != nil {
-			s.o.Log.WarnContext(ctx, "take up effects of flows", "error", err)
-		}
-	}
+	s.recover(ctx, s.o.Alone)
 	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.left:
+				s.recover(ctx, false)
+			}
+		}
+	})
 	all.Go(func() { s.loop(ctx, s.timed, s.times) })
 	all.Go(func() {
 		s.loop(ctx, s.called, func(ctx context.Context) (time.Time, error) { return time.Time{}, s.effects.Begin(ctx) })
@@ -100,6 +107,14 @@ func (s *rounds) run(ctx context.Context) error {
 	all.Wait()
 	s.effects.Wait()
 	return nil
+}
+
+// recover takes up the effects of nodes that are no more.
+func (s *rounds) recover(ctx context.Context, alone bool) {
+	if err := s.o.Runs.Recover(ctx, s.now(), alone); err != nil && ctx.Err() == nil {
+		s.o.Log.WarnContext(ctx, "take up effects of flows", "error", err)
+	}
+	s.poke(true)
 }
 
 // loop does work again and again until ctx ends: when it is woken, at the time that the work returned, and now and then.

@@ -120,7 +120,10 @@ func (s *Runner) result(
 // postpone stores when a run is to be looked at again, and whether its effect was begun.
 func (s *Runner) postpone(ctx context.Context, x *runs.Run, d time.Duration, begun bool) (*runs.Run, error) {
 	y := *x
-	y.Due, y.Begun = s.now().Add(d), begun
+	y.Due, y.Begun, y.Node = s.now().Add(d), begun, ""
+	if begun {
+		y.Node = s.o.Node
+	}
 	change, err := s.changeRun(ctx, x.CompanyID, x.ConversationID, "", &runs.Write{Run: &y}, func(c *chats.Conversation) ([]chats.Turn, error) {
 		if c.State != chats.Automated {
 			return nil, errOvertaken

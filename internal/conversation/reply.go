@@ -73,11 +73,13 @@ func (s *replies) interrupt(id string) {
 	}
 }
 
-// Deposed has this node give the replies that a node owes which was declared dead.
+// Deposed has this node give the replies that a node owes which was declared dead, and do its effects.
 func (s *Conversations) Deposed() {
-	select {
-	case s.replies.left <- struct{}{}:
-	default:
+	for _, left := range []chan struct{}{s.replies.left, s.Runner.rounds.left} {
+		select {
+		case left <- struct{}{}:
+		default:
+		}
 	}
 }
 

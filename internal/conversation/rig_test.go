@@ -73,7 +73,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 func (r *rig) node() *Conversations {
 	return New(Options{
 		Store: r.db.Chats(), Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
-		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs(), Spoke: r.speaks,
+		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs(), Spoke: r.speaks, Node: "node",
 		Suspended: func(context.Context, string) (bool, error) { return r.suspended.Load(), nil },
 	})
 }

@@ -152,7 +152,7 @@ func runDue(t *testing.T, r *rig) {
 		t.Error(due, next, err)
 	}
 	calling := r.newRun(r.talk(t, ours))
-	calling.State, calling.Due, calling.Begun = "calling", start, true
+	calling.State, calling.Due, calling.Begun, calling.Node = "calling", start, true, "gone"
 	if _, err := r.writeRun(t, &runs.Write{Run: calling}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,13 @@ func runDue(t *testing.T, r *rig) {
 	if calls, err := s.Calls(t.Context(), start.Add(time.Hour), 10, nil); len(calls) != 1 || calls[0].ID != calling.ID || err != nil {
 		t.Error(calls, err)
 	}
-	if err := s.Recover(t.Context(), start.Add(-time.Second)); err != nil {
+	if err := s.Recover(t.Context(), start.Add(-time.Millisecond), false); err != nil {
+		t.Error(err)
+	}
+	if calls, err := s.Calls(t.Context(), start.Add(-time.Millisecond), 10, nil); len(calls) != 1 || calls[0].Node != "gone" || err != nil {
+		t.Error("its node is gone:", calls, err)
+	}
+	if err := s.Recover(t.Context(), start.Add(-time.Second), true); err != nil {
 		t.Error(err)
 	}
 	calls, err := s.Calls(t.Context(), start.Add(-time.Second), 10, nil)

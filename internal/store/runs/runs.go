@@ -34,6 +34,7 @@ type Run struct {
 	Entries        int       // that were written
 	Due            time.Time // when a node is to go on with it; zero: none is
 	Begun          bool      // its effect was begun
+	Node           string    // by this node
 	Error          string
 	StartedAt      time.Time
 	ChangedAt      time.Time
@@ -70,14 +71,14 @@ type Store struct{ d *db.DB }
 func New(d *db.DB) *Store { return &Store{d} }
 
 const columns = `id, company_id, flow_id, version, conversation_id, cause, event, notification_id, rev, state, place, path, variables, question,
-	tries, steps, alone, entries, due_at, begun, error, started_at, changed_at`
+	tries, steps, alone, entries, due_at, begun, error, started_at, changed_at, node`
 
 func scan(row db.Scan) (*Run, error) {
 	var r Run
 	var variables string
 	var due, started, changed int64
 	if err := row(&r.ID, &r.CompanyID, &r.FlowID, &r.Version, &r.ConversationID, &r.Cause, &r.Event, &r.NotificationID, &r.Rev, &r.State, &r.Place,
-		&r.Path, &variables, &r.Question, &r.Tries, &r.Steps, &r.Alone, &r.Entries, &due, &r.Begun, &r.Error, &started, &changed); err != nil {
+		&r.Path, &variables, &r.Question, &r.Tries, &r.Steps, &r.Alone, &r.Entries, &due, &r.Begun, &r.Error, &started, &changed, &r.Node); err != nil {
 		return nil, err
 	}
 	switch r.State {
@@ -210,9 +211,14 @@ func (s *Store) Calls(ctx context.Context, now time.Time, most int, without []st
 		others+" ORDER BY due_at LIMIT $2", args...)
 }
 
-// Recover has the effects that were begun be due: those who began them have stopped, and nobody else has this database.
-func (s *Store) Recover(ctx context.Context, now time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE flow_run SET due_at = $1 WHERE due_at > 0 AND due_at > $1 AND begun", db.Millis(now))
+// Recover has the effects be due that were begun by nodes that are no more. alone says that nobody else has this database, so that all of them
+// are.
+func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
+	gone := ""
+	if !alone {
+		gone = " AND node <> '' AND NOT EXISTS (SELECT 1 FROM node AS n WHERE n.id = flow_run.node)"
+	}
+	_, err := s.d.Exec(ctx, "UPDATE flow_run SET due_at = $1 WHERE due_at > 0 AND due_at > $1 AND begun"+gone, db.Millis(now))
 	return db.Wrap(err, "recover effects of flow runs")
 }
 
