@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/store/chats"
 )
@@ -21,7 +22,7 @@ type answered struct {
 const aboutMost = 120
 
 // answered finds the message that one answers: a reply, something that the person wrote, or a notification's.
-func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (answered, error) {
+func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, lines []identity.Key) (answered, error) {
 	if in.ReplyTo == "" {
 		return answered{}, nil
 	}
@@ -42,7 +43,7 @@ func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conve
 		return answered{}, err
 	}
 	if t == nil {
-		text, err := m.o.Sent(ctx, s, in.From, in.ReplyTo)
+		text, err := m.o.Sent(ctx, s, lines, in.ReplyTo)
 		return answered{text: begin(text)}, err
 	}
 	text := t.Text

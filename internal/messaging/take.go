@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
@@ -83,7 +84,7 @@ func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 // notShown has the conversation of a message that could not be taken in say that there was one.
 func (m intake) notShown(ctx context.Context, x *replies.Inbound, in *provider.Inbound) error {
 	s, err := m.o.Sender(ctx, x.SenderUID)
-	if err != nil || in.From == "" {
+	if err != nil || in.Person() == "" || in.Kind == provider.InboundIdentity {
 		return err
 	}
 	c, err := m.open(ctx, s, in, nil)
@@ -100,6 +101,7 @@ type intake struct{ *Messaging }
 type taking struct {
 	*provider.Inbound
 	sender       *carillon.Sender
+	who          identity.Key
 	conversation *chats.Conversation
 	to           answered
 	bound        []*chats.Bound // the notifications that it may answer
@@ -115,7 +117,11 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if err != nil {
 		return err
 	}
-	bound, err := m.o.Bound(ctx, s, in.From, in.ReplyTo)
+	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	if err != nil {
+		return err
+	}
+	bound, err := m.o.Bound(ctx, s, lines, in.ReplyTo)
 	if err != nil {
 		return err
 	}
@@ -123,19 +129,26 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if err != nil {
 		return err
 	}
-	if in.Kind == provider.InboundNumber { // the channel says it, not the person
+	switch in.Kind { // the channel says these, not the person
+	case provider.InboundNumber:
 		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
+	case provider.InboundIdentity:
+		return nil
+	default:
 	}
 	at := in.At
 	if x.ReceivedAt.Before(at) {
 		at = x.ReceivedAt
 	}
 	if err := m.o.Store.SetWindow(ctx, &replies.Window{
-		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, LastID: in.ID, Until: at.Add(Window).UTC(),
+		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID, Until: at.Add(Window).UTC(),
 	}); err != nil {
 		return err
 	}
-	to, err := m.answered(ctx, s, c, in)
+	if err := m.shared(ctx, s, c, in); err != nil {
+		return err
+	}
+	to, err := m.answered(ctx, s, c, in, lines)
 	if err != nil {
 		return err
 	}
@@ -146,7 +159,7 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.NotShown})
 	default:
 	}
-	t := &taking{in, s, c, to, bound, x.Tries+1 >= fileTries}
+	t := &taking{in, s, identity.Of(in.Person()), c, to, bound, x.Tries+1 >= fileTries}
 	wish, err := m.wish(ctx, t)
 	switch {
 	case err != nil:
@@ -174,11 +187,39 @@ func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbou
 	if len(bound) > 0 {
 		language = cmp.Or(bound[0].Language, language)
 	}
-	c, _, err := m.o.Conversations.Open(ctx, conversation.Start{
-		Channel: "whatsapp", AgentID: agentID, Language: cmp.Or(language, "en"),
-		Contact: chats.Contact{CompanyID: s.CompanyID, VisitorID: "tel:" + in.From, Verified: true, Number: in.From, Name: in.Name, Language: language},
-	})
+	start := conversation.Start{
+		Channel: "whatsapp", AgentID: agentID, Language: cmp.Or(language, "en"), Known: m.known(s, in.From, in.UserID), Shared: m.known(s, in.Shared, ""),
+		Contact: chats.Contact{CompanyID: s.CompanyID, Number: in.From, UserID: in.UserID, Username: in.Username, Name: in.Name, Language: language},
+	}
+	if in.Became != nil {
+		start.Became = m.known(s, in.Became.Number, in.Became.UserID)
+		start.Contact.Number, start.Contact.UserID = in.Became.Number, in.Became.UserID
+	}
+	c, _, err := m.o.Conversations.Open(ctx, start)
 	return c, err
+}
+
+// shared has the conversation say that the number which a person gave as their own is another contact's: it stays theirs.
+func (m intake) shared(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) error {
+	if in.Shared == "" {
+		return nil
+	}
+	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	if err != nil || identity.Has(lines, in.Shared) {
+		return err
+	}
+	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID+":number", in.Shared, chats.Extra{Event: conversation.NumberTaken})
+}
+
+// known is what a person is known by to a sender, of which either may be empty.
+func (m intake) known(s *carillon.Sender, number, userID string) (all []identity.Identity) {
+	if number != "" {
+		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})
+	}
+	if userID != "" {
+		all = append(all, identity.Identity{Kind: identity.Person, Scope: m.o.Portfolio(s), Key: identity.User(userID)})
+	}
+	return all
 }
 
 // say adds what the person says to the conversation.
@@ -230,7 +271,7 @@ func (m intake) wish(ctx context.Context, t *taking) (wish, error) {
 		}
 		return w, nil
 	}
-	suppressed, err := m.o.Suppressed(ctx, t.sender.CompanyID, t.From)
+	suppressed, err := m.o.Suppressed(ctx, t.sender.CompanyID, t.who)
 	if !suppressed {
 		w = ""
 	}
@@ -250,8 +291,8 @@ func (m intake) obey(ctx context.Context, t *taking, w wish) error {
 	what, text := conversation.Started, texts.started
 	if w == stop {
 		what, text = conversation.Stopped, texts.stopped
-		if err := m.o.Suppress(ctx, company, t.From); err != nil {
-			return fmt.Errorf("suppress a number: %w", err)
+		if err := m.o.Suppress(ctx, company, t.Person()); err != nil {
+			return fmt.Errorf("suppress a person: %w", err)
 		}
 		if err := runner.Stop(ctx, company, id, strings.TrimSpace(t.Text)); err != nil {
 			return err
@@ -264,7 +305,7 @@ func (m intake) obey(ctx context.Context, t *taking, w wish) error {
 		return err
 	}
 	if w == start {
-		if err := m.o.Lift(ctx, company, t.From); err != nil {
+		if err := m.o.Lift(ctx, company, t.who); err != nil {
 			return fmt.Errorf("lift a suppression: %w", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/identity"
 	"carillon/internal/notify"
 	stored "carillon/internal/store/calls"
 	filetable "carillon/internal/store/files"
@@ -109,7 +110,7 @@ func (x telephony) incoming(ctx context.Context, companyID string, q url.Values,
 		return nil, "", err
 	}
 	rows, next, err := notify.Calls{Store: x.Store}.ListIncoming(ctx, companyID, stored.IncomingFilter{
-		States: f.States, SenderUID: f.SenderUID, Number: f.Number, AgentID: f.AgentID, Before: page.After, Limit: page.Limit,
+		States: f.States, SenderUID: f.SenderUID, Line: f.Line, AgentID: f.AgentID, Before: page.After, Limit: page.Limit,
 	})
 	if err == nil && next != "" {
 		cursor = httpio.EncodeCursor(incomingList, next)
@@ -147,10 +148,11 @@ func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (fou
 		return false, err
 	}
 	if text := q.Get("number"); text != "" {
-		f.Number = strings.Map(digit, text)
-		if !carillon.ValidNumber(f.Number) {
+		number := strings.Map(digit, text)
+		if !carillon.ValidNumber(number) {
 			return false, carillon.Invalid("number", "Must be a telephone number with its country code")
 		}
+		f.Line = identity.Number(number)
 	}
 	line := q.Get("line")
 	if line == "" {

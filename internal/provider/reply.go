@@ -10,8 +10,8 @@ import (
 
 // Inbound is something that a person wrote to a sender.
 type Inbound struct {
-	ID      string       `json:"id"`   // the provider's
-	From    string       `json:"from"` // the person's number
+	ID      string       `json:"id"`             // the provider's
+	From    string       `json:"from,omitempty"` // the person's number; "": the channel does not say it
 	Name    string       `json:"name,omitempty"`
 	At      time.Time    `json:"at"`
 	Kind    InboundKind  `json:"kind"`
@@ -19,6 +19,25 @@ type Inbound struct {
 	Payload string       `json:"payload,omitempty"`  // of a button or a choice: our own id of it
 	ReplyTo string       `json:"reply_to,omitempty"` // the provider's id of the message that it answers
 	File    *InboundFile `json:"file,omitempty"`
+
+	UserID   string  `json:"user_id,omitempty"`  // the channel's id of the person; "": it has none
+	Username string  `json:"username,omitempty"` // that the person chose
+	Became   *Became `json:"became,omitempty"`   // what the channel says that the person is known by from now on
+	Shared   string  `json:"shared,omitempty"`   // the number that the person gave as their own, at our request
+}
+
+// Person is the number of the person, or else the channel's id of them.
+func (x *Inbound) Person() string {
+	if x.From != "" {
+		return x.From
+	}
+	return x.UserID
+}
+
+// Became is what a person is known by from now on; what is empty stays.
+type Became struct {
+	Number string `json:"number,omitempty"`
+	UserID string `json:"user_id,omitempty"`
 }
 
 // InboundKind is what an Inbound is.
@@ -30,7 +49,8 @@ const (
 	InboundChoice      InboundKind = "choice"   // a button or an entry of a list
 	InboundMedia       InboundKind = "file"     // Text is the caption
 	InboundReaction    InboundKind = "reaction" // Text is the emoji; "": taken back
-	InboundNumber      InboundKind = "number"   // the person has another number: Text
+	InboundNumber      InboundKind = "number"   // the person has another number: Text, and Became
+	InboundIdentity    InboundKind = "identity" // the channel has another id of the person: Became
 	InboundUnsupported InboundKind = "unsupported"
 )
 
@@ -76,7 +96,8 @@ const ChoicePrefix = "choice."
 // Reply is a turn that is sent to a person who wrote within the last day.
 type Reply struct {
 	Ref      ReplyRef
-	To       string // the number
+	To       string // the number; "": UserID
+	UserID   string // the channel's id of a person whose number is not known
 	Text     string
 	Choices  []string // at most 10
 	Language string   // BCP 47, of what is offered with the choices

@@ -6,17 +6,18 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"carillon"
 	"carillon/internal/provider"
 )
 
 // inbound is a message of a person, of any type; it fills the members of its type.
 type inbound struct {
-	From      string  `json:"from"`
-	ID        string  `json:"id"`
-	Timestamp seconds `json:"timestamp"`
-	Type      string  `json:"type"`
-	Context   struct {
+	From             string  `json:"from"`
+	FromUserID       string  `json:"from_user_id"`
+	FromParentUserID string  `json:"from_parent_user_id"`
+	ID               string  `json:"id"`
+	Timestamp        seconds `json:"timestamp"`
+	Type             string  `json:"type"`
+	Context          struct {
 		ID string `json:"id"`
 	} `json:"context"`
 	Text struct {
@@ -46,21 +47,20 @@ type inbound struct {
 		Address   string  `json:"address"`
 	} `json:"location"`
 	Contacts []struct {
-		Name struct {
+		Origin string `json:"origin"`
+		Name   struct {
 			Formatted string `json:"formatted_name"`
 		} `json:"name"`
 		Phones []struct {
 			Phone string `json:"phone"`
+			WaID  string `json:"wa_id"`
 		} `json:"phones"`
 	} `json:"contacts"`
 	Reaction struct {
 		MessageID string `json:"message_id"`
 		Emoji     string `json:"emoji"`
 	} `json:"reaction"`
-	System struct {
-		Type string `json:"type"`
-		WaID string `json:"wa_id"`
-	} `json:"system"`
+	System change `json:"system"`
 }
 
 type choice struct {
@@ -77,8 +77,10 @@ type inboundMedia struct {
 
 type profile struct {
 	WaID    string `json:"wa_id"`
+	UserID  string `json:"user_id"`
 	Profile struct {
-		Name string `json:"name"`
+		Name     string `json:"name"`
+		Username string `json:"username"`
 	} `json:"profile"`
 }
 
@@ -91,16 +93,12 @@ const (
 	maxCards       = 20   // of contacts, and phones of each
 )
 
-// read returns what a person wrote; false where it names no message or no number.
+// read returns what a person wrote; false where it names no message or nobody.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
-	x := provider.Inbound{ID: m.ID, From: m.From, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
-	if !validInboundID(m.ID) || !carillon.ValidNumber(m.From) || x.At.IsZero() {
+	x := provider.Inbound{ID: m.ID, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
+	m.who(&x, names)
+	if !validInboundID(m.ID) || x.Person() == "" || x.At.IsZero() {
 		return x, false
-	}
-	for _, p := range names {
-		if p.WaID == m.From {
-			x.Name = oneLine(p.Profile.Name)
-		}
 	}
 	m.content(&x)
 	if r := []rune(x.Text); len(r) > maxInboundText {
@@ -137,7 +135,7 @@ func (m *inbound) content(x *provider.Inbound) {
 		place := strconv.FormatFloat(l.Latitude, 'f', -1, 64) + ", " + strconv.FormatFloat(l.Longitude, 'f', -1, 64)
 		x.Text = strings.Join(notEmpty("📍 "+place, oneLine(l.Name), oneLine(l.Address)), "\n")
 	case "contacts":
-		x.Text = m.cards()
+		x.Text, x.Shared = m.cards(), m.shared()
 	case "reaction":
 		x.Kind, x.Text, x.ReplyTo = provider.InboundReaction, short(m.Reaction.Emoji, maxEmoji), m.Reaction.MessageID
 	case "system":
@@ -161,14 +159,6 @@ func (m *inbound) cards() string {
 		lines = append(lines, strings.Join(notEmpty(line...), " "))
 	}
 	return strings.Join(notEmpty(lines...), "\n")
-}
-
-// system is what the channel reports about the person.
-func (m *inbound) system(x *provider.Inbound) {
-	x.Kind, x.Text = provider.InboundUnsupported, oneLine(m.Type)
-	if strings.HasSuffix(m.System.Type, "changed_number") && carillon.ValidNumber(m.System.WaID) {
-		x.Kind, x.Text = provider.InboundNumber, m.System.WaID
-	}
 }
 
 func (m *inbound) interactive(x *provider.Inbound) {
@@ -257,7 +247,12 @@ func (s *status) replyReceipt() (provider.ReplyReceipt, bool) {
 // replyMessage is the body of a reply.
 func replyMessage(m *provider.Reply) map[string]any {
 	b := map[string]any{
-		"messaging_product": "whatsapp", "recipient_type": "individual", "to": m.To, "biz_opaque_callback_data": m.Ref.String(),
+		"messaging_product": "whatsapp", "recipient_type": "individual", "biz_opaque_callback_data": m.Ref.String(),
+	}
+	if m.To != "" {
+		b["to"] = m.To
+	} else { // an id in the place of a number is accepted, and reaches nobody
+		b["recipient"] = m.UserID
 	}
 	switch n := len(m.Choices); {
 	case m.File != nil:

@@ -19,7 +19,7 @@ type Filter struct {
 	Folder    string // mine, unassigned, automated, all; see Folders
 	AccountID string // whose folder mine is
 	Closed    bool   // resolved ones instead of open ones
-	Search    string // in the contact's name and e-mail, and the newest turn; "": all
+	Search    string // in the contact's name, username and e-mail, and the newest turn; "": all
 	ContactID string // "": all
 	Tag       string // "": all; without quotation marks
 	Cursor    string // of the page before; "": the first
@@ -32,9 +32,11 @@ func Folders() []string { return []string{"mine", "unassigned", "automated", "al
 // Listed is a conversation in a list, with what it shows of the contact.
 type Listed struct {
 	Summary
-	Name  string `json:"name,omitempty"`
-	Email string `json:"email,omitempty"`
-	at    time.Time
+	Name     string `json:"name,omitempty"`
+	Email    string `json:"email,omitempty"`
+	Number   string `json:"number,omitempty"`
+	Username string `json:"username,omitempty"`
+	at       time.Time
 }
 
 // List returns a page of conversations and the cursor of the next; "": it was the last. Errors: validation_failed for a cursor
@@ -67,7 +69,8 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	}
 	if f.Search != "" {
 		like := "%" + likeEscaper.Replace(strings.ToLower(f.Search)) + "%"
-		add(`(LOWER(k.name) LIKE ? ESCAPE '\' OR LOWER(k.email) LIKE ? ESCAPE '\' OR LOWER(c.last_text) LIKE ? ESCAPE '\')`, like, like, like)
+		add(`(LOWER(k.name) LIKE ? ESCAPE '\' OR LOWER(k.email) LIKE ? ESCAPE '\' OR LOWER(k.username) LIKE ? ESCAPE '\'
+			OR LOWER(c.last_text) LIKE ? ESCAPE '\')`, like, like, like, like)
 	}
 	if f.Tag != "" {
 		tag, _ := json.Marshal(f.Tag) // as it is stored among the tags; a text cannot fail
@@ -81,7 +84,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 		add("(c.last_at, c.id) < (?, ?)", at, id)
 	}
 	args = append(args, f.Limit+1)
-	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+", k.name, k.email FROM conversation AS c JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
+	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+", k.name, k.email, k.number, k.username FROM conversation AS c JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
 		where.String()+" ORDER BY c.last_at DESC, c.id DESC LIMIT $"+strconv.Itoa(len(args)), args...)
 	if err != nil || len(page) <= f.Limit {
 		return page, "", err
@@ -98,7 +101,7 @@ var (
 )
 
 func scanListed(row db.Scan) (l Listed, err error) {
-	c, err := scan(func(dest ...any) error { return row(append(dest, &l.Name, &l.Email)...) })
+	c, err := scan(func(dest ...any) error { return row(append(dest, &l.Name, &l.Email, &l.Number, &l.Username)...) })
 	if err != nil {
 		return l, err
 	}
