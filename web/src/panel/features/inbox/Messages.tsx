@@ -7,10 +7,10 @@ import { texts } from "./messageTexts";
 import type { InboxTexts } from "./texts";
 import type { Delivery, Turn } from "./types";
 
-/** ChannelMark marks a conversation over a messaging channel, with the contact's number where there is room. */
-export function ChannelMark({ number }: { number?: string }) {
+/** ChannelMark marks a conversation over a messaging channel, with who the contact is there where there is room. */
+export function ChannelMark({ who }: { who?: string }) {
   const t = useTexts(texts);
-  return <span className="inbox-voice" title={t.channel}><IconBrandWhatsapp size={14} aria-hidden />{number ? <><span className="hidden">{t.channel} </span>{number}</> : t.channel}</span>;
+  return <span className="inbox-voice" title={t.channel}><IconBrandWhatsapp size={14} aria-hidden />{who ? <><span className="hidden">{t.channel} </span>{who}</> : t.channel}</span>;
 }
 
 const icons = { queued: IconClock, sending: IconClock, sent: IconCheck, delivered: IconChecks, read: IconChecks, failed: IconAlertTriangle, unknown: IconQuestionMark } as const;

@@ -5,7 +5,7 @@ import { Fragment, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
 import { clock, day, path } from "./format";
-import { nameOf, present } from "./model";
+import { nameOf, present, whoOver } from "./model";
 import type { Inbox, Loaded, Snapshot, Unsent } from "./store";
 import { fill, useTexts } from "../../i18n";
 import { onTheLine, useCall } from "../talk/current";
@@ -41,7 +41,7 @@ export function Thread(p: Props) {
 
 function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details, setDetails, composer, toast, speak, times }: Props & { thread: Loaded }) {
   const c = thread.conversation;
-  const name = nameOf(thread.contact.name, thread.contact.id, t.visitor);
+  const name = nameOf(thread.contact, thread.contact.id, t.visitor);
   const mine = c.assignee === inbox.me;
   const assignee = state.teammates.find((x) => x.account_id === c.assignee);
   const call = useCall();
@@ -58,7 +58,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
             <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>
             {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
             {c.channel === "web_voice" && <span className="inbox-voice" data-on={line ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{line ? v.onLine : v.voice}</span>}
-            {c.channel === "whatsapp" && <ChannelMark number={thread.window?.number ?? thread.contact.number} />}
+            {c.channel === "whatsapp" && <ChannelMark who={whoOver(thread)} />}
             {c.page && <span className="inbox-page" title={c.page}>{path(c.page)}</span>}
           </p>
         </div>

@@ -1,5 +1,5 @@
 // How the inbox changes as updates come. Pure: no network, no storage, no clock of its own.
-import type { Folder, Listed, Mark, Summary, Turn } from "./types";
+import type { Folder, Listed, Mark, Summary, Thread, Turn } from "./types";
 
 export interface View { folder: Folder; closed: boolean; me: string }
 
@@ -26,7 +26,7 @@ export function place(list: Listed[], c: Summary, v: View): Listed[] {
   const others = list.filter((x) => x.id !== c.id);
   if (!belongs(c, v)) return have ? others : list;
   if (!have) return list; // the list is read again: it says who the contact is
-  return [...others, { name: have.name, email: have.email, ...c }].sort(newer);
+  return [...others, { name: have.name, email: have.email, number: have.number, username: have.username, ...c }].sort(newer);
 }
 
 /** merge puts turns in the order of seq, each once. */
@@ -85,7 +85,12 @@ export function matching<T extends { shortcut: string; text: string }>(replies: 
   return replies.filter((r) => rank(r) < 2).sort((a, b) => rank(a) - rank(b) || a.shortcut.localeCompare(b.shortcut)).slice(0, 8);
 }
 
+/** whoOver is by what the channel of a conversation knows the contact: the number, or the name that those chose who keep theirs to themselves. */
+export function whoOver(thread: Pick<Thread, "window" | "contact">): string {
+  return thread.window?.number || (thread.contact.username ? "@" + thread.contact.username : thread.contact.number);
+}
+
 /** nameOf is how a contact is called; of two visitors without a name each has another. */
-export function nameOf(name: string | undefined, contact: string, visitor: string): string {
-  return name || `${visitor} ${contact.slice(-4)}`;
+export function nameOf(contact: { name?: string; username?: string } | undefined, id: string, visitor: string): string {
+  return contact?.name || (contact?.username ? "@" + contact.username : `${visitor} ${id.slice(-4)}`);
 }

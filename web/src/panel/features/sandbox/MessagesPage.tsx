@@ -13,7 +13,10 @@ import { Handset } from "./Handset";
 import { texts } from "./phoneTexts";
 import { Tabs } from "./Tabs";
 import { texts as sandboxTexts } from "./texts";
-import { useHandset, useHandsetActions, useNumbers, validNumber } from "./useHandset";
+import { useHandset, useHandsetActions, useNumbers, validPhone } from "./useHandset";
+
+/** cleaned is what is typed without what belongs to neither a number nor a username. */
+const cleaned = (s: string): string => (s.startsWith("@") ? s.replace(/[^@A-Za-z0-9._]/g, "") : s.replace(/\D/g, ""));
 
 /** Chosen is which phone the address names. */
 export interface Chosen { sender?: string; number?: string }
@@ -47,14 +50,14 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
   const actions = useHandsetActions(sender, number);
   const [name, setName] = useState("Ana");
   const go = (to: Chosen) => { void navigate({ to: "/sandbox/messages" as never, replace: true, search: ((now: object) => ({ ...now, ...to })) as never }); };
-  const [typed, type] = useTyped(number, (to) => go({ sender, number: to }), 150, (s) => (validNumber(s) ? s : undefined));
+  const [typed, type] = useTyped(number, (to) => go({ sender, number: to }), 150, (s) => (validPhone(s) ? s : undefined));
   return (
     <div className="handset-page">
       <div className="stack">
         <Card label={t.number}>
           <div className="stack" style={{ gap: 12 }}>
             {known.senders.length > 1 && <Select label={t.sender} allowDeselect={false} data={known.senders.map((x) => ({ value: x.id, label: `${x.number} (${x.id})` }))} value={sender} onChange={(v) => go({ sender: v ?? sender })} />}
-            <TextInput label={t.number} description={t.numberHelp} inputMode="numeric" autoComplete="off" value={typed} maxLength={15} error={typed && !validNumber(typed) ? t.badNumber : undefined} onChange={(e) => type(e.currentTarget.value.replace(/\D/g, ""))} />
+            <TextInput label={t.number} description={t.numberHelp} autoComplete="off" spellCheck={false} value={typed} maxLength={31} error={typed && !validPhone(typed) ? t.badNumber : undefined} onChange={(e) => type(cleaned(e.currentTarget.value))} />
             {known.numbers.length > 0 && (
               <div>
                 <p className="small muted" style={{ margin: "0 0 6px" }}>{t.last}</p>
@@ -66,7 +69,7 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
           </div>
         </Card>
       </div>
-      {!validNumber(number) ? <Card flush label={t.messages}><Empty icon={<IconMessage size={22} />} title={t.choose} text={t.chooseText} /></Card>
+      {!validPhone(number) ? <Card flush label={t.messages}><Empty icon={<IconMessage size={22} />} title={t.choose} text={t.chooseText} /></Card>
         : phone.data ? <Handset phone={phone.data} title={company.name} name={name} may={may} t={t} />
         : phone.isError ? <Failed error={phone.error} retry={() => void phone.refetch()} /> : <Rows n={4} />}
     </div>

@@ -9,6 +9,9 @@ export interface Written { kind: "text" | "choice" | "reaction" | "file"; text?:
 /** validNumber reports whether a text is a number as the interface takes it. */
 export const validNumber = (s: string): boolean => /^[0-9]{7,15}$/.test(s);
 
+/** validPhone reports whether a text says whose phone is meant: a number, or @ and the username of somebody who keeps theirs to themself. */
+export const validPhone = (s: string): boolean => validNumber(s) || /^@[A-Za-z0-9._]{1,30}$/.test(s);
+
 /** useNumbers is the sandbox's senders, and whom one of them wrote to last. */
 export function useNumbers(sender: string, every: number | false = 10_000) {
   const company = useCompany();
@@ -22,7 +25,7 @@ export function useNumbers(sender: string, every: number | false = 10_000) {
 export function useHandset(sender: string, number: string) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "handset", sender, number], enabled: !!sender && validNumber(number), refetchInterval: 1_000,
+    queryKey: [company.id, "handset", sender, number], enabled: !!sender && validPhone(number), refetchInterval: 1_000,
     queryFn: ({ signal }) => get<Handset>("/sandbox/phone", { sender, number }, signal),
   });
 }
