@@ -48,8 +48,8 @@ func newMessaging(a *App) *messaging.Messaging {
 	})
 }
 
-// portfolioOf is within what the ids of people hold that the channel reports to a sender: a business portfolio of WhatsApp. To the sandbox all of a
-// company's senders are in one.
+// portfolioOf is the scope of the ids of people that the channel reports to a sender: a business portfolio of WhatsApp. In the sandbox all
+// senders of a company are in one.
 func portfolioOf(s *carillon.Sender) string {
 	if s.Provider == "whatsapp" {
 		return whatsapp.Portfolio(s.Settings)

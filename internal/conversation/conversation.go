@@ -167,7 +167,8 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	now := s.now()
 	in.Contact.ID = carillon.NewID(now)
 	o := &chats.Open{
-		Contact: in.Contact, Known: in.Known, Became: in.Became, Shared: in.Shared, Anew: in.Anew, Always: in.Always, Keep: keepResolved, Now: now,
+		Contact: in.Contact, Known: in.Known, Became: in.Became, Shared: in.Shared,
+		Anew: in.Anew, Always: in.Always, Keep: keepResolved, Now: now,
 		Conversation: chats.Conversation{
 			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: stateOfNew(in.Channel, in.AgentID), Language: in.Language, Page: in.Page,
 		},

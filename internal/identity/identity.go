@@ -9,8 +9,8 @@ import (
 	"carillon"
 )
 
-// Key is what a person is matched by: a line, whatever form its number is written in, or the id by which a channel names a person. The
-// zero value matches nobody. Keys are comparable; their texts are for the database alone.
+// Key matches a person: it is a line, in any form of its number, or the id by which a channel names a person. The zero value matches nobody.
+// Keys are comparable; their texts are for the database alone.
 type Key struct{ text string }
 
 // Number is the key of the line with a number.
@@ -81,7 +81,7 @@ func Of(address string) Key {
 	return User(address)
 }
 
-// Kind is how an identity is known.
+// Kind is the source of an identity.
 type Kind string
 
 // The kinds of identities. Of one kind, scope and key a company has one contact.

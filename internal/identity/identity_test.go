@@ -51,7 +51,7 @@ func TestOtherNumbersHaveOneForm(t *testing.T) {
 	}
 }
 
-// A line is one whichever form it is asked for by, and has no third form.
+// A line is the same by each of its forms, and has no third one.
 func TestFormsAreClosed(t *testing.T) {
 	for _, number := range []string{"525512345601", "5491123456789", "551187654321", "34600111222"} {
 		for _, form := range Number(number).Forms() {

@@ -22,7 +22,9 @@ type answered struct {
 const aboutMost = 120
 
 // answered finds the message that one answers: a reply, something that the person wrote, or a notification's.
-func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, lines []identity.Key) (answered, error) {
+func (m intake) answered(
+	ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, lines []identity.Key,
+) (answered, error) {
 	if in.ReplyTo == "" {
 		return answered{}, nil
 	}

@@ -48,9 +48,10 @@ type Options struct {
 	Sender func(ctx context.Context, uid int64) (*carillon.Sender, error)
 	// AgentOf is the id of the agent that answers for a sender; "": flows and teammates alone.
 	AgentOf func(s *carillon.Sender) string
-	// Portfolio is within what the channel's ids of people hold that a sender gets.
+	// Portfolio is the scope of the channel's ids of people that a sender gets.
 	Portfolio func(s *carillon.Sender) string
-	// Bound returns the notifications with a name_event that a message of whoever has some lines may reply to, the newest first.
+	// Bound returns the notifications with a name_event that a message of a person with some lines may reply to, the newest
+	// first.
 	Bound func(ctx context.Context, s *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error)
 	// Sent is what a person saw of a notification's message, by the provider's id of it; "": it is none of the sender's to the lines.
 	Sent func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (string, error)

@@ -168,7 +168,7 @@ func TestAPersonIsTheSameUnderANewNumberAndANewID(t *testing.T) {
 		again := r.nameless("US.10")
 		again.text("Hello")
 		again.until("it is shown", func() bool { return slices.Contains(p.lines(), "> Hello") })
-		// Whoever gets the old number is somebody else, who sees nothing of it.
+		// The next owner of the old number is somebody else, who sees nothing of it.
 		stranger := &person{rig: r, user: "US.77", number: "5215512345601"}
 		stranger.text("echo")
 		stranger.got("What?")

@@ -364,7 +364,7 @@ func (r *rig) person(number string) *person { return &person{rig: r, number: num
 // nameless is a person whose number the channel does not say.
 func (r *rig) nameless(user string) *person { return &person{rig: r, user: user} }
 
-// address is where the person is written to.
+// address is the number of the person, or else the id.
 func (p *person) address() string {
 	if p.number != "" {
 		return p.number

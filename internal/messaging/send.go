@@ -98,7 +98,7 @@ func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 	return true, m.judge(context.WithoutCancel(ctx), r, channel.SendReply(sending, s, message))
 }
 
-// message is what is sent of a turn, to whom the window says: the number may be somebody else's since the turn was stored.
+// message is what is sent of a turn. It goes to the address in the window: the number in the reply may be somebody else's by now.
 func (m *Messaging) message(ctx context.Context, r *replies.Reply, w *replies.Window) (*provider.Reply, error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, r.CompanyID, r.ConversationID, r.Seq+1, 1)
 	if err != nil {
@@ -113,8 +113,8 @@ func (m *Messaging) message(ctx context.Context, r *replies.Reply, w *replies.Wi
 	}
 	t := &turns[0]
 	x := &provider.Reply{
-		Ref: provider.ReplyRef{ConversationID: r.ConversationID, Seq: r.Seq}, To: w.Number, UserID: w.UserID, Text: t.Text, Choices: t.Extra.Choices,
-		Language: c.Language,
+		Ref: provider.ReplyRef{ConversationID: r.ConversationID, Seq: r.Seq}, To: w.Number, UserID: w.UserID,
+		Text: t.Text, Choices: t.Extra.Choices, Language: c.Language,
 	}
 	for _, source := range t.Extra.Sources {
 		if source.URL != "" {

@@ -141,7 +141,8 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 		at = x.ReceivedAt
 	}
 	if err := m.o.Store.SetWindow(ctx, &replies.Window{
-		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID, Until: at.Add(Window).UTC(),
+		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
+		Until: at.Add(Window).UTC(),
 	}); err != nil {
 		return err
 	}
@@ -188,8 +189,11 @@ func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbou
 		language = cmp.Or(bound[0].Language, language)
 	}
 	start := conversation.Start{
-		Channel: "whatsapp", AgentID: agentID, Language: cmp.Or(language, "en"), Known: m.known(s, in.From, in.UserID), Shared: m.known(s, in.Shared, ""),
-		Contact: chats.Contact{CompanyID: s.CompanyID, Number: in.From, UserID: in.UserID, Username: in.Username, Name: in.Name, Language: language},
+		Channel: "whatsapp", AgentID: agentID, Language: cmp.Or(language, "en"),
+		Known: m.known(s, in.From, in.UserID), Shared: m.known(s, in.Shared, ""),
+		Contact: chats.Contact{
+			CompanyID: s.CompanyID, Number: in.From, UserID: in.UserID, Username: in.Username, Name: in.Name, Language: language,
+		},
 	}
 	if in.Became != nil {
 		start.Became = m.known(s, in.Became.Number, in.Became.UserID)
@@ -211,7 +215,7 @@ func (m intake) shared(ctx context.Context, s *carillon.Sender, c *chats.Convers
 	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID+":number", in.Shared, chats.Extra{Event: conversation.NumberTaken})
 }
 
-// known is what a person is known by to a sender, of which either may be empty.
+// known returns the identities of a person to a sender, by a number and an id, either of which may be empty.
 func (m intake) known(s *carillon.Sender, number, userID string) (all []identity.Identity) {
 	if number != "" {
 		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})

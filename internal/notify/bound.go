@@ -58,7 +58,9 @@ func Bound(
 
 // reachedBy reports whether the provider knows the message of a notification to a person by an id, and whether the person may have got
 // it: they may where it was sent, or is being sent. The body of a notification that reaches nobody is not kept.
-func reachedBy(ctx context.Context, s *store.Store, x *store.Notification, lines []identity.Key, providerID string) (answered, reached bool, err error) {
+func reachedBy(
+	ctx context.Context, s *store.Store, x *store.Notification, lines []identity.Key, providerID string,
+) (answered, reached bool, err error) {
 	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	for i := range messages {
 		m := &messages[i]

@@ -52,7 +52,7 @@ func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 	})
 }
 
-// A reply comes from the form that the channel has, whichever the notification went to.
+// A reply comes from the form that the channel has, and the notification may have gone to the other one.
 func TestAReplyBelongsToWhatWentToAnotherForm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -23,11 +23,14 @@ type Shown struct {
 }
 
 // ShownTo are the last messages that a sender sent to a person and that were delivered, the newest first. It looks at `most` notifications.
-func ShownTo(ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, most int, now time.Time) ([]Shown, error) {
+func ShownTo(
+	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, most int, now time.Time,
+) ([]Shown, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
-	found, _, err := s.Notifications(ctx, companyID, store.Filter{Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}, now)
+	f := store.Filter{Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}
+	found, _, err := s.Notifications(ctx, companyID, f, now)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -54,7 +57,9 @@ func ShownTo(ctx context.Context, s *store.Store, companyID string, senderUID in
 
 // SentAs is the body of a message that a sender sent to a person within a month, by the provider's id of it; "": there is none. What it
 // says follows from the template as it is now.
-func SentAs(ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, providerID string, now time.Time) (string, error) {
+func SentAs(
+	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, providerID string, now time.Time,
+) (string, error) {
 	if len(lines) == 0 {
 		return "", nil
 	}
@@ -80,7 +85,9 @@ func SentAs(ctx context.Context, s *store.Store, companyID string, senderUID int
 		if i < 0 {
 			return "", nil
 		}
-		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool { return identity.Has(lines, m.Number) && m.ProviderID == providerID })
+		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool {
+			return identity.Has(lines, m.Number) && m.ProviderID == providerID
+		})
 		if err != nil || len(shown) == 0 {
 			return "", err
 		}

@@ -34,7 +34,7 @@ type Messages interface {
 type Mobile interface {
 	// MessageID is the channel's id of a message that a phone writes, by its number or the id of the person; client is the phone's own of it.
 	MessageID(address, client string) string
-	// Person is by what the channel knows the person with a username, who keeps the number to themself.
+	// Person is the identity of the person with a username, who hides the number.
 	Person(s *carillon.Sender, username string) identity.Identity
 	// Sample is a file that phones send.
 	Sample(id string) (f provider.InboundFile, ok bool)
@@ -114,7 +114,7 @@ type holder struct {
 	known            identity.Identity
 }
 
-// address is what the phone is kept by: the number, or the channel's id of the person.
+// address is the key of the stored phone: the number, or the channel's id of the person.
 func (h *holder) address() string { return cmp.Or(h.number, h.known.Key.String()) }
 
 // lines are those of the phone that the company may know.
@@ -125,7 +125,7 @@ func (h *holder) lines() []identity.Key {
 	return []identity.Key{h.known.Key}
 }
 
-// usernameForm is the form of usernames, with the sign before them by which they are told from numbers.
+// usernameForm is the form of usernames, behind the sign that distinguishes them from numbers.
 var usernameForm = regexp.MustCompile(`^@[A-Za-z0-9._]{1,30}$`)
 
 // holderOf reads whose phone it is: a number, or `@` and a username.
@@ -170,7 +170,9 @@ func (x handset) show(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := screen{Sender: s.ID, Number: q.Get("number"), Unreachable: phone.Unreachable, Typing: now.Before(phone.TypingUntil), Messages: []bubble{}}
+	page := screen{
+		Sender: s.ID, Number: q.Get("number"), Unreachable: phone.Unreachable, Typing: now.Before(phone.TypingUntil), Messages: []bubble{},
+	}
 	for i := range shown {
 		page.Messages = append(page.Messages, bubbleOf(&shown[i]))
 	}

@@ -159,7 +159,9 @@ func (x suppressed) export(w http.ResponseWriter, r *http.Request) error {
 	_ = out.Write([]string{"number", "type", "reason", "author", "created_at", "user_id"}) // Error reports it
 	for len(page) > 0 {
 		for _, s := range page {
-			_ = out.Write([]string{s.Number, string(s.Type), httpio.Cell(s.Reason), httpio.Cell(s.Author), carillon.FormatTime(s.CreatedAt), s.UserID})
+			_ = out.Write([]string{
+				s.Number, string(s.Type), httpio.Cell(s.Reason), httpio.Cell(s.Author), carillon.FormatTime(s.CreatedAt), s.UserID,
+			})
 		}
 		if out.Flush(); out.Error() != nil {
 			return nil //nolint:nilerr // the caller is gone, and the response has begun

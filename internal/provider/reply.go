@@ -22,7 +22,7 @@ type Inbound struct {
 
 	UserID   string  `json:"user_id,omitempty"`  // the channel's id of the person; "": it has none
 	Username string  `json:"username,omitempty"` // that the person chose
-	Became   *Became `json:"became,omitempty"`   // what the channel says that the person is known by from now on
+	Became   *Became `json:"became,omitempty"`   // the person's identities from now on, as the channel reports
 	Shared   string  `json:"shared,omitempty"`   // the number that the person gave as their own, at our request
 }
 
@@ -34,7 +34,7 @@ func (x *Inbound) Person() string {
 	return x.UserID
 }
 
-// Became is what a person is known by from now on; what is empty stays.
+// Became holds the identities of a person from now on; an empty one has not changed.
 type Became struct {
 	Number string `json:"number,omitempty"`
 	UserID string `json:"user_id,omitempty"`

@@ -16,7 +16,7 @@ import (
 // Recipient is a phone that a sender of the sandbox writes to.
 type Recipient struct {
 	SenderUID int64
-	Number    string // or the id of a person who keeps the number to themself
+	Number    string // or the id of a person who hides it
 }
 
 // UserID is the id by which the sandbox names the person with a username: the same in every run.

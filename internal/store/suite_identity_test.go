@@ -51,7 +51,7 @@ func (r *rig) meets(t *testing.T, company string, known []identity.Identity, cha
 	}}, change...)...)
 }
 
-// knows is how a contact is known, each identity as kind, scope and key.
+// knows lists the identities of a contact, each as kind, scope and key.
 func (r *rig) knows(t *testing.T, company, contactID string) []string {
 	t.Helper()
 	all, err := r.Chats().Identities(t.Context(), company, contactID)
@@ -431,7 +431,7 @@ func suppressedAfterAChange(t *testing.T, r *rig) {
 		o.Became, o.Contact.Number = []identity.Identity{line("34600111333"), personOf("w", "US.2")}, "34600111333"
 	})
 	r.suppressedAre(t, ours, map[string]bool{"34600111222": true, "34600111333": true, "US.2": true})
-	// Whoever has the number next is not known by it to have asked for messages.
+	// The next owner of the number has not asked for messages.
 	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w", "US.3")})
 	r.suppressedAre(t, ours, map[string]bool{"34600111222": true})
 	r.unsuppress(t, "US.3")

@@ -219,7 +219,7 @@ func numberOf(user string) string {
 	return user
 }
 
-// known is what whoever talks is known by. Nobody vouches for the number of a caller.
+// known is the identity of the other side. Nobody vouches for the number of a caller.
 func (p *placed) known() []identity.Identity {
 	switch {
 	case p.call.Number == "":

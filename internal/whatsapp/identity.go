@@ -10,7 +10,7 @@ import (
 	"carillon/internal/provider"
 )
 
-// change is what the channel reports about who a person is, in a message of type system.
+// change is the channel's report of a person's new identities, in a message of type system.
 type change struct {
 	Type           string `json:"type"`
 	WaID           string `json:"wa_id"`
@@ -18,7 +18,7 @@ type change struct {
 	PreviousUserID string `json:"previous_user_id"`
 }
 
-// who sets by what the person is known who wrote a message: the number, where the channel says it, and the channel's id of them, which every
+// who sets the identities of the author of a message: the number, where the channel says it, and the channel's id of them, which every
 // message has since April 2026. The number is absent for people with a username of whom this sender has not heard for a month.
 func (m *inbound) who(x *provider.Inbound, names []profile) {
 	if carillon.ValidNumber(m.From) {
@@ -88,8 +88,8 @@ func (s *status) recipient(r *provider.Receipt) {
 	r.UserID = userID(s.RecipientUserID, s.RecipientID)
 }
 
-// Portfolio is within what the channel's ids of people hold: they differ from one business portfolio to another. The business account stands
-// for its portfolio, of which the callbacks say nothing.
+// Portfolio is the scope of the channel's ids of people, which differ from one business portfolio to another. The business account stands for its
+// portfolio, of which the callbacks say nothing.
 func Portfolio(raw json.RawMessage) string {
 	s, err := parseSettings(raw)
 	if err != nil {

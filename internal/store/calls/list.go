@@ -92,7 +92,9 @@ func formsOf(line identity.Key) []string {
 }
 
 // page reads calls to a number, or to any. edge is the oldest that was looked at where that was not all.
-func (s *Store) page(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Listed, edge carillon.MessageKey, err error) {
+func (s *Store) page(
+	ctx context.Context, companyID string, f Filter, now time.Time,
+) (found []*Listed, edge carillon.MessageKey, err error) {
 	edge, err = s.edge(ctx, companyID, f)
 	if err != nil {
 		return nil, Oldest, err

@@ -297,7 +297,8 @@ const contactColumns = "id, company_id, widget_id, visitor_id, verified, name, e
 func scanContact(row db.Scan) (*Contact, error) {
 	var c Contact
 	var created, seen int64
-	err := row(&c.ID, &c.CompanyID, &c.WidgetID, &c.VisitorID, &c.Verified, &c.Name, &c.Email, &c.Number, &c.Language, &created, &seen, &c.UserID, &c.Username)
+	err := row(&c.ID, &c.CompanyID, &c.WidgetID, &c.VisitorID, &c.Verified, &c.Name, &c.Email, &c.Number, &c.Language, &created, &seen,
+		&c.UserID, &c.Username)
 	c.CreatedAt, c.SeenAt = db.Instant(created), db.Instant(seen)
 	return &c, err
 }
@@ -316,8 +317,8 @@ func (s *Store) SetContact(ctx context.Context, companyID, id, name, email strin
 // ContactEdit is what a teammate changes of a contact; nil leaves what is stored.
 type ContactEdit struct{ Name, Email, Number *string }
 
-// EditContact changes a company's contact and returns it. A number that a teammate notes is no identity of the contact, by which it would be
-// found: what the person does not want is not sent to it either. Errors: not_found.
+// EditContact changes a company's contact and returns it. Nobody is found by a number that a teammate notes, but what the person does not want
+// is not sent to it either. Errors: not_found.
 func (s *Store) EditContact(ctx context.Context, companyID, id string, edit ContactEdit) (*Contact, error) {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE contact SET name = COALESCE($1, name), email = COALESCE($2, email), number = COALESCE($3, number)

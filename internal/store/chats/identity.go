@@ -205,7 +205,7 @@ func (c *claimer) one(ctx context.Context, person, line *identity.Identity) (str
 	if err != nil {
 		return "", err
 	}
-	changedHands := slices.ContainsFunc(there, func(x identity.Identity) bool { return x.Kind == identity.Person && x.Scope == person.Scope })
+	changedHands := namedIn(there, person.Scope)
 	switch {
 	case byPerson == "" && !changedHands:
 		return byLine, nil
@@ -222,6 +222,11 @@ func (c *claimer) one(ctx context.Context, person, line *identity.Identity) (str
 	return c.join(ctx, byPerson, byLine)
 }
 
+// namedIn reports whether identities have an id of a scope.
+func namedIn(all []identity.Identity, scope string) bool {
+	return slices.ContainsFunc(all, func(x identity.Identity) bool { return x.Kind == identity.Person && x.Scope == scope })
+}
+
 // became is the contact that the channel says to have other identities now, with those that it had before; "": none of them is known. Done
 // again it changes nothing.
 func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Identity) (string, error) {
@@ -232,7 +237,7 @@ func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Id
 		if err != nil {
 			return "", err
 		}
-		if person == nil || !slices.ContainsFunc(there, func(x identity.Identity) bool { return x.Kind == identity.Person && x.Scope == person.Scope }) {
+		if person == nil || !namedIn(there, person.Scope) {
 			contactID = byLine // else the number is somebody else's by now
 		}
 	}
@@ -311,8 +316,8 @@ func spread(ctx context.Context, tx *db.Tx, companyID, contactID string) error {
 
 // lose takes an identity from a contact. Its conversations stay, and get no replies by it.
 func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identity) error {
-	if _, err := c.tx.Exec(ctx, "DELETE FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4 AND contact_id = $5",
-		c.companyID, x.Key.String(), string(x.Kind), x.Scope, contactID); err != nil {
+	if _, err := c.tx.Exec(ctx, `DELETE FROM contact_identity
+		WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4 AND contact_id = $5`, c.companyID, x.Key.String(), string(x.Kind), x.Scope, contactID); err != nil {
 		return db.Wrap(err, "remove identity")
 	}
 	delete(c.owned, x)
@@ -321,16 +326,17 @@ func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identit
 	for i, form := range forms {
 		visitors[i] = visitorOf(form)
 	}
-	if _, err := c.tx.Exec(ctx, "UPDATE contact SET number = CASE WHEN number "+c.d.In(1)+" THEN '' ELSE number END, user_id = CASE WHEN user_id "+c.d.In(1)+
-		" THEN '' ELSE user_id END, visitor_id = CASE WHEN visitor_id "+c.d.In(2)+" THEN 'contact:' || id ELSE visitor_id END WHERE id = $3 AND company_id = $4",
+	if _, err := c.tx.Exec(ctx, "UPDATE contact SET number = CASE WHEN number "+c.d.In(1)+" THEN '' ELSE number END, "+
+		"user_id = CASE WHEN user_id "+c.d.In(1)+" THEN '' ELSE user_id END, "+
+		"visitor_id = CASE WHEN visitor_id "+c.d.In(2)+" THEN 'contact:' || id ELSE visitor_id END WHERE id = $3 AND company_id = $4",
 		c.d.List(forms), c.d.List(visitors), contactID, c.companyID); err != nil {
 		return db.Wrap(err, "write contact")
 	}
 	return replies.Readdress(ctx, c.tx, c.companyID, contactID, forms, "", "")
 }
 
-// join makes one contact of two, the older one, and returns its id. Of two open conversations in writing the one in which something was said
-// last goes on, the other is resolved.
+// join makes one contact of two, the older one, and returns its id. Of two open conversations in writing the one with the latest turn goes on,
+// the other is resolved.
 func (c *claimer) join(ctx context.Context, a, b string) (string, error) {
 	kept, gone := min(a, b), max(a, b) // ids rise with time
 	if err := c.resolveOlder(ctx, kept, gone); err != nil {
@@ -339,9 +345,12 @@ func (c *claimer) join(ctx context.Context, a, b string) (string, error) {
 	for _, query := range []string{
 		"UPDATE conversation SET contact_id = $1 WHERE contact_id = $2 AND company_id = $3",
 		"UPDATE contact_identity SET contact_id = $1 WHERE contact_id = $2 AND company_id = $3",
-		`UPDATE contact SET name = CASE WHEN contact.name = '' THEN x.name ELSE contact.name END, email = CASE WHEN contact.email = '' THEN x.email ELSE contact.email END,
-			number = CASE WHEN contact.number = '' THEN x.number ELSE contact.number END, language = CASE WHEN contact.language = '' THEN x.language ELSE contact.language END,
-			user_id = CASE WHEN contact.user_id = '' THEN x.user_id ELSE contact.user_id END, username = CASE WHEN contact.username = '' THEN x.username ELSE contact.username END,
+		`UPDATE contact SET name = CASE WHEN contact.name = '' THEN x.name ELSE contact.name END,
+			email = CASE WHEN contact.email = '' THEN x.email ELSE contact.email END,
+			number = CASE WHEN contact.number = '' THEN x.number ELSE contact.number END,
+			language = CASE WHEN contact.language = '' THEN x.language ELSE contact.language END,
+			user_id = CASE WHEN contact.user_id = '' THEN x.user_id ELSE contact.user_id END,
+			username = CASE WHEN contact.username = '' THEN x.username ELSE contact.username END,
 			seen_at = CASE WHEN contact.seen_at < x.seen_at THEN x.seen_at ELSE contact.seen_at END
 			FROM contact AS x WHERE contact.id = $1 AND x.id = $2 AND contact.company_id = $3 AND x.company_id = $3`,
 	} {

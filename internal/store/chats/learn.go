@@ -10,7 +10,7 @@ import (
 	"carillon/internal/identity"
 )
 
-// Report is what a channel reports of a person whom something was sent to.
+// Report is a channel's report of the recipient of a message.
 type Report struct {
 	Number string             // that it was sent to
 	As     string             // the channel's own form of it; "": it does not say

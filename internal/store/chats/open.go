@@ -26,7 +26,7 @@ type Open struct {
 	Keep time.Duration
 	Now  time.Time
 
-	// Known is what the contact is known by: a line or the channel's id of a person, or both, of which the channel says that they are one
+	// Known are identities of the contact: a line or the channel's id of a person, or both, of which the channel says that they are one
 	// person's. Without it the contact is a widget's, found by its visitor id.
 	Known []identity.Identity
 	// Became are the identities that the channel says the person has now instead of those in Known.
@@ -111,7 +111,7 @@ func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, er
 	return contact, claims.give(ctx, contact.ID, present...)
 }
 
-// visitorFor is the visitor of a contact that is made: its number, by which programs before schema 37 find it, else what it is known by.
+// visitorFor is the visitor of a contact that is made: its number, by which programs before schema 37 find it, else its id.
 func visitorFor(number string, known []identity.Identity) string {
 	if number != "" {
 		return visitorOf(number)

@@ -1,5 +1,5 @@
-// Package suppressions is the SQL of the people whom a company's messages and calls skip. A row is a number, with the channel's id of the person where that is known,
-// or an id alone. A person is matched by any form of a number.
+// Package suppressions is the SQL of the people whom a company's messages and calls skip. A row is a number, with the channel's id of the
+// person where that is known, or an id alone. A person is matched by any form of a number.
 package suppressions
 
 import (
@@ -67,7 +67,7 @@ type Suppression struct {
 	CreatedAt time.Time
 }
 
-// Address is what the list is in the order of: the number, or the channel's id where none is known.
+// Address is the key of a list's order: the number, or the channel's id where none is known.
 func (x *Suppression) Address() string {
 	if x.Number != "" {
 		return x.Number
@@ -77,7 +77,9 @@ func (x *Suppression) Address() string {
 
 // Suppressed returns which of the people of a request of the class are suppressed, by any form of a number. Callers skip it where
 // Company.Suppresses is false.
-func (s *Store) Suppressed(ctx context.Context, companyID string, class carillon.Class, people []identity.Key) (map[identity.Key]bool, error) {
+func (s *Store) Suppressed(
+	ctx context.Context, companyID string, class carillon.Class, people []identity.Key,
+) (map[identity.Key]bool, error) {
 	if len(people) == 0 {
 		return nil, nil
 	}

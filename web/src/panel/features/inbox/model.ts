@@ -85,7 +85,7 @@ export function matching<T extends { shortcut: string; text: string }>(replies: 
   return replies.filter((r) => rank(r) < 2).sort((a, b) => rank(a) - rank(b) || a.shortcut.localeCompare(b.shortcut)).slice(0, 8);
 }
 
-/** whoOver is by what the channel of a conversation knows the contact: the number, or the name that those chose who keep theirs to themselves. */
+/** whoOver names the contact to the channel of a conversation: by the number, or by the username where the number is hidden. */
 export function whoOver(thread: Pick<Thread, "window" | "contact">): string {
   return thread.window?.number || (thread.contact.username ? "@" + thread.contact.username : thread.contact.number);
 }

@@ -15,7 +15,7 @@ import { Tabs } from "./Tabs";
 import { texts as sandboxTexts } from "./texts";
 import { useHandset, useHandsetActions, useNumbers, validPhone } from "./useHandset";
 
-/** cleaned is what is typed without what belongs to neither a number nor a username. */
+/** cleaned takes characters out that belong to neither a number nor a username. */
 const cleaned = (s: string): string => (s.startsWith("@") ? s.replace(/[^@A-Za-z0-9._]/g, "") : s.replace(/\D/g, ""));
 
 /** Chosen is which phone the address names. */

@@ -9,7 +9,7 @@ export interface Written { kind: "text" | "choice" | "reaction" | "file"; text?:
 /** validNumber reports whether a text is a number as the interface takes it. */
 export const validNumber = (s: string): boolean => /^[0-9]{7,15}$/.test(s);
 
-/** validPhone reports whether a text says whose phone is meant: a number, or @ and the username of somebody who keeps theirs to themself. */
+/** validPhone reports whether a text names a phone: a number, or @ and the username of somebody who hides theirs. */
 export const validPhone = (s: string): boolean => validNumber(s) || /^@[A-Za-z0-9._]{1,30}$/.test(s);
 
 /** useNumbers is the sandbox's senders, and whom one of them wrote to last. */
