@@ -88,7 +88,7 @@ var layers = map[string]float64{
 	"internal/activity":           5,
 	"internal/store/templates":    6,
 	"internal/store/resources":    6,
-	"internal/store/suppressions": 6,
+	"internal/store/suppressions": 6.25,
 	"internal/store/stats":        6,
 	"internal/store/senders":      6,
 	"internal/store/rates":        6,
@@ -132,6 +132,7 @@ var layers = map[string]float64{
 	"internal/need":       9,
 	"internal/schedule":   9,
 	"internal/provider":   9,
+	"internal/identity":   9,
 
 	"internal/call/destination": 9,
 

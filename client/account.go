@@ -70,7 +70,8 @@ func (c *Client) Suppressions() Suppressions { return Suppressions{c} }
 
 // Suppression is a number that gets nothing.
 type Suppression struct {
-	Number    string    `json:"number"`
+	Number    string    `json:"number"`  // "": none is known
+	UserID    string    `json:"user_id"` // the channel's id of the person; "": none is known
 	Reason    string    `json:"reason"`
 	CreatedAt time.Time `json:"created_at"`
 	Type      string    `json:"type"` // all, or marketing alone

@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
+	"carillon/internal/identity"
 	"carillon/internal/messaging"
 	"carillon/internal/provider"
 	"carillon/internal/store"
@@ -105,10 +106,11 @@ func (p *texter) connect() {
 	p.messages = messaging.New(messaging.Options{
 		Store: s.Replies(), Chats: s.Chats(), Conversations: p.talks, Agents: p, Files: files.New(s.Files(), files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
 		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Sender, AgentOf: func(*carillon.Sender) string { return agentID },
-		Bound:      func(context.Context, *carillon.Sender, string, string) ([]*chats.Bound, error) { return nil, nil },
-		Sent:       func(context.Context, *carillon.Sender, string, string) (string, error) { return "", nil },
+		Portfolio:  func(*carillon.Sender) string { return "" },
+		Bound:      func(context.Context, *carillon.Sender, []identity.Key, string) ([]*chats.Bound, error) { return nil, nil },
+		Sent:       func(context.Context, *carillon.Sender, []identity.Key, string) (string, error) { return "", nil },
 		Begun:      s.Runs().Begun,
-		Suppressed: func(context.Context, string, string) (bool, error) { return false, nil },
+		Suppressed: func(context.Context, string, identity.Key) (bool, error) { return false, nil },
 		Publisher:  p.hub, Log: slog.New(slog.DiscardHandler), Node: node, Alone: true,
 	})
 	p.stop = running(p.t, p.messages.Run)

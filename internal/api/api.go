@@ -62,6 +62,8 @@ type Callback struct {
 	// Signed reports whether a callback carries a well-formed signature; without one its body is not read.
 	Signed func(header http.Header) bool
 	Verify func(settings json.RawMessage, header http.Header, body []byte) bool
+	// Portfolio is the scope of the provider's ids of people that a sender gets.
+	Portfolio func(s *carillon.Sender) string
 	// Parse returns the events of one sender in a callback, and counts those of other numbers.
 	Parse func(body []byte, s *carillon.Sender) (CallbackEvents, error)
 }

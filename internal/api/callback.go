@@ -15,9 +15,11 @@ import (
 	"carillon"
 	"carillon/internal/catalog"
 	"carillon/internal/httpio"
+	"carillon/internal/identity"
 	"carillon/internal/notify"
 	"carillon/internal/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/suppressions"
 )
 
@@ -190,6 +192,9 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		if err := s.suppressOptOuts(ctx, x, events.Receipts); err != nil {
 			return err
 		}
+		if err := s.learn(ctx, cb, x, events.Receipts); err != nil {
+			return err
+		}
 	}
 	if err := s.obeyPreferences(ctx, x, events.Preferences); err != nil {
 		return err
@@ -234,6 +239,29 @@ func (s callbacks) claimed(ctx context.Context, x *carillon.Sender, all []provid
 		own = append(own, m)
 	}
 	return own
+}
+
+// learn stores whose the numbers are that messages were sent to, where the channel names the people.
+func (s callbacks) learn(ctx context.Context, cb Callback, x *carillon.Sender, receipts []provider.Receipt) error {
+	var reports []chats.Report
+	for i := range receipts {
+		r := &receipts[i]
+		if r.UserID == "" || cb.Portfolio == nil {
+			continue
+		}
+		number, err := s.store.NumberOf(ctx, x.UID, r.Ref)
+		if err != nil {
+			return err
+		}
+		if number != "" {
+			who := &identity.Identity{Kind: identity.Person, Scope: cb.Portfolio(x), Key: identity.User(r.UserID)}
+			reports = append(reports, chats.Report{Number: number, As: r.Number, Person: who})
+		}
+	}
+	if len(reports) == 0 {
+		return nil
+	}
+	return s.store.Chats().Learn(ctx, x.CompanyID, reports, time.Now())
 }
 
 // suppressOptOuts suppresses the recipients who opted out of marketing at the channel, for marketing.

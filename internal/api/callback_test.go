@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/schedule"
 	"carillon/internal/store"
@@ -501,7 +502,7 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 		}
 		byID := func(want bool) { // which no number is known of
 			t.Helper()
-			if _, err := r.store.Suppression(t.Context(), r.main.CompanyID, "ES.2"); want != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
+			if _, err := r.store.Suppression(t.Context(), r.main.CompanyID, identity.User("ES.2")); want != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
 				t.Errorf("ES.2 is suppressed: %v, not %t", err, want)
 			}
 		}

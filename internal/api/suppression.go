@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
 )
@@ -33,14 +34,15 @@ func (s suppressionList) routes() []httpio.Route {
 }
 
 type suppressionRow struct {
-	Number    string `json:"number"`
+	Number    string `json:"number"` // "": none is known
 	Reason    string `json:"reason"`
 	CreatedAt string `json:"created_at"`
 	Type      string `json:"type"`
+	UserID    string `json:"user_id,omitempty"` // the channel's id of the person
 }
 
 func rowOf(x suppressions.Suppression) suppressionRow {
-	return suppressionRow{x.Number, x.Reason, carillon.FormatTime(x.CreatedAt), string(x.Type)}
+	return suppressionRow{x.Number, x.Reason, carillon.FormatTime(x.CreatedAt), string(x.Type), x.UserID}
 }
 
 const suppressionCursor = "suppression"
@@ -59,10 +61,10 @@ func (s suppressionList) list(r *http.Request) (any, error) {
 		return nil, err
 	}
 	found, err := s.store.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
-	return httpio.ListOf(page, suppressionCursor, found, func(x suppressions.Suppression) string { return x.Number }, rowOf), err
+	return httpio.ListOf(page, suppressionCursor, found, func(x suppressions.Suppression) string { return x.Address() }, rowOf), err
 }
 
-// suppress adds a number, for all types. For one that is on the list so already it responds with the stored entry.
+// suppress adds a number, for all types. For one that is on the list so already, in any form, it responds with the stored entry.
 func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, error) {
 	number, reason, err := readSuppression(r)
 	if err != nil {
@@ -72,7 +74,7 @@ func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, erro
 	if err := s.store.Suppress(r.Context(), p.Company.ID, suppressions.All, reason, now, number); err != nil {
 		return nil, err
 	}
-	x, err := s.store.Suppression(r.Context(), p.Company.ID, number)
+	x, err := s.store.Suppression(r.Context(), p.Company.ID, identity.Number(number))
 	switch {
 	case carillon.IsCode(err, carillon.NotFound): // another request has removed it since
 		x = &suppressions.Suppression{Number: number, Type: suppressions.All, Reason: reason, CreatedAt: now}
@@ -109,11 +111,11 @@ func readSuppression(r *http.Request) (number, reason string, err error) {
 }
 
 func (s suppressionList) unsuppress(r *http.Request, p *auth.Principal) (any, error) {
-	number := r.PathValue("number")
-	if !carillon.ValidNumber(number) {
+	address := r.PathValue("number")
+	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
 		return nil, carillon.Absent("Suppression")
 	}
-	removed, err := s.store.Unsuppress(r.Context(), p.Company.ID, number)
+	removed, err := s.store.Unsuppress(r.Context(), p.Company.ID, identity.Of(address))
 	if err == nil && !removed {
 		err = carillon.Absent("Suppression")
 	}

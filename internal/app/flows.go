@@ -84,7 +84,7 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 	}
 	number := who.Contact.Number
 	if number == "" {
-		return nil, "The contact has no number", true, nil
+		return nil, "The contact's number is not known: templates and calls need one", true, nil
 	}
 	contact := map[string]string{"number": number}
 	if first, last, _ := strings.Cut(who.Contact.Name, " "); first != "" {

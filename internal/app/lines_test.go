@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
@@ -120,12 +121,12 @@ func TestAWishInACallHoldsAsFarAsItIsProved(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, class := range []carillon.Class{carillon.Transactional, carillon.Utility, carillon.Marketing} {
-				hit, err := s.Suppressed(t.Context(), alpha, class, []string{number})
-				if want := class == carillon.Marketing || x.of == suppressions.All; hit[number] != want || err != nil {
+				hit, err := s.Suppressed(t.Context(), alpha, class, identity.Numbers(number))
+				if want := class == carillon.Marketing || x.of == suppressions.All; hit[identity.Number(number)] != want || err != nil {
 					t.Errorf("%+v: of %s: %v, %v", x, class, hit, err)
 				}
 			}
-			if kept, err := s.Suppression(t.Context(), alpha, number); err != nil || kept.Type != x.of || kept.Reason != x.why {
+			if kept, err := s.Suppression(t.Context(), alpha, identity.Number(number)); err != nil || kept.Type != x.of || kept.Reason != x.why {
 				t.Errorf("%+v: %+v, %v", x, kept, err)
 			}
 		}

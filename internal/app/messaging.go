@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/messaging"
 	"carillon/internal/notify"
 	"carillon/internal/provider"
@@ -23,30 +24,40 @@ func newMessaging(a *App) *messaging.Messaging {
 		Shares: a.shares,
 		Store:  s.Replies(), Chats: s.Chats(), Conversations: a.conversations, Agents: talking{s}, Files: a.files,
 		Channels: map[string]messaging.Channel{"whatsapp": whatsappReplies{a.whatsapp}, "sandbox": sandboxReplies{a.sandbox}}, Sender: s.Sender, AgentOf: agentOf,
-		Bound: func(ctx context.Context, x *carillon.Sender, number, replyTo string) ([]*chats.Bound, error) {
-			return notify.Bound(ctx, s, x.CompanyID, x.UID, number, replyTo, time.Now())
+		Portfolio: portfolioOf,
+		Bound: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error) {
+			return notify.Bound(ctx, s, x.CompanyID, x.UID, lines, replyTo, time.Now())
 		},
-		Sent: func(ctx context.Context, x *carillon.Sender, number, providerID string) (string, error) {
-			return notify.SentAs(ctx, s, x.CompanyID, x.UID, number, providerID, time.Now())
+		Sent: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, providerID string) (string, error) {
+			return notify.SentAs(ctx, s, x.CompanyID, x.UID, lines, providerID, time.Now())
 		},
-		Proved: func(ctx context.Context, x *carillon.Sender, number, providerID string) (bool, error) {
-			return notify.Proved(ctx, a.notify, x, number, providerID)
+		Proved: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
+			return notify.Proved(ctx, a.notify, x, lines, providerID)
 		},
 		Begun: s.Runs().Begun,
-		Suppress: func(ctx context.Context, companyID, number string) error {
-			return s.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), number)
+		Suppress: func(ctx context.Context, companyID string, addresses ...string) error {
+			return s.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), addresses...)
 		},
-		Lift: func(ctx context.Context, companyID, number string) error {
-			_, err := s.Unsuppress(ctx, companyID, number)
+		Lift: func(ctx context.Context, companyID string, who identity.Key) error {
+			_, err := s.Unsuppress(ctx, companyID, who)
 			return err
 		},
-		Suppressed: func(ctx context.Context, companyID, number string) (bool, error) {
-			found, err := s.Suppressed(ctx, companyID, carillon.Marketing, []string{number})
-			return found[number], err
+		Suppressed: func(ctx context.Context, companyID string, who identity.Key) (bool, error) {
+			found, err := s.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
+			return found[who], err
 		},
 		FileURL:   func(f *chats.File) string { return a.files.Signed(f, a.ready.BaseURL, time.Now()).URL },
 		Publisher: a.hub, Observer: a.metrics.chat, Log: a.log, Alone: s.SQLite(), Node: a.queue.ID(),
 	})
+}
+
+// portfolioOf is the scope of the ids of people that the channel reports to a sender: a business portfolio of WhatsApp. In the sandbox all
+// senders of a company are in one.
+func portfolioOf(s *carillon.Sender) string {
+	if s.Provider == "whatsapp" {
+		return whatsapp.Portfolio(s.Settings)
+	}
+	return s.Provider
 }
 
 // agentOf is the id of the agent that answers for a messaging sender.
@@ -88,8 +99,13 @@ func (c sandboxReplies) File(ctx context.Context, s *carillon.Sender, id string,
 }
 
 // MessageID implements panel.Mobile.
-func (sandboxReplies) MessageID(number, client string) string {
-	return sandbox.MessageID(number, client)
+func (sandboxReplies) MessageID(address, client string) string {
+	return sandbox.MessageID(address, client)
+}
+
+// Person implements panel.Mobile.
+func (sandboxReplies) Person(s *carillon.Sender, username string) identity.Identity {
+	return identity.Identity{Kind: identity.Person, Scope: portfolioOf(s), Key: identity.User(sandbox.UserID(username))}
 }
 
 // Sample implements panel.Mobile.

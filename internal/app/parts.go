@@ -89,6 +89,7 @@ func callbacks() map[string]api.Callback {
 		Verify: func(settings json.RawMessage, header http.Header, body []byte) bool {
 			return whatsapp.Verify(settings, header.Get(whatsapp.SignatureHeader), body)
 		},
+		Portfolio: portfolioOf,
 		Parse: func(body []byte, s *carillon.Sender) (api.CallbackEvents, error) {
 			c, err := whatsapp.ParseCallback(body, s.UID)
 			if len(c.PhoneNumberIDs) > 0 && !slices.Contains(c.PhoneNumberIDs, whatsapp.PhoneNumberID(s.Settings)) {

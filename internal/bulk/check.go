@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/store/bulk"
 )
 
@@ -23,7 +24,7 @@ func (x worker) check(ctx context.Context, v *View) error {
 	if err != nil {
 		return err
 	}
-	c := checking{x: x, v: v, template: t, company: company, seen: make(map[string]int, v.Total)}
+	c := checking{x: x, v: v, template: t, company: company, seen: make(map[identity.Key]int, v.Total)}
 	c.class, _ = carillon.ParseClass(v.Settings.Type)
 	var waiting []bulk.Check
 	for v.Done < v.Batches {
@@ -64,7 +65,7 @@ type checking struct {
 	template *carillon.Template
 	company  *carillon.Company
 	class    carillon.Class
-	seen     map[string]int // the line of each number that is sent
+	seen     map[identity.Key]int // the row of each line that is sent to
 }
 
 // batch checks the rows of a batch: the number first, then what the template needs, then whether the person wants it, and has it already.
@@ -88,9 +89,10 @@ func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
 	for _, f := range c.v.Settings.unfit(c.template, rows, bad) {
 		bad[f.I] = f
 	}
-	suppressed := map[string]bool{}
+	people := identity.Numbers(numbers...) // of rows without a good number nobody
+	suppressed := map[identity.Key]bool{}
 	if c.company.Suppresses {
-		if suppressed, err = c.x.o.Store.Suppressed(ctx, c.v.CompanyID, c.class, slices.DeleteFunc(slices.Clone(numbers), func(s string) bool { return s == "" })); err != nil {
+		if suppressed, err = c.x.o.Store.Suppressed(ctx, c.v.CompanyID, c.class, people); err != nil {
 			return bulk.Check{}, err
 		}
 	}
@@ -98,13 +100,13 @@ func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
 		if _, known := bad[i]; known {
 			continue
 		}
-		switch line, twice := c.seen[numbers[i]]; {
-		case suppressed[numbers[i]]:
+		switch line, twice := c.seen[people[i]]; {
+		case suppressed[people[i]]:
 			bad[i] = fault{I: i, Reason: Suppressed}
 		case twice:
 			bad[i] = fault{i, Duplicate, strconv.Itoa(line)}
 		default:
-			c.seen[numbers[i]] = r.Line
+			c.seen[people[i]] = r.Line
 		}
 	}
 	return c.counted(n, len(rows), bad), nil

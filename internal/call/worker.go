@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/call/dial"
 	"carillon/internal/call/hours"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
@@ -134,11 +135,12 @@ func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 	if !a.company.Suppresses {
 		return queue.Done{}, false
 	}
-	hit, err := c.store.Suppressed(ctx, a.company.ID, a.Class, []string{a.Number})
+	who := identity.Number(a.Number)
+	hit, err := c.store.Suppressed(ctx, a.company.ID, a.Class, []identity.Key{who})
 	if err != nil {
 		return a.later(now, "postponed by a fault on our side"), true
 	}
-	if !hit[a.Number] {
+	if !hit[who] {
 		return queue.Done{}, false
 	}
 	return a.done(now, work.MoveDone, dial.Ending{State: carillon.StateSkipped, Reason: carillon.ReasonSuppressed, At: now}, false), true

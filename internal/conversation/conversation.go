@@ -24,6 +24,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/cache"
 	"carillon/internal/flow"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
@@ -151,7 +152,10 @@ func (s *core) now() time.Time { return s.o.Now().Truncate(time.Millisecond).UTC
 
 // Start is what a contact comes with.
 type Start struct {
-	Contact  chats.Contact // company, widget, visitor id, whether it is verified; name, e-mail, language where they are known
+	Contact  chats.Contact       // company, widget, visitor id, whether it is verified; name, e-mail, language where they are known
+	Known    []identity.Identity // instead of widget and visitor id: see chats.Open, also of Became and Shared
+	Became   []identity.Identity
+	Shared   []identity.Identity
 	Channel  string
 	AgentID  string // "": a teammate answers, or a flow
 	Language string
@@ -165,7 +169,8 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	now := s.now()
 	in.Contact.ID = carillon.NewID(now)
 	o := &chats.Open{
-		Contact: in.Contact, Anew: in.Anew, Always: in.Always, Keep: keepResolved, Now: now,
+		Contact: in.Contact, Known: in.Known, Became: in.Became, Shared: in.Shared,
+		Anew: in.Anew, Always: in.Always, Keep: keepResolved, Now: now,
 		Conversation: chats.Conversation{
 			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: stateOfNew(in.Channel, in.AgentID), Language: in.Language, Page: in.Page,
 		},

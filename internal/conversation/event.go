@@ -27,10 +27,12 @@ const (
 	NotShown   = "not_shown"      // a message of a kind that cannot be shown: the text is the kind
 	NoFile     = "file_missing"   // a file that is not there, for the reason Extra.Why: the text is its name
 	Renumbered = "number_changed" // the contact has another number: the text is it
-	Stopped    = "stopped"        // the contact wants no more messages
-	Started    = "started"        // the contact wants messages again
-	Templated  = "template_sent"  // a teammate, Extra.Name, sent a template: the text is what the contact sees, Extra.Notification its id
-	Scored     = "scored"         // the contact likes or dislikes the turn Extra.Of, as the text says
+	// NumberTaken is of a number that the contact gave as their own, and that another contact has: the text is it.
+	NumberTaken = "number_taken"
+	Stopped     = "stopped"       // the contact wants no more messages
+	Started     = "started"       // the contact wants messages again
+	Templated   = "template_sent" // a teammate, Extra.Name, sent a template: the text is what the contact sees, Extra.Notification its id
+	Scored      = "scored"        // the contact likes or dislikes the turn Extra.Of, as the text says
 )
 
 // What a contact does over a messaging channel that answers nothing.

@@ -258,6 +258,7 @@ func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bou
 		{"first_name", first},
 		{"email", contact.Email},
 		{"number", contact.Number},
+		{"username", contact.Username},
 		{"verified", map[bool]string{true: "yes", false: "no"}[contact.Verified]},
 		{"language", c.Language},
 		{"channel", c.Channel},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/store/chats"
 )
@@ -21,7 +22,9 @@ type answered struct {
 const aboutMost = 120
 
 // answered finds the message that one answers: a reply, something that the person wrote, or a notification's.
-func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (answered, error) {
+func (m intake) answered(
+	ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, lines []identity.Key,
+) (answered, error) {
 	if in.ReplyTo == "" {
 		return answered{}, nil
 	}
@@ -42,7 +45,7 @@ func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conve
 		return answered{}, err
 	}
 	if t == nil {
-		text, err := m.o.Sent(ctx, s, in.From, in.ReplyTo)
+		text, err := m.o.Sent(ctx, s, lines, in.ReplyTo)
 		if err != nil || text != "" {
 			return answered{text: begin(text)}, err
 		}
@@ -50,7 +53,7 @@ func (m intake) answered(ctx context.Context, s *carillon.Sender, c *chats.Conve
 			return answered{}, err
 		}
 		if t == nil {
-			return m.provedSent(ctx, s, in)
+			return m.provedSent(ctx, s, in, lines)
 		}
 	}
 	text := t.Text
@@ -93,15 +96,15 @@ func (m intake) proved(ctx context.Context, s *carillon.Sender, c *chats.Convers
 }
 
 // provedSent is proved for a button of a notification's message.
-func (m intake) provedSent(ctx context.Context, s *carillon.Sender, in *provider.Inbound) (answered, error) {
+func (m intake) provedSent(ctx context.Context, s *carillon.Sender, in *provider.Inbound, lines []identity.Key) (answered, error) {
 	if m.o.Proved == nil || in.Kind != provider.InboundChoice {
 		return answered{}, nil
 	}
-	known, err := m.o.Proved(ctx, s, in.From, in.ReplyTo)
+	known, err := m.o.Proved(ctx, s, lines, in.ReplyTo)
 	if err != nil || !known {
 		return answered{}, err
 	}
-	text, err := m.o.Sent(ctx, s, in.From, in.ReplyTo)
+	text, err := m.o.Sent(ctx, s, lines, in.ReplyTo)
 	return answered{text: begin(text)}, err
 }
 

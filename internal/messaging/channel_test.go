@@ -1,6 +1,7 @@
 package messaging_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ type channel struct {
 	n      int
 	busy   map[string]bool   // numbers to which a reply is being posted
 	faults []string          // what no channel should see
-	posts  map[string][]post // by number, in the order in which they came
+	posts  map[string][]post // by number, or by the id of a person without one, in the order in which they came
 	marks  []mark
 	files  map[string]*file
 	decide func(x post) *provider.Outcome // nil: it is accepted
@@ -50,12 +51,13 @@ func (c *channel) SendReply(_ context.Context, _ *carillon.Sender, m *provider.R
 	c.mu.Lock()
 	c.n++
 	x := post{Reply: *m, id: fmt.Sprint("wamid.out.", c.n)}
-	at := len(c.posts[m.To])
-	if c.busy[m.To] {
-		c.faults = append(c.faults, "two replies at once to "+m.To)
+	to := cmp.Or(m.To, m.UserID)
+	at := len(c.posts[to])
+	if c.busy[to] {
+		c.faults = append(c.faults, "two replies at once to "+to)
 	}
-	c.busy[m.To] = true
-	c.posts[m.To] = append(c.posts[m.To], x)
+	c.busy[to] = true
+	c.posts[to] = append(c.posts[to], x)
 	decide := c.decide
 	c.mu.Unlock()
 	outcome := provider.Outcome{Verdict: provider.Sent, ProviderID: x.id}
@@ -66,9 +68,9 @@ func (c *channel) SendReply(_ context.Context, _ *carillon.Sender, m *provider.R
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.busy[m.To] = false
+	c.busy[to] = false
 	// With an unknown outcome the channel has it, but we do not know that.
-	c.posts[m.To][at].accepted = outcome.Verdict == provider.Sent || outcome.Verdict == provider.Unknown
+	c.posts[to][at].accepted = outcome.Verdict == provider.Sent || outcome.Verdict == provider.Unknown
 	return outcome
 }
 

@@ -8,6 +8,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/files"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
@@ -46,20 +48,23 @@ type Options struct {
 	Sender func(ctx context.Context, uid int64) (*carillon.Sender, error)
 	// AgentOf is the id of the agent that answers for a sender; "": flows and teammates alone.
 	AgentOf func(s *carillon.Sender) string
-	// Bound returns the notifications with a name_event that a message may reply to, the newest first.
-	Bound func(ctx context.Context, s *carillon.Sender, number, replyTo string) ([]*chats.Bound, error)
-	// Sent is what a person saw of a notification's message, by the provider's id of it; "": it is none of the sender's to the number.
-	Sent func(ctx context.Context, s *carillon.Sender, number, providerID string) (string, error)
-	// Proved records that the one notification's message to a number has arrived whose outcome is not known, since the person answers it by
-	// an id of the provider's that is not known either; false: there is none. nil: it is not recorded.
-	Proved func(ctx context.Context, s *carillon.Sender, number, providerID string) (bool, error)
+	// Portfolio is the scope of the channel's ids of people that a sender gets.
+	Portfolio func(s *carillon.Sender) string
+	// Bound returns the notifications with a name_event that a message of a person with some lines may reply to, the newest
+	// first.
+	Bound func(ctx context.Context, s *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error)
+	// Sent is what a person saw of a notification's message, by the provider's id of it; "": it is none of the sender's to the lines.
+	Sent func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (string, error)
+	// Proved records that the one notification's message to a person with some lines has arrived whose outcome is not known, since the person
+	// answers it by an id of the provider's that is not known either; false: there is none. nil: it is not recorded.
+	Proved func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error)
 	// Begun reports whether a notification has begun a flow in a conversation.
 	Begun func(ctx context.Context, companyID, conversationID, notificationID string) (bool, error)
-	// Suppress has a number get nothing any more, Lift has it get messages again.
-	Suppress func(ctx context.Context, companyID, number string) error
-	Lift     func(ctx context.Context, companyID, number string) error
-	// Suppressed reports whether a number does not get all messages.
-	Suppressed func(ctx context.Context, companyID, number string) (bool, error)
+	// Suppress has the person with a number or an id of the channel get nothing any more, Lift has them get messages again.
+	Suppress func(ctx context.Context, companyID string, addresses ...string) error
+	Lift     func(ctx context.Context, companyID string, who identity.Key) error
+	// Suppressed reports whether a person does not get all messages.
+	Suppressed func(ctx context.Context, companyID string, who identity.Key) (bool, error)
 	// FileURL is an address at which the channel can load a file of ours.
 	FileURL   func(f *chats.File) string
 	Publisher conversation.Publisher
@@ -198,7 +203,7 @@ func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provi
 			return fmt.Errorf("store an inbound message: %w", err)
 		}
 		rows[i] = replies.Inbound{
-			SenderUID: s.UID, ProviderID: all[i].ID, CompanyID: s.CompanyID, Number: all[i].From, Content: string(content),
+			SenderUID: s.UID, ProviderID: all[i].ID, CompanyID: s.CompanyID, Person: personOf(&all[i]), Content: string(content),
 			ReceivedAt: now.Add(time.Duration(i) * time.Millisecond), // they are taken in in this order
 		}
 	}
@@ -208,6 +213,9 @@ func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provi
 	poke(m.came)
 	return nil
 }
+
+// personOf is whose messages follow each other: by the channel's id of the person where it says one, for the number may be there or not.
+func personOf(x *provider.Inbound) string { return cmp.Or(x.UserID, identity.Number(x.From).String()) }
 
 // Receipts stores what the channel reports of replies.
 func (m *Messaging) Receipts(ctx context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error {

@@ -18,7 +18,7 @@ func (m intake) wish(ctx context.Context, t *taking) (asked, error) {
 	if err != nil || a.wish != start {
 		return a, err
 	}
-	suppressed, err := m.o.Suppressed(ctx, t.sender.CompanyID, t.From)
+	suppressed, err := m.o.Suppressed(ctx, t.sender.CompanyID, t.who)
 	if !suppressed {
 		a = asked{}
 	}
@@ -75,7 +75,7 @@ func (m intake) obey(ctx context.Context, t *taking, a asked) error {
 	what, text := conversation.Started, texts.started
 	if a.wish == stop {
 		what, text = conversation.Stopped, texts.stopped
-		if err := m.o.Suppress(ctx, company, t.From); err != nil {
+		if err := m.o.Suppress(ctx, company, t.Person()); err != nil {
 			return fmt.Errorf("suppress a number: %w", err)
 		}
 		if err := runner.Stop(ctx, company, id, strings.TrimSpace(t.Text)); err != nil {
@@ -89,7 +89,7 @@ func (m intake) obey(ctx context.Context, t *taking, a asked) error {
 		return err
 	}
 	if a.wish == start {
-		if err := m.o.Lift(ctx, company, t.From); err != nil {
+		if err := m.o.Lift(ctx, company, t.who); err != nil {
 			return fmt.Errorf("lift a suppression: %w", err)
 		}
 	}

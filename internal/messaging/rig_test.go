@@ -22,6 +22,7 @@ import (
 	"carillon/internal/conversation"
 	"carillon/internal/files"
 	"carillon/internal/flow"
+	"carillon/internal/identity"
 	"carillon/internal/messaging"
 	"carillon/internal/provider"
 	"carillon/internal/store"
@@ -62,7 +63,9 @@ type rig struct {
 	stands  time.Time     // where the clock stands still; zero: it goes
 	screens []events.Event
 	bound   map[string][]*chats.Bound // by number: the notifications that it may reply to, the newest first
-	sent    map[string]string         // by provider's id: what a person saw of a notification
+
+	portfolios map[string]string // of senders, by id
+	sent       map[string]string // by provider's id: what a person saw of a notification
 }
 
 // onBoth runs a test on both databases: on SQLite with faked time.
@@ -101,6 +104,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 		t: t, db: s, halt: func() {}, over: make(chan struct{}), suppressing: func() error { return nil },
 		channel: &channel{busy: map[string]bool{}, posts: map[string][]post{}, files: map[string]*file{}},
 		company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}, bound: map[string][]*chats.Bound{}, sent: map[string]string{},
+		portfolios: map[string]string{"main": "2000001"},
 	}
 	r.sender = r.addSender(r.company, "main")
 	r.flows.lay("echo", flow.Trigger{Keywords: []string{"echo"}}, `[{"say": "What?"}, {"ask": "what"}, {"say": "{{what}}"}]`)
@@ -112,7 +116,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 func (r *rig) addSender(c *carillon.Company, id string) *carillon.Sender {
 	r.t.Helper()
 	s := &carillon.Sender{
-		CompanyID: c.ID, ID: id, Number: "15555550100", Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",
+		CompanyID: c.ID, ID: id, Number: map[string]string{"main": "15555550100", "side": "15555550101"}[id], Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",
 		Unknown: carillon.DefaultUnknownPolicy(), Settings: json.RawMessage(`{}`),
 	}
 	err := r.db.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
@@ -142,19 +146,22 @@ func (r *rig) build() {
 		Files:    r.files,
 		Channels: map[string]messaging.Channel{"test": r.channel}, Sender: r.senderBy, AgentOf: func(*carillon.Sender) string { return r.agent },
 		Bound: r.boundOf, Sent: r.sentAs, Begun: r.db.Runs().Begun,
-		Suppress: func(ctx context.Context, companyID, number string) error {
+		Portfolio: func(s *carillon.Sender) string { return r.portfolios[s.ID] },
+		Suppress: func(ctx context.Context, companyID string, addresses ...string) error {
 			if err := r.suppressing(); err != nil {
 				return err
 			}
-			return r.db.Suppress(ctx, companyID, suppressions.All, "asked in a message", r.now(), number)
+			return r.db.Suppress(ctx, companyID, suppressions.All, "asked in a message", r.now(), addresses...)
 		},
-		Lift: func(ctx context.Context, companyID, number string) error {
-			_, err := r.db.Unsuppress(ctx, companyID, number)
+		Lift: func(ctx context.Context, companyID string, who identity.Key) error {
+			_, err := r.db.Unsuppress(ctx, companyID, who)
 			return err
 		},
-		Suppressed: r.suppressed,
-		FileURL:    func(f *chats.File) string { return "https://files.test/" + f.ID },
-		Publisher:  r, Log: logger, Now: r.now, Node: r.node, Alone: r.alone, Observer: &r.counts,
+		Suppressed: func(ctx context.Context, companyID string, who identity.Key) (bool, error) {
+			return r.suppressed(ctx, companyID, who.String())
+		},
+		FileURL:   func(f *chats.File) string { return "https://files.test/" + f.ID },
+		Publisher: r, Log: logger, Now: r.now, Node: r.node, Alone: r.alone, Observer: &r.counts,
 	})
 }
 
@@ -256,10 +263,15 @@ func (r *rig) senderBy(ctx context.Context, uid int64) (*carillon.Sender, error)
 }
 
 // boundOf are the notifications that a message to a number may reply to.
-func (r *rig) boundOf(_ context.Context, _ *carillon.Sender, number, _ string) ([]*chats.Bound, error) {
+func (r *rig) boundOf(_ context.Context, _ *carillon.Sender, lines []identity.Key, _ string) (all []*chats.Bound, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.bound[number], nil
+	for number, bound := range r.bound {
+		if identity.Has(lines, number) {
+			all = append(all, bound...)
+		}
+	}
+	return all, nil
 }
 
 // bind has notifications be those that a number may reply to, the newest first.
@@ -269,15 +281,16 @@ func (r *rig) bind(number string, all ...*chats.Bound) {
 	r.bound[number] = all
 }
 
-func (r *rig) sentAs(_ context.Context, _ *carillon.Sender, _, providerID string) (string, error) {
+func (r *rig) sentAs(_ context.Context, _ *carillon.Sender, _ []identity.Key, providerID string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sent[providerID], nil
 }
 
-func (r *rig) suppressed(ctx context.Context, companyID, number string) (bool, error) {
-	found, err := r.db.Suppressed(ctx, companyID, carillon.Marketing, []string{number})
-	return found[number], err
+func (r *rig) suppressed(ctx context.Context, companyID, address string) (bool, error) {
+	who := identity.Of(address)
+	found, err := r.db.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
+	return found[who], err
 }
 
 // log keeps what is logged.
@@ -365,26 +378,67 @@ func (f *flows) Do(_ context.Context, _ conversation.EffectFor, e *flow.Effect) 
 // person writes to a sender and gets what is sent to them.
 type person struct {
 	*rig
-	number string
-	n      int // texts written
+	number  string // "": the channel does not say it
+	user    string // the channel's id of the person; "": it says none
+	n       int    // texts written
+	contact string // "": it is not known yet
 }
 
 func (r *rig) person(number string) *person { return &person{rig: r, number: number} }
+
+// nameless is a person whose number the channel does not say.
+func (r *rig) nameless(user string) *person { return &person{rig: r, user: user} }
+
+// address is the number of the person, or else the id.
+func (p *person) address() string {
+	if p.number != "" {
+		return p.number
+	}
+	return p.user
+}
+
+// sign adds to a message who wrote it.
+func (p *person) sign(m message) message {
+	if p.number != "" {
+		m["from"] = p.number
+	}
+	if p.user != "" {
+		m["from_user_id"] = p.user
+	}
+	return m
+}
+
+// known are the identities of the person.
+func (p *person) known() (all []identity.Identity) {
+	if p.user != "" {
+		all = append(all, identity.Identity{Kind: identity.Person, Scope: p.portfolios[p.sender.ID], Key: identity.User(p.user)})
+	}
+	if p.number != "" {
+		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(p.number)})
+	}
+	return all
+}
 
 // message is a message as WhatsApp has it: from, id, timestamp, type, and the member of the type.
 type message map[string]any
 
 func (p *person) message(id, text string, at time.Time) message {
-	return message{"from": p.number, "id": id, "timestamp": fmt.Sprint(at.Unix()), "type": "text", "text": map[string]any{"body": text}}
+	return p.sign(message{"id": id, "timestamp": fmt.Sprint(at.Unix()), "type": "text", "text": map[string]any{"body": text}})
 }
 
 // callback is the body of a callback with messages of a person.
 func callback(t *testing.T, number, name string, messages ...message) []byte {
 	t.Helper()
+	contact := map[string]any{"profile": map[string]string{"name": name, "username": strings.ToLower(strings.ReplaceAll(name, " ", "."))}}
+	if identity.ValidUser(number) {
+		contact["user_id"] = number
+	} else {
+		contact["wa_id"] = number
+	}
 	body, err := json.Marshal(map[string]any{"object": "whatsapp_business_account", "entry": []any{map[string]any{
 		"id": "2000001", "changes": []any{map[string]any{"field": "messages", "value": map[string]any{
 			"messaging_product": "whatsapp", "metadata": map[string]string{"display_phone_number": "15555550100", "phone_number_id": phoneID},
-			"contacts": []any{map[string]any{"wa_id": number, "profile": map[string]string{"name": name}}}, "messages": messages,
+			"contacts": []any{contact}, "messages": messages,
 		}}},
 	}}})
 	if err != nil {
@@ -411,7 +465,7 @@ func (r *rig) take(s *carillon.Sender, body []byte) {
 func (p *person) writes(messages ...message) {
 	p.t.Helper()
 	for range 2 {
-		p.take(p.sender, callback(p.t, p.number, "Ana "+p.number, messages...))
+		p.take(p.sender, callback(p.t, p.address(), "Ana "+p.address(), messages...))
 		slices.Reverse(messages)
 	}
 }
@@ -420,13 +474,13 @@ func (p *person) writes(messages ...message) {
 func (p *person) text(text string) {
 	p.t.Helper()
 	p.n++
-	p.writes(p.message(fmt.Sprintf("wamid.%s.%d", p.number, p.n), text, p.now()))
+	p.writes(p.message(fmt.Sprintf("wamid.%s.%d", p.address(), p.n), text, p.now()))
 }
 
 // write has the person write a message of the members in a JSON object.
 func (p *person) write(id, members string) {
 	p.t.Helper()
-	m := message{"from": p.number, "id": id, "timestamp": fmt.Sprint(p.now().Unix())}
+	m := p.sign(message{"id": id, "timestamp": fmt.Sprint(p.now().Unix())})
 	if err := json.Unmarshal([]byte(members), &m); err != nil {
 		p.t.Fatalf("%s: %v", members, err)
 	}
@@ -435,7 +489,7 @@ func (p *person) write(id, members string) {
 
 // gets are the replies that the channel accepted for the person, in order, each in short.
 func (p *person) gets() (all []string) {
-	for _, x := range p.channel.of(p.number) {
+	for _, x := range p.channel.of(p.address()) {
 		if !x.accepted {
 			continue
 		}
@@ -454,19 +508,20 @@ func (p *person) gets() (all []string) {
 // got waits until the person has got replies, which are to be exactly these.
 func (p *person) got(want ...string) {
 	p.t.Helper()
-	p.until(fmt.Sprintf("%s gets %q, not %q", p.number, p.gets(), want), func() bool { return len(p.gets()) >= len(want) })
+	p.until(fmt.Sprintf("%s gets %q, not %q", p.address(), p.gets(), want), func() bool { return len(p.gets()) >= len(want) })
+	p.conversation() // is known from now on, whatever becomes of the number
 	p.comeToRest()
 	if diff := cmp.Diff(want, p.gets()); diff != "" {
-		p.t.Fatalf("%s gets others (-want +got):\n%s\nand the conversation shows\n%s", p.number, diff, strings.Join(p.lines(), "\n"))
+		p.t.Fatalf("%s gets others (-want +got):\n%s\nand the conversation shows\n%s", p.address(), diff, strings.Join(p.lines(), "\n"))
 	}
 }
 
 // last is the newest reply that was posted for the person.
 func (p *person) last() post {
 	p.t.Helper()
-	all := p.channel.of(p.number)
+	all := p.channel.of(p.address())
 	if len(all) == 0 {
-		p.t.Fatalf("nothing was posted for %s", p.number)
+		p.t.Fatalf("nothing was posted for %s", p.address())
 	}
 	return all[len(all)-1]
 }
@@ -474,11 +529,26 @@ func (p *person) last() post {
 // conversation is the person's; nil: there is none.
 func (p *person) conversation() *chats.Conversation {
 	p.t.Helper()
-	c, err := p.db.Chats().OfNumber(p.t.Context(), p.company.ID, p.number)
-	if err != nil {
-		p.t.Fatal(err)
+	if p.contact != "" { // whatever the person is known by meanwhile
+		all, err := p.db.Chats().OfContact(p.t.Context(), p.company.ID, p.contact, "", 1)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if len(all) > 0 {
+			return all[0]
+		}
 	}
-	return c
+	for _, x := range p.known() {
+		c, err := p.db.Chats().OfPerson(p.t.Context(), p.company.ID, x)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if c != nil {
+			p.contact = c.ContactID
+			return c
+		}
+	}
+	return nil
 }
 
 // newestRun is the newest run in the person's conversation.
@@ -543,13 +613,13 @@ func (p *person) lines() (lines []string) {
 // shows waits until the conversation shows something, which is to be exactly this.
 func (p *person) shows(want ...string) {
 	p.t.Helper()
-	p.until(fmt.Sprintf("of %s is shown %q", p.number, want), func() bool {
+	p.until(fmt.Sprintf("of %s is shown %q", p.address(), want), func() bool {
 		got := p.lines()
 		return len(got) > len(want) || slices.Equal(got, want)
 	})
 	p.comeToRest()
 	if diff := cmp.Diff(want, p.lines()); diff != "" {
-		p.t.Fatalf("of %s is shown something else (-want +got):\n%s", p.number, diff)
+		p.t.Fatalf("of %s is shown something else (-want +got):\n%s", p.address(), diff)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
@@ -77,7 +78,7 @@ func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 	if channel == nil {
 		return true, m.finish(ctx, r, "failed", string(carillon.ReasonProviderRefused), "the provider "+s.Provider+" sends no replies")
 	}
-	message, err := m.message(ctx, r)
+	message, err := m.message(ctx, r, w)
 	switch {
 	case err == nil:
 	case db.Transient(err):
@@ -97,8 +98,8 @@ func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 	return true, m.judge(context.WithoutCancel(ctx), r, channel.SendReply(sending, s, message))
 }
 
-// message is what is sent of a turn.
-func (m *Messaging) message(ctx context.Context, r *replies.Reply) (*provider.Reply, error) {
+// message is what is sent of a turn. It goes to the address in the window: the number in the reply may be somebody else's by now.
+func (m *Messaging) message(ctx context.Context, r *replies.Reply, w *replies.Window) (*provider.Reply, error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, r.CompanyID, r.ConversationID, r.Seq+1, 1)
 	if err != nil {
 		return nil, err
@@ -112,7 +113,8 @@ func (m *Messaging) message(ctx context.Context, r *replies.Reply) (*provider.Re
 	}
 	t := &turns[0]
 	x := &provider.Reply{
-		Ref: provider.ReplyRef{ConversationID: r.ConversationID, Seq: r.Seq}, To: r.Number, Text: t.Text, Choices: t.Extra.Choices, Language: c.Language,
+		Ref: provider.ReplyRef{ConversationID: r.ConversationID, Seq: r.Seq}, To: w.Number, UserID: w.UserID,
+		Text: t.Text, Choices: t.Extra.Choices, Language: c.Language,
 	}
 	for _, source := range t.Extra.Sources {
 		if source.URL != "" {
@@ -129,6 +131,11 @@ func (m *Messaging) message(ctx context.Context, r *replies.Reply) (*provider.Re
 func (m *Messaging) judge(ctx context.Context, r *replies.Reply, o provider.Outcome) error {
 	switch o.Verdict {
 	case provider.Sent:
+		if r.Number != "" && o.Number != "" && !identity.Number(r.Number).Is(o.Number) {
+			if err := m.o.Chats.Learn(ctx, r.CompanyID, []chats.Report{{Number: r.Number, As: o.Number}}, m.now()); err != nil {
+				m.o.Log.WarnContext(ctx, "store the channel's form of a number", "company", r.CompanyID, "error", err) // the reply is sent
+			}
+		}
 		r.ProviderID = o.ProviderID
 		return m.finish(ctx, r, "sent", "", o.Detail)
 	case provider.Unknown: // a receipt, or what the person writes, may say more; until then the next reply waits

@@ -63,7 +63,7 @@ var sentences = []string{
 // checkSuppressed checks whether a number is suppressed.
 func checkSuppressed(t *testing.T, p *person, why string, want bool) {
 	t.Helper()
-	if got, err := p.rig.suppressed(t.Context(), p.company.ID, p.number); got != want || err != nil {
+	if got, err := p.rig.suppressed(t.Context(), p.company.ID, p.address()); got != want || err != nil {
 		t.Errorf("after %q it is suppressed: %t, %v", why, got, err)
 	}
 }
@@ -109,7 +109,7 @@ func TestStopInEveryLanguageEndsMessagesAndStartLiftsThat(t *testing.T) {
 		for i, p := range people[:len(starts)] {
 			p.got(stopped[languages[i]], started[startLanguages[i]])
 			p.until("the suppression is lifted", func() bool { // what confirms it comes before it
-				is, err := r.suppressed(t.Context(), p.company.ID, p.number)
+				is, err := r.suppressed(t.Context(), p.company.ID, p.address())
 				return !is && err == nil
 			})
 		}

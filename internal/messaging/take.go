@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/share"
 	"carillon/internal/store/chats"
@@ -82,7 +83,7 @@ func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 // notShown has the conversation of a message that could not be taken in say that there was one.
 func (m intake) notShown(ctx context.Context, x *replies.Inbound, in *provider.Inbound) error {
 	s, err := m.o.Sender(ctx, x.SenderUID)
-	if err != nil || in.From == "" {
+	if err != nil || in.Person() == "" || in.Kind == provider.InboundIdentity {
 		return err
 	}
 	c, err := m.open(ctx, s, in, nil)
@@ -99,6 +100,7 @@ type intake struct{ *Messaging }
 type taking struct {
 	*provider.Inbound
 	sender       *carillon.Sender
+	who          identity.Key
 	conversation *chats.Conversation
 	to           answered
 	bound        []*chats.Bound // the notifications that it may answer
@@ -114,9 +116,13 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if err != nil {
 		return failed, err
 	}
+	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	if err != nil {
+		return failed, err
+	}
 	var bound []*chats.Bound
 	if in.Group == "" {
-		if bound, err = m.o.Bound(ctx, s, in.From, in.ReplyTo); err != nil {
+		if bound, err = m.o.Bound(ctx, s, lines, in.ReplyTo); err != nil {
 			return failed, err
 		}
 	}
@@ -124,8 +130,12 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if err != nil {
 		return failed, err
 	}
-	if in.Kind == provider.InboundNumber { // the channel says it, not the person
+	switch in.Kind { // the channel says these, not the person
+	case provider.InboundNumber:
 		return shown, m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
+	case provider.InboundIdentity:
+		return ignored, nil
+	default:
 	}
 	if in.Group == "" && in.Written() {
 		at := in.At
@@ -133,12 +143,16 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 			at = x.ReceivedAt
 		}
 		if err := m.o.Store.SetWindow(ctx, &replies.Window{
-			CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, LastID: in.ID, Until: at.Add(Window).UTC(),
+			CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
+			Until: at.Add(Window).UTC(),
 		}); err != nil {
 			return failed, err
 		}
 	}
-	to, err := m.answered(ctx, s, c, in)
+	if err := m.shared(ctx, s, c, in); err != nil {
+		return failed, err
+	}
+	to, err := m.answered(ctx, s, c, in, lines)
 	if err != nil {
 		return failed, err
 	}
@@ -147,13 +161,13 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	} else if passed {
 		poke(m.said)
 	}
-	return m.become(ctx, &taking{in, s, c, to, bound, x.Tries+1 >= fileTries})
+	return m.become(ctx, &taking{in, s, identity.Of(in.Person()), c, to, bound, x.Tries+1 >= fileTries})
 }
 
 // happenings are the events of a conversation, by the things that a person does besides writing.
 var happenings = map[string]string{ //nolint:gochecknoglobals // read only
 	provider.InboundEdited: conversation.Edited, provider.InboundDeleted: conversation.Deleted, provider.InboundCalls: conversation.Permission,
-	provider.InboundIdentity: conversation.Identity,
+	provider.InboundTelephone: conversation.Identity,
 }
 
 // become makes of a message what it is: something that happened, a wish, or something that the person says.
@@ -198,7 +212,7 @@ func (t *taking) writer() string {
 	if t.Group == "" {
 		return ""
 	}
-	return cmp.Or(t.Name, "+"+t.From)
+	return cmp.Or(t.Name, t.Username, t.Person())
 }
 
 // groupPrefix begins the ids of groups as contacts.
@@ -228,11 +242,42 @@ func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbou
 	if len(bound) > 0 {
 		language = cmp.Or(bound[0].Language, language)
 	}
-	c, _, err := m.o.Conversations.Open(ctx, conversation.Start{
+	start := conversation.Start{
 		Channel: "whatsapp", AgentID: agentID, Language: cmp.Or(language, "en"),
-		Contact: chats.Contact{CompanyID: s.CompanyID, VisitorID: "tel:" + in.From, Verified: true, Number: in.From, Name: in.Name, Language: language},
-	})
+		Known: m.known(s, in.From, in.UserID), Shared: m.known(s, in.Shared, ""),
+		Contact: chats.Contact{
+			CompanyID: s.CompanyID, Number: in.From, UserID: in.UserID, Username: in.Username, Name: in.Name, Language: language,
+		},
+	}
+	if in.Became != nil {
+		start.Became = m.known(s, in.Became.Number, in.Became.UserID)
+		start.Contact.Number, start.Contact.UserID = in.Became.Number, in.Became.UserID
+	}
+	c, _, err := m.o.Conversations.Open(ctx, start)
 	return c, err
+}
+
+// shared has the conversation say that the number which a person gave as their own is another contact's: it stays theirs.
+func (m intake) shared(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) error {
+	if in.Shared == "" {
+		return nil
+	}
+	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	if err != nil || identity.Has(lines, in.Shared) {
+		return err
+	}
+	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID+":number", in.Shared, chats.Extra{Event: conversation.NumberTaken})
+}
+
+// known returns the identities of a person to a sender, by a number and an id, either of which may be empty.
+func (m intake) known(s *carillon.Sender, number, userID string) (all []identity.Identity) {
+	if number != "" {
+		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})
+	}
+	if userID != "" {
+		all = append(all, identity.Identity{Kind: identity.Person, Scope: m.o.Portfolio(s), Key: identity.User(userID)})
+	}
+	return all
 }
 
 // say adds what the person says to the conversation.

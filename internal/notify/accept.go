@@ -10,6 +10,7 @@ import (
 	"carillon/internal/call/destination"
 	"carillon/internal/call/hours"
 	"carillon/internal/content"
+	"carillon/internal/identity"
 	"carillon/internal/queue"
 	"carillon/internal/request"
 	"carillon/internal/store"
@@ -225,14 +226,14 @@ const deniedReason = "Numbers that begin so, such as those of premium-rate servi
 
 // addMessages adds a message for each recipient. Repeats and suppressed numbers are skipped and not charged.
 func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *store.Accept) error {
-	var suppressed map[string]bool
+	var suppressed map[identity.Key]bool
 	if c.Suppresses {
-		numbers := make([]string, len(req.Contacts))
+		people := make([]identity.Key, len(req.Contacts))
 		for i := range req.Contacts {
-			numbers[i] = req.Contacts[i].Number
+			people[i] = identity.Number(req.Contacts[i].Number)
 		}
 		var err error
-		if suppressed, err = n.store.Suppressed(ctx, c.ID, req.Class, numbers); err != nil {
+		if suppressed, err = n.store.Suppressed(ctx, c.ID, req.Class, people); err != nil {
 			return err
 		}
 	}
@@ -242,7 +243,7 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 		switch {
 		case repeats != nil && repeats[i]:
 			m.Skip = carillon.ReasonDuplicate
-		case suppressed[m.Number]:
+		case suppressed[identity.Number(m.Number)]:
 			m.Skip = carillon.ReasonSuppressed
 		default:
 			a.Notification.Open++

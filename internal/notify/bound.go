@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/rank"
@@ -13,29 +14,34 @@ import (
 
 const (
 	boundFor  = 30 * 24 * time.Hour // after a notification that a reply belongs to it
-	boundMost = 20                  // notifications to a number that are looked at
+	boundMost = 20                  // notifications to a person that are looked at
 )
 
-// Bound returns the notifications with a name_event that a person may reply to, the newest first: those that a sender sent to a number
-// within a month. Where the person answers a certain message, by the provider's id of it, its notification is the only one, and there is
+// Bound returns the notifications with a name_event that a person may reply to, the newest first: those that a sender sent to one of
+// their lines within a month. Where the person answers a certain message, by the provider's id of it, its notification is the only one, and there is
 // none where that has no name_event.
-func Bound(ctx context.Context, s *store.Store, companyID string, senderUID int64, number, replyTo string, now time.Time) ([]*chats.Bound, error) {
+func Bound(
+	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, replyTo string, now time.Time,
+) ([]*chats.Bound, error) {
+	if len(lines) == 0 {
+		return nil, nil
+	}
 	found, _, err := s.Notifications(ctx, companyID, store.Filter{
-		Number: number, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
+		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
 	}, now)
 	if err != nil {
 		return nil, err
 	}
 	var all []*chats.Bound
 	for _, x := range found {
-		answered, reached, err := reachedBy(ctx, s, x, number, replyTo)
+		answered, reached, err := reachedBy(ctx, s, x, lines, replyTo)
 		if err != nil {
 			return nil, err
 		}
 		if !answered && !reached {
 			continue
 		}
-		b, err := bound(ctx, s, x, number)
+		b, err := bound(ctx, s, x, lines)
 		switch {
 		case err != nil:
 			return nil, err
@@ -50,13 +56,15 @@ func Bound(ctx context.Context, s *store.Store, companyID string, senderUID int6
 	return all, nil
 }
 
-// reachedBy reports whether the provider knows the message of a notification to a number by an id, and whether the number may have got
-// it: it may where it was sent, or is being sent. The body of a notification that reaches nobody is not kept.
-func reachedBy(ctx context.Context, s *store.Store, x *store.Notification, number, providerID string) (answered, reached bool, err error) {
+// reachedBy reports whether the provider knows the message of a notification to a person by an id, and whether the person may have got
+// it: they may where it was sent, or is being sent. The body of a notification that reaches nobody is not kept.
+func reachedBy(
+	ctx context.Context, s *store.Store, x *store.Notification, lines []identity.Key, providerID string,
+) (answered, reached bool, err error) {
 	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	for i := range messages {
 		m := &messages[i]
-		if m.Number != number {
+		if !identity.Has(lines, m.Number) {
 			continue
 		}
 		answered = answered || providerID != "" && m.ProviderID == providerID
@@ -72,7 +80,7 @@ func reachedBy(ctx context.Context, s *store.Store, x *store.Notification, numbe
 }
 
 // bound is what a reply to a notification brings a flow; nil: it has no name_event.
-func bound(ctx context.Context, s *store.Store, x *store.Notification, number string) (*chats.Bound, error) {
+func bound(ctx context.Context, s *store.Store, x *store.Notification, lines []identity.Key) (*chats.Bound, error) {
 	if x.Labels.Event == "" {
 		return nil, nil
 	}
@@ -86,7 +94,7 @@ func bound(ctx context.Context, s *store.Store, x *store.Notification, number st
 		return b, nil //nolint:nilerr // an older version took what this one does not: the reply counts without the values
 	}
 	for i := range r.Contacts {
-		if r.Contacts[i].Number == number {
+		if identity.Has(lines, r.Contacts[i].Number) {
 			b.Values = r.Contacts[i].Fields()
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/notify"
 	"carillon/internal/provider"
 	"carillon/internal/store"
@@ -48,7 +49,7 @@ func TestAReplyBelongsToWhatReachedTheNumberWithinAMonth(t *testing.T) {
 		now := time.Now()
 		check := func(what string, company *carillon.Company, senderUID int64, number, replyTo string, want ...string) {
 			t.Helper()
-			all, err := notify.Bound(t.Context(), r.store, company.ID, senderUID, number, replyTo, now)
+			all, err := notify.Bound(t.Context(), r.store, company.ID, senderUID, identity.Numbers(number), replyTo, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +75,7 @@ func TestAReplyBelongsToWhatReachedTheNumberWithinAMonth(t *testing.T) {
 
 		shown := func(company, number, id string, want string) {
 			t.Helper()
-			if got, err := notify.SentAs(t.Context(), r.store, company, uid, number, id, now); got != want || err != nil {
+			if got, err := notify.SentAs(t.Context(), r.store, company, uid, identity.Numbers(number), id, now); got != want || err != nil {
 				t.Errorf("%s to %s is shown as %q, %v", id, number, got, err)
 			}
 		}

@@ -9,9 +9,11 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/work"
@@ -131,11 +133,12 @@ func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookMost)
 	defer cancel()
-	hit, err := n.store.Suppressed(ctx, c.ID, j.Class, []string{j.Number})
+	who := identity.Number(j.Number)
+	hit, err := n.store.Suppressed(ctx, c.ID, j.Class, []identity.Key{who})
 	if err != nil {
 		return n.later(j, err, now), true
 	}
-	if !hit[j.Number] {
+	if !hit[who] {
 		return queue.Done{}, false
 	}
 	r := result(j, work.MoveDone, now)
@@ -206,6 +209,11 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	now := time.Now()
 	switch o.Verdict {
 	case provider.Sent:
+		if o.Number != "" && !identity.Number(j.Number).Is(o.Number) {
+			if err := n.store.Chats().Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
+				n.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err) // the message is sent
+			}
+		}
 		r := result(j, work.MoveDone, now)
 		end := j.end(rank.Sent, "")
 		end.ProviderID = o.ProviderID

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/notify"
 	"carillon/internal/provider"
 	"carillon/internal/queue"
@@ -351,7 +352,7 @@ func TestAnOptOutInTheChannelsResponseSuppressesMarketingAlone(t *testing.T) {
 			return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
 		}
 		send("marketing", carillon.StateFailed, carillon.ReasonRecipientOptedOut)
-		if x, err := r.store.Suppression(t.Context(), r.company.ID, number); err != nil || x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
+		if x, err := r.store.Suppression(t.Context(), r.company.ID, identity.Number(number)); err != nil || x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
 			t.Fatalf("%+v, %v", x, err)
 		}
 		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed) // found when it is due

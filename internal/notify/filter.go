@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/schedule"
 	"carillon/internal/store"
 )
@@ -16,10 +17,13 @@ import (
 // ReadFilter reads what narrows a list of notifications from a query. It reports none where nothing can match: the company has no
 // such sender, or the campaign cannot exist. Errors: validation_failed.
 func ReadFilter(ctx context.Context, s *store.Store, companyID string, q url.Values) (f store.Filter, none bool, err error) {
-	f.Campaign, f.Number = q.Get("campaign"), q.Get("number")
+	f.Campaign = q.Get("campaign")
 	none = !utf8.ValidString(f.Campaign) || strings.Contains(f.Campaign, "\x00")
-	if f.Number != "" && !carillon.ValidNumber(f.Number) {
-		return f, false, carillon.BadNumber("number", f.Number)
+	if number := q.Get("number"); number != "" {
+		if !carillon.ValidNumber(number) {
+			return f, false, carillon.BadNumber("number", number)
+		}
+		f.Lines = identity.Numbers(number)
 	}
 	if v := q.Get("type"); v != "" {
 		c, ok := carillon.ParseClass(v)

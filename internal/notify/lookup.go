@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/number"
 	"carillon/internal/provider"
 	"carillon/internal/store"
@@ -31,7 +32,7 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 		return x.byID(ctx, companyID, ref.NotificationID, ref.N)
 	}
 	if number := number.Find(text); number != "" {
-		found, next, err := x.N.store.Notifications(ctx, companyID, store.Filter{Number: number, Limit: 1}, time.Now())
+		found, next, err := x.N.store.Notifications(ctx, companyID, store.Filter{Lines: identity.Numbers(number), Limit: 1}, time.Now())
 		if err != nil || len(found) == 0 && next == "" {
 			return Hit{}, err
 		}
@@ -77,8 +78,8 @@ const numberPages = 4
 // byProviderID finds a message by the provider's id. No index leads from it to the message, since each message would pay for that;
 // an id of WhatsApp contains the number, which leads there. Others are found among the newest notifications.
 func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, error) {
-	for _, number := range numbersIn(id) {
-		f := store.Filter{Number: number, Channel: carillon.Messaging, Limit: 50}
+	if number := numberIn(id); number != "" {
+		f := store.Filter{Lines: identity.Numbers(number), Channel: carillon.Messaging, Limit: 50}
 		for range numberPages {
 			found, next, err := x.N.store.Notifications(ctx, companyID, f, time.Now())
 			if err != nil {
@@ -121,36 +122,20 @@ func (x Sent) among(ctx context.Context, found []*store.Notification, providerID
 	return Hit{}, err
 }
 
-// numbersIn are the numbers that an id of WhatsApp may stand for: the one in it, and how people of Brazil, Mexico and Argentina write
-// theirs, whose ids there differ.
-func numbersIn(id string) []string {
+// numberIn is the number in an id of WhatsApp; "": there is none.
+func numberIn(id string) string {
 	text, ok := strings.CutPrefix(id, "wamid.")
 	if !ok {
-		return nil
+		return ""
 	}
 	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 	if err != nil {
-		return nil
+		return ""
 	}
-	number := firstDigits(string(raw))
-	if !carillon.ValidNumber(number) {
-		return nil
+	if number := firstDigits(string(raw)); carillon.ValidNumber(number) {
+		return number
 	}
-	all := []string{number}
-	country, rest := number[:2], number[2:]
-	switch {
-	case country == "55" && len(rest) == 10:
-		all = append(all, country+rest[:2]+"9"+rest[2:])
-	case country == "55" && len(rest) == 11 && rest[2] == '9':
-		all = append(all, country+rest[:2]+rest[3:])
-	case country == "52" && len(rest) == 11 && rest[0] == '1', country == "54" && len(rest) == 11 && rest[0] == '9':
-		all = append(all, country+rest[1:])
-	case country == "52" && len(rest) == 10:
-		all = append(all, country+"1"+rest)
-	case country == "54" && len(rest) == 10:
-		all = append(all, country+"9"+rest)
-	}
-	return all
+	return ""
 }
 
 // firstDigits is the first run of at least seven digits.

@@ -5,17 +5,21 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 )
 
-// Proved records that a message of a sender to a number has arrived, though its outcome is not known: the person answers a message by this id
+// Proved records that a message of a sender to one of a person's lines has arrived, though its outcome is not known: the person answers a message by this id
 // of the provider's, which no message has, and there is only one that it can be of. It reports whether there is.
-func Proved(ctx context.Context, n *Notify, s *carillon.Sender, number, providerID string) (bool, error) {
+func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
+	if len(lines) == 0 {
+		return false, nil
+	}
 	now := time.Now()
 	found, _, err := n.store.Notifications(ctx, s.CompanyID, store.Filter{
-		Number: number, SenderUID: s.UID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
+		Lines: lines, SenderUID: s.UID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
 	}, now)
 	if err != nil {
 		return false, err
@@ -29,7 +33,7 @@ func Proved(ctx context.Context, n *Notify, s *carillon.Sender, number, provider
 		for i := range messages {
 			m := &messages[i]
 			switch {
-			case m.Number != number:
+			case !identity.Has(lines, m.Number):
 			case m.ProviderID == providerID:
 				return false, nil
 			case m.ProviderID == "" && (m.Rank == rank.FailedUnknown || m.Rank == rank.None && !m.StartedAt.IsZero()):

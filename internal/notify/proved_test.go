@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/notify"
 	"carillon/internal/provider"
 	"carillon/internal/store"
@@ -29,7 +30,7 @@ func TestATapProvesThatItsMessageArrived(t *testing.T) {
 			t.Helper()
 			s := *r.sender
 			s.CompanyID, s.UID = company, uid
-			known, err := notify.Proved(t.Context(), r.notify, &s, number, providerID)
+			known, err := notify.Proved(t.Context(), r.notify, &s, identity.Numbers(number), providerID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +49,7 @@ func TestATapProvesThatItsMessageArrived(t *testing.T) {
 		if m := r.view(id).Recipients[0]; m.State != carillon.StateDelivered || m.ProviderID != "wamid.x" {
 			t.Errorf("%+v", m)
 		}
-		all, err := notify.Bound(t.Context(), r.store, r.company.ID, r.sender.UID, number, "wamid.x", time.Now())
+		all, err := notify.Bound(t.Context(), r.store, r.company.ID, r.sender.UID, identity.Numbers(number), "wamid.x", time.Now())
 		if err != nil || len(all) != 1 || all[0].Event != "shipped" {
 			t.Errorf("it begins %+v, %v", all, err)
 		}

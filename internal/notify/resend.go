@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/rank"
@@ -93,7 +94,7 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	names, numbers := namesOf(n), []string{}
+	names, people := namesOf(n), []identity.Key{}
 	all = []Resendable{}
 	for i := range messages {
 		m := &messages[i]
@@ -105,9 +106,9 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 			r.Name = names[m.N]
 		}
 		r.judge(m, now)
-		all, numbers = append(all, r), append(numbers, m.Number)
+		all, people = append(all, r), append(people, identity.Number(m.Number))
 	}
-	suppressed, err := x.N.store.Suppressed(ctx, n.CompanyID, n.Class, numbers)
+	suppressed, err := x.N.store.Suppressed(ctx, n.CompanyID, n.Class, people)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -120,7 +121,7 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 		switch {
 		case again[r.Number] == arrived:
 			r.Not = "resent"
-		case r.Not == "" && suppressed[r.Number]:
+		case r.Not == "" && suppressed[identity.Number(r.Number)]:
 			r.Not = "suppressed"
 		case again[r.Number] == uncertain:
 			r.Caution = "may_repeat"

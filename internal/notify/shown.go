@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/identity"
 	"carillon/internal/request"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
@@ -21,9 +22,15 @@ type Shown struct {
 	*content.Rendered
 }
 
-// ShownTo are the last messages that a sender sent to a number and that were delivered, the newest first. It looks at `most` notifications.
-func ShownTo(ctx context.Context, s *store.Store, companyID string, senderUID int64, number string, most int, now time.Time) ([]Shown, error) {
-	found, _, err := s.Notifications(ctx, companyID, store.Filter{Number: number, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}, now)
+// ShownTo are the last messages that a sender sent to a person and that were delivered, the newest first. It looks at `most` notifications.
+func ShownTo(
+	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, most int, now time.Time,
+) ([]Shown, error) {
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	f := store.Filter{Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}
+	found, _, err := s.Notifications(ctx, companyID, f, now)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -38,7 +45,7 @@ func ShownTo(ctx context.Context, s *store.Store, companyID string, senderUID in
 			continue // it was deleted
 		}
 		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool {
-			return m.Number == number && (m.Rank == rank.Delivered || m.Rank == rank.Read)
+			return identity.Has(lines, m.Number) && (m.Rank == rank.Delivered || m.Rank == rank.Read)
 		})
 		if err != nil {
 			return nil, err
@@ -48,17 +55,22 @@ func ShownTo(ctx context.Context, s *store.Store, companyID string, senderUID in
 	return all, nil
 }
 
-// SentAs is the body of a message that a sender sent to a number within a month, by the provider's id of it; "": there is none. What it
+// SentAs is the body of a message that a sender sent to a person within a month, by the provider's id of it; "": there is none. What it
 // says follows from the template as it is now.
-func SentAs(ctx context.Context, s *store.Store, companyID string, senderUID int64, number, providerID string, now time.Time) (string, error) {
+func SentAs(
+	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, providerID string, now time.Time,
+) (string, error) {
+	if len(lines) == 0 {
+		return "", nil
+	}
 	found, _, err := s.Notifications(ctx, companyID, store.Filter{
-		Number: number, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
+		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
 	}, now)
 	if err != nil {
 		return "", err
 	}
 	for _, x := range found {
-		is, _, err := reachedBy(ctx, s, x, number, providerID)
+		is, _, err := reachedBy(ctx, s, x, lines, providerID)
 		if err != nil {
 			return "", err
 		}
@@ -73,7 +85,9 @@ func SentAs(ctx context.Context, s *store.Store, companyID string, senderUID int
 		if i < 0 {
 			return "", nil
 		}
-		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool { return m.Number == number && m.ProviderID == providerID })
+		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool {
+			return identity.Has(lines, m.Number) && m.ProviderID == providerID
+		})
 		if err != nil || len(shown) == 0 {
 			return "", err
 		}

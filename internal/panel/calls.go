@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/identity"
 	"carillon/internal/notify"
 	"carillon/internal/number"
 	stored "carillon/internal/store/calls"
@@ -110,7 +111,7 @@ func (x telephony) incoming(ctx context.Context, companyID string, q url.Values,
 		return nil, "", err
 	}
 	rows, next, err := notify.Calls{Store: x.Store}.ListIncoming(ctx, companyID, stored.IncomingFilter{
-		States: f.States, SenderUID: f.SenderUID, Number: f.Number, AgentID: f.AgentID, Before: page.After, Limit: page.Limit,
+		States: f.States, SenderUID: f.SenderUID, Line: f.Line, AgentID: f.AgentID, Before: page.After, Limit: page.Limit,
 	})
 	if err == nil && next != "" {
 		cursor = httpio.EncodeCursor(incomingList, next)
@@ -148,9 +149,11 @@ func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (fou
 		return false, err
 	}
 	if text := q.Get("number"); text != "" {
-		if f.Number = number.Find(text); f.Number == "" {
+		found := number.Find(text)
+		if found == "" {
 			return false, badNumber("number", text)
 		}
+		f.Line = identity.Number(found)
 	}
 	line := q.Get("line")
 	if line == "" {

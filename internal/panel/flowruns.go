@@ -41,6 +41,7 @@ type runRow struct {
 	ConversationID string  `json:"conversation_id"`
 	Name           string  `json:"name"` // of the contact
 	Number         string  `json:"number"`
+	Username       string  `json:"username,omitempty"`
 	Channel        string  `json:"channel"`
 	Cause          string  `json:"cause"`
 	Event          string  `json:"event"`
@@ -136,7 +137,8 @@ func (x flowRuns) rows(ctx context.Context, companyID string, all []*runs.Run) (
 		p := people[run.ConversationID]
 		rows = append(rows, runRow{
 			ID: run.ID, FlowID: run.FlowID, Flow: names[run.FlowID], Version: run.Version, ConversationID: run.ConversationID,
-			Name: p.Name, Number: p.Number, Channel: p.Channel, Cause: run.Cause, Event: run.Event, NotificationID: run.NotificationID,
+			Name: p.Name, Number: p.Number, Username: p.Username, Channel: p.Channel,
+			Cause: run.Cause, Event: run.Event, NotificationID: run.NotificationID,
 			State: run.State, Open: run.Open, Path: run.Path, Steps: run.Steps, Error: run.Error, DueAt: auth.TimeOrNull(run.Due),
 			StartedAt: carillon.FormatTime(run.StartedAt), ChangedAt: carillon.FormatTime(run.ChangedAt),
 		})

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"carillon/internal/auth"
 	"carillon/internal/content"
 	"carillon/internal/httpio"
+	"carillon/internal/identity"
 	"carillon/internal/notify"
 	"carillon/internal/request"
 	"carillon/internal/store/chats"
@@ -40,7 +42,8 @@ const (
 // windowView is until when replies may be sent.
 type windowView struct {
 	Until    string `json:"until"`
-	Number   string `json:"number"`    // the contact's
+	Number   string `json:"number"` // the contact's; "": the channel did not say it
+	UserID   string `json:"user_id,omitempty"`
 	SenderID string `json:"sender_id"` // "": it was removed
 	Sender   string `json:"sender"`    // its number
 	Provider string `json:"provider"`
@@ -63,7 +66,7 @@ func (x written) window(ctx context.Context, c *chats.Conversation) (*windowView
 	if err != nil || w == nil {
 		return nil, nil, err
 	}
-	v := &windowView{Until: carillon.FormatTime(w.Until), Number: w.Number}
+	v := &windowView{Until: carillon.FormatTime(w.Until), Number: w.Number, UserID: w.UserID}
 	s, err := x.Store.SenderOf(ctx, c.CompanyID, w.SenderUID)
 	if err == nil && s != nil {
 		v.SenderID, v.Sender, v.Provider = s.ID, s.Number, s.Provider
@@ -212,20 +215,24 @@ func (x written) send(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	class := classOf(t)
-	hit, err := x.Store.Suppressed(r.Context(), by.companyID, class, []string{w.Number})
-	if err != nil {
-		return nil, err
-	}
-	if hit[w.Number] {
-		return nil, carillon.InConflict("The contact wants no messages: the number is suppressed")
-	}
 	contact, err := x.chats().ContactOf(r.Context(), by.companyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
+	number := cmp.Or(w.Number, contact.Number)
+	if number == "" {
+		return nil, carillon.InConflict("The contact's number is not known: ask for it, and note it with the contact")
+	}
+	class := classOf(t)
+	hit, err := x.Store.Suppressed(r.Context(), by.companyID, class, identity.Numbers(number))
+	if err != nil {
+		return nil, err
+	}
+	if hit[identity.Number(number)] {
+		return nil, carillon.InConflict("The contact wants no messages: the number is suppressed")
+	}
 	body, err := json.Marshal(map[string]any{
-		"contact": fieldsOf(contact, w.Number), "recipient_id": s.ID, "name_template": t.Name, "language_template": t.Language,
+		"contact": fieldsOf(contact, number), "recipient_id": s.ID, "name_template": t.Name, "language_template": t.Language,
 		"notification_type": class.String(), "campaign_name": "Inbox", "components_push": variables,
 	})
 	if err != nil {

@@ -3,11 +3,13 @@ package panel
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/auth"
+	"carillon/internal/identity"
 	"carillon/internal/jsonbody"
 	"carillon/internal/notify"
 	"carillon/internal/store"
@@ -31,7 +33,7 @@ type profile struct {
 	Notifications []*notify.View    `json:"notifications"`
 }
 
-// contact responds with the contact of a conversation, its other conversations, and what was sent to its number.
+// contact responds with the contact of a conversation, its other conversations, and what was sent to its numbers.
 func (x people) contact(r *http.Request, by member) (any, error) {
 	c, err := x.find(r, by)
 	if err != nil {
@@ -49,10 +51,20 @@ func (x people) contact(r *http.Request, by member) (any, error) {
 	for _, other := range others {
 		p.Conversations = append(p.Conversations, chats.Summarize(other))
 	}
-	if contact.Number == "" {
+	known, err := x.chats().Identities(r.Context(), by.companyID, contact.ID)
+	if err != nil {
+		return nil, err
+	}
+	var lines []identity.Key
+	for _, k := range known {
+		if k.Kind != identity.Person && !slices.Contains(lines, k.Key) {
+			lines = append(lines, k.Key)
+		}
+	}
+	if len(lines) == 0 {
 		return p, nil
 	}
-	sent, _, err := x.Notify.List(r.Context(), by.companyID, store.Filter{Number: contact.Number, Limit: notificationsMost})
+	sent, _, err := x.Notify.List(r.Context(), by.companyID, store.Filter{Lines: lines, Limit: notificationsMost})
 	p.Notifications = append(p.Notifications, sent...)
 	return p, err
 }

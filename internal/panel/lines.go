@@ -13,6 +13,7 @@ import (
 	"carillon/internal/call/hours"
 	"carillon/internal/db"
 	"carillon/internal/httpio"
+	"carillon/internal/identity"
 	"carillon/internal/share"
 	"carillon/internal/sip"
 )
@@ -232,11 +233,11 @@ func (x voiceLines) trial(r *http.Request, by member, line *carillon.Sender) (*L
 	if err != nil {
 		return nil, err
 	}
-	suppressed, err := x.Store.Suppressed(r.Context(), by.companyID, carillon.Transactional, []string{number})
+	suppressed, err := x.Store.Suppressed(r.Context(), by.companyID, carillon.Transactional, identity.Numbers(number))
 	if err != nil {
 		return nil, err
 	}
-	if suppressed[number] {
+	if suppressed[identity.Number(number)] {
 		return nil, carillon.Invalid("number", "Is on the company's list of numbers that are not called")
 	}
 	now := time.Now()

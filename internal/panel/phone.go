@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/conversation"
 	"carillon/internal/httpio"
+	"carillon/internal/identity"
 	"carillon/internal/jsonbody"
 	"carillon/internal/notify"
 	"carillon/internal/provider"
@@ -29,8 +32,10 @@ type Messages interface {
 
 // Mobile is the sandbox's channel, whose phones people hold in their hands here.
 type Mobile interface {
-	// MessageID is the channel's id of a message that a phone writes; client is the phone's own of it.
-	MessageID(number, client string) string
+	// MessageID is the channel's id of a message that a phone writes, by its number or the id of the person; client is the phone's own of it.
+	MessageID(address, client string) string
+	// Person is the identity of the person with a username, who hides the number.
+	Person(s *carillon.Sender, username string) identity.Identity
 	// Sample is a file that phones send.
 	Sample(id string) (f provider.InboundFile, ok bool)
 	// Refresh has this node know at once which phones are unreachable; others know it within a second.
@@ -103,10 +108,45 @@ type bubbleButton struct {
 	Payload string `json:"payload,omitempty"`
 }
 
+// holder is whose phone it is: of a number, or of a person with a username whose number the company does not get to know.
+type holder struct {
+	number, username string
+	known            identity.Identity
+}
+
+// address is the key of the stored phone: the number, or the channel's id of the person.
+func (h *holder) address() string { return cmp.Or(h.number, h.known.Key.String()) }
+
+// lines are those of the phone that the company may know.
+func (h *holder) lines() []identity.Key {
+	if h.number == "" {
+		return nil
+	}
+	return []identity.Key{h.known.Key}
+}
+
+// usernameForm is the form of usernames, behind the sign that distinguishes them from numbers.
+var usernameForm = regexp.MustCompile(`^@[A-Za-z0-9._]{1,30}$`)
+
+// holderOf reads whose phone it is: a number, or `@` and a username.
+func (x handset) holderOf(s *carillon.Sender, text string) (*holder, error) {
+	switch {
+	case usernameForm.MatchString(text):
+		return &holder{username: text[1:], known: x.Mobile.Person(s, text[1:])}, nil
+	case strings.HasPrefix(text, "@"):
+		return nil, carillon.Invalid("number", "Must be a number, or @ and a username of up to 30 letters, digits, dots and underscores")
+	}
+	number, err := readNumber("number", text)
+	if err != nil {
+		return nil, err
+	}
+	return &holder{number: number, known: identity.Identity{Kind: identity.Line, Key: identity.Number(number)}}, nil
+}
+
 // screen is a phone as its owner sees it.
 type screen struct {
 	Sender      string   `json:"sender"`
-	Number      string   `json:"number"`
+	Number      string   `json:"number"` // as it was asked for
 	Unreachable bool     `json:"unreachable"`
 	Typing      bool     `json:"typing"` // the company writes
 	Messages    []bubble `json:"messages"`
@@ -115,28 +155,30 @@ type screen struct {
 // show responds with a phone: the messages that it got of a sender, and what it wrote, the oldest first.
 func (x handset) show(r *http.Request, by member) (any, error) {
 	q := r.URL.Query()
-	number, err := readNumber("number", q.Get("number"))
-	if err != nil {
-		return nil, err
-	}
 	s, err := x.sandboxSender(r.Context(), by.companyID, q.Get("sender"))
 	if err != nil {
 		return nil, err
 	}
+	h, err := x.holderOf(s, q.Get("number"))
+	if err != nil {
+		return nil, err
+	}
 	now := time.Now()
-	phone, err := x.Store.Replies().Phone(r.Context(), by.companyID, s.UID, number)
+	phone, err := x.Store.Replies().Phone(r.Context(), by.companyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}
-	shown, err := notify.ShownTo(r.Context(), x.Store, by.companyID, s.UID, number, handsetNotifications, now)
+	shown, err := notify.ShownTo(r.Context(), x.Store, by.companyID, s.UID, h.lines(), handsetNotifications, now)
 	if err != nil {
 		return nil, err
 	}
-	page := screen{Sender: s.ID, Number: number, Unreachable: phone.Unreachable, Typing: now.Before(phone.TypingUntil), Messages: []bubble{}}
+	page := screen{
+		Sender: s.ID, Number: q.Get("number"), Unreachable: phone.Unreachable, Typing: now.Before(phone.TypingUntil), Messages: []bubble{},
+	}
 	for i := range shown {
 		page.Messages = append(page.Messages, bubbleOf(&shown[i]))
 	}
-	said, err := x.said(r.Context(), by.companyID, s.UID, number, phone.ReadAt)
+	said, err := x.said(r.Context(), by.companyID, s.UID, h, phone.ReadAt)
 	if err != nil {
 		return nil, err
 	}
@@ -158,9 +200,9 @@ func bubbleOf(m *notify.Shown) bubble {
 	return b
 }
 
-// said are the turns of the number's conversation that the phone shows: what it wrote, and what was delivered to it.
-func (x handset) said(ctx context.Context, companyID string, senderUID int64, number string, read time.Time) ([]bubble, error) {
-	c, err := x.Store.Chats().OfNumber(ctx, companyID, number)
+// said are the turns of the holder's conversation that the phone shows: what it wrote, and what was delivered to it.
+func (x handset) said(ctx context.Context, companyID string, senderUID int64, h *holder, read time.Time) ([]bubble, error) {
+	c, err := x.Store.Chats().OfPerson(ctx, companyID, h.known)
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -244,22 +286,22 @@ func (x handset) numbers(r *http.Request, by member) (any, error) {
 	return page, nil
 }
 
-// named reads the sender and the number of a phone.
-func (x handset) named(ctx context.Context, o *jsonbody.Object, companyID string) (*carillon.Sender, string, error) {
+// named reads the sender of a phone, and whose it is.
+func (x handset) named(ctx context.Context, o *jsonbody.Object, companyID string) (*carillon.Sender, *holder, error) {
 	name, err := text(o, "sender", nameMost)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	written, err := text(o, "number", nameMost)
 	if err != nil {
-		return nil, "", err
-	}
-	number, err := readNumber("number", written)
-	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	s, err := x.sandboxSender(ctx, companyID, name)
-	return s, number, err
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := x.holderOf(s, written)
+	return s, h, err
 }
 
 // set makes a phone unreachable, or reachable again.
@@ -268,7 +310,7 @@ func (x handset) set(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, number, err := x.named(r.Context(), o, by.companyID)
+	s, h, err := x.named(r.Context(), o, by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +321,7 @@ func (x handset) set(r *http.Request, by member) (any, error) {
 	case !given:
 		return nil, carillon.Missing("unreachable")
 	}
-	if err := x.Store.Replies().SetUnreachable(r.Context(), by.companyID, s.UID, number, unreachable, time.Now()); err != nil {
+	if err := x.Store.Replies().SetUnreachable(r.Context(), by.companyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
 		return nil, err
 	}
 	return nil, x.Mobile.Refresh(r.Context())
@@ -291,15 +333,15 @@ func (x handset) write(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, number, err := x.named(r.Context(), o, by.companyID)
+	s, h, err := x.named(r.Context(), o, by.companyID)
 	if err != nil {
 		return nil, err
 	}
-	in, err := x.readInbound(o, number)
+	in, err := x.readInbound(o, h)
 	if err != nil {
 		return nil, err
 	}
-	phone, err := x.Store.Replies().Phone(r.Context(), by.companyID, s.UID, number)
+	phone, err := x.Store.Replies().Phone(r.Context(), by.companyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}
@@ -321,12 +363,15 @@ const (
 )
 
 // readInbound reads what a phone writes.
-func (x handset) readInbound(o *jsonbody.Object, number string) (*provider.Inbound, error) {
+func (x handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, error) {
 	client, err := text(o, "client_id", clientIDMost)
 	if err != nil {
 		return nil, err
 	}
-	in := &provider.Inbound{ID: x.Mobile.MessageID(number, client), From: number, At: time.Now().UTC()}
+	in := &provider.Inbound{ID: x.Mobile.MessageID(h.address(), client), From: h.number, Username: h.username, At: time.Now().UTC()}
+	if h.number == "" {
+		in.UserID = h.known.Key.String()
+	}
 	for _, f := range []struct {
 		field string
 		to    *string

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/store/replies"
 )
@@ -28,6 +29,9 @@ func (x *exchange) Read(_ context.Context, _, _ string, typing bool) error {
 
 func (x *exchange) MessageID(number, client string) string { return number + "/" + client }
 func (x *exchange) Refresh(context.Context) error          { return nil }
+func (x *exchange) Person(_ *carillon.Sender, username string) identity.Identity {
+	return identity.Identity{Kind: identity.Person, Scope: "sandbox", Key: identity.User("ZZ." + username)}
+}
 func (x *exchange) Sample(id string) (provider.InboundFile, bool) {
 	return provider.InboundFile{ID: id}, id == "photo"
 }

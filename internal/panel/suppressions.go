@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/auth"
 	"carillon/internal/httpio"
+	"carillon/internal/identity"
 	"carillon/internal/jsonbody"
 	"carillon/internal/store/suppressions"
 )
@@ -36,7 +37,8 @@ const (
 )
 
 type suppressionRow struct {
-	Number    string            `json:"number"`
+	Number    string            `json:"number"`            // "": none is known
+	UserID    string            `json:"user_id,omitempty"` // the channel's id of the person
 	Type      suppressions.Type `json:"type"`
 	Reason    string            `json:"reason"`
 	Author    string            `json:"author,omitempty"` // the e-mail address of who added it here
@@ -44,7 +46,7 @@ type suppressionRow struct {
 }
 
 func suppressionRowOf(x suppressions.Suppression) suppressionRow {
-	return suppressionRow{x.Number, x.Type, x.Reason, x.Author, carillon.FormatTime(x.CreatedAt)}
+	return suppressionRow{x.Number, x.UserID, x.Type, x.Reason, x.Author, carillon.FormatTime(x.CreatedAt)}
 }
 
 // list responds with a page of the list, by number; those that begin with ?number= alone.
@@ -59,7 +61,7 @@ func (x suppressed) list(r *http.Request, by member) (any, error) {
 		return nil, carillon.InvalidValue("number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")))
 	}
 	found, err := x.Store.SuppressionsFrom(r.Context(), by.companyID, begins, page.After, page.Limit+1)
-	return httpio.ListOf(page, suppressionList, found, func(x suppressions.Suppression) string { return x.Number }, suppressionRowOf), err
+	return httpio.ListOf(page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf), err
 }
 
 const numberMost = 15 // digits
@@ -139,13 +141,13 @@ func readSuppressionType(text string, present bool, err error) (suppressions.Typ
 	return "", carillon.InvalidValue("type", "One of all, marketing", carillon.Shorten(text))
 }
 
-// lift removes a number.
+// lift removes a person, by the number or the channel's id.
 func (x suppressed) lift(r *http.Request, by member) (any, error) {
-	number := r.PathValue("id")
-	if !carillon.ValidNumber(number) {
+	address := r.PathValue("id")
+	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
 		return nil, carillon.Absent("Suppression")
 	}
-	removed, err := x.Store.Unsuppress(r.Context(), by.companyID, number)
+	removed, err := x.Store.Unsuppress(r.Context(), by.companyID, identity.Of(address))
 	if err == nil && !removed {
 		err = carillon.Absent("Suppression")
 	}
@@ -163,15 +165,17 @@ func (x suppressed) export(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := csv.NewWriter(httpio.OpenDownload(w, "suppressions.csv"))
-	_ = out.Write([]string{"number", "type", "reason", "author", "created_at"}) // Error reports it
+	_ = out.Write([]string{"number", "type", "reason", "author", "created_at", "user_id"}) // Error reports it
 	for len(page) > 0 {
 		for _, s := range page {
-			_ = out.Write([]string{s.Number, string(s.Type), httpio.Cell(s.Reason), httpio.Cell(s.Author), carillon.FormatTime(s.CreatedAt)})
+			_ = out.Write([]string{
+				s.Number, string(s.Type), httpio.Cell(s.Reason), httpio.Cell(s.Author), carillon.FormatTime(s.CreatedAt), s.UserID,
+			})
 		}
 		if out.Flush(); out.Error() != nil {
 			return nil //nolint:nilerr // the caller is gone, and the response has begun
 		}
-		if page, err = x.Store.SuppressionsFrom(r.Context(), by.companyID, "", page[len(page)-1].Number, suppressionsExported); err != nil {
+		if page, err = x.Store.SuppressionsFrom(r.Context(), by.companyID, "", page[len(page)-1].Address(), suppressionsExported); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole
 		}
 	}

@@ -59,6 +59,7 @@ type Outcome struct {
 	RetryAfter time.Duration   // for RetryLater and PauseSender; 0: with backoff
 	MaxTries   int             // for RetryLater: maximum number of attempts; 0: the default
 	Fault      Fault           // what is likely to affect the sender's next message too; "": nothing
+	Number     string          // with Sent: the channel's own form of the recipient's number; "": it does not say
 }
 
 // Receipt is a provider's later report on a message: sent, delivered, read or failed.
@@ -70,7 +71,9 @@ type Receipt struct {
 	At         time.Time
 	Reason     carillon.Reason // with StateFailed
 	Detail     string
-	OptOut     bool // the recipient opted out of marketing: the number is suppressed for it
+	OptOut     bool   // the recipient opted out of marketing: the number is suppressed for it
+	Number     string // the channel's form of the recipient's number; "": it does not say
+	UserID     string // the channel's id of the recipient; "": it does not say
 }
 
 // TemplateEvent is a channel's report on the review or health of a template.

@@ -10,8 +10,8 @@ import (
 
 // Inbound is something that a person wrote to a sender.
 type Inbound struct {
-	ID      string       `json:"id"`   // the provider's
-	From    string       `json:"from"` // the person's number
+	ID      string       `json:"id"`             // the provider's
+	From    string       `json:"from,omitempty"` // the person's number; "": the channel does not say it
 	Name    string       `json:"name,omitempty"`
 	At      time.Time    `json:"at"`
 	Kind    InboundKind  `json:"kind"`
@@ -22,6 +22,25 @@ type Inbound struct {
 	ReplyTo string       `json:"reply_to,omitempty"` // the provider's id of the message that it answers
 	File    *InboundFile `json:"file,omitempty"`
 	Enclosed
+
+	UserID   string  `json:"user_id,omitempty"`  // the channel's id of the person; "": it has none
+	Username string  `json:"username,omitempty"` // that the person chose
+	Became   *Became `json:"became,omitempty"`   // the person's identities from now on, as the channel reports
+	Shared   string  `json:"shared,omitempty"`   // the number that the person gave as their own, at our request
+}
+
+// Person is the number of the person, or else the channel's id of them.
+func (x *Inbound) Person() string {
+	if x.From != "" {
+		return x.From
+	}
+	return x.UserID
+}
+
+// Became holds the identities of a person from now on; an empty one has not changed.
+type Became struct {
+	Number string `json:"number,omitempty"`
+	UserID string `json:"user_id,omitempty"`
 }
 
 // InboundKind is what an Inbound is.
@@ -33,22 +52,23 @@ const (
 	InboundChoice      InboundKind = "choice"      // a button or an entry of a list
 	InboundMedia       InboundKind = "file"        // Text is the caption
 	InboundReaction    InboundKind = "reaction"    // Text is the emoji; "": taken back
-	InboundNumber      InboundKind = "number"      // the person has another number: Text
+	InboundNumber      InboundKind = "number"      // the person has another number: Text, and Became
+	InboundIdentity    InboundKind = "identity"    // the channel has another id of the person: Became
 	InboundEvent       InboundKind = "event"       // what answers nothing: one of the events below, "" for one that is not known
 	InboundUnsupported InboundKind = "unsupported" // nothing can be read of it; Text is its type
 )
 
 // What a person does besides writing (Inbound.Event).
 const (
-	InboundEdited   = "edited"           // the message ReplyTo: Text is the new one
-	InboundDeleted  = "deleted"          // the message ReplyTo
-	InboundCalls    = "call_permission"  // the person was asked for calls: Text is accept or reject
-	InboundIdentity = "identity_changed" // the person has another telephone, or has installed the channel again
+	InboundEdited    = "edited"           // the message ReplyTo: Text is the new one
+	InboundDeleted   = "deleted"          // the message ReplyTo
+	InboundCalls     = "call_permission"  // the person was asked for calls: Text is accept or reject
+	InboundTelephone = "identity_changed" // the person has another telephone, or has installed the channel again
 )
 
 // Written reports whether a person wrote something, which opens the window for replies.
 func (in *Inbound) Written() bool {
-	return in.Kind != InboundNumber && (in.Kind != InboundEvent || in.Event == InboundCalls)
+	return in.Kind != InboundNumber && in.Kind != InboundIdentity && (in.Kind != InboundEvent || in.Event == InboundCalls)
 }
 
 // InboundFile is a file at the provider.
@@ -93,7 +113,8 @@ const ChoicePrefix = "choice."
 // Reply is a turn that is sent to a person who wrote within the last day.
 type Reply struct {
 	Ref      ReplyRef
-	To       string // the number
+	To       string // the number; "": UserID
+	UserID   string // the channel's id of a person whose number is not known
 	Text     string
 	Choices  []string // at most 10
 	Language string   // BCP 47, of what is offered with the choices

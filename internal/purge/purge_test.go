@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/purge"
 	"carillon/internal/store"
 	"carillon/internal/store/apicalls"
@@ -199,7 +200,7 @@ func (w *world) check(t *testing.T) {
 		}
 	}
 	for company, want := range kept {
-		for name, f := range map[string]store.Filter{"all": {}, "campaign": {Campaign: "c"}, "number": {Number: "34600000000"}} {
+		for name, f := range map[string]store.Filter{"all": {}, "campaign": {Campaign: "c"}, "number": {Lines: identity.Numbers("34600000000")}} {
 			f.Limit = len(w.all) + 1
 			found, _, err := w.Notifications(t.Context(), company, f, w.base)
 			if err != nil || len(found) != want {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 )
 
@@ -11,27 +12,27 @@ import (
 // once. It returns nil where no number occurs twice; only contacts whose number does are rendered. The request must have
 // passed CheckAgainst for the template.
 func (r *Request) Duplicates(t *carillon.Template) []bool {
-	count := make(map[string]int, len(r.Contacts))
+	count := make(map[identity.Key]int, len(r.Contacts))
 	for i := range r.Contacts {
-		count[r.Contacts[i].Number]++
+		count[identity.Number(r.Contacts[i].Number)]++
 	}
 	if len(count) == len(r.Contacts) {
 		return nil
 	}
 	marks := make([]bool, len(r.Contacts))
-	kept := map[string][]provider.Content{} // by number
+	kept := map[identity.Key][]provider.Content{}
 	for i := range r.Contacts {
-		number := r.Contacts[i].Number
-		if count[number] == 1 {
+		line := identity.Number(r.Contacts[i].Number)
+		if count[line] == 1 {
 			continue
 		}
 		content, err := r.Content(t, i)
 		if err != nil {
 			continue
 		}
-		marks[i] = slices.ContainsFunc(kept[number], func(k provider.Content) bool { return equal(&k, &content) })
+		marks[i] = slices.ContainsFunc(kept[line], func(k provider.Content) bool { return equal(&k, &content) })
 		if !marks[i] {
-			kept[number] = append(kept[number], content)
+			kept[line] = append(kept[line], content)
 		}
 	}
 	return marks

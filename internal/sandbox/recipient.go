@@ -2,18 +2,27 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 )
 
 // Recipient is a phone that a sender of the sandbox writes to.
 type Recipient struct {
 	SenderUID int64
-	Number    string
+	Number    string // or the id of a person who hides it
+}
+
+// UserID is the id by which the sandbox names the person with a username: the same in every run.
+func UserID(username string) string {
+	digest := sha256.Sum256([]byte(strings.ToLower(username)))
+	return "ZZ." + hex.EncodeToString(digest[:10])
 }
 
 const (
@@ -23,28 +32,35 @@ const (
 )
 
 // MessageID is the channel's id of a message that a phone writes; client is the phone's own of it.
-func MessageID(number, client string) string { return writtenBy + number + "." + client }
+func MessageID(address, client string) string { return writtenBy + address + "." + client }
 
-// authorOf is the number of the phone that wrote a message; "": none did.
+// authorOf is the number of the phone that wrote a message, or the id of the person; "": none did.
 func authorOf(id string) string {
-	number, _, ok := strings.Cut(strings.TrimPrefix(id, writtenBy), ".")
-	if !ok || !strings.HasPrefix(id, writtenBy) || !carillon.ValidNumber(number) {
+	text, ok := strings.CutPrefix(id, writtenBy)
+	if !ok {
 		return ""
 	}
-	return number
+	parts := strings.SplitN(text, ".", 3)
+	switch {
+	case len(parts) > 1 && carillon.ValidNumber(parts[0]):
+		return parts[0]
+	case len(parts) > 2 && identity.ValidUser(parts[0]+"."+parts[1]):
+		return parts[0] + "." + parts[1]
+	}
+	return ""
 }
 
 // MarkRead has a phone show that a message that it wrote was read, and where typing is true that a reply is being written.
 func (c *Channel) MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error {
-	number := authorOf(id)
-	if number == "" || c.o.Marked == nil {
+	author := authorOf(id)
+	if author == "" || c.o.Marked == nil {
 		return nil
 	}
 	until := time.Time{}
 	if typing {
 		until = time.Now().Add(typingFor)
 	}
-	return c.o.Marked(ctx, s, number, until)
+	return c.o.Marked(ctx, s, author, until)
 }
 
 // samples are the files that phones of the sandbox send, by their ids.

@@ -49,7 +49,7 @@ func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *provider.Outg
 
 // SendReply accepts a reply as Send does a message.
 func (c *Channel) SendReply(ctx context.Context, s *carillon.Sender, m *provider.Reply) provider.Outcome {
-	d := delivery{plan: c.plans.plan(m.To), reply: &m.Ref, senderUID: s.UID, number: m.To}
+	d := delivery{plan: c.plans.plan(m.To), reply: &m.Ref, senderUID: s.UID, number: cmp.Or(m.To, m.UserID)}
 	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.o.Replies != nil)
 }
 

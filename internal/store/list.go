@@ -1,27 +1,33 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/share"
 )
 
 // Filter narrows a company's list of notifications; zero values do not filter.
 type Filter struct {
-	Campaign, Number string
-	Class            *carillon.Class
-	Channel          carillon.Channel
-	State            carillon.State // scheduled, in_progress, completed, canceled
-	SenderUID        int64
-	From, To         time.Time // of acceptance; From inclusive, To exclusive
-	Before           string    // cursor: the id of the previous page's last one; empty for the first page
-	Limit            int
+	Campaign  string
+	Lines     []identity.Key // of a recipient: what was sent to any form of one of their numbers
+	Class     *carillon.Class
+	Channel   carillon.Channel
+	State     carillon.State // scheduled, in_progress, completed, canceled
+	SenderUID int64
+	From, To  time.Time // of acceptance; From inclusive, To exclusive
+	Before    string    // cursor: the id of the previous page's last one; empty for the first page
+	Limit     int
+
+	number string // one of the forms
 }
 
 // where collects conditions and their arguments.
@@ -75,16 +81,42 @@ func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, n
 	defer place.Release()
 	limit := f.Limit
 	f.Limit++
-	if f.Number == "" && f.Campaign == "" {
-		found, next, err = s.list(ctx, companyID, f, now, f.span())
-	} else {
+	switch {
+	case len(f.Lines) > 0:
+		found, next, err = s.toLines(ctx, companyID, f, now)
+	case f.Campaign != "":
 		found, next, err = s.search(ctx, companyID, f, now, f.span())
+	default:
+		found, next, err = s.list(ctx, companyID, f, now, f.span())
 	}
 	if len(found) > limit {
 		found = found[:limit]
 		next = found[limit-1].ID
 	}
 	return found, next, err
+}
+
+// toLines merges what was sent to each form of the numbers of lines.
+func (s *Store) toLines(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, edge string, err error) {
+	oldest := carillon.NoSeq // of which all forms are looked at
+	for _, line := range f.Lines {
+		for _, f.number = range line.Forms() {
+			some, to, err := s.search(ctx, companyID, f, now, f.span())
+			if err != nil {
+				return nil, "", err
+			}
+			if len(some) == f.Limit {
+				to = some[len(some)-1].ID
+			}
+			if to != "" && carillon.SeqOf(to) > oldest {
+				oldest, edge = carillon.SeqOf(to), to
+			}
+			found = append(found, some...)
+		}
+	}
+	slices.SortFunc(found, func(a, b *Notification) int { return cmp.Compare(b.Seq(), a.Seq()) })
+	found = slices.CompactFunc(found, func(a, b *Notification) bool { return a.ID == b.ID })
+	return slices.DeleteFunc(found, func(n *Notification) bool { return n.Seq() < oldest }), edge, nil
 }
 
 // search reads what is newer than the search table, then the search table.
@@ -98,8 +130,8 @@ func (s *Store) search(ctx context.Context, companyID string, f Filter, now time
 		return found, edge, err
 	}
 	field, value := "campaign", campaignKey(f.Campaign)
-	if f.Number != "" {
-		field, value = "number", f.Number
+	if f.number != "" {
+		field, value = "number", f.number
 	}
 	f.Limit -= len(found)
 	in.below = min(in.below, horizon+1)
@@ -137,7 +169,7 @@ func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.T
 
 // narrows reports whether the filter leaves out rows that the list's index yields.
 func (f *Filter) narrows() bool {
-	return f.Campaign != "" || f.Number != "" || f.Class != nil || f.Channel != "" || f.State != "" || f.SenderUID != 0
+	return f.Campaign != "" || f.number != "" || f.Class != nil || f.Channel != "" || f.State != "" || f.SenderUID != 0
 }
 
 // indexed is the part of the filter by state that an index applies: rows that it leaves out are not looked at.
@@ -164,7 +196,7 @@ func (s *Store) listIndexed(ctx context.Context, f Filter, now time.Time, in spa
 		args: []any{companyID, int64(in.above), int64(in.below), field, value},
 	}
 	if field == "number" {
-		f.Number = "" // the search table applied it
+		f.number = "" // the search table applied it
 	}
 	f.conditions(&w, now, true)
 	w.args = append(w.args, f.Limit)
@@ -184,10 +216,10 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	if f.Campaign != "" {
 		w.add(p+"campaign = ?", f.Campaign)
 	}
-	if f.Number != "" {
+	if f.number != "" {
 		// PostgreSQL may turn EXISTS into a join that reads all messages of the number.
 		w.add("((SELECT MIN(m.id) FROM message m WHERE m.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND m.number = ?) IS NOT NULL OR "+
-			"(SELECT MIN(c.id) FROM call c WHERE c.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND c.number = ?) IS NOT NULL)", f.Number, f.Number)
+			"(SELECT MIN(c.id) FROM call c WHERE c.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND c.number = ?) IS NOT NULL)", f.number, f.number)
 	}
 	if f.Class != nil {
 		w.add(p+"class = ?", int(*f.Class))

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
+	"path"
 	"testing/fstest"
 
 	"carillon/internal/db"
@@ -10,6 +13,37 @@ import (
 
 // Migration is one more file next to the program's own.
 type Migration struct{ Name, Text string }
+
+// StoreAs has a program with the migrations up to one store something in a database.
+func StoreAs(ctx context.Context, o Options, newest string, statements ...string) error {
+	files := fstest.MapFS{}
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if path.Base(name) <= newest+"~" {
+			files[name] = &fstest.MapFile{Data: text}
+		}
+	}
+	d, err := db.Open(ctx, db.Options{Dir: o.Dir, URL: o.DatabaseURL, Migrations: files, Logger: o.Logger})
+	if err != nil {
+		return err
+	}
+	err = d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		for _, s := range statements {
+			if _, err := tx.Exec(ctx, s); err != nil {
+				return fmt.Errorf("%s: %w", s, err)
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, d.Close())
+}
 
 // StartAs does what a program with these further migrations does at its start.
 func StartAs(ctx context.Context, o Options, more ...Migration) error {

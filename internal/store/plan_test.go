@@ -253,6 +253,11 @@ var meant = []struct {
 	{"FROM turn WHERE conversation_id = $1 AND seq > $2", by("PRIMARY KEY", "turn_pkey")},
 	{"FROM turn WHERE conversation_id = $1 AND seq < $2", by("PRIMARY KEY", "turn_pkey")},
 	{"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'", by("conversation_live")},
+	{"scope, value FROM contact_identity WHERE company_id = $1 AND value", by("PRIMARY KEY (company_id=? AND value=?", "contact_identity_pkey")},
+	{"FROM contact_identity WHERE contact_id = $1", by("contact_identity_contact")},
+	{"FROM contact_identity AS i CROSS JOIN contact_identity AS o", by("contact_identity_contact")},
+	{"SELECT contact_id FROM contact_identity WHERE", by("PRIMARY KEY (company_id=? AND value=?", "contact_identity_pkey")},
+	{"SELECT user_id FROM suppression WHERE company_id = $1 AND", by("suppression_person")},
 	{"DELETE FROM rate", by("rate_start")},
 	{"WHERE open = 0 AND company_id = $1 AND done_at", by("notification_done")},
 	{"WHERE open = 0 AND company_id > $1", by("notification_done")},
@@ -377,7 +382,8 @@ var filling = []string{
 		SELECT company_id, knowledge_id, 't' || n, '0' FROM knowledge_index, generate_series(0, 50) n`,
 	`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
 		SELECT 'q' || i, ` + company + `, 'a', 'w' || i, 't', 'en', 1, i, i, 'c' FROM generate_series(0, 5000) i`,
-	`INSERT INTO suppression (company_id, number, type, reason, created_at) SELECT ` + company + `, 34600000000 + i, 'all', 'r', i FROM generate_series(0, 20000) i`,
+	`INSERT INTO suppression (company_id, number, type, reason, created_at, user_id)
+		SELECT ` + company + `, 34600000000 + i, 'all', 'r', i, CASE WHEN i % 2 = 0 THEN 'US.' || i ELSE '' END FROM generate_series(0, 20000) i`,
 	`INSERT INTO quota (company_id, day, used) SELECT 'c' || i % 2000, 'd' || i / 2000, 1 FROM generate_series(0, 20000) i`,
 	`INSERT INTO rate (name, start, used) SELECT 'n' || i % 1000, i / 1000, 1 FROM generate_series(0, 10000) i`,
 	`INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at)
@@ -400,6 +406,7 @@ var filling = []string{
 	`INSERT INTO search (company_id, field, value, seq) SELECT company_id, 'campaign', campaign, seq FROM notification`,
 	`INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, created_at, seen_at)
 		SELECT 'k' || i, ` + company + `, 'w', 'v' || i, FALSE, i, i FROM generate_series(0, 20000) i`,
+	`INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) SELECT company_id, 34600000000 + ROW_NUMBER() OVER (), 'line', '', '', id FROM contact`,
 	// One in ten is open.
 	`INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, assignee, last_seq, last_at, reply_seq, reply_at, opened_at)
 		SELECT 'v' || i, ` + company + `, 'web_chat', 'k' || i, CASE WHEN i % 10 > 0 THEN 'resolved' WHEN i % 20 = 0 THEN 'bot' WHEN i % 30 = 10 THEN 'queued' ELSE 'active' END,

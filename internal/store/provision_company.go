@@ -14,6 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/config"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/suppressions"
@@ -188,15 +189,13 @@ func (a *applying) suppressions(ctx context.Context, companyID string, c *config
 }
 
 func (a *applying) suppress(ctx context.Context, companyID, number string) (effect, error) {
-	n, err := a.tx.Exec(ctx, `INSERT INTO suppression (company_id, number, type, reason, created_at) VALUES ($1, $2, 'all', 'set up', $3)
-		ON CONFLICT (company_id, number) DO NOTHING`, companyID, number, db.Millis(a.now))
-	if err != nil || n == 1 {
+	have, err := suppressions.Find(ctx, a.tx.Tx, companyID, identity.Number(number))
+	if err != nil || have != nil && have.Type == suppressions.All {
+		return unchanged, err
+	}
+	x := suppressions.Suppression{Type: suppressions.All, Reason: "set up", CreatedAt: a.now}
+	if _, err := suppressions.Place(ctx, a.tx.Tx, companyID, x, number); err != nil || have == nil {
 		return created, err
 	}
-	n, err = a.tx.Exec(ctx, `UPDATE suppression SET type = 'all', reason = 'set up', created_at = $3
-		WHERE company_id = $1 AND number = $2 AND type = 'marketing'`, companyID, number, db.Millis(a.now))
-	if err != nil || n == 1 {
-		return updated, err
-	}
-	return unchanged, nil
+	return updated, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/config"
+	"carillon/internal/identity"
 	"carillon/internal/resource/resourcetest"
 	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
@@ -335,7 +336,7 @@ func TestApplySuppressesForAllTypes(t *testing.T) {
 		if s := apply(t, st, form); !strings.Contains(s.String(), "suppression 1 updated") {
 			t.Error(s)
 		}
-		if x, err := st.Suppression(t.Context(), id, "34600000001"); err != nil || x.Type != suppressions.All || x.Reason != "set up" {
+		if x, err := st.Suppression(t.Context(), id, identity.Number("34600000001")); err != nil || x.Type != suppressions.All || x.Reason != "set up" {
 			t.Errorf("%+v, %v", x, err)
 		}
 		if s := apply(t, st, form); s.Changed() {

@@ -13,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/resource"
 	"carillon/internal/resource/resourcetest"
 	"carillon/internal/store"
@@ -210,7 +211,7 @@ func auditKinds(t *testing.T, r *rig) {
 			return err
 		}, by("added", `suppression 2 | amount: none → 2; numbers: none → "34600000001, 34600000002"; reason: none → "manual"; type: none → "all"`)},
 		{
-			func() error { _, err := r.Unsuppress(ctx, ours, "34600000001"); return err },
+			func() error { _, err := r.Unsuppress(ctx, ours, identity.Number("34600000001")); return err },
 			by("lifted", `suppression 34600000001 | reason: "manual" → none; type: "all" → none`),
 		},
 		{

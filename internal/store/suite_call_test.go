@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
@@ -280,7 +281,7 @@ func callPurged(t *testing.T, r *rig) {
 				t.Fatal(err)
 			}
 		}
-		all, _, err := r.Notifications(t.Context(), ours, store.Filter{Number: a.Messages[0].Number, Limit: 10}, r.now)
+		all, _, err := r.Notifications(t.Context(), ours, store.Filter{Lines: identity.Numbers(a.Messages[0].Number), Limit: 10}, r.now)
 		if len(all) != 1 || err != nil {
 			t.Errorf("filled %v: found %d, %v", filled, len(all), err)
 		}
@@ -458,8 +459,8 @@ func callsListed(t *testing.T, r *rig) {
 		{calls.Filter{States: []carillon.State{carillon.StateDialing, carillon.StateRinging}}, pick(3, 4)},
 		{calls.Filter{States: []carillon.State{carillon.StateBusy}}, pick(5)},
 		{calls.Filter{States: []carillon.State{carillon.StateBusy, carillon.StateQueued}}, pick(1, 2, 5)},
-		{calls.Filter{Number: "34611000002"}, pick(0, 1, 2)},
-		{calls.Filter{Number: "34611000002", States: []carillon.State{carillon.StateScheduled}}, pick(0)},
+		{calls.Filter{Line: identity.Number("34611000002")}, pick(0, 1, 2)},
+		{calls.Filter{Line: identity.Number("34611000002"), States: []carillon.State{carillon.StateScheduled}}, pick(0)},
 		{calls.Filter{AgentID: "bob"}, pick(1, 4)},
 		{calls.Filter{Campaign: "spring"}, pick(1, 3, 5)},
 		{calls.Filter{SenderUID: r.second.UID}, nil},

@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/content"
+	"carillon/internal/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
@@ -554,7 +555,8 @@ func suppressing(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	for company, want := range map[string]map[string]bool{ours: {"34600000001": true}, theirs: {}} {
-		got, err := r.Suppressed(t.Context(), company, carillon.Transactional, []string{"34600000001", "34600000009"})
+		found, err := r.Suppressed(t.Context(), company, carillon.Transactional, identity.Numbers("34600000001", "34600000009"))
+		got := textsOf(found)
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Error(company, err, d)
 		}
@@ -562,7 +564,7 @@ func suppressing(t *testing.T, r *rig) {
 			t.Error(company, err)
 		}
 	}
-	x, err := r.Suppression(t.Context(), ours, "34600000001")
+	x, err := r.Suppression(t.Context(), ours, identity.Number("34600000001"))
 	if err != nil || *x != (suppressions.Suppression{Number: "34600000001", Type: suppressions.All, Reason: "manual", CreatedAt: r.now}) {
 		t.Error(x, err)
 	}
@@ -571,10 +573,10 @@ func suppressing(t *testing.T, r *rig) {
 	if err != nil || len(rows) != 1 || rows[0].Number != "34600000002" {
 		t.Error(rows, err)
 	}
-	if removed, err := r.Unsuppress(t.Context(), theirs, "34600000001"); removed || err != nil {
+	if removed, err := r.Unsuppress(t.Context(), theirs, identity.Number("34600000001")); removed || err != nil {
 		t.Error(removed, err)
 	}
-	if removed, err := r.Unsuppress(t.Context(), ours, "34600000001"); !removed || err != nil {
+	if removed, err := r.Unsuppress(t.Context(), ours, identity.Number("34600000001")); !removed || err != nil {
 		t.Error(removed, err)
 	}
 }
@@ -663,13 +665,13 @@ func suppressingMarketing(t *testing.T, r *rig) {
 					want[number] = true
 				}
 			}
-			got, err := r.Suppressed(t.Context(), ours, class, numbers)
-			if d := cmp.Diff(want, got); err != nil || d != "" {
+			got, err := r.Suppressed(t.Context(), ours, class, identity.Numbers(numbers...))
+			if d := cmp.Diff(want, textsOf(got)); err != nil || d != "" {
 				t.Errorf("after %s for %s, %s: %v %s", step.reason, step.of, class, err, d)
 			}
 		}
 	}
-	x, err := r.Suppression(t.Context(), ours, "34600000008")
+	x, err := r.Suppression(t.Context(), ours, identity.Number("34600000008"))
 	if err != nil || *x != (suppressions.Suppression{Number: "34600000008", Type: suppressions.All, Reason: "stop", CreatedAt: r.now.Add(2 * time.Hour)}) {
 		t.Error(x, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"
@@ -233,8 +234,8 @@ func incomingListed(t *testing.T, r *rig) {
 		want []string
 	}{
 		{calls.IncomingFilter{}, all},
-		{calls.IncomingFilter{Number: "34611000001"}, all[2:]},
-		{calls.IncomingFilter{Number: "34611000001", AgentID: "ann"}, all[3:]},
+		{calls.IncomingFilter{Line: identity.Number("34611000001")}, all[2:]},
+		{calls.IncomingFilter{Line: identity.Number("34611000001"), AgentID: "ann"}, all[3:]},
 		{calls.IncomingFilter{AgentID: "bob"}, []string{all[0], all[2]}},
 		{calls.IncomingFilter{States: []carillon.State{carillon.StateRinging, carillon.StateFailed}}, all[1:]},
 		{calls.IncomingFilter{SenderUID: r.sender.UID, States: []carillon.State{carillon.StateInProgress}}, all[:1]},

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
@@ -40,6 +41,9 @@ func several(t *testing.T, r *rig) []*store.Accept {
 			a.Notification.Class = carillon.Class(i % 3)
 			a.Notification.Campaign = []string{"spring", "autumn"}[i/2%2]
 			a.Messages[1].Number = strconv.Itoa(34611000000 + i%5)
+			if i%3 == 0 { // two forms of one number
+				a.Messages[0].Number = []string{"525512345601", "5215512345601"}[i/3%2]
+			}
 			if i%4 == 1 {
 				a.Notification.Channel = carillon.Voice
 			}
@@ -96,7 +100,7 @@ func stateOf(n *store.Notification, now time.Time) carillon.State {
 // matches says in Go what the filter says in SQL.
 func matches(f store.Filter, n *store.Notification, a *store.Accept, now time.Time) bool {
 	numbers := []string{a.Messages[0].Number, a.Messages[1].Number}
-	return n.CompanyID == ours && (f.Campaign == "" || f.Campaign == n.Campaign) && (f.Number == "" || slices.Contains(numbers, f.Number)) &&
+	return n.CompanyID == ours && (f.Campaign == "" || f.Campaign == n.Campaign) && (len(f.Lines) == 0 || slices.ContainsFunc(numbers, func(s string) bool { return identity.Has(f.Lines, s) })) &&
 		(f.Class == nil || *f.Class == n.Class) && (f.Channel == "" || f.Channel == n.Channel) &&
 		(f.State == "" || f.State == stateOf(n, now)) && (f.SenderUID == 0 || f.SenderUID == n.SenderUID) &&
 		(f.From.IsZero() || !n.CreatedAt.Before(f.From)) && (f.To.IsZero() || n.CreatedAt.Before(f.To))
@@ -108,9 +112,11 @@ func filters(r *rig, all []*store.Accept) []store.Filter {
 		{},
 		{Campaign: "autumn"},
 		{Campaign: "winter"},
-		{Number: "34611000003"},
-		{Number: "34600000000"},
-		{Number: "34699999999"},
+		{Lines: identity.Numbers("34611000003")},
+		{Lines: identity.Numbers("34600000000")},
+		{Lines: identity.Numbers("34699999999")},
+		{Lines: identity.Numbers("5215512345601")},
+		{Lines: identity.Numbers("525512345601", "34611000003")},
 		{Class: &utility},
 		{Channel: carillon.Voice},
 		{Channel: carillon.Messaging},
@@ -132,7 +138,7 @@ func filters(r *rig, all []*store.Accept) []store.Filter {
 		both = append(both, f)
 		f.Campaign = "spring"
 		both = append(both, f)
-		f.Number = "34600000000"
+		f.Lines = identity.Numbers("34600000000")
 		both = append(both, f)
 		f.State, f.SenderUID = carillon.StateInProgress, r.sender.UID
 		both = append(both, f)
@@ -208,7 +214,7 @@ func (r *rig) fillSearch(t *testing.T, now time.Time) {
 }
 
 func pagesWhileRowsAreAdded(t *testing.T, r *rig) {
-	for _, f := range []store.Filter{{}, {Campaign: "spring"}, {Number: "34600000000"}} {
+	for _, f := range []store.Filter{{}, {Campaign: "spring"}, {Lines: identity.Numbers("34600000000")}} {
 		var want []string
 		for range 20 {
 			want = append(want, r.accepted(t, 1).Notification.ID)
@@ -239,11 +245,11 @@ func searchAcrossTheHorizon(t *testing.T, r *rig) {
 	}
 	slices.Reverse(want)
 	for _, number := range []string{"34600000000", "34600000099"} {
-		if d := cmp.Diff(want, r.list(t, store.Filter{Number: number}, 7, nil)); d != "" {
+		if d := cmp.Diff(want, r.list(t, store.Filter{Lines: identity.Numbers(number)}, 7, nil)); d != "" {
 			t.Error(number, d)
 		}
 	}
-	if n := len(r.list(t, store.Filter{Number: "34600000100"}, 100, nil)); n != 0 {
+	if n := len(r.list(t, store.Filter{Lines: identity.Numbers("34600000100")}, 100, nil)); n != 0 {
 		t.Errorf("%d found of a number that nobody has", n)
 	}
 }
@@ -260,7 +266,7 @@ func searchLags(t *testing.T, r *rig) {
 	}
 	r.fillSearch(t, r.now.Add(time.Minute))
 	want := []string{late.Notification.ID, before.Notification.ID, old.Notification.ID}
-	if d := cmp.Diff(want, r.list(t, store.Filter{Number: "34600000000"}, 10, nil)); d != "" {
+	if d := cmp.Diff(want, r.list(t, store.Filter{Lines: identity.Numbers("34600000000")}, 10, nil)); d != "" {
 		t.Error(d)
 	}
 }
@@ -314,19 +320,19 @@ func sparsePages(t *testing.T, r *rig) {
 		"after":                             func() { r.fillSearch(t, r.now.Add(time.Minute)) },
 	} {
 		fill()
-		for _, f := range []store.Filter{{Class: &marketing}, {Campaign: "spring", Class: &marketing}, {Number: "34600000000", Class: &marketing}} {
+		for _, f := range []store.Filter{{Class: &marketing}, {Campaign: "spring", Class: &marketing}, {Lines: identity.Numbers("34600000000"), Class: &marketing}} {
 			f.Limit = 10
 			rows, next, err := r.Notifications(t.Context(), ours, f, r.now)
 			if err != nil || len(rows) > 0 || next == "" {
 				t.Errorf("%s, %+v: %d rows, cursor %q, %v", when, f, len(rows), next, err)
 			}
 			found := r.list(t, f, 10, nil)
-			if f.Campaign == "" && f.Number == "" && !slices.Equal(found, []string{oldest.Notification.ID}) {
+			if f.Campaign == "" && len(f.Lines) == 0 && !slices.Equal(found, []string{oldest.Notification.ID}) {
 				t.Errorf("%s, %+v: all pages have %v", when, f, found)
 			}
 		}
 	}
-	if found := r.list(t, store.Filter{Number: "34600000001"}, 10, nil); !slices.Equal(found, []string{oldest.Notification.ID}) {
+	if found := r.list(t, store.Filter{Lines: identity.Numbers("34600000001")}, 10, nil); !slices.Equal(found, []string{oldest.Notification.ID}) {
 		t.Error(found)
 	}
 }
@@ -376,7 +382,7 @@ func refusedEntry(t *testing.T, r *rig) {
 	}
 	r.fillSearch(t, r.now.Add(time.Minute))
 	for _, n := range []string{"34600000776", "34600000778"} {
-		if found := r.list(t, store.Filter{Number: n}, 10, nil); len(found) != 1 {
+		if found := r.list(t, store.Filter{Lines: identity.Numbers(n)}, 10, nil); len(found) != 1 {
 			t.Errorf("%s: %d found", n, len(found))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/internal/identity"
 	"carillon/internal/store"
 )
 
@@ -91,7 +92,7 @@ func purgeTakesTheOld(t *testing.T, r *rig) {
 	if n := r.used(t, old[0]); n != used+2 {
 		t.Errorf("%d are charged, want %d", n, used+2)
 	}
-	if byCampaign, byNumber := r.found(t, store.Filter{Campaign: "spring"}), r.found(t, store.Filter{Number: "34600000000"}); byCampaign != 2 || byNumber != 2 {
+	if byCampaign, byNumber := r.found(t, store.Filter{Campaign: "spring"}), r.found(t, store.Filter{Lines: identity.Numbers("34600000000")}); byCampaign != 2 || byNumber != 2 {
 		t.Errorf("a search finds %d by campaign and %d by number, want 2", byCampaign, byNumber)
 	}
 	if p := r.purge(t, time.Time{}, before, 1000); p.Notifications != 0 || p.Rows != 0 || p.More {
@@ -114,7 +115,7 @@ func purgeWaitsForSearch(t *testing.T, r *rig) {
 	if p := r.purge(t, time.Time{}, r.now.Add(time.Hour), 1000); p.Notifications != 1 || p.Unsearched || r.there(t, second) {
 		t.Errorf("%+v", p)
 	}
-	if n := r.found(t, store.Filter{Number: "34600000000"}); n != 0 {
+	if n := r.found(t, store.Filter{Lines: identity.Numbers("34600000000")}); n != 0 {
 		t.Errorf("a search finds %d", n)
 	}
 }

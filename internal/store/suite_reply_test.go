@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
@@ -27,7 +28,7 @@ func exchanging() []sentence {
 
 func inboundOnce(t *testing.T, r *rig) {
 	s := r.Replies()
-	m := replies.Inbound{SenderUID: 7, ProviderID: "wamid.1", CompanyID: ours, Number: "34600111222", Content: `{"text":"Hi"}`, ReceivedAt: r.now}
+	m := replies.Inbound{SenderUID: 7, ProviderID: "wamid.1", CompanyID: ours, Person: "34600111222", Content: `{"text":"Hi"}`, ReceivedAt: r.now}
 	later := m
 	later.ProviderID, later.ReceivedAt = "wamid.2", r.now.Add(time.Millisecond)
 	if n, err := s.Receive(t.Context(), []replies.Inbound{m, later}); n != 2 || err != nil {
@@ -416,16 +417,17 @@ func phones(t *testing.T, r *rig) {
 		t.Error(p, err)
 	}
 	want(replies.Phone{})
-	contact := chats.Contact{CompanyID: ours, VisitorID: "tel:" + number, Verified: true, Number: number}
-	o := &chats.Open{Contact: contact, Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "whatsapp", State: chats.Automated}, Now: r.now}
+	line := identity.Identity{Kind: identity.Line, Key: identity.Number(number)}
+	contact := chats.Contact{CompanyID: ours, Number: number}
+	o := &chats.Open{Contact: contact, Known: []identity.Identity{line}, Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "whatsapp", State: chats.Automated}, Now: r.now}
 	o.Contact.ID = carillon.NewID(r.now)
 	if err := r.Chats().Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := r.Chats().OfNumber(t.Context(), ours, number); err != nil || c == nil || c.ID != o.Conversation.ID {
+	if c, err := r.Chats().OfPerson(t.Context(), ours, line); err != nil || c == nil || c.ID != o.Conversation.ID {
 		t.Error(c, err)
 	}
-	if c, err := r.Chats().OfNumber(t.Context(), theirs, number); err != nil || c != nil {
+	if c, err := r.Chats().OfPerson(t.Context(), theirs, line); err != nil || c != nil {
 		t.Error("another company's conversation:", c, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/call"
 	"carillon/internal/call/dial"
+	"carillon/internal/identity"
 	"carillon/internal/sip"
 )
 
@@ -218,13 +219,19 @@ func numberOf(user string) string {
 	return user
 }
 
-// visitor is who talks: a caller who hides the number is somebody else each time.
-func (p *placed) visitor() string {
-	if p.call.Number == "" {
-		return "call:" + carillon.NewID(time.Now())
+// known is the identity of the other side. Nobody vouches for the number of a caller.
+func (p *placed) known() []identity.Identity {
+	switch {
+	case p.call.Number == "":
+		return nil
+	case p.incoming():
+		return []identity.Identity{{Kind: identity.Caller, Key: identity.Number(p.call.Number)}}
 	}
-	return "tel:" + p.call.Number
+	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(p.call.Number)}}
 }
+
+// hidden is a caller who hides the number: somebody else each time.
+func hidden() string { return "call:" + carillon.NewID(time.Now()) }
 
 // full reports whether this node has as many calls under way as it may.
 func (t *Telephone) full() bool {

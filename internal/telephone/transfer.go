@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/call/dial"
+	"carillon/internal/identity"
 	"carillon/internal/sip"
 )
 
@@ -33,7 +34,7 @@ type transferred struct {
 // the agent goes on.
 func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID string) transferred {
 	number := p.agent.Transfer.Number
-	if number == p.call.Number || p.leadsBack(ctx, number) {
+	if identity.Number(p.call.Number).Is(number) || p.leadsBack(ctx, number) {
 		p.o.Log.WarnContext(ctx, "a transfer would come back to its own call", "company", p.line.CompanyID, "call", p.call.ID)
 		return transferred{}
 	}
@@ -75,7 +76,7 @@ func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID strin
 // leadsBack reports whether a number is of a line of ours, whose agent might transfer the call again.
 func (p *placed) leadsBack(ctx context.Context, number string) bool {
 	lines, err := p.o.Lines(ctx, number)
-	return err != nil || len(lines) > 0 || number == p.line.Number
+	return err != nil || len(lines) > 0 || identity.Number(p.line.Number).Is(number)
 }
 
 // second places the second leg; it sounds as it rings. The leg is nil where nobody answered: the ending says why.

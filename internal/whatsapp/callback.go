@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 )
 
@@ -57,7 +58,7 @@ func (cb *Callback) Newest(raw json.RawMessage, number string) (newest *provider
 	}
 	for i := range cb.Notices {
 		n := &cb.Notices[i]
-		if n.WABAID == s.wabaID && (n.Number == "" || n.Number == number) && (newest == nil || !n.At.Before(newest.At)) {
+		if n.WABAID == s.wabaID && (n.Number == "" || identity.Number(number).Is(n.Number)) && (newest == nil || !n.At.Before(newest.At)) {
 			newest = &n.Notice
 		}
 	}
@@ -97,11 +98,13 @@ type noticeValue struct {
 }
 
 type status struct {
-	ID        string       `json:"id"`
-	Status    string       `json:"status"`
-	Timestamp seconds      `json:"timestamp"`
-	Data      string       `json:"biz_opaque_callback_data"`
-	Errors    []graphError `json:"errors"`
+	ID              string       `json:"id"`
+	Status          string       `json:"status"`
+	Timestamp       seconds      `json:"timestamp"`
+	RecipientID     string       `json:"recipient_id"`
+	RecipientUserID string       `json:"recipient_user_id"`
+	Data            string       `json:"biz_opaque_callback_data"`
+	Errors          []graphError `json:"errors"`
 }
 
 // ParseCallback reads a verified body. It is a *carillon.Error when the body is no JSON object; whatever inside it is
@@ -264,6 +267,7 @@ func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
 		return provider.Receipt{}, false
 	}
 	r := provider.Receipt{Ref: ref, SenderUID: senderUID, ProviderID: s.ID, At: at}
+	s.recipient(&r)
 	ok := s.state(&r)
 	return r, ok
 }

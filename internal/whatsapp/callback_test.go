@@ -38,7 +38,7 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 	failed := func(code int) string {
 		return head + fmt.Sprintf(`"failed","errors":[{"code":%d,"title":"T","message":"M","error_data":{"details":"D"},"href":"H"}]}`, code)
 	}
-	base := provider.Receipt{Ref: ref, SenderUID: 7, ProviderID: "wamid.X", At: at}
+	base := provider.Receipt{Ref: ref, SenderUID: 7, ProviderID: "wamid.X", At: at, Number: "34600111222"}
 	with := func(change func(*provider.Receipt)) *provider.Receipt {
 		r := base
 		change(&r)

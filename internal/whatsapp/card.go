@@ -9,7 +9,8 @@ import (
 
 // card is a contact card. Some telephones fill its members, others its text alone.
 type card struct {
-	Name struct {
+	Origin loose `json:"origin"`
+	Name   struct {
 		Formatted loose `json:"formatted_name"`
 		First     loose `json:"first_name"`
 		Last      loose `json:"last_name"`

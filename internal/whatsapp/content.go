@@ -165,6 +165,7 @@ func (m *inbound) fill(x *provider.Inbound) {
 		x.Place, x.Text = m.Location.read()
 	case "contacts":
 		x.Cards, x.Text = cards(m.Contacts)
+		x.Shared = m.shared()
 	case "order":
 		x.Order, x.Text = m.Order.read()
 	case "reaction":

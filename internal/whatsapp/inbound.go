@@ -1,7 +1,6 @@
 package whatsapp
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -9,25 +8,23 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"carillon"
 	"carillon/internal/provider"
 )
 
 // inbound is a message of a person, of any type; it fills the members of its type.
 type inbound struct {
-	From      string  `json:"from"`
-	ID        string  `json:"id"`
-	Timestamp seconds `json:"timestamp"`
-	Type      string  `json:"type"`
-	Context   struct {
+	From             string  `json:"from"`
+	FromUserID       string  `json:"from_user_id"`
+	FromParentUserID string  `json:"from_parent_user_id"`
+	ID               string  `json:"id"`
+	Timestamp        seconds `json:"timestamp"`
+	Type             string  `json:"type"`
+	Context          struct {
 		ID      string  `json:"id"`
 		Product product `json:"referred_product"`
 	} `json:"context"`
-	Group  string `json:"group_id"`
-	System struct {
-		Type string `json:"type"`
-		WaID string `json:"wa_id"`
-	} `json:"system"`
+	Group    string   `json:"group_id"`
+	System   change   `json:"system"`
 	Referral referral `json:"referral"`
 	contents
 }
@@ -48,8 +45,10 @@ func (m *inbound) UnmarshalJSON(b []byte) error {
 
 type profile struct {
 	WaID    string `json:"wa_id"`
+	UserID  string `json:"user_id"`
 	Profile struct {
-		Name string `json:"name"`
+		Name     string `json:"name"`
+		Username string `json:"username"`
 	} `json:"profile"`
 }
 
@@ -61,16 +60,12 @@ const (
 	maxEmoji       = 64   // bytes: a family is 25, a flag of a region 28
 )
 
-// read returns what a person wrote; false where it names no number. At is zero where the channel does not say when.
+// read returns what a person wrote; false where it names nobody. At is zero where the channel does not say when.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
-	x := provider.Inbound{ID: m.ID, From: m.From, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
-	if !carillon.ValidNumber(m.From) {
+	x := provider.Inbound{ID: m.ID, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
+	m.who(&x, names)
+	if x.Person() == "" {
 		return x, false
-	}
-	for _, p := range names {
-		if p.WaID == m.From {
-			x.Name = oneLine(p.Profile.Name)
-		}
 	}
 	m.fill(&x)
 	x.Text, x.Payload = cut(printed(x.Text), maxInboundText), short(x.Payload, maxPayload)
@@ -78,19 +73,6 @@ func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 		x.ReplyTo = ""
 	}
 	return x, true
-}
-
-// system is what the channel reports about the person.
-func (m *inbound) system(x *provider.Inbound) {
-	x.Kind = provider.InboundEvent
-	switch {
-	case m.System.Type == "customer_identity_changed":
-		x.Event = provider.InboundIdentity
-	case strings.HasSuffix(m.System.Type, "changed_number") && carillon.ValidNumber(m.System.WaID):
-		x.Kind, x.Text = provider.InboundNumber, m.System.WaID
-	default:
-		x.Text = kindName(cmp.Or(m.System.Type, m.Type))
-	}
 }
 
 func validInboundID(s string) bool {
@@ -156,7 +138,12 @@ func (s *status) replyReceipt() (provider.ReplyReceipt, bool) {
 // replyMessage is the body of a reply.
 func replyMessage(m *provider.Reply) map[string]any {
 	b := map[string]any{
-		"messaging_product": "whatsapp", "recipient_type": "individual", "to": m.To, "biz_opaque_callback_data": m.Ref.String(),
+		"messaging_product": "whatsapp", "recipient_type": "individual", "biz_opaque_callback_data": m.Ref.String(),
+	}
+	if m.To != "" {
+		b["to"] = m.To
+	} else { // an id in the place of a number is accepted, and reaches nobody
+		b["recipient"] = m.UserID
 	}
 	switch n := len(m.Choices); {
 	case m.File != nil:

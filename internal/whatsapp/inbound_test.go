@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 )
 
@@ -68,9 +69,9 @@ func TestInboundMessages(t *testing.T) {
 		`"type":"reaction","reaction":{"message_id":"wamid.OUT","emoji":"👍"}`:                                {Kind: provider.InboundReaction, Text: "👍", ReplyTo: "wamid.OUT"},
 		`"type":"reaction","reaction":{"message_id":"wamid.OUT"}`:                                            {Kind: provider.InboundReaction, ReplyTo: "wamid.OUT"},
 		`"type":"order","order":{"catalog_id":"1"}`:                                                          {Kind: provider.InboundUnsupported, Text: "order"},
-		`"type":"system","system":{"type":"user_changed_number","wa_id":"34600999888","body":"Ana changed"}`: {Kind: provider.InboundNumber, Text: "34600999888"},
+		`"type":"system","system":{"type":"user_changed_number","wa_id":"34600999888","body":"Ana changed"}`: {Kind: provider.InboundNumber, Text: "34600999888", Became: &provider.Became{Number: "34600999888"}},
 		`"type":"system","system":{"type":"user_changed_number","wa_id":"+34"}`:                              {Kind: provider.InboundEvent, Text: "user_changed_number"},
-		`"type":"system","system":{"type":"customer_identity_changed","wa_id":"34600999888"}`:                {Kind: provider.InboundEvent, Event: provider.InboundIdentity},
+		`"type":"system","system":{"type":"customer_identity_changed","wa_id":"34600999888"}`:                {Kind: provider.InboundEvent, Event: provider.InboundTelephone},
 		`"type":"text","text":{"body":"a\u0000b\u009b\r\n\tc"},"context":{"id":"two words"}`:                 {Kind: provider.InboundText, Text: "ab\n\tc"},
 		`"type":"reaction","reaction":{"message_id":"w\u0000","emoji":"` + strings.Repeat("👍", 30) + `"}`:    {Kind: provider.InboundReaction, Text: strings.Repeat("👍", 16)},
 		`"type":"poll_\u0000\u202e\nnew","text":"of another type","image":[1]}],"x":[{"y":1`:                 {Kind: provider.InboundUnsupported, Type: "poll_new", Text: "poll_new"},
@@ -96,7 +97,7 @@ func TestInboundMessages(t *testing.T) {
 		}
 	}
 	for _, members := range []string{
-		`"type":"text","text":{"body":"Hola"},"from":"+34600111222"`, `"type":"text","text":{"body":"Hola"},"from":"US.1234567"`,
+		`"type":"text","text":{"body":"Hola"},"from":"+34600111222"`, `"type":"text","text":{"body":"Hola"},"from":"us.1234567"`,
 	} {
 		if cb, err := ParseCallback(inboundBody(members), 7); err != nil || len(cb.Inbound) > 0 || cb.Ignored != 1 {
 			t.Errorf("%s: %+v, %v", members, cb.Inbound, err)
@@ -150,7 +151,7 @@ func FuzzInbound(f *testing.F) {
 		}
 		for _, all := range cb.Inbound {
 			for _, m := range all {
-				if !validInboundID(m.ID) || !carillon.ValidNumber(m.From) || utf8.RuneCountInString(m.Text) > maxInboundText || !utf8.ValidString(m.Text+m.Name) || len(m.Name) > maxPersonName {
+				if !validInboundID(m.ID) || !carillon.ValidNumber(m.From) && !identity.ValidUser(m.UserID) || utf8.RuneCountInString(m.Text) > maxInboundText || !utf8.ValidString(m.Text+m.Name) || len(m.Name) > maxPersonName {
 					t.Errorf("%+v", m)
 				}
 			}

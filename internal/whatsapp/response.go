@@ -35,6 +35,9 @@ type graphError struct {
 
 // graphBody is what the body of any response may hold: a message's id, or an error.
 type graphBody struct {
+	Contacts []struct {
+		WaID string `json:"wa_id"`
+	} `json:"contacts"`
 	Messages []struct {
 		ID     string `json:"id"`
 		Status string `json:"message_status"`
@@ -63,7 +66,9 @@ func judge(r response, attempt int) provider.Outcome {
 	case b.Error != nil && b.Error.Code != nil:
 		return b.Error.outcome(r, attempt)
 	case r.status/100 == 2 && len(b.Messages) > 0 && b.Messages[0].ID != "":
-		return provider.Outcome{Verdict: provider.Sent, ProviderID: b.Messages[0].ID, Detail: statusDetail(b.Messages[0].Status)}
+		return provider.Outcome{
+			Verdict: provider.Sent, ProviderID: b.Messages[0].ID, Detail: statusDetail(b.Messages[0].Status), Number: b.number(),
+		}
 	case r.status == http.StatusTooManyRequests:
 		return provider.Outcome{
 			Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
@@ -71,6 +76,14 @@ func judge(r response, attempt int) provider.Outcome {
 		}
 	}
 	return unknown("response " + strconv.Itoa(r.status) + " without the channel's JSON")
+}
+
+// number is the form in which the channel has the recipient's number; "": it does not say.
+func (b *graphBody) number() string {
+	if len(b.Contacts) == 1 && carillon.ValidNumber(b.Contacts[0].WaID) {
+		return b.Contacts[0].WaID
+	}
+	return ""
 }
 
 func unknown(detail string) provider.Outcome {

@@ -31,7 +31,7 @@ func TestSendWritesTheGoldenBodyAndTheChannelTakesIt(t *testing.T) {
 				t.Fatalf("nothing was posted: %+v", out)
 			}
 			p := posts[len(posts)-1]
-			if diff := cmp.Diff(provider.Outcome{Verdict: provider.Sent, ProviderID: p.ID}, out); diff != "" {
+			if diff := cmp.Diff(provider.Outcome{Verdict: provider.Sent, ProviderID: p.ID, Number: m.Number}, out); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(golden(t, "messages/"+k.golden), string(p.Body)); diff != "" {

@@ -4,19 +4,23 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 )
 
 // IncomingFilter narrows a company's list of calls to its lines; zero values do not filter.
 type IncomingFilter struct {
 	States    []carillon.State // any of them
 	SenderUID int64
-	Number    string
+	Line      identity.Key // of who calls: any form of the number
 	AgentID   string
 	Before    string // next of the previous page; "" for the first page
 	Limit     int
+
+	number string // one of the forms
 }
 
 // ListedIncoming is a call to a line with what is known of the caller.
@@ -34,7 +38,30 @@ func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter)
 	if f.Before == "" {
 		f.Before = lastID
 	}
-	edge, err := s.edge(ctx, companyID, f)
+	limit := f.Limit
+	f.Limit++
+	for _, f.number = range formsOf(f.Line) {
+		some, edge, err := s.page(ctx, companyID, f)
+		if err != nil {
+			return nil, "", err
+		}
+		if len(some) == f.Limit {
+			edge = some[len(some)-1].ID
+		}
+		found, next = append(found, some...), max(next, edge)
+	}
+	slices.SortFunc(found, func(a, b *ListedIncoming) int { return strings.Compare(b.ID, a.ID) })
+	found = slices.DeleteFunc(found, func(x *ListedIncoming) bool { return x.ID < next })
+	if len(found) > limit {
+		found = found[:limit]
+		next = found[limit-1].ID
+	}
+	return found, next, nil
+}
+
+// page reads calls from a number, or from any. edge is the oldest that was looked at where that was not all.
+func (s *Incoming) page(ctx context.Context, companyID string, f IncomingFilter) (found []*ListedIncoming, edge string, err error) {
+	edge, err = s.edge(ctx, companyID, f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -42,8 +69,7 @@ func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter)
 	f.indexed(&c, companyID)
 	c.add("x.id >= ?", edge)
 	f.others(&c)
-	limit := f.Limit
-	c.args = append(c.args, limit+1)
+	c.args = append(c.args, f.Limit)
 	found, err = db.Collect(ctx, s.d, "calls", func(row db.Scan) (*ListedIncoming, error) {
 		var l ListedIncoming
 		one, err := scanIncoming(func(dest ...any) error { return row(append(dest, &l.Name)...) })
@@ -51,16 +77,7 @@ func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter)
 		return &l, err
 	}, "SELECT "+aliased(incomingColumns, "x")+`, COALESCE((SELECT k.name FROM conversation AS v JOIN contact AS k ON k.id = v.contact_id
 		WHERE v.id = x.conversation_id), '') FROM incoming_call AS x WHERE `+c.clause()+" ORDER BY x.id DESC LIMIT $"+strconv.Itoa(len(c.args)), c.args...)
-	switch {
-	case err != nil:
-		return nil, "", err
-	case len(found) > limit:
-		found = found[:limit]
-		next = found[limit-1].ID
-	default:
-		next = edge
-	}
-	return found, next, nil
+	return found, edge, err
 }
 
 // edge is the oldest of the calls that a page may look at; "": all of them.
@@ -76,8 +93,8 @@ func (s *Incoming) edge(ctx context.Context, companyID string, f IncomingFilter)
 
 // indexed adds what an index applies: rows that it leaves out are not looked at.
 func (f *IncomingFilter) indexed(c *conditions, companyID string) {
-	if f.Number != "" { // the concatenation keeps SQLite from the index of the company
-		c.add("x.number = ? AND x.company_id || '' = ? AND x.id < ?", f.Number, companyID, f.Before)
+	if f.number != "" { // the concatenation keeps SQLite from the index of the company
+		c.add("x.number = ? AND x.company_id || '' = ? AND x.id < ?", f.number, companyID, f.Before)
 	} else {
 		c.add("x.company_id = ? AND x.id < ?", companyID, f.Before)
 	}

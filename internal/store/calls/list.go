@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -10,17 +11,20 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 )
 
 // Filter narrows a company's list of calls; zero values do not filter.
 type Filter struct {
 	States    []carillon.State // any of them
 	SenderUID int64
-	Number    string
+	Line      identity.Key // of who is called: any form of the number
 	AgentID   string
 	Campaign  string
 	Before    carillon.MessageKey // next of the previous page; 0 for the first page
 	Limit     int
+
+	number string // one of the forms
 }
 
 // Listed is a call with what its notification says about it.
@@ -57,30 +61,53 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.T
 	if f.Before == 0 {
 		f.Before = math.MaxInt64
 	}
-	limit, below := f.Limit, f.Before
+	limit := f.Limit
 	f.Limit++
-	edge, err := s.edge(ctx, companyID, f)
+	next = Oldest
+	for _, f.number = range formsOf(f.Line) {
+		some, edge, err := s.page(ctx, companyID, f, now)
+		if err != nil {
+			return nil, Oldest, err
+		}
+		if len(some) == f.Limit {
+			edge = some[len(some)-1].Key
+		}
+		found, next = append(found, some...), max(next, edge)
+	}
+	slices.SortFunc(found, func(a, b *Listed) int { return cmp.Compare(b.Key, a.Key) })
+	found = slices.DeleteFunc(found, func(x *Listed) bool { return x.Key < next })
+	if len(found) > limit {
+		found = found[:limit]
+		next = found[limit-1].Key
+	}
+	return found, next, nil
+}
+
+// formsOf are the numbers that are looked for; an empty one stands for any.
+func formsOf(line identity.Key) []string {
+	if line.IsZero() {
+		return []string{""}
+	}
+	return line.Forms()
+}
+
+// page reads calls to a number, or to any. edge is the oldest that was looked at where that was not all.
+func (s *Store) page(
+	ctx context.Context, companyID string, f Filter, now time.Time,
+) (found []*Listed, edge carillon.MessageKey, err error) {
+	edge, err = s.edge(ctx, companyID, f)
 	if err != nil {
 		return nil, Oldest, err
 	}
 	c := conditions{}
 	f.indexed(&c, "c.", companyID)
-	c.add("c.id < ? AND c.id >= ? AND n.seq = c.id / 128", int64(below), int64(edge))
+	c.add("c.id < ? AND c.id >= ? AND n.seq = c.id / 128", int64(f.Before), int64(edge))
 	f.others(&c, now)
 	c.args = append(c.args, f.Limit)
 	// CROSS JOIN keeps SQLite from starting with the notifications.
 	found, err = db.Collect(ctx, s.DB, "calls", scanListed, "SELECT "+listedColumns+" FROM call AS c CROSS JOIN notification AS n WHERE "+c.clause()+
 		" ORDER BY c.id DESC LIMIT $"+strconv.Itoa(len(c.args)), c.args...)
-	switch {
-	case err != nil:
-		return nil, Oldest, err
-	case len(found) > limit:
-		found = found[:limit]
-		next = found[limit-1].Key
-	default:
-		next = edge
-	}
-	return found, next, nil
+	return found, edge, err
 }
 
 // edge is the oldest of the calls that a page may look at.
@@ -99,8 +126,8 @@ func (s *Store) edge(ctx context.Context, companyID string, f Filter) (oldest ca
 // indexed adds what an index applies: rows that it leaves out are not looked at.
 func (f *Filter) indexed(c *conditions, alias, companyID string) {
 	switch {
-	case f.Number != "": // the concatenation keeps SQLite from the index of the company
-		c.add(alias+"number = ? AND "+alias+"company_id || '' = ?", f.Number, companyID)
+	case f.number != "": // the concatenation keeps SQLite from the index of the company
+		c.add(alias+"number = ? AND "+alias+"company_id || '' = ?", f.number, companyID)
 	case len(f.States) > 0 && !slices.ContainsFunc(f.States, func(x carillon.State) bool { return !open(x) }):
 		c.add(alias+"company_id = ? AND "+alias+"q > 0", companyID)
 	default:

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 )
 
@@ -58,8 +59,10 @@ type Contact struct {
 	Verified  bool
 	Name      string
 	Email     string
-	Number    string
+	Number    string // the one that was used last; "": none is known
 	Language  string
+	UserID    string // the channel's id of a person, for those whose number it may not say
+	Username  string // that the person chose at the channel, and may change
 	CreatedAt time.Time
 	SeenAt    time.Time
 }
@@ -299,12 +302,13 @@ func (s *Store) ContactOf(ctx context.Context, companyID, id string) (*Contact, 
 	return c, err
 }
 
-const contactColumns = "id, company_id, widget_id, visitor_id, verified, name, email, number, language, created_at, seen_at"
+const contactColumns = "id, company_id, widget_id, visitor_id, verified, name, email, number, language, created_at, seen_at, user_id, username"
 
 func scanContact(row db.Scan) (*Contact, error) {
 	var c Contact
 	var created, seen int64
-	err := row(&c.ID, &c.CompanyID, &c.WidgetID, &c.VisitorID, &c.Verified, &c.Name, &c.Email, &c.Number, &c.Language, &created, &seen)
+	err := row(&c.ID, &c.CompanyID, &c.WidgetID, &c.VisitorID, &c.Verified, &c.Name, &c.Email, &c.Number, &c.Language, &created, &seen,
+		&c.UserID, &c.Username)
 	c.CreatedAt, c.SeenAt = db.Instant(created), db.Instant(seen)
 	return &c, err
 }
@@ -323,15 +327,34 @@ func (s *Store) SetContact(ctx context.Context, companyID, id, name, email strin
 // ContactEdit is what a teammate changes of a contact; nil leaves what is stored.
 type ContactEdit struct{ Name, Email, Number *string }
 
-// EditContact changes a company's contact and returns it. Errors: not_found.
+// EditContact changes a company's contact and returns it. Nobody is found by a number that a teammate notes, but what the person does not want
+// is not sent to it either. Errors: not_found.
 func (s *Store) EditContact(ctx context.Context, companyID, id string, edit ContactEdit) (*Contact, error) {
-	n, err := s.d.Exec(ctx, `UPDATE contact SET name = COALESCE($1, name), email = COALESCE($2, email), number = COALESCE($3, number)
-		WHERE id = $4 AND company_id = $5`, edit.Name, edit.Email, edit.Number, id, companyID)
-	switch {
-	case err != nil:
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE contact SET name = COALESCE($1, name), email = COALESCE($2, email), number = COALESCE($3, number)
+			WHERE id = $4 AND company_id = $5`, edit.Name, edit.Email, edit.Number, id, companyID)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return carillon.Absent("Contact")
+		case edit.Number == nil:
+			return nil
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM contact_identity WHERE contact_id = $1 AND company_id = $2 AND kind = 'claimed'", id, companyID); err != nil {
+			return err
+		}
+		if *edit.Number == "" {
+			return nil
+		}
+		claim := identity.Identity{Kind: identity.Claimed, Scope: id, Key: identity.Number(*edit.Number)}
+		if err := addIdentity(ctx, tx, companyID, id, claim); err != nil {
+			return err
+		}
+		return spread(ctx, tx, companyID, id)
+	})
+	if err != nil {
 		return nil, db.Wrap(err, "write contact")
-	case n == 0:
-		return nil, carillon.Absent("Contact")
 	}
 	return s.ContactOf(ctx, companyID, id)
 }
@@ -342,11 +365,11 @@ func (s *Store) OfContact(ctx context.Context, companyID, contactID, except stri
 		WHERE contact_id = $1 AND company_id = $2 AND id <> $3 ORDER BY opened_at DESC LIMIT $4`, contactID, companyID, except, most)
 }
 
-// OfNumber returns the newest conversation over a messaging channel of the contact who writes from a number; nil: there is none.
-func (s *Store) OfNumber(ctx context.Context, companyID, number string) (*Conversation, error) {
+// OfPerson returns the newest conversation over a messaging channel of the contact with an identity; nil: there is none.
+func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Identity) (*Conversation, error) {
 	return db.Find(ctx, s.d, "conversation", scan, "SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id = (
-		SELECT id FROM contact WHERE company_id = $1 AND widget_id = '' AND verified = TRUE AND visitor_id = $2) ORDER BY opened_at DESC LIMIT 1`,
-		companyID, "tel:"+number)
+		SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4) ORDER BY opened_at DESC LIMIT 1`,
+		companyID, x.Key.String(), string(x.Kind), x.Scope)
 }
 
 // Alive records when a contact was there.

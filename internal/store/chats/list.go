@@ -19,7 +19,7 @@ type Filter struct {
 	Folder    string // mine, unassigned, automated, all; see Folders
 	AccountID string // whose folder mine is
 	Closed    bool   // resolved ones instead of open ones
-	Search    string // in the contact's name and e-mail, and the newest turn; "": all
+	Search    string // in the contact's name, username and e-mail, and the newest turn; "": all
 	ContactID string // "": all
 	Tag       string // "": all; without quotation marks
 	Cursor    string // of the page before; "": the first
@@ -32,10 +32,12 @@ func Folders() []string { return []string{"mine", "unassigned", "automated", "al
 // Listed is a conversation in a list, with what it shows of the contact.
 type Listed struct {
 	Summary
-	Name  string `json:"name,omitempty"`
-	Email string `json:"email,omitempty"`
-	Group bool   `json:"group,omitempty"` // the contact is a group of people
-	at    time.Time
+	Name     string `json:"name,omitempty"`
+	Email    string `json:"email,omitempty"`
+	Number   string `json:"number,omitempty"`
+	Username string `json:"username,omitempty"`
+	Group    bool   `json:"group,omitempty"` // the contact is a group of people
+	at       time.Time
 }
 
 // List returns a page of conversations and the cursor of the next; "": it was the last. Errors: validation_failed for a cursor
@@ -68,7 +70,8 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	}
 	if f.Search != "" {
 		like := "%" + likeEscaper.Replace(strings.ToLower(f.Search)) + "%"
-		add(`(LOWER(k.name) LIKE ? ESCAPE '\' OR LOWER(k.email) LIKE ? ESCAPE '\' OR LOWER(c.last_text) LIKE ? ESCAPE '\')`, like, like, like)
+		add(`(LOWER(k.name) LIKE ? ESCAPE '\' OR LOWER(k.email) LIKE ? ESCAPE '\' OR LOWER(k.username) LIKE ? ESCAPE '\'
+			OR LOWER(c.last_text) LIKE ? ESCAPE '\')`, like, like, like, like)
 	}
 	if f.Tag != "" {
 		tag, _ := json.Marshal(f.Tag) // as it is stored among the tags; a text cannot fail
@@ -82,7 +85,8 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 		add("(c.last_at, c.id) < (?, ?)", at, id)
 	}
 	args = append(args, f.Limit+1)
-	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+", k.name, k.email, SUBSTR(k.visitor_id, 1, 6) = 'group:' FROM conversation AS c JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
+	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+", k.name, k.email, k.number, k.username, SUBSTR(k.visitor_id, 1, 6) = 'group:' FROM conversation AS c "+
+		"JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
 		where.String()+" ORDER BY c.last_at DESC, c.id DESC LIMIT $"+strconv.Itoa(len(args)), args...)
 	if err != nil || len(page) <= f.Limit {
 		return page, "", err
@@ -99,7 +103,9 @@ var (
 )
 
 func scanListed(row db.Scan) (l Listed, err error) {
-	c, err := scan(func(dest ...any) error { return row(append(dest, &l.Name, &l.Email, &l.Group)...) })
+	c, err := scan(func(dest ...any) error {
+		return row(append(dest, &l.Name, &l.Email, &l.Number, &l.Username, &l.Group)...)
+	})
 	if err != nil {
 		return l, err
 	}

@@ -1,6 +1,7 @@
 package chats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,11 +10,12 @@ import (
 	"time"
 
 	"carillon/internal/db"
+	"carillon/internal/identity"
 )
 
 // Open finds the contact and its newest conversation, and makes those that are not there.
 type Open struct {
-	Contact      Contact      // by company, widget, visitor and whether it is verified; its id and what is not empty are used
+	Contact      Contact      // by Known, or by company, widget, visitor and whether it is verified; its id and what is not empty are used
 	Conversation Conversation // used where one is made
 	Greeting     []Turn       // the first turns of a conversation that is made
 	// Anew makes a conversation although there is one; it must be resolved.
@@ -24,6 +26,14 @@ type Open struct {
 	Keep time.Duration
 	Now  time.Time
 
+	// Known are identities of the contact: a line or the channel's id of a person, or both, of which the channel says that they are one
+	// person's. Without it the contact is a widget's, found by its visitor id.
+	Known []identity.Identity
+	// Became are the identities that the channel says the person has now instead of those in Known.
+	Became []identity.Identity
+	// Shared are lines that the person gave as their own. One that is another contact's stays theirs.
+	Shared []identity.Identity
+
 	Made bool
 }
 
@@ -31,6 +41,9 @@ type Open struct {
 func (s *Store) Open(ctx context.Context, o *Open) error { return s.opens.Commit(ctx, s.d, o) }
 
 func (s *Store) applyOpens(ctx context.Context, tx *db.Tx, opens []*Open, _ bool) error {
+	if err := lockIdentities(ctx, tx, opens); err != nil {
+		return err
+	}
 	slices.SortStableFunc(opens, func(a, b *Open) int { return strings.Compare(a.Contact.key(), b.Contact.key()) }) // the lock order
 	for _, o := range opens {
 		if err := s.applyOpen(ctx, tx, o); err != nil {
@@ -46,7 +59,7 @@ func (c *Contact) key() string {
 }
 
 func (s *Store) applyOpen(ctx context.Context, tx *db.Tx, o *Open) error {
-	contact, err := upsertContact(ctx, tx, o.Contact, o.Now)
+	contact, err := s.contactOf(ctx, tx, o)
 	if err != nil {
 		return err
 	}
@@ -63,16 +76,70 @@ func (s *Store) applyOpen(ctx context.Context, tx *db.Tx, o *Open) error {
 	return s.insert(ctx, tx, o)
 }
 
+// contactOf finds the contact of an open, or makes it, and writes what is known of it.
+func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, error) {
+	if len(o.Known)+len(o.Became) == 0 {
+		return upsertContact(ctx, tx, o.Contact, o.Now)
+	}
+	id, claims, err := s.settle(ctx, tx, o)
+	if err != nil {
+		return nil, err
+	}
+	present := o.Known
+	if len(o.Became) > 0 {
+		present = o.Became
+	}
+	o.Contact.WidgetID, o.Contact.Verified = "", true
+	for _, x := range present {
+		o.Contact.Verified = o.Contact.Verified && x.Kind != identity.Caller
+	}
+	for _, x := range o.Shared {
+		if owner := claims.owned[x]; owner == "" || owner == id {
+			o.Contact.Number, present = cmp.Or(o.Contact.Number, x.Key.String()), append(slices.Clip(present), x)
+		}
+	}
+	var contact *Contact
+	if id != "" {
+		contact, err = touchContact(ctx, tx, id, o.Contact, o.Now)
+	} else {
+		o.Contact.VisitorID = visitorFor(o.Contact.Number, present)
+		contact, err = upsertContact(ctx, tx, o.Contact, o.Now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return contact, claims.give(ctx, contact.ID, present...)
+}
+
+// visitorFor is the visitor of a contact that is made: its number, by which programs before schema 37 find it, else its id.
+func visitorFor(number string, known []identity.Identity) string {
+	if number != "" {
+		return visitorOf(number)
+	}
+	return string(known[0].Kind) + ":" + known[0].Scope + "/" + known[0].Key.String()
+}
+
+// touchContact writes what is known of a contact besides, and locks its row as upsertContact does.
+func touchContact(ctx context.Context, tx *db.Tx, id string, c Contact, now time.Time) (*Contact, error) {
+	return db.Find(ctx, tx, "contact", scanContact, `UPDATE contact SET seen_at = $1, name = CASE WHEN $2 = '' THEN name ELSE $2 END,
+		email = CASE WHEN $3 = '' THEN email ELSE $3 END, number = CASE WHEN $4 = '' THEN number ELSE $4 END,
+		language = CASE WHEN $5 = '' THEN language ELSE $5 END, user_id = CASE WHEN $6 = '' THEN user_id ELSE $6 END,
+		username = CASE WHEN $7 = '' THEN username ELSE $7 END WHERE id = $8 AND company_id = $9 RETURNING `+contactColumns,
+		db.Millis(now), c.Name, c.Email, c.Number, c.Language, c.UserID, c.Username, id, c.CompanyID)
+}
+
 // upsertContact locks the contact's row, so that two sessions of a visitor make one conversation.
 func upsertContact(ctx context.Context, tx *db.Tx, c Contact, now time.Time) (*Contact, error) {
-	return db.Find(ctx, tx, "contact", scanContact, `INSERT INTO contact (`+contactColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+	return db.Find(ctx, tx, "contact", scanContact, `INSERT INTO contact (`+contactColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
 		ON CONFLICT (company_id, widget_id, verified, visitor_id) DO UPDATE SET seen_at = excluded.seen_at,
 			name = CASE WHEN excluded.name = '' THEN contact.name ELSE excluded.name END,
 			email = CASE WHEN excluded.email = '' THEN contact.email ELSE excluded.email END,
 			number = CASE WHEN excluded.number = '' THEN contact.number ELSE excluded.number END,
-			language = CASE WHEN excluded.language = '' THEN contact.language ELSE excluded.language END
+			language = CASE WHEN excluded.language = '' THEN contact.language ELSE excluded.language END,
+			user_id = CASE WHEN excluded.user_id = '' THEN contact.user_id ELSE excluded.user_id END,
+			username = CASE WHEN excluded.username = '' THEN contact.username ELSE excluded.username END
 		RETURNING `+contactColumns,
-		c.ID, c.CompanyID, c.WidgetID, c.VisitorID, c.Verified, c.Name, c.Email, c.Number, c.Language, db.Millis(now))
+		c.ID, c.CompanyID, c.WidgetID, c.VisitorID, c.Verified, c.Name, c.Email, c.Number, c.Language, db.Millis(now), c.UserID, c.Username)
 }
 
 func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {

@@ -33,10 +33,12 @@ type outward struct {
 }
 
 type person struct {
-	ID     string `json:"id"`
-	Name   string `json:"name,omitempty"`
-	Number string `json:"number,omitempty"`
-	Email  string `json:"email,omitempty"`
+	ID       string `json:"id"`
+	Name     string `json:"name,omitempty"`
+	Number   string `json:"number,omitempty"`
+	Email    string `json:"email,omitempty"`
+	UserID   string `json:"user_id,omitempty"`
+	Username string `json:"username,omitempty"`
 }
 
 // recordOutward records the events of a change for webhooks and whoever pulls, where the company has any; before is nil of a conversation
@@ -82,7 +84,8 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 		return nil
 	}
 	who := person{ID: c.ContactID}
-	if err := tx.Row(ctx, []any{&who.Name, &who.Number, &who.Email}, "SELECT name, number, email FROM contact WHERE id = $1", c.ContactID); err != nil {
+	if err := tx.Row(ctx, []any{&who.Name, &who.Number, &who.Email, &who.UserID, &who.Username},
+		"SELECT name, number, email, user_id, username FROM contact WHERE id = $1", c.ContactID); err != nil {
 		return db.Wrap(db.Ignore(err), "read contact")
 	}
 	for _, x := range all {

@@ -81,6 +81,8 @@ type ContactView struct {
 	Name      string `json:"name"`
 	Email     string `json:"email"`
 	Number    string `json:"number"`
+	UserID    string `json:"user_id,omitempty"`
+	Username  string `json:"username,omitempty"`
 	Language  string `json:"language"`
 	Verified  bool   `json:"verified"`
 	VisitorID string `json:"visitor_id"`
@@ -90,7 +92,9 @@ type ContactView struct {
 
 // View returns the contact in JSON's form.
 func (c *Contact) View() ContactView {
-	return ContactView{c.ID, c.Name, c.Email, c.Number, c.Language, c.Verified, c.VisitorID, formatTime(c.CreatedAt), formatTime(c.SeenAt)}
+	return ContactView{
+		c.ID, c.Name, c.Email, c.Number, c.UserID, c.Username, c.Language, c.Verified, c.VisitorID, formatTime(c.CreatedAt), formatTime(c.SeenAt),
+	}
 }
 
 func formatTime(t time.Time) string {

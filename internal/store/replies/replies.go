@@ -14,7 +14,7 @@ type Inbound struct {
 	SenderUID  int64
 	ProviderID string
 	CompanyID  string
-	Number     string
+	Person     string // who wrote it: their messages are taken in one after the other
 	Content    string // JSON, of the caller
 	Tries      int
 	ReceivedAt time.Time
@@ -25,7 +25,8 @@ type Window struct {
 	CompanyID      string
 	ConversationID string
 	SenderUID      int64
-	Number         string
+	Number         string // "": the channel did not say it
+	UserID         string // the channel's id of the person; "": none is known
 	LastID         string // the provider's id of the person's last message
 	Until          time.Time
 }
@@ -59,7 +60,7 @@ func (s *Store) Receive(ctx context.Context, all []Inbound) (n int, err error) {
 		for _, m := range all {
 			made, err := tx.Exec(ctx, `INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at)
 				VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (sender_uid, provider_id) DO NOTHING`,
-				m.SenderUID, m.ProviderID, m.CompanyID, m.Number, m.Content, db.Millis(m.ReceivedAt))
+				m.SenderUID, m.ProviderID, m.CompanyID, m.Person, m.Content, db.Millis(m.ReceivedAt))
 			if err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, most int, without []
 	return db.Collect(ctx, s.d, "inbound messages", func(scan db.Scan) (*Inbound, error) {
 		var m Inbound
 		var received int64
-		err := scan(&m.SenderUID, &m.ProviderID, &m.CompanyID, &m.Number, &m.Content, &m.Tries, &received)
+		err := scan(&m.SenderUID, &m.ProviderID, &m.CompanyID, &m.Person, &m.Content, &m.Tries, &received)
 		m.ReceivedAt = db.Instant(received)
 		return &m, err
 	}, `SELECT sender_uid, provider_id, company_id, number, content, tries, received_at FROM inbound_message
@@ -124,10 +125,11 @@ func (s *Store) Done(ctx context.Context, m *Inbound) error {
 
 // SetWindow opens a window, or moves it on; never back.
 func (s *Store) SetWindow(ctx context.Context, w *Window) error {
-	_, err := s.d.Exec(ctx, `INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at) VALUES ($1, $2, $3, $4, $5, $6)
+	_, err := s.d.Exec(ctx, `INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at, user_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (conversation_id) DO UPDATE SET sender_uid = excluded.sender_uid, number = excluded.number, last_id = excluded.last_id,
-			until_at = excluded.until_at WHERE reply_window.until_at <= excluded.until_at`,
-		w.ConversationID, w.CompanyID, w.SenderUID, w.Number, w.LastID, db.Millis(w.Until))
+			until_at = excluded.until_at, user_id = excluded.user_id WHERE reply_window.until_at <= excluded.until_at`,
+		w.ConversationID, w.CompanyID, w.SenderUID, w.Number, w.LastID, db.Millis(w.Until), w.UserID)
 	return db.Wrap(err, "set window")
 }
 
@@ -136,10 +138,10 @@ func (s *Store) Window(ctx context.Context, companyID, conversationID string) (*
 	return db.Find(ctx, s.d, "window", func(scan db.Scan) (*Window, error) {
 		var w Window
 		var until int64
-		err := scan(&w.ConversationID, &w.CompanyID, &w.SenderUID, &w.Number, &w.LastID, &until)
+		err := scan(&w.ConversationID, &w.CompanyID, &w.SenderUID, &w.Number, &w.LastID, &until, &w.UserID)
 		w.Until = db.Instant(until)
 		return &w, err
-	}, "SELECT conversation_id, company_id, sender_uid, number, last_id, until_at FROM reply_window WHERE conversation_id = $1 AND company_id = $2",
+	}, "SELECT conversation_id, company_id, sender_uid, number, last_id, until_at, user_id FROM reply_window WHERE conversation_id = $1 AND company_id = $2",
 		conversationID, companyID)
 }
 

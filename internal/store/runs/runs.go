@@ -159,9 +159,10 @@ func (s *Store) Count(ctx context.Context, companyID, flowID string, since time.
 
 // Person is who talks in a conversation.
 type Person struct {
-	Name    string
-	Number  string
-	Channel string
+	Name     string
+	Number   string
+	Username string
+	Channel  string
 }
 
 // People returns who talks in some conversations of a company, by conversation.
@@ -170,10 +171,10 @@ func (s *Store) People(ctx context.Context, companyID string, conversations []st
 	err := db.Each(ctx, s.d, func(row db.Scan) error {
 		var id string
 		var p Person
-		err := row(&id, &p.Name, &p.Number, &p.Channel)
+		err := row(&id, &p.Name, &p.Number, &p.Username, &p.Channel)
 		all[id] = p
 		return err
-	}, "SELECT v.id, k.name, k.number, v.channel FROM conversation v JOIN contact k ON k.id = v.contact_id WHERE v.company_id = $1 AND v.id "+s.d.In(2),
+	}, "SELECT v.id, k.name, k.number, k.username, v.channel FROM conversation v JOIN contact k ON k.id = v.contact_id WHERE v.company_id = $1 AND v.id "+s.d.In(2),
 		companyID, s.d.List(conversations))
 	return all, db.Wrap(err, "read who talks")
 }

@@ -1,4 +1,5 @@
-// Package suppressions is the SQL of the numbers that a company's messages skip.
+// Package suppressions is the SQL of the people whom a company's messages and calls skip. A row is a number, with the channel's id of the
+// person where that is known, or an id alone. A person is matched by any form of a number.
 package suppressions
 
 import (
@@ -12,6 +13,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
@@ -55,84 +57,126 @@ const OptedOut = "opted_out"
 // AskedByCaller is the reason of a suppression that somebody asked for who called with the number, which anybody can.
 const AskedByCaller = "asked by a caller"
 
-// Suppression is a number that a company's messages and calls skip, those of every type or marketing ones alone.
+// Suppression is a person whom a company's messages and calls skip, those of every type or marketing ones alone.
 type Suppression struct {
-	Number    string
+	Number    string // "": none is known
+	UserID    string // the channel's id of the person; "": none is known
 	Type      Type
 	Reason    string
 	Author    string // the e-mail address of who added it in the panel; "": nobody did
 	CreatedAt time.Time
 }
 
-// Suppressed returns which of the numbers of a request of the class are suppressed, in one query. Callers skip it where
-// Company.Suppresses is false.
-func (s *Store) Suppressed(ctx context.Context, companyID string, class carillon.Class, numbers []string) (map[string]bool, error) {
-	if len(numbers) == 0 {
-		return nil, nil
+// Address is the key of a list's order: the number, or the channel's id where none is known.
+func (x *Suppression) Address() string {
+	if x.Number != "" {
+		return x.Number
 	}
-	query := "SELECT number FROM suppression WHERE company_id = $1 AND number " + s.d.In(2)
-	if class != carillon.Marketing {
-		query += " AND type = 'all'"
-	}
-	found := make(map[string]bool, len(numbers))
-	err := db.Each(ctx, s.d, func(scan db.Scan) error {
-		var number string
-		err := scan(&number)
-		found[number] = true
-		return err
-	}, query, companyID, s.d.List(numbers))
-	return found, db.Wrap(err, "look up suppressions")
+	return x.UserID
 }
 
-const suppressionPage = `SELECT number, type, reason, author, created_at FROM suppression
-	WHERE company_id = $1 AND number > $2 AND number >= $3 AND number < $4 ORDER BY number LIMIT $5`
+// Suppressed returns which of the people of a request of the class are suppressed, by any form of a number. Callers skip it where
+// Company.Suppresses is false.
+func (s *Store) Suppressed(
+	ctx context.Context, companyID string, class carillon.Class, people []identity.Key,
+) (map[identity.Key]bool, error) {
+	if len(people) == 0 {
+		return nil, nil
+	}
+	type query struct {
+		text, column string
+		values       []string
+	}
+	lines := query{text: "SELECT number FROM suppression WHERE company_id = $1 AND number " + s.d.In(2)}
+	ids := query{text: "SELECT user_id FROM suppression WHERE company_id = $1 AND user_id <> '' AND user_id " + s.d.In(2)}
+	for _, k := range people {
+		if k.IsLine() {
+			lines.values = append(lines.values, k.Forms()...)
+		} else if !k.IsZero() {
+			ids.values = append(ids.values, k.String())
+		}
+	}
+	found := make(map[identity.Key]bool, len(people))
+	for _, q := range []query{lines, ids} {
+		if len(q.values) == 0 {
+			continue
+		}
+		if class != carillon.Marketing {
+			q.text += " AND type = 'all'"
+		}
+		err := db.Each(ctx, s.d, func(scan db.Scan) error {
+			var address string
+			err := scan(&address)
+			found[identity.Of(address)] = true
+			return err
+		}, q.text, companyID, s.d.List(q.values))
+		if err != nil {
+			return nil, db.Wrap(err, "look up suppressions")
+		}
+	}
+	return found, nil
+}
 
-// Suppressions is a page of a company's suppressed numbers, by number, those after the one given.
+const columns = "number, user_id, type, reason, author, created_at"
+
+func scan(row db.Scan) (x Suppression, err error) {
+	var created int64
+	err = row(&x.Number, &x.UserID, &x.Type, &x.Reason, &x.Author, &created)
+	if x.Number == x.UserID {
+		x.Number = ""
+	}
+	x.CreatedAt = db.Instant(created)
+	return x, err
+}
+
+// Suppressions is a page of a company's list, by address, those after the one given.
 func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
 	return s.SuppressionsFrom(ctx, companyID, "", after, limit)
 }
 
-// SuppressionsFrom is a page of those that begin with some digits.
+// SuppressionsFrom is a page of those whose numbers begin with some digits.
 func (s *Store) SuppressionsFrom(ctx context.Context, companyID, begin, after string, limit int) ([]Suppression, error) {
-	return db.Collect(ctx, s.d, "suppressions", func(scan db.Scan) (x Suppression, err error) {
-		var created int64
-		err = scan(&x.Number, &x.Type, &x.Reason, &x.Author, &created)
-		x.CreatedAt = db.Instant(created)
-		return x, err
-	}, suppressionPage, companyID, after, begin, begin+":", limit) // the character after the digits
+	end := "~" // behind every address
+	if begin != "" {
+		end = begin + ":" // the character after the digits
+	}
+	return db.Collect(ctx, s.d, "suppressions", scan, "SELECT "+columns+` FROM suppression
+		WHERE company_id = $1 AND number > $2 AND number >= $3 AND number < $4 ORDER BY number LIMIT $5`, companyID, after, begin, end, limit)
 }
 
-// Suppression is one number of a company's list. Errors: not_found.
-func (s *Store) Suppression(ctx context.Context, companyID, number string) (*Suppression, error) {
-	x := &Suppression{Number: number}
-	var created int64
-	err := s.d.Row(ctx, []any{&x.Type, &x.Reason, &x.Author, &created}, "SELECT type, reason, author, created_at FROM suppression WHERE company_id = $1 AND number = $2", companyID, number)
-	if err != nil {
-		return nil, db.Absent(err, "Suppression")
+// Suppression is one person of a company's list. Errors: not_found.
+func (s *Store) Suppression(ctx context.Context, companyID string, who identity.Key) (*Suppression, error) {
+	all, err := db.Collect(ctx, s.d, "suppressions", scan, "SELECT "+columns+" FROM suppression WHERE company_id = $1 AND number "+s.d.In(2),
+		companyID, s.d.List(who.Forms()))
+	if err == nil && len(all) == 0 {
+		return nil, carillon.Absent("Suppression")
 	}
-	x.CreatedAt = db.Instant(created)
-	return x, nil
+	if err != nil {
+		return nil, err
+	}
+	return &all[0], nil
 }
 
 // errFirst says that a company's first suppression must invalidate caches.
 var errFirst = errors.New("the company has no suppressions yet")
 
-// Suppress adds numbers to a company's list, as AddSuppressions does.
-func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason string, now time.Time, numbers ...string) error {
-	_, err := s.AddSuppressions(ctx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, numbers...)
+// Suppress adds people to a company's list, as AddSuppressions does.
+func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason string, now time.Time, addresses ...string) error {
+	_, err := s.AddSuppressions(ctx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err
 }
 
-// AddSuppressions adds numbers to a company's list, each as x says, and returns how many it added or changed. One that is on it already is
-// left unchanged, but for a suppression of marketing that All replaces. Only the first number of a list invalidates caches, because of Company.Suppresses; a removal never does: a stale
-// Suppresses costs only a look-up.
-func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppression, numbers ...string) (added int, err error) {
+// AddSuppressions adds people to a company's list by their numbers, or by the channel's ids of them, each as x says, with all else that their
+// contacts are known by. It returns how many of those given it added or changed. One that is on it already, by any form of the number, is left
+// unchanged, but for a suppression of marketing that All replaces. Only the first of a list invalidates caches, because of Company.Suppresses;
+// a removal never does: a stale Suppresses costs only a look-up.
+func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppression, addresses ...string) (added int, err error) {
 	ctx = context.WithoutCancel(ctx) // what was committed must invalidate the caches
 	c, err := s.companies.Company(ctx, companyID)
 	if err != nil {
 		return 0, err
 	}
-	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
+	addresses = slices.Compact(slices.Sorted(slices.Values(addresses)))
 	if c.Suppresses {
 		err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 			if err := lockCompany(ctx, tx, companyID); err != nil {
@@ -146,7 +190,7 @@ func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppres
 			if err != nil {
 				return err
 			}
-			added, err = put(ctx, tx, companyID, x, numbers...)
+			added, err = put(ctx, tx, companyID, x, addresses...)
 			return err
 		})
 	}
@@ -156,7 +200,7 @@ func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppres
 				return err
 			}
 			tx.Changes(companyID)
-			added, err = put(ctx, tx.Tx, companyID, x, numbers...)
+			added, err = put(ctx, tx.Tx, companyID, x, addresses...)
 			return err
 		})
 	}
@@ -175,35 +219,11 @@ func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 	return nil
 }
 
-// PutSuppressions adds numbers inside a change of configuration, as Suppress does.
-func (t *Tx) PutSuppressions(ctx context.Context, companyID string, of Type, reason string, now time.Time, numbers ...string) error {
+// PutSuppressions adds people inside a change of configuration, as Suppress does.
+func (t *Tx) PutSuppressions(ctx context.Context, companyID string, of Type, reason string, now time.Time, addresses ...string) error {
 	t.tx.Changes(companyID)
-	_, err := put(ctx, t.tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, numbers...)
+	_, err := put(ctx, t.tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err
-}
-
-// wider replaces a suppression of marketing by one of all types, and nothing else.
-const wider = `ON CONFLICT (company_id, number) DO UPDATE SET type = excluded.type, reason = excluded.reason, author = excluded.author,
-	created_at = excluded.created_at WHERE suppression.type = 'marketing' AND excluded.type = 'all'`
-
-// put adds numbers and returns how many it added or changed.
-func put(ctx context.Context, tx *db.Tx, companyID string, x Suppression, numbers ...string) (added int, err error) {
-	before, err := same(ctx, tx, companyID, x, numbers)
-	if err != nil {
-		return 0, err
-	}
-	b := db.NewBulk("suppression", wider, "company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint")
-	for _, number := range numbers {
-		b.Add(companyID, number, string(x.Type), x.Reason, x.Author, db.Millis(x.CreatedAt))
-	}
-	if err := b.Write(ctx, tx); err != nil {
-		return 0, err
-	}
-	after, err := same(ctx, tx, companyID, x, numbers)
-	if err != nil || after == before {
-		return 0, err
-	}
-	return after - before, Record(ctx, tx, companyID, audit.Added, x, numbers)
 }
 
 // numbersShown is how many numbers are recorded of a change.
@@ -229,25 +249,29 @@ func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Actio
 	return audit.Record(ctx, tx, time.Now(), e)
 }
 
-// same counts the numbers that are on the list for what x says.
-func same(ctx context.Context, tx *db.Tx, companyID string, x Suppression, numbers []string) (n int, err error) {
-	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM suppression WHERE company_id = $1 AND type IN ($2, 'all') AND number "+tx.DB().In(3),
-		companyID, string(x.Type), tx.DB().List(numbers))
-	return n, err
-}
-
-// Unsuppress removes a number from a company's list; false: it was not there.
-func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (removed bool, err error) {
+// Unsuppress removes a person from a company's list, by whatever they are known by; false: they were not there.
+func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.Key) (removed bool, err error) {
 	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
+		removed = false
 		if err := lockCompany(ctx, tx, companyID); err != nil {
 			return err
 		}
-		x := Suppression{Number: number}
-		err := tx.Row(ctx, []any{&x.Type, &x.Reason}, "DELETE FROM suppression WHERE company_id = $1 AND number = $2 RETURNING type, reason", companyID, number)
-		if removed = err == nil; !removed {
-			return db.Ignore(err)
+		people, err := known(ctx, tx, companyID, []identity.Key{who})
+		if err != nil {
+			return err
 		}
-		return Record(ctx, tx, companyID, audit.Lifted, x, []string{number})
+		gone, err := db.Collect(ctx, tx, "suppressions", scan, "DELETE FROM suppression WHERE company_id = $1 AND (number "+tx.DB().In(2)+
+			" OR user_id <> '' AND user_id "+tx.DB().In(2)+") RETURNING "+columns, companyID, tx.DB().List(texts(people)))
+		if err != nil || len(gone) == 0 {
+			return err
+		}
+		removed = true
+		addresses := make([]string, len(gone))
+		for i := range gone {
+			addresses[i] = gone[i].Address()
+		}
+		slices.Sort(addresses)
+		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addresses)
 	})
 	return removed, db.Wrap(err, "remove suppression")
 }
@@ -256,19 +280,22 @@ func (s *Store) Unsuppress(ctx context.Context, companyID, number string) (remov
 func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []provider.Receipt) ([]string, error) {
 	var numbers []string
 	for i := range receipts {
-		r := &receipts[i]
-		if !r.OptOut {
+		if !receipts[i].OptOut {
 			continue
 		}
-		var number string
-		err := s.d.Row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2",
-			int64(r.Ref.Key()), senderUID)
-		if err := db.Ignore(err); err != nil {
-			return nil, fmt.Errorf("look up opt-outs: %w", err)
+		number, err := s.NumberOf(ctx, senderUID, receipts[i].Ref)
+		if err != nil {
+			return nil, err
 		}
 		if number != "" {
 			numbers = append(numbers, number)
 		}
 	}
 	return numbers, nil
+}
+
+// NumberOf is the number that a message of a sender went to; "": it is none of the sender's.
+func (s *Store) NumberOf(ctx context.Context, senderUID int64, ref provider.Ref) (number string, err error) {
+	err = s.d.Row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2", int64(ref.Key()), senderUID)
+	return number, db.Wrap(db.Ignore(err), "find the number of a message")
 }

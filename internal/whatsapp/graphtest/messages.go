@@ -2,6 +2,7 @@ package graphtest
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"io"
@@ -87,8 +88,12 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, body []byte) *E
 		return nil
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	_, _ = io.WriteString(w, `{"messaging_product":"whatsapp","contacts":[{"input":"`+p.To+`","wa_id":"`+strings.TrimPrefix(p.To, "+")+
-		`"}],"messages":[{"id":"`+p.ID+`","message_status":"accepted"}]}`)
+	who := `"wa_id":"` + strings.TrimPrefix(p.To, "+") + `"`
+	if recipientForm.MatchString(p.To) {
+		who = `"user_id":"` + p.To + `"`
+	}
+	_, _ = io.WriteString(w, `{"messaging_product":"whatsapp","contacts":[{"input":"`+p.To+`",`+who+`}],"messages":[{"id":"`+p.ID+
+		`","message_status":"accepted"}]}`)
 	return nil
 }
 
@@ -96,7 +101,7 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, body []byte) *E
 func (s *Server) read(body []byte) (Post, *Error) {
 	p := Post{At: time.Now()}
 	if x, is := replyIn(body); is {
-		p.Ref, p.To, p.Body = x.Data, x.To, body
+		p.Ref, p.To, p.Body = x.Data, cmp.Or(x.To, x.Recipient), body
 		return p, s.checkReply(body, x)
 	}
 	var m message

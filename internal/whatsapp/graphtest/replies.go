@@ -2,9 +2,11 @@ package graphtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +32,9 @@ type Mark struct {
 
 const window = 24 * time.Hour
 
+// recipientForm is the form of ids of people.
+var recipientForm = regexp.MustCompile(`^[A-Z]{2}\.[A-Za-z0-9]{1,128}$`)
+
 // Inbound is a message as the channel has it: from, id, timestamp, type, and the member of the type.
 type Inbound map[string]any
 
@@ -45,9 +50,15 @@ func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
 	if s.replies.wrote == nil {
 		s.replies.wrote, s.replies.known = map[string]time.Time{}, map[string]bool{}
 	}
-	var from string
+	contact := map[string]any{"profile": map[string]string{"name": name}}
 	for _, m := range messages {
-		from, _ = m["from"].(string)
+		from, _ := m["from"].(string)
+		if from != "" {
+			contact["wa_id"] = from
+		}
+		if id, _ := m["from_user_id"].(string); id != "" {
+			contact["user_id"], from = id, cmp.Or(from, id)
+		}
 		seconds, _ := strconv.ParseInt(m["timestamp"].(string), 10, 64)
 		if at := time.Unix(seconds, 0); at.After(s.replies.wrote[from]) {
 			s.replies.wrote[from] = at
@@ -57,7 +68,7 @@ func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
 	return s.envelope("messages", map[string]any{
 		"messaging_product": "whatsapp",
 		"metadata":          map[string]string{"display_phone_number": "15555550100", "phone_number_id": s.o.PhoneNumberID},
-		"contacts":          []map[string]any{{"wa_id": from, "profile": map[string]string{"name": name}}},
+		"contacts":          []map[string]any{contact},
 		"messages":          messages,
 	})
 }
@@ -101,6 +112,7 @@ type reply struct {
 	Product       string    `json:"messaging_product"`
 	RecipientType string    `json:"recipient_type"`
 	To            string    `json:"to"`
+	Recipient     string    `json:"recipient"`
 	Type          string    `json:"type"`
 	Data          string    `json:"biz_opaque_callback_data"`
 	Text          *bodyText `json:"text"`
@@ -164,14 +176,17 @@ func (s *Server) checkReply(body []byte, x *reply) *Error {
 	if x.Product != "whatsapp" || x.RecipientType != "individual" || x.Data == "" || len(x.Data) > 512 {
 		return invalid("Invalid parameter")
 	}
-	if !toForm.MatchString(x.To) {
+	if x.To == "" && !recipientForm.MatchString(x.Recipient) {
+		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: recipient"}
+	}
+	if x.To != "" && !toForm.MatchString(x.To) { // the channel takes an id there too, and loses the message
 		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: to"}
 	}
 	if what := x.fault(); what != "" {
 		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: " + what}
 	}
 	s.replies.mu.Lock()
-	wrote := s.replies.wrote[strings.TrimPrefix(x.To, "+")]
+	wrote := s.replies.wrote[cmp.Or(strings.TrimPrefix(x.To, "+"), x.Recipient)]
 	s.replies.mu.Unlock()
 	if time.Since(wrote) > window {
 		return &Error{HTTP: 400, Code: 131047, Message: "Re-engagement message"}

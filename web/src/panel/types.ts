@@ -52,7 +52,7 @@ export interface Conversation {
   tags: string[]; last_seq: number; last_at: string; last_author?: Author; last_text: string; visitor_seq: number; company_seq: number; seen_seq: number; unread: boolean;
   rating?: number; comment?: string; opened_at: string; resolved_at?: string;
 }
-export interface Listed extends Conversation { name?: string; email?: string; group?: boolean }
+export interface Listed extends Conversation { name?: string; email?: string; number?: string; username?: string; group?: boolean }
 export interface Counts { mine: number; unassigned: number; automated: number; all: number }
 export interface ChatFile { id: string; name: string; type: string; size: number; url?: string }
 export interface Turn {
@@ -73,10 +73,10 @@ export interface Referral { source_type?: string; source_id?: string; source_url
 export interface Aloud { length_ms?: number; detect_ms?: number; transcribe_ms?: number; think_ms?: number; first_audio_ms?: number; cut?: boolean; heard?: string }
 /** Address is what a talk is opened with. */
 export interface TalkAddress { signed_url: string; conversation_id: string; conversation_token: string; expires_at: string }
-export interface Contact { id: string; name: string; email: string; number: string; language: string; verified: boolean; visitor_id: string; created_at: string; seen_at: string }
+export interface Contact { id: string; name: string; email: string; number: string; user_id?: string; username?: string; language: string; verified: boolean; visitor_id: string; created_at: string; seen_at: string }
 export interface Thread { conversation: Conversation; contact: Contact; turns: Turn[]; more: boolean; window?: ReplyWindow; deliveries?: Delivery[] }
 /** ReplyWindow is until when replies may be sent over a messaging channel, to whom and by whom. */
-export interface ReplyWindow { until: string; number: string; sender_id: string; sender: string; provider: string }
+export interface ReplyWindow { until: string; number: string; user_id?: string; sender_id: string; sender: string; provider: string }
 /** Delivery is where a reply over a messaging channel stands. */
 export interface Delivery { seq: number; state: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "unknown"; reason?: string; detail?: string }
 /** TemplateComponent is a part of a template. */

@@ -67,4 +67,4 @@ export function channelOf(channel: string, r: typeof runTexts.en): string {
 }
 
 /** whoOf is the contact of a run. */
-export function whoOf(x: { name: string; number: string }, unnamed: string): string { return x.name || (x.number ? phone(x.number) : unnamed); }
+export function whoOf(x: { name: string; number: string; username?: string }, unnamed: string): string { return x.name || (x.number ? phone(x.number) : x.username ? "@" + x.username : unnamed); }

@@ -135,7 +135,7 @@ export function named(steps: Step[], path: string): { steps: Step[]; id: string 
   return { steps: replace(steps, path, (s) => ({ id: `step-${n}`, ...s })), id: `step-${n}` };
 }
 
-const given = ["name", "first_name", "email", "number", "language", "channel", "event", "notification_id"];
+const given = ["name", "first_name", "email", "number", "username", "language", "channel", "event", "notification_id"];
 
 /** variablesOf are the names that texts of a flow may use: those that runs begin with, and those that its steps set. */
 export function variablesOf(steps: Step[]): string[] {

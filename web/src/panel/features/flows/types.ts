@@ -22,7 +22,7 @@ export interface Template { name: string; language: string; status: string; cate
 
 export type RunState = "ready" | "asking" | "waiting" | "calling" | "completed" | "handed_off" | "stopped" | "failed";
 export interface RunRow {
-  id: string; flow_id: string; flow: string; version: number; conversation_id: string; name: string; number: string; channel: string; cause: string; event: string; notification_id: string;
+  id: string; flow_id: string; flow: string; version: number; conversation_id: string; name: string; number: string; username?: string; channel: string; cause: string; event: string; notification_id: string;
   state: RunState; open: boolean; path: string; steps: number; error: string; due_at: string | null; started_at: string; changed_at: string;
 }
 export interface Entry { at?: string; path: string; kind: string; text?: string; changed?: Record<string, string> }

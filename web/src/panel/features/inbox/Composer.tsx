@@ -42,7 +42,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   const offered = mode === "reply" ? matching(state.canned, text) : [];
   const over = [...text].length - maxText;
   const assignee = state.teammates.find((x) => x.account_id === c.assignee);
-  const name = nameOf(thread.contact.name, thread.contact.id, t.visitor);
+  const name = nameOf(thread.contact, thread.contact.id, t.visitor);
 
   const write = (to: string) => {
     if (to && !text) seen.current = c.company_seq;

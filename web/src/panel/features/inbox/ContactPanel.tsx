@@ -32,8 +32,8 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
   return (
     <aside className="inbox-contact" aria-label={t.details}>
       <header>
-        <Avatar name={contact.name} />
-        <div><h3>{nameOf(contact.name, contact.id, group ? e.group : t.visitor)}</h3><p className="inbox-muted">{group ? e.inGroup : contact.verified ? <><IconShieldCheck size={14} aria-hidden /> {c.channel === "whatsapp" ? m.byChannel : t.verified}</> : t.unverified}</p></div>
+        <Avatar name={contact.name || contact.username} />
+        <div><h3>{nameOf(contact, contact.id, group ? e.group : t.visitor)}</h3><p className="inbox-muted">{group ? e.inGroup : contact.verified ? <><IconShieldCheck size={14} aria-hidden /> {c.channel !== "whatsapp" ? t.verified : contact.user_id && !contact.number ? m.byUsername : m.byChannel}</> : t.unverified}</p></div>
         <ActionIcon variant="subtle" color="gray" aria-label={t.hideDetails} onClick={close}><IconX size={16} /></ActionIcon>
       </header>
       <div className="inbox-fields">
@@ -41,6 +41,7 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
         <TagsInput label={t.tags} placeholder={c.tags.length === 0 ? t.addTag : undefined} value={c.tags} onChange={(tags) => void act("tags", { tags })} maxTags={20} size="xs" readOnly={!mayAnswer} />
       </div>
       <dl>
+        {contact.username && <><dt>{m.username}</dt><dd>@{contact.username}</dd></>}
         {contact.language && <><dt>{t.language}</dt><dd>{languageName(contact.language, language)}</dd></>}
         {c.page && <><dt>{t.page}</dt><dd title={c.page}>{path(c.page)}</dd></>}
         <dt>{t.firstSeen}</dt><dd title={absolute(contact.created_at, language)}>{ago(contact.created_at, language)}</dd>
@@ -56,7 +57,7 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
         </>
       )}
       <h4>{t.notifications}</h4>
-      {!contact.number ? <p className="inbox-muted">{t.noNumber}</p> : page && page.notifications.length === 0 ? <p className="inbox-muted">{t.noNotifications}</p> : (
+      {!contact.number && !page?.notifications.length ? <p className="inbox-muted">{t.noNumber}</p> : page && page.notifications.length === 0 ? <p className="inbox-muted">{t.noNotifications}</p> : (
         <ul className="inbox-others">
           {page?.notifications.map((n) => <li key={n.notification_id}><span>{n.name_template || n.campaign_name || n.channel}</span><small>{n.state} · {ago(n.created_at, language)}</small></li>)}
         </ul>

@@ -138,7 +138,7 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
   const row = useRef<HTMLButtonElement>(null);
   useEffect(() => { if (chosen) row.current?.scrollIntoView({ block: "nearest" }); }, [chosen]);
   const e = useTexts(enclosedTexts);
-  const name = nameOf(c.name, c.contact_id, c.group ? e.group : t.visitor);
+  const name = nameOf(c, c.contact_id, c.group ? e.group : t.visitor);
   const unread = c.unread && c.state !== "bot"; // what the agent answers waits for nobody
   const writing = present(state.marks, c.id, "typing", me, Date.now())[0];
   const draft = draftOf(c.id);
@@ -146,7 +146,7 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
   return (
     <li>
       <button ref={row} type="button" className="inbox-row" data-id={c.id} aria-current={chosen ? "true" : undefined} data-unread={unread ? "yes" : "no"} onClick={choose}>
-        <Avatar name={c.name} />
+        <Avatar name={c.name || c.username} />
         <span className="inbox-row-main">
           <span className="inbox-row-top"><b>{name}</b><time dateTime={c.last_at} title={absolute(c.last_at, language)}>{ago(c.last_at, language)}</time></span>
           <span className="inbox-row-text">

@@ -57,7 +57,7 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
   };
   const speak = () => {
     const { conversation: c, contact } = state.thread!;
-    void startCall({ id: c.id, name: nameOf(contact.name, contact.id, t.visitor), agent: !!c.agent_id, from: c.assignee ?? "" });
+    void startCall({ id: c.id, name: nameOf(contact, contact.id, t.visitor), agent: !!c.agent_id, from: c.assignee ?? "" });
   };
   const keys = useRef<(e: KeyboardEvent) => void>(() => {});
   keys.current = (e) => {

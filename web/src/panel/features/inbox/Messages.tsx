@@ -8,12 +8,12 @@ import { texts } from "./messageTexts";
 import type { InboxTexts } from "./texts";
 import type { Delivery, Turn } from "./types";
 
-/** ChannelMark marks a conversation over a messaging channel, with the contact's number where there is room, or as a group's. */
-export function ChannelMark({ number, group }: { number?: string; group?: boolean }) {
+/** ChannelMark marks a conversation over a messaging channel, with who the contact is there where there is room, or as a group's. */
+export function ChannelMark({ who, group }: { who?: string; group?: boolean }) {
   const t = useTexts(texts);
   const e = useTexts(enclosedTexts);
   if (group) return <span className="inbox-voice" title={e.inGroup}><IconUsersGroup size={14} aria-hidden /><span className="hidden">{t.channel} </span>{e.group}</span>;
-  return <span className="inbox-voice" title={t.channel}><IconBrandWhatsapp size={14} aria-hidden />{number ? <><span className="hidden">{t.channel} </span>{number}</> : t.channel}</span>;
+  return <span className="inbox-voice" title={t.channel}><IconBrandWhatsapp size={14} aria-hidden />{who ? <><span className="hidden">{t.channel} </span>{who}</> : t.channel}</span>;
 }
 
 const icons = { queued: IconClock, sending: IconClock, sent: IconCheck, delivered: IconChecks, read: IconChecks, failed: IconAlertTriangle, unknown: IconQuestionMark } as const;

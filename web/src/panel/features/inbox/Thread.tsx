@@ -7,7 +7,7 @@ import { clock, day, path } from "./format";
 import { Enclosed, From, inPlace } from "./Enclosed";
 import { Happened } from "./Happened";
 import { texts as enclosedTexts } from "./enclosedTexts";
-import { isGroup, nameOf, present } from "./model";
+import { isGroup, nameOf, present, whoOver } from "./model";
 import type { Inbox, Loaded, Snapshot, Unsent } from "./store";
 import { fill, useTexts } from "../../i18n";
 import { onTheLine, useCall } from "../talk/current";
@@ -45,7 +45,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
   const c = thread.conversation;
   const group = isGroup(thread.contact);
   const e = useTexts(enclosedTexts);
-  const name = nameOf(thread.contact.name, thread.contact.id, group ? e.group : t.visitor);
+  const name = nameOf(thread.contact, thread.contact.id, group ? e.group : t.visitor);
   const mine = c.assignee === inbox.me;
   const assignee = state.teammates.find((x) => x.account_id === c.assignee);
   const call = useCall();
@@ -62,7 +62,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
             <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>
             {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
             {c.channel === "web_voice" && <span className="inbox-voice" data-on={line ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{line ? v.onLine : v.voice}</span>}
-            {c.channel === "whatsapp" && <ChannelMark number={thread.window?.number ?? thread.contact.number} group={group} />}
+            {c.channel === "whatsapp" && <ChannelMark who={whoOver(thread)} group={group} />}
             {c.page && <span className="inbox-page" title={c.page}>{path(c.page)}</span>}
           </p>
         </div>

@@ -1,5 +1,5 @@
 // How the inbox changes as updates come. Pure: no network, no storage, no clock of its own.
-import type { Folder, Listed, Mark, Summary, Turn } from "./types";
+import type { Folder, Listed, Mark, Summary, Thread, Turn } from "./types";
 
 export interface View { folder: Folder; closed: boolean; me: string }
 
@@ -26,7 +26,7 @@ export function place(list: Listed[], c: Summary, v: View): Listed[] {
   const others = list.filter((x) => x.id !== c.id);
   if (!belongs(c, v)) return have ? others : list;
   if (!have) return list; // the list is read again: it says who the contact is
-  return [...others, { name: have.name, email: have.email, ...c }].sort(newer);
+  return [...others, { name: have.name, email: have.email, number: have.number, username: have.username, ...c }].sort(newer);
 }
 
 /** merge puts turns in the order of seq, each once. */
@@ -88,7 +88,12 @@ export function matching<T extends { shortcut: string; text: string }>(replies: 
 /** isGroup reports whether a contact is a group, which is only read. */
 export function isGroup(contact: { visitor_id: string }): boolean { return contact.visitor_id.startsWith("group:"); }
 
+/** whoOver names the contact to the channel of a conversation: by the number, or by the username where the number is hidden. */
+export function whoOver(thread: Pick<Thread, "window" | "contact">): string {
+  return thread.window?.number || (thread.contact.username ? "@" + thread.contact.username : thread.contact.number);
+}
+
 /** nameOf is how a contact is called; of two visitors without a name each has another. */
-export function nameOf(name: string | undefined, contact: string, visitor: string): string {
-  return name || `${visitor} ${contact.slice(-4)}`;
+export function nameOf(contact: { name?: string; username?: string } | undefined, id: string, visitor: string): string {
+  return contact?.name || (contact?.username ? "@" + contact.username : `${visitor} ${id.slice(-4)}`);
 }

@@ -34,7 +34,7 @@ export function useNotices(inbox: Inbox, t: InboxTexts, me: string, language: st
       if (document.visibilityState === "visible" && document.hasFocus() && inbox.snapshot().id === c.id) return;
       if (choice.sound) chime();
       if (choice.desktop && "Notification" in window && Notification.permission === "granted") {
-        const name = nameOf(inbox.snapshot().list.find((x) => x.id === c.id)?.name, c.contact_id, t.visitor);
+        const name = nameOf(inbox.snapshot().list.find((x) => x.id === c.id), c.contact_id, t.visitor);
         new Notification(fill(asks ? t.waitingFor : t.newFrom, { name }), { body: said?.text.slice(0, 120), tag: c.id, lang: language });
       }
     };

@@ -6,7 +6,6 @@ import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import type { HandsetNumbers } from "../../types";
-import { numberIn } from "../../ui/number";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { useTyped } from "../../ui/typed";
@@ -14,7 +13,7 @@ import { Handset } from "./Handset";
 import { texts } from "./phoneTexts";
 import { Tabs } from "./Tabs";
 import { texts as sandboxTexts } from "./texts";
-import { useHandset, useHandsetActions, useNumbers } from "./useHandset";
+import { phoneIn, useHandset, useHandsetActions, useNumbers } from "./useHandset";
 
 /** Chosen is which phone the address names. */
 export interface Chosen { sender?: string; number?: string }
@@ -48,14 +47,14 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
   const actions = useHandsetActions(sender, number);
   const [name, setName] = useState("Ana");
   const go = (to: Chosen) => { void navigate({ to: "/sandbox/messages" as never, replace: true, search: ((now: object) => ({ ...now, ...to })) as never }); };
-  const [typed, type] = useTyped(number, (to) => go({ sender, number: to }), 150, (s) => numberIn(s) || undefined);
+  const [typed, type] = useTyped(number, (to) => go({ sender, number: to }), 150, (s) => phoneIn(s) || undefined);
   return (
     <div className="handset-page">
       <div className="stack">
         <Card label={t.number}>
           <div className="stack" style={{ gap: 12 }}>
             {known.senders.length > 1 && <Select label={t.sender} allowDeselect={false} data={known.senders.map((x) => ({ value: x.id, label: `${x.number} (${x.id})` }))} value={sender} onChange={(v) => go({ sender: v ?? sender })} />}
-            <TextInput label={t.number} description={t.numberHelp} type="tel" autoComplete="off" value={typed} maxLength={40} error={typed && !numberIn(typed) ? t.badNumber : undefined} onChange={(e) => type(e.currentTarget.value)} />
+            <TextInput label={t.number} description={t.numberHelp} autoComplete="off" spellCheck={false} value={typed} maxLength={40} error={typed && !phoneIn(typed) ? t.badNumber : undefined} onChange={(e) => type(e.currentTarget.value)} />
             {known.numbers.length > 0 && (
               <div>
                 <p className="small muted" style={{ margin: "0 0 6px" }}>{t.last}</p>
@@ -67,7 +66,7 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
           </div>
         </Card>
       </div>
-      {!numberIn(number) ? <Card flush label={t.messages}><Empty icon={<IconMessage size={22} />} title={t.choose} text={t.chooseText} /></Card>
+      {!phoneIn(number) ? <Card flush label={t.messages}><Empty icon={<IconMessage size={22} />} title={t.choose} text={t.chooseText} /></Card>
         : phone.data ? <Handset phone={phone.data} title={company.name} name={name} may={may} t={t} />
         : phone.isError ? <Failed error={phone.error} retry={() => void phone.refetch()} /> : <Rows n={4} />}
     </div>

@@ -2,9 +2,13 @@ import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-quer
 import { get, post, put } from "../../api";
 import { useCompany } from "../../session";
 import type { Handset, HandsetNumbers } from "../../types";
+import { numberIn } from "../../ui/number";
 
 /** Written is what somebody does on the phone. */
 export interface Written { kind: "text" | "choice" | "reaction" | "file"; text?: string; payload?: string; reply_to?: string; file?: string; name?: string }
+
+/** phoneIn is the phone that a text names: a number, or @ and the username of somebody who hides theirs; "": none. */
+export const phoneIn = (s: string): string => (/^@[A-Za-z0-9._]{1,30}$/.test(s.trim()) ? s.trim() : numberIn(s));
 
 /** useNumbers is the sandbox's senders, and whom one of them wrote to last. */
 export function useNumbers(sender: string, every: number | false = 10_000) {
@@ -19,7 +23,7 @@ export function useNumbers(sender: string, every: number | false = 10_000) {
 export function useHandset(sender: string, number: string) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "handset", sender, number], enabled: !!sender && !!number, refetchInterval: 1_000,
+    queryKey: [company.id, "handset", sender, number], enabled: !!sender && !!phoneIn(number), refetchInterval: 1_000,
     queryFn: ({ signal }) => get<Handset>("/sandbox/phone", { sender, number }, signal),
   });
 }

@@ -17,7 +17,7 @@ import { useTyped } from "../../ui/typed";
 import { AddSuppressions } from "./AddSuppressions";
 import { texts } from "./texts";
 
-export interface Suppression { number: string; type: "all" | "marketing"; reason: string; author?: string; created_at: string }
+export interface Suppression { number: string; user_id?: string; type: "all" | "marketing"; reason: string; author?: string; created_at: string }
 
 export function SuppressionsPage() { return <Needs permission="notifications:read"><List /></Needs>; }
 
@@ -50,7 +50,7 @@ function List() {
               <div className="table-wrap">
                 <table className="table">
                   <thead><tr><th>{t.number}</th><th>{t.skips}</th><th className="wide-only">{t.why}</th><th className="wide-only">{t.who}</th><th className="wide-only">{t.when}</th><th><span className="hidden">{s.actions}</span></th></tr></thead>
-                  <tbody>{rows.map((x) => <Row key={x.number} x={x} mine={mine} />)}</tbody>
+                  <tbody>{rows.map((x) => <Row key={x.number || x.user_id} x={x} mine={mine} />)}</tbody>
                 </table>
               </div>
             )}
@@ -82,15 +82,16 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
   const company = useCompany();
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
+  const shown = x.number ? "+" + x.number : x.user_id ?? "";
   const known = (t as Record<string, string>)["reason_" + x.reason.replaceAll(" ", "_")];
   const lift = async () => {
     const own = x.reason === optedOut || x.reason.startsWith("asked in");
     const text = x.reason === byCaller ? t.liftCaller : own ? t.liftOwn : t.liftText;
-    if (!(await confirm({ title: fill(t.liftTitle, { number: "+" + x.number }), text, action: t.lift, danger: own }))) return;
+    if (!(await confirm({ title: fill(t.liftTitle, { number: shown }), text, action: t.lift, danger: own }))) return;
     setBusy(true);
     try {
-      await del("/suppressions/" + x.number);
-      succeeded(fill(t.lifted, { number: "+" + x.number }));
+      await del("/suppressions/" + (x.number || x.user_id));
+      succeeded(fill(t.lifted, { number: shown }));
     } catch (e) {
       if (!(e instanceof Problem && e.status === 404)) failed(e);
     } finally {
@@ -100,12 +101,12 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
   };
   return (
     <tr>
-      <td><span className="row-title nowrap">+{x.number}</span> <span className="wide-only suppressions-copy"><Copy value={x.number} label={t.copy} /></span><span className="phone-only small muted">{known ?? x.reason} · <Ago at={x.created_at} /></span></td>
+      <td><span className="row-title nowrap">{shown}</span> <span className="wide-only suppressions-copy"><Copy value={x.number || x.user_id || ""} label={t.copy} /></span><span className="phone-only small muted">{known ?? x.reason} · <Ago at={x.created_at} /></span></td>
       <td><Tag tone={x.type === "all" ? "warn" : undefined}>{x.type === "all" ? t.all : t.marketing}</Tag></td>
       <td className="wide-only"><span className="suppressions-why">{known ?? x.reason}</span></td>
       <td className="wide-only">{x.author ?? <span className="muted">{x.reason === "manual" || !known ? t.interface : x.reason === byCaller ? t.caller : t.recipient}</span>}</td>
       <td className="wide-only"><Ago at={x.created_at} /></td>
-      <td>{mine && <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void lift()}>{t.lift}<span className="hidden"> +{x.number}</span></Button>}</td>
+      <td>{mine && <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void lift()}>{t.lift}<span className="hidden"> {shown}</span></Button>}</td>
     </tr>
   );
 }

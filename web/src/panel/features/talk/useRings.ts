@@ -56,7 +56,7 @@ export function useRings(show: (id: string) => void): { list: Ring[]; silence: (
     return () => { on = false; leave(); };
   }, [company.id, me]);
 
-  const list = useMemo(() => (away ? [] : all.filter((r) => !silent.has(r.id)).map((r) => ({ ...r, name: nameOf(r.name, r.contact, t.visitor) }))), [all, away, silent, t]);
+  const list = useMemo(() => (away ? [] : all.filter((r) => !silent.has(r.id)).map((r) => ({ ...r, name: nameOf(r, r.contact, t.visitor) }))), [all, away, silent, t]);
   const sounding = bell && list.length > 0 && !currentCall();
   useEffect(() => (sounding ? ring() : undefined), [sounding]);
   useNotification(list, fill(t.calls, { name: list[0]?.name ?? "" }), show);

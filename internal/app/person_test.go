@@ -1,0 +1,109 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/app"
+	"carillon/internal/config"
+	"carillon/internal/store/storetest"
+	"carillon/internal/whatsapp/graphtest"
+)
+
+// A notification goes to the number as it is dialled, and the reply comes from the form that the channel has.
+func TestTheFlowAndTheStopOfANotificationHoldForTheOtherForm(t *testing.T) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			p := startReplies(t, engine)
+			const dialled, reported = "525512345601", "5215512345601"
+			p.number = dialled
+			wamid := p.notify()
+			p.number = reported
+			p.writes(graphtest.Inbound{
+				"from": p.number, "id": "wamid.button", "timestamp": fmt.Sprint(time.Now().Unix()), "type": "button",
+				"context": map[string]any{"id": wamid, "from": "15555550100"}, "button": map[string]any{"payload": "p", "text": "Details"},
+			})
+			const asks = "Hola Ana, ¿recibió su pedido A-7? [sí] [no]"
+			p.got(asks)
+			p.text("STOP")
+			const stopped = "You will get no more messages from us. Write START to get them again."
+			p.got(asks, stopped)
+			for _, number := range []string{dialled, reported} {
+				id := p.send("notify", `{"contact":{"number":"`+number+`"},"recipient_id":"x","campaign_name":"c","name_template":"plain",
+					"language_template":"en","notification_type":"marketing","components_push":{"body_text_0":"x"}}`)
+				if got := p.state(id); got != "skipped suppressed" {
+					t.Errorf("marketing to %s is %s", number, got)
+				}
+			}
+			contact := p.office("GET", "/conversations/"+p.conversation()+"/contact", "", http.StatusOK)
+			if sent, _ := contact["notifications"].([]any); len(sent) != 3 {
+				t.Errorf("the contact got %v", sent)
+			}
+			if n := p.templates(); n != 0 {
+				t.Errorf("%d templates went to the reported form", n)
+			}
+		})
+	}
+}
+
+// Whose number the channel does not say is a person like any other, but for templates and calls.
+func TestAPhoneWithAUsernameIsAPerson(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			a, _ := demo(t, func(c *config.Config) {
+				if engine == "postgres" {
+					c.DatabaseURL, c.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
+				}
+			})
+			h := &handset{talk: talk{t: t, a: a}, number: "@ana.r"}
+			h.token = h.signIn("owner@demo.test")
+			h.write(`"kind":"text","text":"Hello?"`)
+			h.until("> Hello?")
+			var listed map[string]any
+			for _, x := range h.ask("GET", "/panel/v1/conversations?folder=all", h.token, "", http.StatusOK)["data"].([]any) {
+				listed = x.(map[string]any)
+			}
+			if listed["username"] != "ana.r" || listed["number"] != nil {
+				t.Fatalf("the inbox lists %v", listed)
+			}
+			path := "/panel/v1/conversations/" + listed["id"].(string)
+			thread := h.ask("GET", path, h.token, "", http.StatusOK)
+			window, contact := thread["window"].(map[string]any), thread["contact"].(map[string]any)
+			if window["number"] != "" || !strings.HasPrefix(fmt.Sprint(window["user_id"]), "ZZ.") || contact["user_id"] != window["user_id"] || contact["username"] != "ana.r" {
+				t.Errorf("the window is %v, of %v", window, contact)
+			}
+			const template = `{"client_id":"t","name":"hello","language":"en","variables":{"body_text_0":"Ana"}}`
+			if refused := fmt.Sprint(h.ask("POST", path+"/templates", h.token, template, http.StatusConflict)); !strings.Contains(refused, "number is not known") {
+				t.Errorf("a template is refused: %s", refused)
+			}
+			h.write(`"kind":"text","text":"STOP"`)
+			h.until("You will get no more messages from us. Write START to get them again.")
+			// The number that a teammate notes is the person's: nothing is sent to it.
+			h.ask("PUT", path+"/contact", h.token, `{"number":"5215512345601"}`, http.StatusOK)
+			if refused := fmt.Sprint(h.ask("POST", path+"/templates", h.token, template, http.StatusConflict)); !strings.Contains(refused, "suppressed") {
+				t.Errorf("a template is refused: %s", refused)
+			}
+			rows := h.ask("GET", "/panel/v1/suppressions", h.token, "", http.StatusOK)["data"].([]any)
+			if row := rows[0].(map[string]any); len(rows) != 1 || row["number"] != "525512345601" || row["user_id"] != window["user_id"] {
+				t.Errorf("the list is %v", rows)
+			}
+			h.write(`"kind":"text","text":"START"`)
+			h.until("You will get our messages again. Write STOP to end them.")
+			app.Within(t, "the suppression is lifted", func() bool {
+				return len(h.ask("GET", "/panel/v1/suppressions", h.token, "", http.StatusOK)["data"].([]any)) == 0
+			})
+			h.ask("POST", path+"/templates", h.token, template, http.StatusOK)
+			other := &handset{talk: h.talk, token: h.token, number: "@ben"}
+			if lines, _ := other.shows(); len(lines) > 0 {
+				t.Errorf("another phone shows %v", lines)
+			}
+			h.ask("GET", handsetPath+"?sender=demo&number=@", h.token, "", http.StatusBadRequest)
+		})
+	}
+}

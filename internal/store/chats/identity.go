@@ -1,0 +1,411 @@
+package chats
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/internal/db"
+	"carillon/internal/identity"
+	"carillon/internal/store/replies"
+	"carillon/internal/store/runs"
+	"carillon/internal/store/suppressions"
+)
+
+// Whose identities are changes in the transaction that opens a conversation (docs/adr/0030):
+//
+//	none is known          a new contact gets them
+//	of one contact         it gets those that are new
+//	of two contacts        they are joined where one is known by its number alone and the other by its id alone, for the channel names
+//	                       both; else the line moves to the contact with the id, since the number has changed hands
+//
+// A line that leaves a contact takes nothing with it: neither history nor the window of replies. What was suppressed stays so for both.
+
+// lockIdentities has transactions that concern the same identities follow each other. SQLite has one writer.
+func lockIdentities(ctx context.Context, tx *db.Tx, opens []*Open) error {
+	if tx.SQLite() {
+		return nil
+	}
+	var locks []int64
+	for _, o := range opens {
+		for _, x := range slices.Concat(o.Known, o.Became, o.Shared) {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte("identity/" + o.Contact.CompanyID + "/" + x.Key.String()))
+			locks = append(locks, int64(h.Sum64())) //nolint:gosec // any number is a key
+		}
+	}
+	if len(locks) == 0 {
+		return nil
+	}
+	slices.Sort(locks)
+	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) AS k", slices.Compact(locks))
+	return db.Wrap(err, "lock identities")
+}
+
+// owner is the contact of an identity.
+type owner struct {
+	contactID string
+	identity.Identity
+}
+
+const ownerColumns = "contact_id, kind, scope, value"
+
+func scanOwner(row db.Scan) (o owner, err error) {
+	var value string
+	err = row(&o.contactID, &o.Kind, &o.Scope, &value)
+	o.Key = identity.Stored(value)
+	return o, err
+}
+
+// owners are the contacts of those identities that are known.
+func owners(ctx context.Context, q db.Querier, d *db.DB, companyID string, all []identity.Identity) (map[identity.Identity]string, error) {
+	found := make(map[identity.Identity]string, len(all))
+	if len(all) == 0 {
+		return found, nil
+	}
+	values := make([]string, len(all))
+	for i, x := range all {
+		values[i] = x.Key.String()
+	}
+	rows, err := db.Collect(ctx, q, "identities", scanOwner,
+		"SELECT "+ownerColumns+" FROM contact_identity WHERE company_id = $1 AND value "+d.In(2), companyID, d.List(values))
+	for _, o := range rows {
+		found[o.Identity] = o.contactID
+	}
+	return found, err
+}
+
+// identitiesOf are the identities of a contact.
+func identitiesOf(ctx context.Context, q db.Querier, companyID, contactID string) ([]identity.Identity, error) {
+	all, err := db.Collect(ctx, q, "identities", func(row db.Scan) (identity.Identity, error) {
+		o, err := scanOwner(row)
+		return o.Identity, err
+	}, "SELECT "+ownerColumns+" FROM contact_identity WHERE contact_id = $1 AND company_id = $2", contactID, companyID)
+	slices.SortFunc(all, func(a, b identity.Identity) int { return strings.Compare(a.Key.String(), b.Key.String()) })
+	return all, err
+}
+
+// Identities are the identities of a company's contact.
+func (s *Store) Identities(ctx context.Context, companyID, contactID string) ([]identity.Identity, error) {
+	return identitiesOf(ctx, s.d, companyID, contactID)
+}
+
+// LinesOf are the lines of the person who is known by some identities: those among them, and the others of the contact.
+func (s *Store) LinesOf(ctx context.Context, companyID string, known []identity.Identity) ([]identity.Key, error) {
+	var lines []identity.Key
+	add := func(all []identity.Identity) {
+		for _, x := range all {
+			if x.Kind == identity.Line && !slices.Contains(lines, x.Key) {
+				lines = append(lines, x.Key)
+			}
+		}
+	}
+	add(known)
+	found, err := owners(ctx, s.d, s.d, companyID, known)
+	if err != nil {
+		return nil, err
+	}
+	contactID := ""
+	for _, x := range known { // what the id says counts for more than the number
+		if id := found[x]; id != "" && (contactID == "" || x.Kind == identity.Person) {
+			contactID = id
+		}
+	}
+	if contactID == "" {
+		return lines, nil
+	}
+	all, err := identitiesOf(ctx, s.d, companyID, contactID)
+	add(all)
+	return lines, err
+}
+
+// claimer settles in a transaction whose identities are.
+type claimer struct {
+	*Store
+	tx        *db.Tx
+	companyID string
+	now       time.Time
+	owned     map[identity.Identity]string
+}
+
+// settle returns the contact that an open is for, which then has its identities; "": a new one is to be made, and to get them.
+func (s *Store) settle(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer, error) {
+	c := &claimer{Store: s, tx: tx, companyID: o.Contact.CompanyID, now: o.Now}
+	var err error
+	if c.owned, err = owners(ctx, tx, s.d, c.companyID, slices.Concat(o.Known, o.Became, o.Shared)); err != nil {
+		return "", nil, err
+	}
+	if err := c.adopt(ctx, o.Known); err != nil {
+		return "", nil, err
+	}
+	person, line := split(o.Known)
+	contactID := ""
+	if len(o.Became) > 0 {
+		contactID, err = c.became(ctx, o, person, line)
+	} else {
+		contactID, err = c.one(ctx, person, line)
+	}
+	return contactID, c, err
+}
+
+// split returns the id and the line among identities; nil: there is none.
+func split(all []identity.Identity) (person, line *identity.Identity) {
+	for i := range all {
+		if all[i].Kind == identity.Person {
+			person = &all[i]
+		} else {
+			line = &all[i]
+		}
+	}
+	return person, line
+}
+
+// adopt finds contacts that a program before schema 37 made of numbers, which it shares the database with during an upgrade.
+func (c *claimer) adopt(ctx context.Context, known []identity.Identity) error {
+	for _, x := range known {
+		if x.Kind == identity.Person || c.owned[x] != "" {
+			continue
+		}
+		var visitors []string
+		for _, form := range x.Key.Forms() {
+			visitors = append(visitors, visitorOf(form))
+		}
+		var id string
+		err := c.tx.Row(ctx, []any{&id}, `SELECT id FROM contact WHERE company_id = $1 AND widget_id = '' AND verified = $2 AND visitor_id `+
+			c.d.In(3)+" LIMIT 1", c.companyID, x.Kind == identity.Line, c.d.List(visitors))
+		if err := db.Ignore(err); err != nil {
+			return db.Wrap(err, "find a contact by its number")
+		}
+		if id == "" {
+			continue
+		}
+		if err := c.give(ctx, id, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visitorOf is the visitor of the contact that is found by a number.
+func visitorOf(number string) string { return "tel:" + number }
+
+// one is the contact of an id and a line that a message or call brings, either of which may be nil; "": none is known.
+func (c *claimer) one(ctx context.Context, person, line *identity.Identity) (string, error) {
+	byPerson, byLine := c.ownerOf(person), c.ownerOf(line)
+	switch {
+	case person == nil || line == nil || byPerson == byLine:
+		return cmp.Or(byPerson, byLine), nil
+	case byLine == "":
+		return byPerson, nil
+	}
+	there, err := identitiesOf(ctx, c.tx, c.companyID, byLine)
+	if err != nil {
+		return "", err
+	}
+	changedHands := namedIn(there, person.Scope)
+	switch {
+	case byPerson == "" && !changedHands:
+		return byLine, nil
+	case byPerson == "" || changedHands:
+		return byPerson, c.lose(ctx, byLine, *line)
+	}
+	here, err := identitiesOf(ctx, c.tx, c.companyID, byPerson)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(here, func(x identity.Identity) bool { return x.Kind == identity.Line }) {
+		return byPerson, c.lose(ctx, byLine, *line)
+	}
+	return c.join(ctx, byPerson, byLine)
+}
+
+// namedIn reports whether identities have an id of a scope.
+func namedIn(all []identity.Identity, scope string) bool {
+	return slices.ContainsFunc(all, func(x identity.Identity) bool { return x.Kind == identity.Person && x.Scope == scope })
+}
+
+// became is the contact that the channel says to have other identities now, with those that it had before; "": none of them is known. Done
+// again it changes nothing.
+func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Identity) (string, error) {
+	newPerson, newLine := split(o.Became)
+	contactID := c.ownerOf(person)
+	if byLine := c.ownerOf(line); contactID == "" && byLine != "" {
+		there, err := identitiesOf(ctx, c.tx, c.companyID, byLine)
+		if err != nil {
+			return "", err
+		}
+		if person == nil || !namedIn(there, person.Scope) {
+			contactID = byLine // else the number is somebody else's by now
+		}
+	}
+	if contactID == "" {
+		return c.one(ctx, newPerson, newLine)
+	}
+	var err error
+	if other := c.ownerOf(newPerson); other != "" && other != contactID {
+		if contactID, err = c.join(ctx, contactID, other); err != nil {
+			return "", err
+		}
+	}
+	if other := c.ownerOf(newLine); other != "" && other != contactID {
+		if err := c.lose(ctx, other, *newLine); err != nil {
+			return "", err
+		}
+	}
+	if err := c.give(ctx, contactID, o.Became...); err != nil {
+		return "", err
+	}
+	for _, x := range [][2]*identity.Identity{{person, newPerson}, {line, newLine}} {
+		old, present := x[0], x[1]
+		if old == nil || present == nil || old.Key == present.Key || c.owned[*old] != contactID {
+			continue
+		}
+		if err := replies.Readdress(ctx, c.tx, c.companyID, contactID, old.Key.Forms(), o.Contact.Number, o.Contact.UserID); err != nil {
+			return "", err
+		}
+		if err := c.lose(ctx, contactID, *old); err != nil {
+			return "", err
+		}
+	}
+	return contactID, nil
+}
+
+func (c *claimer) ownerOf(x *identity.Identity) string {
+	if x == nil {
+		return ""
+	}
+	return c.owned[*x]
+}
+
+// give has identities be a contact's, which are nobody's or its own. What it does not want is not sent to the new ones either.
+func (c *claimer) give(ctx context.Context, contactID string, all ...identity.Identity) error {
+	added := false
+	for _, x := range all {
+		if c.owned[x] == contactID {
+			continue
+		}
+		if err := addIdentity(ctx, c.tx, c.companyID, contactID, x); err != nil {
+			return err
+		}
+		c.owned[x], added = contactID, true
+	}
+	if !added {
+		return nil
+	}
+	return spread(ctx, c.tx, c.companyID, contactID)
+}
+
+func addIdentity(ctx context.Context, tx *db.Tx, companyID, contactID string, x identity.Identity) error {
+	_, err := tx.Exec(ctx, `INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (company_id, value, kind, scope) DO UPDATE SET contact_id = excluded.contact_id`,
+		companyID, x.Key.String(), string(x.Kind), x.Scope, x.Key.Other(), contactID)
+	return db.Wrap(err, "write identity")
+}
+
+// spread has all that a contact is known by be suppressed as any of it is.
+func spread(ctx context.Context, tx *db.Tx, companyID, contactID string) error {
+	all, err := identitiesOf(ctx, tx, companyID, contactID)
+	if err != nil {
+		return err
+	}
+	return suppressions.Spread(ctx, tx, companyID, all)
+}
+
+// lose takes an identity from a contact. Its conversations stay, and get no replies by it.
+func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identity) error {
+	if _, err := c.tx.Exec(ctx, `DELETE FROM contact_identity
+		WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4 AND contact_id = $5`, c.companyID, x.Key.String(), string(x.Kind), x.Scope, contactID); err != nil {
+		return db.Wrap(err, "remove identity")
+	}
+	delete(c.owned, x)
+	forms := x.Key.Forms()
+	visitors := make([]string, len(forms))
+	for i, form := range forms {
+		visitors[i] = visitorOf(form)
+	}
+	if _, err := c.tx.Exec(ctx, "UPDATE contact SET number = CASE WHEN number "+c.d.In(1)+" THEN '' ELSE number END, "+
+		"user_id = CASE WHEN user_id "+c.d.In(1)+" THEN '' ELSE user_id END, "+
+		"visitor_id = CASE WHEN visitor_id "+c.d.In(2)+" THEN 'contact:' || id ELSE visitor_id END WHERE id = $3 AND company_id = $4",
+		c.d.List(forms), c.d.List(visitors), contactID, c.companyID); err != nil {
+		return db.Wrap(err, "write contact")
+	}
+	return replies.Readdress(ctx, c.tx, c.companyID, contactID, forms, "", "")
+}
+
+// join makes one contact of two, the older one, and returns its id. Of two open conversations in writing the one with the latest turn goes on,
+// the other is resolved.
+func (c *claimer) join(ctx context.Context, a, b string) (string, error) {
+	kept, gone := min(a, b), max(a, b) // ids rise with time
+	if err := c.resolveOlder(ctx, kept, gone); err != nil {
+		return "", err
+	}
+	for _, query := range []string{
+		"UPDATE conversation SET contact_id = $1 WHERE contact_id = $2 AND company_id = $3",
+		"UPDATE contact_identity SET contact_id = $1 WHERE contact_id = $2 AND company_id = $3",
+		`UPDATE contact SET name = CASE WHEN contact.name = '' THEN x.name ELSE contact.name END,
+			email = CASE WHEN contact.email = '' THEN x.email ELSE contact.email END,
+			number = CASE WHEN contact.number = '' THEN x.number ELSE contact.number END,
+			language = CASE WHEN contact.language = '' THEN x.language ELSE contact.language END,
+			user_id = CASE WHEN contact.user_id = '' THEN x.user_id ELSE contact.user_id END,
+			username = CASE WHEN contact.username = '' THEN x.username ELSE contact.username END,
+			seen_at = CASE WHEN contact.seen_at < x.seen_at THEN x.seen_at ELSE contact.seen_at END
+			FROM contact AS x WHERE contact.id = $1 AND x.id = $2 AND contact.company_id = $3 AND x.company_id = $3`,
+	} {
+		if _, err := c.tx.Exec(ctx, query, kept, gone, c.companyID); err != nil {
+			return "", db.Wrap(err, "join contacts")
+		}
+	}
+	if _, err := c.tx.Exec(ctx, "DELETE FROM contact WHERE id = $1 AND company_id = $2", gone, c.companyID); err != nil {
+		return "", db.Wrap(err, "join contacts")
+	}
+	for x, id := range c.owned {
+		if id == gone {
+			c.owned[x] = kept
+		}
+	}
+	return kept, spread(ctx, c.tx, c.companyID, kept)
+}
+
+// resolveOlder resolves all open conversations in writing of two contacts but the one in which something was said last.
+func (c *claimer) resolveOlder(ctx context.Context, a, b string) error {
+	lock := ""
+	if !c.tx.SQLite() {
+		lock = " FOR UPDATE"
+	}
+	open, err := db.Collect(ctx, c.tx, "conversations", scan, "SELECT "+columns+` FROM conversation
+		WHERE contact_id IN ($1, $2) AND company_id = $3 AND state <> 'resolved' AND channel <> 'phone'`+lock, a, b, c.companyID)
+	if err != nil || len(open) < 2 {
+		return err
+	}
+	slices.SortFunc(open, func(x, y *Conversation) int { return cmp.Or(x.LastAt.Compare(y.LastAt), strings.Compare(x.ID, y.ID)) })
+	for _, before := range open[:len(open)-1] {
+		have := *before
+		have.SetState(Resolved, c.now)
+		have.ReplySeq, have.ReplyAt, have.ReadSeq = 0, time.Time{}, have.LastSeq+1
+		turns := number(&have, []Turn{{Author: System, Kind: KindEvent, At: c.now, Extra: Extra{Event: "resolved"}}})
+		rows := turnRows()
+		addTurn(rows, have.ID, &turns[0])
+		if err := rows.Write(ctx, c.tx); err != nil {
+			return err
+		}
+		if err := updateRows(ctx, c.tx, []*changedRow{{before, &have}}); err != nil {
+			return err
+		}
+		standing, err := runs.Lock(ctx, c.tx, nil)
+		if err != nil {
+			return err
+		}
+		standing.Stop(have.ID, c.now)
+		if err := standing.Write(ctx, c.tx); err != nil {
+			return err
+		}
+		c.record(ctx, c.tx, &have, turns)
+		if err := c.recordOutward(ctx, c.tx, before, &have, turns); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package chats
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/db"
+	"carillon/internal/identity"
+)
+
+// Report is a channel's report of the recipient of a message.
+type Report struct {
+	Number string             // that it was sent to
+	As     string             // the channel's own form of it; "": it does not say
+	Person *identity.Identity // the channel's id of the person; nil: it does not say
+}
+
+// identities are those that a report says are one person's.
+func (r *Report) identities() []identity.Identity {
+	all := []identity.Identity{{Kind: identity.Line, Key: identity.Number(r.Number)}}
+	if r.Person != nil {
+		all = append(all, *r.Person)
+	}
+	return all
+}
+
+// as is the line of the channel's form of the number, where it is another one than the number's.
+func (r *Report) as() []identity.Identity {
+	if r.As == "" || identity.Number(r.Number).Is(r.As) {
+		return nil
+	}
+	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(r.As)}}
+}
+
+// Learn stores what a channel reports of people: the other form of a number, beyond those that are known by the country, and that a number and
+// an id are one person's. Of people who are not known yet it stores the former alone, for messages from that form follow.
+func (s *Store) Learn(ctx context.Context, companyID string, reports []Report, now time.Time) error {
+	var all []identity.Identity
+	for i := range reports {
+		all = slices.Concat(all, reports[i].identities(), reports[i].as())
+	}
+	known, err := owners(ctx, s.d, s.d, companyID, all)
+	if err != nil {
+		return err
+	}
+	for i := range reports {
+		r := &reports[i]
+		said, form := r.identities(), r.as()
+		of := map[string]bool{} // the contacts, "": none
+		for _, x := range slices.Concat(said, form) {
+			of[known[x]] = true
+		}
+		if len(form) == 0 && (r.Person == nil || len(of) == 1 && of[""]) || len(of) == 1 && !of[""] {
+			continue
+		}
+		o := &Open{
+			Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID, Number: r.Number}, Known: said, Shared: form, Now: now,
+		}
+		if r.Person != nil {
+			o.Contact.UserID = r.Person.Key.String()
+		}
+		if err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+			if err := lockIdentities(ctx, tx, []*Open{o}); err != nil {
+				return err
+			}
+			_, err := s.contactOf(ctx, tx, o)
+			return err
+		}); err != nil {
+			return db.Wrap(err, "write what a channel reports of a person")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,465 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon"
+	"carillon/internal/identity"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/replies"
+	"carillon/internal/store/suppressions"
+)
+
+func identifying() []sentence {
+	return []sentence{
+		{"the forms of a number are one contact, in either order", formsAreOneContact},
+		{"numbers that are not paired are two contacts", othersAreTwoContacts},
+		{"who calls is nobody whom the company called", callersAreApart},
+		{"an id is a contact of its company and portfolio", idsHaveScopes},
+		{"a number and an id that come together are one contact", numberAndIDBecomeOne},
+		{"contacts that are joined keep their conversations, of which one is open", contactsAreJoined},
+		{"a number that changes hands takes no history and no replies along", numberChangesHands},
+		{"a contact with another number and another id is the same one, done once or twice", contactBecomesAnother},
+		{"a number that a person gives is theirs unless it is another contact's", numberIsShared},
+		{"what a channel reports of a recipient is kept where it matters", reportsAreLearned},
+		{"a contact that a program before schema 37 made is found by any form", olderContactIsFound},
+	}
+}
+
+func line(number string) identity.Identity {
+	return identity.Identity{Kind: identity.Line, Key: identity.Number(number)}
+}
+
+func personOf(scope, id string) identity.Identity {
+	return identity.Identity{Kind: identity.Person, Scope: scope, Key: identity.User(id)}
+}
+
+// meets opens the conversation of a person over the messaging channel who is known by identities.
+func (r *rig) meets(t *testing.T, company string, known []identity.Identity, change ...func(o *chats.Open)) *chats.Open {
+	t.Helper()
+	return r.opened(t, company, "", append([]func(o *chats.Open){func(o *chats.Open) {
+		o.Contact.WidgetID, o.Contact.VisitorID = "", ""
+		o.Conversation.Channel, o.Conversation.WidgetID = "whatsapp", ""
+		if o.Known = known; len(known) > 0 && known[0].Kind != identity.Person {
+			o.Contact.Number = known[0].Key.String()
+		}
+	}}, change...)...)
+}
+
+// knows lists the identities of a contact, each as kind, scope and key.
+func (r *rig) knows(t *testing.T, company, contactID string) []string {
+	t.Helper()
+	all, err := r.Chats().Identities(t.Context(), company, contactID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, x := range all {
+		lines = append(lines, strings.TrimSpace(string(x.Kind)+" "+x.Scope)+" "+x.Key.String())
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func (r *rig) checkKnown(t *testing.T, contactID string, want ...string) {
+	t.Helper()
+	if d := cmp.Diff(want, r.knows(t, ours, contactID)); d != "" {
+		t.Errorf("the contact is known by others: %s", d)
+	}
+}
+
+func formsAreOneContact(t *testing.T, r *rig) {
+	for _, forms := range [][]string{
+		{"525512345601", "5215512345601"}, {"5215512345602", "525512345602"}, {"541123456789", "5491123456789"}, {"5491123456780", "541123456780"},
+		{"5551998765432", "555198765432"}, {"555198765430", "5551998765430"},
+	} {
+		first := r.meets(t, ours, []identity.Identity{line(forms[0])})
+		again := r.meets(t, ours, []identity.Identity{line(forms[1])})
+		if !first.Made || again.Made || again.Contact.ID != first.Contact.ID || again.Conversation.ID != first.Conversation.ID {
+			t.Errorf("%v are two contacts", forms)
+		}
+		for _, form := range forms {
+			c, err := r.Chats().OfPerson(t.Context(), ours, line(form))
+			if err != nil || c == nil || c.ID != first.Conversation.ID {
+				t.Errorf("%s is not found: %v, %v", form, c, err)
+			}
+		}
+		r.checkKnown(t, first.Contact.ID, "line "+identity.Number(forms[0]).String())
+		lines, err := r.Chats().LinesOf(t.Context(), ours, []identity.Identity{line(forms[1])})
+		if err != nil || !slices.Equal(lines, identity.Numbers(forms[0])) {
+			t.Errorf("the lines are %v, %v", lines, err)
+		}
+	}
+}
+
+func othersAreTwoContacts(t *testing.T, r *rig) {
+	for _, two := range [][]string{
+		{"551132345678", "5511932345678"}, {"525512345601", "5255123456010"}, {"54912345678", "5412345678"}, {"34600111222", "346001112220"},
+	} {
+		a, b := r.meets(t, ours, []identity.Identity{line(two[0])}), r.meets(t, ours, []identity.Identity{line(two[1])})
+		if a.Contact.ID == b.Contact.ID {
+			t.Errorf("%v are one contact", two)
+		}
+	}
+}
+
+func callersAreApart(t *testing.T, r *rig) {
+	caller := func(number string) []identity.Identity {
+		return []identity.Identity{{Kind: identity.Caller, Key: identity.Number(number)}}
+	}
+	called := r.meets(t, ours, []identity.Identity{line("525512345601")})
+	calls := r.meets(t, ours, caller("525512345601"))
+	again := r.meets(t, ours, caller("5215512345601"))
+	if calls.Contact.ID == called.Contact.ID || again.Contact.ID != calls.Contact.ID || calls.Contact.Verified || !called.Contact.Verified {
+		t.Errorf("who was called is %+v, who calls %+v and %+v", called.Contact, calls.Contact, again.Contact)
+	}
+}
+
+func idsHaveScopes(t *testing.T, r *rig) {
+	const id = "US.13491208655302741918"
+	one := r.meets(t, ours, []identity.Identity{personOf("w1", id)}, func(o *chats.Open) { o.Contact.UserID, o.Contact.Username = id, "ana.r" })
+	other := r.meets(t, ours, []identity.Identity{personOf("w2", id)})
+	foreign := r.meets(t, theirs, []identity.Identity{personOf("w1", id)})
+	again := r.meets(t, ours, []identity.Identity{personOf("w1", id)}, func(o *chats.Open) { o.Contact.Username = "ana.b" })
+	if one.Contact.ID == other.Contact.ID || one.Contact.ID == foreign.Contact.ID || again.Contact.ID != one.Contact.ID {
+		t.Errorf("the contacts are %s, %s, %s and %s", one.Contact.ID, other.Contact.ID, foreign.Contact.ID, again.Contact.ID)
+	}
+	if c := again.Contact; c.UserID != id || c.Username != "ana.b" || c.Number != "" || !c.Verified {
+		t.Errorf("the contact is %+v", c)
+	}
+	if lines, err := r.Chats().LinesOf(t.Context(), ours, []identity.Identity{personOf("w1", id)}); err != nil || len(lines) > 0 {
+		t.Errorf("its lines are %v, %v", lines, err)
+	}
+}
+
+func numberAndIDBecomeOne(t *testing.T, r *rig) {
+	id, number := personOf("w", "US.1"), line("525512345601")
+	byNumber := r.meets(t, ours, []identity.Identity{number})
+	both := r.meets(t, ours, []identity.Identity{line("5215512345601"), id})
+	byID := r.meets(t, ours, []identity.Identity{id})
+	if both.Contact.ID != byNumber.Contact.ID || byID.Contact.ID != byNumber.Contact.ID {
+		t.Error("they are two contacts, the number first")
+	}
+	r.checkKnown(t, both.Contact.ID, "line 525512345601", "person w US.1")
+	second, third := personOf("w", "US.2"), line("525512345602")
+	byID = r.meets(t, ours, []identity.Identity{second})
+	both = r.meets(t, ours, []identity.Identity{third, second})
+	byNumber = r.meets(t, ours, []identity.Identity{line("5215512345602")})
+	if both.Contact.ID != byID.Contact.ID || byNumber.Contact.ID != byID.Contact.ID || both.Contact.Number != "525512345602" {
+		t.Error("they are two contacts, the id first")
+	}
+}
+
+func contactsAreJoined(t *testing.T, r *rig) {
+	id, number := personOf("w", "US.1"), line("34600111222")
+	byNumber := r.meets(t, ours, []identity.Identity{number}, func(o *chats.Open) { o.Contact.Name = "Ana" })
+	r.says(t, byNumber.Conversation.ID, chats.Visitor, "by number")
+	byID := r.meets(t, ours, []identity.Identity{id}, func(o *chats.Open) { o.Contact.Username, o.Contact.UserID = "ana.r", "US.1" })
+	r.says(t, byID.Conversation.ID, chats.Visitor, "by id")
+	both := r.meets(t, ours, []identity.Identity{number, id})
+	if both.Made || both.Contact.ID != byNumber.Contact.ID || both.Conversation.ID != byID.Conversation.ID {
+		t.Fatalf("contact %s and conversation %s go on, of %s and %s", both.Contact.ID, both.Conversation.ID, byNumber.Contact.ID, byID.Conversation.ID)
+	}
+	if c := both.Contact; c.Name != "Ana" || c.Username != "ana.r" || c.UserID != "US.1" || c.Number != "34600111222" {
+		t.Errorf("the contact is %+v", c)
+	}
+	older, err := r.Chats().Find(t.Context(), ours, byNumber.Conversation.ID)
+	if err != nil || older.State != chats.Resolved || older.ContactID != both.Contact.ID || older.LastSeq != 2 {
+		t.Errorf("the older conversation is %+v, %v", older, err)
+	}
+	if others, err := r.Chats().OfContact(t.Context(), ours, both.Contact.ID, "", 10); err != nil || len(others) != 2 {
+		t.Errorf("it has %d conversations, %v", len(others), err)
+	}
+	if _, err := r.Chats().ContactOf(t.Context(), ours, byID.Contact.ID); !carillon.IsCode(err, carillon.NotFound) {
+		t.Errorf("the other contact is there: %v", err)
+	}
+	r.checkKnown(t, both.Contact.ID, "line 34600111222", "person w US.1")
+}
+
+func numberChangesHands(t *testing.T, r *rig) {
+	first, second, number := personOf("w", "US.1"), personOf("w", "US.2"), line("525512345601")
+	before := r.meets(t, ours, []identity.Identity{number, first}, func(o *chats.Open) { o.Contact.UserID = "US.1" })
+	window := &replies.Window{
+		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "5215512345601", UserID: "US.1", LastID: "wamid.1", Until: r.now.Add(time.Hour),
+	}
+	if err := r.Replies().SetWindow(t.Context(), window); err != nil {
+		t.Fatal(err)
+	}
+	after := r.meets(t, ours, []identity.Identity{line("5215512345601"), second})
+	if after.Contact.ID == before.Contact.ID || !after.Made {
+		t.Fatal("who has the number now sees the conversation of who had it")
+	}
+	if byNumber := r.meets(t, ours, []identity.Identity{number}); byNumber.Contact.ID != after.Contact.ID {
+		t.Error("the number is still of who had it")
+	}
+	if byID := r.meets(t, ours, []identity.Identity{first}); byID.Contact.ID != before.Contact.ID || byID.Contact.Number != "" {
+		t.Errorf("who had it is %+v", byID.Contact)
+	}
+	if w, err := r.Replies().Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "" || w.UserID != "US.1" || !w.Until.After(r.now) {
+		t.Errorf("the window of who had it is %+v, %v", w, err)
+	}
+	// One who is known by the number alone gets nothing any more.
+	third, other := personOf("w", "US.3"), line("34600111222")
+	alone := r.meets(t, ours, []identity.Identity{other})
+	window.ConversationID, window.Number, window.UserID = alone.Conversation.ID, "34600111222", ""
+	if err := r.Replies().SetWindow(t.Context(), window); err != nil {
+		t.Fatal(err)
+	}
+	known := r.meets(t, ours, []identity.Identity{line("34600111333"), third})
+	both := r.meets(t, ours, []identity.Identity{other, third})
+	if both.Contact.ID != known.Contact.ID {
+		t.Error("who has another number and gets this one is somebody else")
+	}
+	r.checkKnown(t, both.Contact.ID, "line 34600111222", "line 34600111333", "person w US.3")
+	if w, err := r.Replies().Window(t.Context(), ours, alone.Conversation.ID); err != nil || w.Number != "" || w.Until.After(r.now) {
+		t.Errorf("the window of the number alone is %+v, %v", w, err)
+	}
+}
+
+func contactBecomesAnother(t *testing.T, r *rig) {
+	old := []identity.Identity{line("525512345601"), personOf("w", "US.1")}
+	before := r.meets(t, ours, old, func(o *chats.Open) { o.Contact.UserID = "US.1" })
+	window := &replies.Window{
+		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "525512345601", UserID: "US.1", LastID: "wamid.1", Until: r.now.Add(time.Hour),
+	}
+	if err := r.Replies().SetWindow(t.Context(), window); err != nil {
+		t.Fatal(err)
+	}
+	became := func(o *chats.Open) {
+		o.Became = []identity.Identity{line("34600111222"), personOf("w", "US.9")}
+		o.Contact.Number, o.Contact.UserID = "34600111222", "US.9"
+	}
+	for range 2 {
+		after := r.meets(t, ours, old, became)
+		if after.Contact.ID != before.Contact.ID || after.Contact.Number != "34600111222" || after.Contact.UserID != "US.9" {
+			t.Fatalf("the contact is %+v", after.Contact)
+		}
+		r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.9")
+	}
+	if w, err := r.Replies().Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "34600111222" || w.UserID != "US.9" {
+		t.Errorf("the window is %+v, %v", w, err)
+	}
+	stranger := r.meets(t, ours, []identity.Identity{line("5215512345601")})
+	if stranger.Contact.ID == before.Contact.ID {
+		t.Error("who has the old number now is the contact")
+	}
+	// The first message by the new id came before the report.
+	early := r.meets(t, ours, []identity.Identity{personOf("w", "US.10")})
+	r.says(t, early.Conversation.ID, chats.Visitor, "Hi")
+	late := r.meets(t, ours, []identity.Identity{personOf("w", "US.9")}, func(o *chats.Open) {
+		o.Became, o.Contact.UserID = []identity.Identity{personOf("w", "US.10")}, "US.10"
+	})
+	if late.Contact.ID != before.Contact.ID || late.Conversation.ID != early.Conversation.ID {
+		t.Errorf("the contacts are %s and %s", late.Contact.ID, before.Contact.ID)
+	}
+	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.10")
+	// Of somebody who is not known the report makes a contact.
+	unknown := r.meets(t, ours, []identity.Identity{line("34600999000")}, func(o *chats.Open) {
+		o.Became, o.Contact.Number = []identity.Identity{line("34600999001")}, "34600999001"
+	})
+	r.checkKnown(t, unknown.Contact.ID, "line 34600999001")
+}
+
+func numberIsShared(t *testing.T, r *rig) {
+	id := personOf("w", "US.1")
+	shares := func(number string) func(o *chats.Open) {
+		return func(o *chats.Open) { o.Shared = []identity.Identity{line(number)} }
+	}
+	first := r.meets(t, ours, []identity.Identity{id}, shares("5215512345601"))
+	if first.Contact.Number != "525512345601" {
+		t.Errorf("the contact is %+v", first.Contact)
+	}
+	r.checkKnown(t, first.Contact.ID, "line 525512345601", "person w US.1")
+	other := r.meets(t, ours, []identity.Identity{line("34600111222")})
+	again := r.meets(t, ours, []identity.Identity{id}, shares("34600111222"))
+	if again.Contact.ID != first.Contact.ID || again.Contact.Number != "525512345601" {
+		t.Errorf("the contact is %+v", again.Contact)
+	}
+	r.checkKnown(t, other.Contact.ID, "line 34600111222")
+}
+
+func reportsAreLearned(t *testing.T, r *rig) {
+	learn := func(x chats.Report) {
+		t.Helper()
+		r.now = r.now.Add(time.Millisecond)
+		if err := r.Chats().Learn(t.Context(), ours, []chats.Report{x}, r.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := personOf("w", "US.1")
+	learn(chats.Report{Number: "34600111222", As: "34600111222", Person: &id})
+	learn(chats.Report{Number: "525512345601", As: "5215512345601"})
+	if lines, err := r.Chats().LinesOf(t.Context(), ours, []identity.Identity{id}); err != nil || len(lines) > 0 {
+		t.Errorf("of a stranger %v is known, %v", lines, err)
+	}
+	// A form that no rule knows of is kept before the person writes.
+	learn(chats.Report{Number: "6281234567", As: "62081234567"})
+	lines, err := r.Chats().LinesOf(t.Context(), ours, []identity.Identity{line("62081234567")})
+	if err != nil || !identity.Has(lines, "6281234567") {
+		t.Errorf("the lines are %v, %v", lines, err)
+	}
+	wrote := r.meets(t, ours, []identity.Identity{id}, func(o *chats.Open) { o.Contact.UserID = "US.1" })
+	learn(chats.Report{Number: "34600111222", Person: &id})
+	r.checkKnown(t, wrote.Contact.ID, "line 34600111222", "person w US.1")
+	number := r.meets(t, ours, []identity.Identity{line("34600111333")})
+	second := personOf("w", "US.2")
+	learn(chats.Report{Number: "34600111333", Person: &second})
+	r.checkKnown(t, number.Contact.ID, "line 34600111333", "person w US.2")
+}
+
+func olderContactIsFound(t *testing.T, r *rig) {
+	older := r.opened(t, ours, "tel:525512345601", func(o *chats.Open) {
+		o.Contact.WidgetID, o.Contact.Verified, o.Contact.Number = "", true, "525512345601"
+		o.Conversation.Channel, o.Conversation.WidgetID = "whatsapp", ""
+	})
+	now := r.meets(t, ours, []identity.Identity{line("5215512345601"), personOf("w", "US.1")})
+	if now.Contact.ID != older.Contact.ID || now.Conversation.ID != older.Conversation.ID {
+		t.Error("the contact is not found")
+	}
+	r.checkKnown(t, older.Contact.ID, "line 525512345601", "person w US.1")
+}
+
+func wanting() []sentence {
+	return []sentence{
+		{"a number is suppressed in every form, and lifted by any", suppressedInEveryForm},
+		{"what a person wants by the id counts for the numbers, known then or later", suppressedByID},
+		{"what a person wants by a number counts for the id, and for a number that is noted", suppressedByNumber},
+		{"a person is suppressed under another number too, and not the stranger's history", suppressedAfterAChange},
+		{"people without a number are on the list by their ids", idsAreListed},
+	}
+}
+
+// suppressedAre checks which addresses are suppressed.
+func (r *rig) suppressedAre(t *testing.T, company string, want map[string]bool) {
+	t.Helper()
+	for address, is := range want {
+		who := identity.Of(address)
+		found, err := r.Suppressed(t.Context(), company, carillon.Transactional, []identity.Key{who})
+		if err != nil || found[who] != is {
+			t.Errorf("%s is suppressed: %t, %v", address, found[who], err)
+		}
+	}
+}
+
+func (r *rig) suppress(t *testing.T, addresses ...string) {
+	t.Helper()
+	if err := r.Suppress(t.Context(), ours, suppressions.All, "asked in a message", r.now, addresses...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) unsuppress(t *testing.T, address string) {
+	t.Helper()
+	if removed, err := r.Unsuppress(t.Context(), ours, identity.Of(address)); err != nil || !removed {
+		t.Fatal(removed, err)
+	}
+}
+
+func suppressedInEveryForm(t *testing.T, r *rig) {
+	for _, forms := range [][2]string{{"525512345601", "5215512345601"}, {"541123456789", "5491123456789"}, {"555198765432", "5551998765432"}} {
+		for i := range forms {
+			given, other := forms[i], forms[1-i]
+			r.suppress(t, given)
+			r.suppressedAre(t, ours, map[string]bool{given: true, other: true})
+			r.suppressedAre(t, theirs, map[string]bool{given: false, other: false})
+			r.suppress(t, other) // it is on the list
+			if x, err := r.Suppression(t.Context(), ours, identity.Number(other)); err != nil || x.Number != given {
+				t.Errorf("the entry is %+v, %v", x, err)
+			}
+			if all, err := r.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 {
+				t.Errorf("the list is %+v, %v", all, err)
+			}
+			r.unsuppress(t, other)
+			r.suppressedAre(t, ours, map[string]bool{given: false, other: false})
+		}
+	}
+	r.suppress(t, "551132345678")
+	r.suppressedAre(t, ours, map[string]bool{"5511932345678": false})
+}
+
+func suppressedByID(t *testing.T, r *rig) {
+	id := personOf("w", "US.1")
+	r.meets(t, ours, []identity.Identity{id, line("34600111222")}[:1])
+	r.suppress(t, "US.1")
+	r.suppressedAre(t, ours, map[string]bool{"US.1": true, "34600111222": false})
+	r.meets(t, ours, []identity.Identity{line("525512345601"), id})
+	r.suppressedAre(t, ours, map[string]bool{"US.1": true, "525512345601": true, "5215512345601": true})
+	if all, err := r.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 || all[0].Number != "525512345601" || all[0].UserID != "US.1" {
+		t.Errorf("the list is %+v, %v", all, err)
+	}
+	r.unsuppress(t, "US.1")
+	r.suppressedAre(t, ours, map[string]bool{"US.1": false, "5215512345601": false})
+	// Both are known when the person asks.
+	second := personOf("w", "US.2")
+	r.meets(t, ours, []identity.Identity{line("34600111333"), second})
+	r.suppress(t, "US.2")
+	r.suppressedAre(t, ours, map[string]bool{"US.2": true, "34600111333": true})
+	r.unsuppress(t, "34600111333")
+	r.suppressedAre(t, ours, map[string]bool{"US.2": false, "34600111333": false})
+}
+
+func suppressedByNumber(t *testing.T, r *rig) {
+	id := personOf("w", "US.1")
+	o := r.meets(t, ours, []identity.Identity{line("34600111222"), id})
+	r.suppress(t, "34600111222")
+	r.suppressedAre(t, ours, map[string]bool{"US.1": true})
+	noted := "5215512345601"
+	if _, err := r.Chats().EditContact(t.Context(), ours, o.Contact.ID, chats.ContactEdit{Number: &noted}); err != nil {
+		t.Fatal(err)
+	}
+	r.suppressedAre(t, ours, map[string]bool{"525512345601": true})
+	if c, err := r.Chats().OfPerson(t.Context(), ours, line(noted)); err != nil || c != nil {
+		t.Errorf("a number that a teammate noted finds the conversation: %v, %v", c, err)
+	}
+	none := ""
+	if _, err := r.Chats().EditContact(t.Context(), ours, o.Contact.ID, chats.ContactEdit{Number: &none}); err != nil {
+		t.Fatal(err)
+	}
+	r.checkKnown(t, o.Contact.ID, "line 34600111222", "person w US.1")
+}
+
+func suppressedAfterAChange(t *testing.T, r *rig) {
+	old := []identity.Identity{line("34600111222"), personOf("w", "US.1")}
+	r.meets(t, ours, old)
+	r.suppress(t, "34600111222")
+	r.meets(t, ours, old, func(o *chats.Open) {
+		o.Became, o.Contact.Number = []identity.Identity{line("34600111333"), personOf("w", "US.2")}, "34600111333"
+	})
+	r.suppressedAre(t, ours, map[string]bool{"34600111222": true, "34600111333": true, "US.2": true})
+	// The next owner of the number has not asked for messages.
+	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w", "US.3")})
+	r.suppressedAre(t, ours, map[string]bool{"34600111222": true})
+	r.unsuppress(t, "US.3")
+	r.suppressedAre(t, ours, map[string]bool{"34600111222": false, "34600111333": true})
+}
+
+func idsAreListed(t *testing.T, r *rig) {
+	r.suppress(t, "34600111222", "US.1", "ES.2")
+	var got []string
+	for after := ""; ; {
+		page, err := r.Suppressions(t.Context(), ours, after, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range page {
+			got = append(got, page[i].Number+"/"+page[i].UserID)
+		}
+		if len(page) < 2 {
+			break
+		}
+		after = page[1].Address()
+	}
+	if d := cmp.Diff([]string{"34600111222/", "/ES.2", "/US.1"}, got); d != "" {
+		t.Error(d)
+	}
+	if page, err := r.SuppressionsFrom(t.Context(), ours, "346", "", 10); err != nil || len(page) != 1 {
+		t.Error(page, err)
+	}
+	r.unsuppress(t, "ES.2")
+	r.suppressedAre(t, ours, map[string]bool{"ES.2": false, "US.1": true})
+}
