@@ -106,8 +106,10 @@ func (p *texter) connect() {
 	p.messages = messaging.New(messaging.Options{
 		Store: s.Replies(), Chats: s.Chats(), Conversations: p.talks, Agents: p, Files: files.New(s.Files(), files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
 		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Sender, AgentOf: func(*carillon.Sender) string { return agentID },
-		Portfolio:  func(*carillon.Sender) string { return "" },
-		Bound:      func(context.Context, *carillon.Sender, []identity.Key, string) ([]*chats.Bound, error) { return nil, nil },
+		Portfolio: func(*carillon.Sender) string { return "" },
+		Bound: func(context.Context, *carillon.Sender, []identity.Key, string) ([]*chats.Bound, error) {
+			return nil, nil
+		},
 		Sent:       func(context.Context, *carillon.Sender, []identity.Key, string) (string, error) { return "", nil },
 		Begun:      s.Runs().Begun,
 		Suppressed: func(context.Context, string, identity.Key) (bool, error) { return false, nil },
@@ -160,7 +162,7 @@ func (p *texter) begin() {
 }
 
 func (p *texter) id() string {
-	c, err := p.store.Chats().OfNumber(p.t.Context(), p.company, number)
+	c, err := p.store.Chats().OfPerson(p.t.Context(), p.company, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -494,7 +494,7 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 			page, err := r.store.Suppressions(t.Context(), r.main.CompanyID, "", 10)
 			var got []string
 			for _, x := range page {
-				got = append(got, x.Number+" "+string(x.Type)+" "+x.Reason)
+				got = append(got, x.Address()+" "+string(x.Type)+" "+x.Reason)
 			}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("%v %s", err, diff)
@@ -510,10 +510,10 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 		stop := wish(ana, "stop", 1_731_705_721)
 		wishes(stop, wish(bea, "stop", 1_731_705_722), wish(cat, "stop", 1_731_705_723))
 		wishes(stop) // repeats are normal
-		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out")
+		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out", "ES.2 marketing opted_out")
 		byID(true)
 		wishes(wish(ana, "resume", 1_731_705_700), wish(dan, "resume", 1_731_705_800)) // the one is older than the stop, the other never stopped
-		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out")
+		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out", "ES.2 marketing opted_out")
 		byID(true)
 		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600111444"}`, 200, `"reason":"manual"`)
 		wishes(wish(ana, "resume", 1_731_705_800), wish(bea, "resume", 1_731_705_800), wish(cat, "resume", 1_731_705_800))

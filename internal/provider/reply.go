@@ -68,7 +68,13 @@ const (
 
 // Written reports whether a person wrote something, which opens the window for replies.
 func (in *Inbound) Written() bool {
-	return in.Kind != InboundNumber && in.Kind != InboundIdentity && (in.Kind != InboundEvent || in.Event == InboundCalls)
+	switch in.Kind { //nolint:exhaustive // the person wrote the others
+	case InboundNumber, InboundIdentity:
+		return false
+	case InboundEvent:
+		return in.Event == InboundCalls
+	}
+	return true
 }
 
 // InboundFile is a file at the provider.

@@ -23,7 +23,7 @@ func identifying() []sentence {
 		{"an id is a contact of its company and portfolio", idsHaveScopes},
 		{"a number and an id that come together are one contact", numberAndIDBecomeOne},
 		{"contacts that are joined keep their conversations, of which one is open", contactsAreJoined},
-		{"a number that changes hands takes no history and no replies along", numberChangesHands},
+		{"a number that changes hands takes no history and no replies along", numberPassesOn},
 		{"a contact with another number and another id is the same one, done once or twice", contactBecomesAnother},
 		{"a number that a person gives is theirs unless it is another contact's", numberIsShared},
 		{"what a channel reports of a recipient is kept where it matters", reportsAreLearned},
@@ -181,7 +181,7 @@ func contactsAreJoined(t *testing.T, r *rig) {
 	r.checkKnown(t, both.Contact.ID, "line 34600111222", "person w US.1")
 }
 
-func numberChangesHands(t *testing.T, r *rig) {
+func numberPassesOn(t *testing.T, r *rig) {
 	first, second, number := personOf("w", "US.1"), personOf("w", "US.2"), line("525512345601")
 	before := r.meets(t, ours, []identity.Identity{number, first}, func(o *chats.Open) { o.Contact.UserID = "US.1" })
 	window := &replies.Window{

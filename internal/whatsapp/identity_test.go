@@ -61,7 +61,7 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 		},
 		"id changed to none": {
 			`null`, `"type":"system","system":{"type":"user_changed_user_id","user_id":"x","previous_user_id":"US.1"}`,
-			who{UserID: "US.1", Kind: provider.InboundUnsupported},
+			who{UserID: "US.1", Kind: provider.InboundEvent},
 		},
 		"number given": {
 			`[]`, `"from_user_id":"US.1","type":"contacts","contacts":[{"origin":"contact_request","phones":[{"phone":"+34 600-111-222"}]}]`,

@@ -131,8 +131,8 @@ type claimer struct {
 	owned     map[identity.Identity]string
 }
 
-// settle returns the contact that an open is for, which then has its identities; "": a new one is to be made, and to get them.
-func (s *Store) settle(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer, error) {
+// claim returns the contact that an open is for, which then has its identities; "": a new one is to be made, and to get them.
+func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer, error) {
 	c := &claimer{Store: s, tx: tx, companyID: o.Contact.CompanyID, now: o.Now}
 	var err error
 	if c.owned, err = owners(ctx, tx, s.d, c.companyID, slices.Concat(o.Known, o.Became, o.Shared)); err != nil {
@@ -205,11 +205,11 @@ func (c *claimer) one(ctx context.Context, person, line *identity.Identity) (str
 	if err != nil {
 		return "", err
 	}
-	changedHands := namedIn(there, person.Scope)
+	passedOn := namedIn(there, person.Scope)
 	switch {
-	case byPerson == "" && !changedHands:
+	case byPerson == "" && !passedOn:
 		return byLine, nil
-	case byPerson == "" || changedHands:
+	case byPerson == "" || passedOn:
 		return byPerson, c.lose(ctx, byLine, *line)
 	}
 	here, err := identitiesOf(ctx, c.tx, c.companyID, byPerson)

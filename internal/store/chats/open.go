@@ -81,7 +81,7 @@ func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, er
 	if len(o.Known)+len(o.Became) == 0 {
 		return upsertContact(ctx, tx, o.Contact, o.Now)
 	}
-	id, claims, err := s.settle(ctx, tx, o)
+	id, claims, err := s.claim(ctx, tx, o)
 	if err != nil {
 		return nil, err
 	}

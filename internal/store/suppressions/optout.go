@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/internal/db"
+	"carillon/internal/identity"
 	"carillon/internal/store/audit"
 )
 
@@ -15,10 +16,19 @@ func (s *Store) LiftOptOut(ctx context.Context, companyID string, at time.Time, 
 			return err
 		}
 		x := Suppression{Type: Marketing, Reason: OptedOut}
+		keys := make([]identity.Key, len(addresses))
+		for i, address := range addresses {
+			keys[i] = identity.Of(address)
+		}
+		people, err := known(ctx, tx, companyID, keys)
+		if err != nil {
+			return err
+		}
 		lifted, err := db.Collect(ctx, tx, "suppressions", func(scan db.Scan) (address string, err error) {
 			return address, scan(&address)
-		}, `DELETE FROM suppression WHERE company_id = $1 AND type = $2 AND reason = $3 AND created_at <= $4 AND number `+tx.DB().In(5)+` RETURNING number`,
-			companyID, string(x.Type), x.Reason, db.Millis(at), tx.DB().List(addresses))
+		}, `DELETE FROM suppression WHERE company_id = $1 AND type = $2 AND reason = $3 AND created_at <= $4
+			AND (number `+tx.DB().In(5)+" OR user_id "+tx.DB().In(5)+") RETURNING number",
+			companyID, string(x.Type), x.Reason, db.Millis(at), tx.DB().List(texts(people)))
 		if err != nil || len(lifted) == 0 {
 			return err
 		}

@@ -145,8 +145,8 @@ const wider = `ON CONFLICT (company_id, number) DO UPDATE SET
 	user_id = CASE WHEN excluded.user_id = '' THEN suppression.user_id ELSE excluded.user_id END
 	WHERE suppression.type = 'marketing' AND excluded.type = 'all' OR excluded.user_id NOT IN ('', suppression.user_id)`
 
-// write writes a row for each line of people, with their id beside the number, in the form that is on the list or is given; an id has a row
-// of its own where there is no line to stand beside.
+// write writes a row for each line of people, with their id next to the number, in the form that is on the list or is given; an id has a row
+// of its own where there is no line to stand next to.
 func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, people []*person, listed []Suppression, given []string) error {
 	form := map[identity.Key]string{}
 	for _, address := range given {
