@@ -49,7 +49,7 @@ type Config struct {
 	OIDCClientID      string
 	OIDCClientSecret  Secret
 	OIDCName          string
-	OIDCTrustEmail    bool // e-mails of which the server does not say whether they are verified
+	OIDCTrustEmail    bool   // e-mails of which the server does not say whether they are verified
 	TranslateURL      string // LibreTranslate, no trailing slash; empty: nothing is translated
 	TranslateKey      Secret
 	FileSize          int // MiB of a file that people send

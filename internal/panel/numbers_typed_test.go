@@ -8,7 +8,8 @@ import (
 // typedNumbers are forms of numbers that people type, and the numbers; "": it is none.
 func typedNumbers() map[string]string {
 	return map[string]string{
-		"+49 (0)30 1234567": "49301234567", "0034 600-111 222": "34600111222", "\u202d٣٤600111223\u202c": "34600111223", "0600111222": "0600111222",
+		"+49 (0)30 1234567": "49301234567", "0034 600-111 222": "34600111222",
+		"\u202d٣٤600111223\u202c": "34600111223", "0600111222": "0600111222",
 		"+39 (0)6 1234567": "", "34600111222/3": "", "six hundred": "",
 	}
 }
@@ -38,7 +39,7 @@ func TestAnAgentTransfersToANumberAsPeopleTypeIt(t *testing.T) {
 	w.company("acme")
 	owner := w.as("owner@acme.test")
 	for typed, number := range typedNumbers() {
-		body := `{"name":"A `+number+`","persona":"You help.","transfer":{"number":"` + typed + `"}}`
+		body := `{"name":"A ` + number + `","persona":"You help.","transfer":{"number":"` + typed + `"}}`
 		if number == "" {
 			w.want("POST", "/panel/v1/agents", owner, body, 400, "validation_failed", "transfer.number")
 			continue
