@@ -35,10 +35,10 @@ repeating is safe.
     carillon send --template hello --csv people.csv --var 'body_text_0={{name}}'
 
 The first row of the file names the columns: ` + "`" + `number` + "`" + `, ` + "`" + `name` + "`" + `, and your own, each of which is a placeholder; ` + "`" + `--column` + "`" + ` says which
-column of the file holds a field. Encodings, separators and numbers are read as in the panel ([a file](guides/panel.md#sending-to-one-and-to-fifty-thousand),
-[numbers](guides/panel.md#numbers)). A request
-has up to a hundred recipients. A file with a character that cannot be read, or an odd quotation mark, is refused with the line before
-anything is sent. Rows without a number, and recipients that the interface would refuse, are reported with their line and left out. Every request has
+column of the file holds a field. Encodings, separators and numbers are read as in the panel
+([a file](guides/panel.md#sending-to-one-and-to-fifty-thousand), [numbers](guides/panel.md#numbers)). A request has up to a hundred
+recipients. A file with a character that cannot be read, or an odd quotation mark, is refused with the line before anything is sent.
+Rows without a number, and recipients that the interface would refuse, are reported with their line and left out. Every request has
 an ` + "`" + `Idempotency-Key` + "`" + ` made of the file and the request, so that after a crash or a lost connection the same command continues where
 it stopped and sends nothing twice, for 24 hours. To send the same file again, name the run with ` + "`" + `--run-id` + "`" + `.
 Once the first request is accepted, the command names the sender, if the key may read notifications, and warns when

@@ -100,16 +100,19 @@ func TestSendReadsAFileAsTheLibraryOfThePanelDoes(t *testing.T) {
 		}
 		return string(b)
 	}
-	const text = "Teléfono;name\r\n+49 (0)30 1234567;Núñez\r\n\u202d0034 600-111\u00a0222\u202c;\"José; Ana\"\r\n\u0663\u0664600111223;Íñigo\r\n"
+	const text = "Teléfono;name\r\n+49 (0)30 1234567;Núñez\r\n" +
+		"\u202d0034 600-111\u00a0222\u202c;\"José; Ana\"\r\n\u0663\u0664600111223;Íñigo\r\n"
 	plain := strings.NewReplacer("\u202d", "", "\u202c", "", "\u0663\u0664", "34").Replace(text)
 	latin := strings.NewReplacer("é", "\xe9", "ú", "\xfa", "ñ", "\xf1", "Í", "\xcd", "\u00a0", "\xa0").Replace(plain)
 	for name, file := range map[string]string{
 		"UTF-8": text, "a mark": "\ufeff" + text, "UTF-16": wide(text), "Windows-1252": latin, "Excel's separator": "sep=;\r\n" + text,
-		"ends of a Mac": strings.ReplaceAll(text, "\r\n", "\r"), "tabs": strings.ReplaceAll(strings.ReplaceAll(text, ";", "\t"), "José\t", "José;"),
-		"bars": "sep=|\n" + strings.ReplaceAll(strings.ReplaceAll(text, ";", "|"), "José|", "José;"),
+		"ends of a Mac": strings.ReplaceAll(text, "\r\n", "\r"),
+		"tabs":          strings.ReplaceAll(strings.ReplaceAll(text, ";", "\t"), "José\t", "José;"),
+		"bars":          "sep=|\n" + strings.ReplaceAll(strings.ReplaceAll(text, ";", "|"), "José|", "José;"),
 	} {
 		s := newStrict(t)
-		s.try(nil, "send", "--template", "hello", "--from", "main", "--csv", csvFile(t, file), "--column", "number=Teléfono").want(t, 0, "n-", "3 accepted")
+		args := []string{"send", "--template", "hello", "--from", "main", "--csv", csvFile(t, file), "--column", "number=Teléfono"}
+		s.try(nil, args...).want(t, 0, "n-", "3 accepted")
 		want := []map[string]any{
 			{"number": "49301234567", "name": "Núñez"}, {"number": "34600111222", "name": "José; Ana"}, {"number": "34600111223", "name": "Íñigo"},
 		}
@@ -122,12 +125,13 @@ func TestSendReadsAFileAsTheLibraryOfThePanelDoes(t *testing.T) {
 func TestNumbersOfTheCommandLineAreReadAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	s := newStrict(t)
-	s.try(nil, "send", "--template", "hello", "--from", "main", "--to", "+34 600-111-222", "--to", "0049 (0)30 1234567", "--to", "0600111222").want(t, 0, "n-", "3 accepted")
+	args := []string{"send", "--template", "hello", "--from", "main"}
+	s.try(nil, append(args, "--to", "+34 600-111-222", "--to", "0049 (0)30 1234567", "--to", "0600111222")...).want(t, 0, "n-", "3 accepted")
 	want := []map[string]any{{"number": "34600111222"}, {"number": "49301234567"}, {"number": "0600111222"}}
 	if diff := cmp.Diff(want, s.sent[0].Contacts); diff != "" {
 		t.Error(diff)
 	}
-	s.try(nil, "send", "--template", "hello", "--from", "main", "--to", "+39 (0)6 1234567").want(t, exitUsage, "", "not a phone number")
+	s.try(nil, append(args, "--to", "+39 (0)6 1234567")...).want(t, exitUsage, "", "not a phone number")
 	s.try(nil, "suppressions", "add", "six hundred").want(t, exitUsage, "", "not a phone number")
 	if len(s.sent) != 1 {
 		t.Errorf("%d requests", len(s.sent))

@@ -146,7 +146,8 @@ func TestSecretsHaveTwins(t *testing.T) {
 	}
 }
 
-// A path in the address of the program's own host is a fault: nothing is served below it. Other servers have their addresses as they are given.
+// A path in the address of the program's own host is a fault: nothing is served below it. Other servers have their addresses as they are
+// given.
 func TestAddressesOfTheProgramHaveNoPath(t *testing.T) {
 	for _, name := range []string{"base-url", "widget-url"} {
 		for value, good := range map[string]bool{
@@ -154,12 +155,14 @@ func TestAddressesOfTheProgramHaveNoPath(t *testing.T) {
 			"https://a.test/carillon": false, "https://a.test/carillon/": false, "https://a.test//x": false, "https://a.test/%20": false,
 		} {
 			_, err := Load(map[string][]string{name: {value}}, environment(nil))
-			if (err == nil) != good || !good && !strings.Contains(err.Error(), "--"+name+": must have no path: give the program a host name of its own") {
+			if (err == nil) != good || !good && !strings.Contains(err.Error(), "--"+name+": must have no path: give the program a host name") {
 				t.Errorf("%s %s: %v", name, value, err)
 			}
 		}
 	}
-	for _, value := range []string{"https://a.test", "https://a.auth0.test/", "https://a.test:8443/application/o/carillon/", "https://a.test/realms/acme"} {
+	for _, value := range []string{
+		"https://a.test", "https://a.auth0.test/", "https://a.test:8443/application/o/carillon/", "https://a.test/realms/acme",
+	} {
 		c, err := Load(map[string][]string{"oidc-issuer": {value}}, environment(nil))
 		if err != nil || c.OIDCIssuer != value {
 			t.Errorf("%s: %v", value, err)

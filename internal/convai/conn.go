@@ -315,7 +315,7 @@ func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 	}
 }
 
-// parse reads a message. One that is too long for what it is ends the connection as one beyond the bound of all messages does.
+// parse reads a message. One without sound that is over maxMessage ends the connection, as one over the bound of all messages does.
 func (c *Conn) parse(text []byte) (*incoming, error) {
 	m, err := parse(text)
 	if len(text) > maxMessage && (err != nil || m.Sound == nil) {

@@ -90,7 +90,9 @@ func TestInvisibleCharactersChangeNothing(t *testing.T) {
 }
 
 func TestALookUpTakesDigitsAsTheyAre(t *testing.T) {
-	for text, want := range map[string]string{"0600111222": "0600111222", " 34600111222 ": "34600111222", "+34 600 111 222": "34600111222", "x": "", "": ""} {
+	for text, want := range map[string]string{
+		"0600111222": "0600111222", " 34600111222 ": "34600111222", "+34 600 111 222": "34600111222", "x": "", "": "",
+	} {
 		if got := number.Find(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

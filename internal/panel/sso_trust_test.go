@@ -14,7 +14,8 @@ func TestAnEmailThatIsNotSaidToBeVerifiedCountsWhereTheOperatorTrustsIt(t *testi
 	w := newWorld(t)
 	w.company("acme")
 	const email = "new@acme.test"
-	w.want("POST", "/panel/v1/users", w.as("owner@acme.test"), `{"email":"`+email+`","password":"`+goodPassword+`","name":"New","role":"teammate"}`, 201, "", "")
+	made := `{"email":"` + email + `","password":"` + goodPassword + `","name":"New","role":"teammate"}`
+	w.want("POST", "/panel/v1/users", w.as("owner@acme.test"), made, 201, "", "")
 	x := ssotest.Open(t, ssotest.EntraID())
 	trust := func(trust bool) {
 		w.sso.Server = sso.New(sso.Options{Issuer: x.URL, ClientID: x.ClientID, TrustEmails: trust, Log: slog.New(slog.DiscardHandler)})

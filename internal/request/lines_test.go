@@ -35,7 +35,8 @@ func TestAValueOfATextIsOneLine(t *testing.T) {
 			}
 			e := asError(t, err)
 			reason, _ := e.Details.Find("reason").(string)
-			if e.Code != carillon.ValidationFailed || e.Details.Find("field") != "components_push."+key || !strings.HasPrefix(reason, content.LinesReason) ||
+			if e.Code != carillon.ValidationFailed || e.Details.Find("field") != "components_push."+key ||
+				!strings.HasPrefix(reason, content.LinesReason) ||
 				strings.HasSuffix(reason, ", for contacts.1") != (how != "static") {
 				t.Errorf("%q in %s: %v", value, key, e)
 			}

@@ -13,7 +13,8 @@ func TestAnAddressIsRefusedForItsTrueReason(t *testing.T) {
 		"https://hooks.example.com/in?x=ü": "", "http://127.0.0.1:8080": "",
 		"https://ana:secret@hooks.example.com/in": "Must have no user and no password in it: addresses are shown and logged",
 		"https://ana@hooks.example.com/in":        "Must have no user and no password in it: addresses are shown and logged",
-		"ftp://ana:secret@hooks.example.com/in":   rule, "hooks.example.com": rule, "https:///in": rule, "": rule, "https://a b/": rule, "https://[::1/": rule,
+		"ftp://ana:secret@hooks.example.com/in":   rule,
+		"hooks.example.com":                       rule, "https:///in": rule, "": rule, "https://a b/": rule, "https://[::1/": rule,
 		"https://hooks.example.com/" + strings.Repeat("a", 2000): "Must have at most 2000 bytes",
 	} {
 		if got := resource.AddressFault(address, rule, "https", "http"); got != want {

@@ -115,7 +115,7 @@ func (d *decoder) next() (rune, error) {
 	return rune(b), err
 }
 
-// decide chooses between UTF-8 and Windows-1252 by what the rest of the buffer has more of: characters of UTF-8, or bytes that are none.
+// decide chooses between UTF-8 and Windows-1252: does the rest of the buffer have more characters of UTF-8, or more bytes that are none?
 func (d *decoder) decide() {
 	d.decided = true
 	text, _ := d.r.Peek(lookAhead)
@@ -175,6 +175,8 @@ func (d *decoder) unitOf(first, second byte) rune {
 //
 //nolint:gochecknoglobals // a constant table
 var windows1252 = [32]rune{
-	0x20AC, utf8.RuneError, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, utf8.RuneError, 0x017D, utf8.RuneError,
-	utf8.RuneError, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, utf8.RuneError, 0x017E, 0x0178,
+	0x20AC, utf8.RuneError, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+	0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, utf8.RuneError, 0x017D, utf8.RuneError,
+	utf8.RuneError, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+	0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, utf8.RuneError, 0x017E, 0x0178,
 }

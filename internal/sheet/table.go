@@ -71,7 +71,7 @@ func Open(file io.Reader) (*Table, error) {
 // unread is the fault of a text in another encoding, here or where the file was made.
 const unread = "a character that cannot be read: save the file as CSV UTF-8 and look at this cell"
 
-// Encoding is how the text of the file is stored, as far as it was read.
+// Encoding returns the encoding of the file, as far as it was read.
 func (t *Table) Encoding() Encoding { return t.decoder.enc }
 
 func validDelimiter(r rune) bool { return r == ',' || r == ';' || r == '\t' || r == '|' }

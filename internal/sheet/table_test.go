@@ -31,7 +31,7 @@ func all(r io.Reader) (names []string, rows []Row, enc Encoding, err error) {
 	}
 }
 
-// A name in Windows-1252 may hold bytes that would be a character of UTF-8, and a character may be cut by the end of what is looked at.
+// A name in Windows-1252 may hold bytes that would be a character of UTF-8, and the end of the buffer may cut a character.
 func TestAnEncodingIsChosenByMostOfTheText(t *testing.T) {
 	_, rows, enc, err := all(strings.NewReader("phone,name\n1,CAF\xc9\x92S\n2,Nu\xf1ez\n3,Jos\xe9\n"))
 	if err != nil || enc != Windows1252 || rows[0].Cells[1] != "CAFÉ’S" || rows[2].Cells[1] != "José" {
@@ -60,7 +60,9 @@ func wide(text string, big bool) string {
 
 func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 	names := []string{"Teléfono", "Nombre"}
-	rows := []Row{{2, []string{"34600111222", "Íñigo\u00a0€"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}}, {6, []string{"34600111224", ""}}}
+	rows := []Row{
+		{2, []string{"34600111222", "Íñigo\u00a0€"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}}, {6, []string{"34600111224", ""}},
+	}
 	text := "Teléfono;Nombre\r\n34600111222;Íñigo\u00a0€\r\n34600111223;\"two\nlines; \"\"quoted\"\"\"\r\n;\r\n34600111224\r\n"
 	latin := strings.NewReplacer("é", "\xe9", "Í", "\xcd", "ñ", "\xf1", "\u00a0", "\xa0", "€", "\x80").Replace(text)
 	for name, c := range map[string]struct {
@@ -101,15 +103,15 @@ func TestWhatIsNoTableIsRefusedWithTheLine(t *testing.T) {
 		"an open quote":           {"phone,name\n34600111222,a\n34600111223,\"b\n", "Line 3: Quotation marks"},
 		"too many cells":          {"phone,name\n34600111222,a\n34600111223,b,c\n", "Line 3: The row has 3 cells"},
 		"a long cell":             {"phone,name\n34600111222," + strings.Repeat("é", 4097) + "\n", "Line 2: A cell has more than 4096"},
-		"mixed encodings":         {"phone,name\n34600111222,é\n34600111223,\xe9\n", `Line 3: Column "name" has a character that cannot be read`},
-		"mixed, the other first":  {"phone,name\n34600111222,\xe9\n34600111223,é\n", `Line 2: Column "name" has a character that cannot be read`},
-		"a character cut in half": {"phone,name\n34600111222,Jos\xc3\n34600111223,Íñigo\n", `Line 2: Column "name" has a character that cannot be read`},
-		"a character lost before": {"phone,name\n34600111222,Nu\ufffdez\n", `Line 2: Column "name" has a character that cannot be read`},
-		"a byte of DOS":           {"phone,name\n34600111222,M\x81ller\n", `Line 2: Column "name" has a character that cannot be read`},
-		"a name cut in half":      {"phone,Tel\xc3\n34600111222,é\n", "Line 1: The name of column 2 has a character that cannot be read"},
-		"a broken surrogate":      {"\xff\xfe" + wide("phone\n", false) + "\x00\xd8a\x00", `Line 2: Column "phone" has a character that cannot be read`},
-		"half a surrogate":        {"\xff\xfe" + wide("phone\n1", false) + "\x00\xd8", `Line 2: Column "phone" has a character that cannot be read`},
-		"an odd byte":             {"\xfe\xff" + wide("phone\n1", true) + "2", `Line 2: Column "phone" has a character that cannot be read`},
+		"mixed encodings":         {"phone,name\n34600111222,é\n34600111223,\xe9\n", `Line 3: Column "name" has a character`},
+		"mixed, the other first":  {"phone,name\n34600111222,\xe9\n34600111223,é\n", `Line 2: Column "name" has a character`},
+		"a character cut in half": {"phone,name\n34600111222,Jos\xc3\n34600111223,Íñigo\n", `Line 2: Column "name" has a character`},
+		"a character lost before": {"phone,name\n34600111222,Nu\ufffdez\n", `Line 2: Column "name" has a character`},
+		"a byte of DOS":           {"phone,name\n34600111222,M\x81ller\n", `Line 2: Column "name" has a character`},
+		"a name cut in half":      {"phone,Tel\xc3\n34600111222,é\n", "Line 1: The name of column 2 has a character"},
+		"a broken surrogate":      {"\xff\xfe" + wide("phone\n", false) + "\x00\xd8a\x00", `Line 2: Column "phone" has a character`},
+		"half a surrogate":        {"\xff\xfe" + wide("phone\n1", false) + "\x00\xd8", `Line 2: Column "phone" has a character`},
+		"an odd byte":             {"\xfe\xff" + wide("phone\n1", true) + "2", `Line 2: Column "phone" has a character`},
 		"a picture":               {"phone,\x00name\x00\n1,\x00\n", "names of the columns|CSV"},
 	} {
 		_, _, _, err := all(strings.NewReader(c.text))

@@ -42,7 +42,7 @@ type Server struct {
 	found   atomic.Pointer[known]
 }
 
-// known is what the server says of itself.
+// known is the description of the server, and what checks its tokens.
 type known struct {
 	*oidc.Provider
 	verifier *oidc.IDTokenVerifier

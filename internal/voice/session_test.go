@@ -294,14 +294,17 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 			Log: slog.New(slog.DiscardHandler), Nodes: r.nodes,
 		})
 		var err error
-		r.session, err = r.sessions.Open(t.Context(), voice.Start{CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, NoGreeting: r.silent, Stop: r.stop, Show: func(e voice.Event) {
-			if r.onShow != nil {
-				r.onShow()
-			}
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.events = append(r.events, e)
-		}})
+		r.session, err = r.sessions.Open(t.Context(), voice.Start{
+			CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, NoGreeting: r.silent, Stop: r.stop,
+			Show: func(e voice.Event) {
+				if r.onShow != nil {
+					r.onShow()
+				}
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.events = append(r.events, e)
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

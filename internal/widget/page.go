@@ -97,8 +97,8 @@ func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f 
 	return f, page, nil
 }
 
-// embeddable has browsers show a page within pages that isolate themselves (Cross-Origin-Embedder-Policy of any value), which take only frames that
-// do so too. Whose frames may show it, frame-ancestors says.
+// embeddable has browsers show a page within pages that isolate themselves (Cross-Origin-Embedder-Policy of any value), which take only
+// frames that do so too. Whose frames may show it, frame-ancestors says.
 func embeddable(h http.Header) {
 	h.Set("Cross-Origin-Embedder-Policy", "require-corp")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")

@@ -18,7 +18,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Form is what a kind of server says of itself and of people, besides what all servers say.
+// Form is a kind of server: its description and its claims, without those that all servers have.
 type Form struct {
 	Path   string         // of the issuer; empty, or with a slash at its end where the server's issuers have one
 	Server map[string]any // of its description; nil takes a usual part out
@@ -50,7 +50,9 @@ func Open(t testing.TB, f Form) *Issuer {
 }
 
 // firstKey is that of all servers: making one takes long.
-var firstKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }) //nolint:gochecknoglobals // read only
+var firstKey = sync.OnceValues(newKey) //nolint:gochecknoglobals // read only
+
+func newKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }
 
 func first(t testing.TB) *rsa.PrivateKey {
 	t.Helper()
@@ -64,7 +66,7 @@ func first(t testing.TB) *rsa.PrivateKey {
 // Rotate has the server sign with another key from now on.
 func (x *Issuer) Rotate(t testing.TB) {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := newKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +92,9 @@ func (x *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch host + r.URL.Path {
 	case root + "/.well-known/openid-configuration":
 		body = with(map[string]any{
-			"issuer": x.URL, "authorization_endpoint": host + "/authorize", "token_endpoint": host + "/token", "userinfo_endpoint": host + "/userinfo",
-			"jwks_uri": host + "/keys", "response_types_supported": []string{"code"}, "id_token_signing_alg_values_supported": []string{"RS256"},
+			"issuer": x.URL, "authorization_endpoint": host + "/authorize", "token_endpoint": host + "/token",
+			"userinfo_endpoint": host + "/userinfo", "jwks_uri": host + "/keys",
+			"response_types_supported": []string{"code"}, "id_token_signing_alg_values_supported": []string{"RS256"},
 		}, x.form.Server)
 	case host + "/keys":
 		body = map[string]any{"keys": append(x.form.Keys[:len(x.form.Keys):len(x.form.Keys)], public(x.keys[len(x.keys)-1], len(x.keys)))}
@@ -137,7 +140,8 @@ func with(all, more map[string]any) map[string]any {
 func public(key *rsa.PrivateKey, n int) map[string]any {
 	encode := base64.RawURLEncoding.EncodeToString
 	return map[string]any{
-		"kty": "RSA", "alg": "RS256", "use": "sig", "kid": strconv.Itoa(n), "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
+		"kty": "RSA", "alg": "RS256", "use": "sig", "kid": strconv.Itoa(n),
+		"n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
 	}
 }
 

@@ -36,7 +36,11 @@ async function opened(p, x, within = p) {
     await say(frame, "said on a page with a policy");
     await frame.getByText("Sent").last().waitFor();
   } else {
-    await frame.getByRole("button").first().waitFor();
+    await frame.locator(".start button").last().click(); // the last one is to type
+    const box = frame.locator(".line textarea");
+    await box.fill("typed on a page with a policy");
+    await box.press("Enter");
+    await frame.getByRole("log").getByText("typed on a page with a policy").waitFor();
   }
   return frame;
 }
