@@ -68,6 +68,8 @@ describe("messages over WhatsApp", () => {
       await p.locator(".inbox-turn", { hasText: "We are six" }).waitFor();
       await p.locator(".inbox-who", { hasText: "Ana Díaz" }).first().waitFor();
       await p.getByText(text).waitFor();
+      await wrote({ type: "text", text: { body: "And a dog, " + locale }, group_id: "group-1" });
+      await p.locator(".inbox-row", { hasText: "And a dog, " + locale }).locator(".inbox-voice", { hasText: group }).waitFor(); // also after a change
       assert.equal(await p.getByRole("textbox", { name: /Reply|Respuesta|Resposta/ }).count(), 0, "a reply can be written");
       if (locale === "en-GB") await looks(p, "whatsapp-group");
     }
