@@ -204,7 +204,9 @@ type Said struct {
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
-	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, Extra: chats.Extra{File: in.File, Voice: in.Voice, Digits: in.Digits, Bound: in.Bound, Of: in.Of, About: in.About, Name: in.Name, Enclosed: in.Enclosed}, At: now}
+	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, At: now, Extra: chats.Extra{
+		File: in.File, Voice: in.Voice, Digits: in.Digits, Bound: in.Bound, Of: in.Of, About: in.About, Name: in.Name, Enclosed: in.Enclosed,
+	}}
 }
 
 // ownID is a client id as it is stored: what authors make up never meets.

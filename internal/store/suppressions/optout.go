@@ -17,8 +17,8 @@ func (s *Store) LiftOptOut(ctx context.Context, companyID string, at time.Time, 
 		x := Suppression{Type: Marketing, Reason: OptedOut}
 		lifted, err := db.Collect(ctx, tx, "suppressions", func(scan db.Scan) (address string, err error) {
 			return address, scan(&address)
-		}, `DELETE FROM suppression WHERE company_id = $1 AND type = $2 AND reason = $3 AND created_at <= $4 AND number `+tx.DB().In(5)+` RETURNING number`,
-			companyID, string(x.Type), x.Reason, db.Millis(at), tx.DB().List(addresses))
+		}, "DELETE FROM suppression WHERE company_id = $1 AND type = $2 AND reason = $3 AND created_at <= $4 AND number "+tx.DB().In(5)+
+			" RETURNING number", companyID, string(x.Type), x.Reason, db.Millis(at), tx.DB().List(addresses))
 		if err != nil || len(lifted) == 0 {
 			return err
 		}
