@@ -14,7 +14,7 @@ type form struct {
 }
 
 // parts are what several sentences have in common.
-var parts = strings.NewReplacer(
+var parts = strings.NewReplacer( //nolint:gochecknoglobals // read only
 	"{want}", `(?:(?:i (?:want|wish|would like|d like|need)(?: to)?|i wanna|can you|could you|would you|can i) )?`,
 	"{messages}", `(?:(?:any|all|these|this|those|the|your|such|more|of|marketing|promotional|further) )*(?:messages?|texts?|sms`+
 		`|spam|ads|advertising|promotions?|offers?|notifications?|newsletters?|marketing)`,

@@ -91,7 +91,7 @@ func (c *card) read() provider.Card {
 // complete adds what a card's text (RFC 6350) has and its members lack.
 func complete(x *provider.Card, vcard string) {
 	text := provider.Card{}
-	for _, line := range strings.Split(unfold.Replace(vcard), "\n") {
+	for line := range strings.SplitSeq(unfold.Replace(vcard), "\n") {
 		property, value, ok := strings.Cut(line, ":")
 		if !ok {
 			continue
