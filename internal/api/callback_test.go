@@ -516,7 +516,7 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out", "ES.2 marketing opted_out")
 		byID(true)
 		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600111444"}`, 200, `"reason":"manual"`)
-		wishes(wish(ana, "resume", 1_731_705_800), wish(bea, "resume", 1_731_705_800), wish(cat, "resume", 1_731_705_800))
+		wishes(wish(ana, "resume", 1_731_705_800), wish(bea, "resume", 1_731_705_800), wish(cat, "resume", int(time.Now().Add(time.Hour).Unix())))
 		listed("34600111444 all manual")
 		byID(false)
 		r.want("GET", "/suppressions", "ck_theirs", "", 200, `{"data":[],"next_cursor":null}`)

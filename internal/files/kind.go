@@ -59,7 +59,8 @@ var (
 	wide = &kind{"text/plain; charset=utf-16", text.extensions, false}
 	// other is whatever is known to be nothing that runs. Of names it keeps the extensions that no machine runs.
 	other = &kind{"application/octet-stream", []string{
-		".bin", ".dwg", ".dxf", ".skp", ".stl", ".step", ".stp", ".ai", ".cdr", ".eml", ".p7m", ".p7s", ".cer", ".pfx", ".sav", ".dat", ".db", ".pst", ".mp4", ".mov", ".wma", ".wmv", ".mid",
+		".bin", ".dwg", ".dxf", ".skp", ".stl", ".step", ".stp", ".ai", ".cdr", ".eml", ".p7m", ".p7s", ".cer", ".pfx", ".sav", ".dat",
+		".db", ".pst", ".mp4", ".mov", ".wma", ".wmv", ".mid",
 	}, false}
 
 	// kinds are those of conversations.

@@ -8,7 +8,7 @@ import (
 
 func boxOf(name string, content ...string) string {
 	body := strings.Join(content, "")
-	return string(binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))) + name + body //nolint:gosec // a few bytes
+	return string(binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))) + name + body
 }
 
 // track is a track of an MP4 file, by its handler.

@@ -203,7 +203,7 @@ func box(p []byte) (*kind, *family) {
 	switch {
 	case major == "avif" || major == "avis" || (major == "mif1" || major == "msf1") && has("avif", "avis"):
 		return avif, nil
-	case major == "mif1" || major == "msf1" || slices.Contains([]string{"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs"}, major):
+	case major == "mif1", major == "msf1", slices.Contains([]string{"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs"}, major):
 		return heic, nil
 	case major == "M4A " || major == "M4B " || major == "M4P ":
 		return m4a, nil

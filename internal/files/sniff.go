@@ -23,7 +23,7 @@ type family struct {
 	kind  func(s *sniffer) *kind
 }
 
-// longestMark is how many bytes of a piece are looked at again with the next one.
+// longestMark is the number of bytes of a piece that are looked at again with the next one.
 const longestMark = 64
 
 // Write implements io.Writer; it never fails.
@@ -84,7 +84,8 @@ func runs(p []byte) bool {
 		return bytes.IndexByte(p[:min(len(p), 64)], 0) >= 0 // no text
 	}
 	for _, begin := range []string{
-		"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "dex\n03", "\x00asm", "\x4c\x00\x00\x00\x01\x14\x02\x00",
+		"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "dex\n03",
+		"\x00asm", "\x4c\x00\x00\x00\x01\x14\x02\x00",
 		"\xff\xfe<\x00", "\xfe\xff\x00<", // a page in UTF-16
 	} {
 		if bytes.HasPrefix(p, []byte(begin)) {

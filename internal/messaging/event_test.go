@@ -1,10 +1,14 @@
 package messaging_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"carillon/internal/flow"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
 )
 
 const followUp = `[{"say": "Hola {{first_name}}, ¿recibió su pedido {{order}}?"}, {"ask": "received", "choices": ["sí", "no"]},
@@ -71,5 +75,53 @@ func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
 		r.bind(d.number, shipped("n6", "order-shipped"))
 		d.write("wamid.d1", `{"type":"text","text":{"body":"Really?"},"context":{"id":"`+d.last().id+`"}}`)
 		d.shows("> echo", "* flow_began echo", "< What?", "> Blue", "< Blue", "> Really? {Blue}", "* handoff_requested", "* missed")
+	})
+}
+
+// A company's programs get the parts of a message, whatever its type.
+func TestTheEventOfAMessageHasItsParts(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		if err := r.db.Follow(t.Context(), r.company.ID, events.Conversations); err != nil {
+			t.Fatal(err)
+		}
+		r.run()
+		p := r.person("34600120009")
+		want := []string{}
+		for i, c := range []struct{ message, parts string }{
+			{`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":"{\"full_name\":\"Ana\"}"}}}`, `"form":[{"name":"full_name","question":"full name","answer":"Ana"}]`},
+			{
+				`{"type":"order","order":{"catalog_id":"c","product_items":[{"product_retailer_id":"A","quantity":2,"item_price":9.9,"currency":"EUR"}]}}`,
+				`"order":{"catalog_id":"c","items":[{"product_id":"A","quantity":"2","price":"9.9","currency":"EUR"}]}`,
+			},
+			{`{"type":"contacts","contacts":[{"phones":[{"wa_id":"34600111333"}],"emails":[{"email":"b@acme.test"}]}]}`, `"cards":[{"numbers":["+34600111333"],"emails":["b@acme.test"]}]`},
+			{`{"type":"location","location":{"latitude":1.5,"longitude":2}}`, `"location":{"latitude":1.5,"longitude":2}`},
+			{
+				`{"type":"text","text":{"body":"Hi"},"context":{"referred_product":{"product_retailer_id":"A"}},"referral":{"source_type":"ad","source_id":"1","headline":"Whales","ctwa_clid":"c"}}`,
+				`"product":{"product_id":"A"},"referral":{"source_type":"ad","source_id":"1","headline":"Whales","ctwa_clid":"c"}`,
+			},
+			{`{"type":"text","text":{"body":"Hi all"},"group_id":"g"}`, `"group":"g"`},
+		} {
+			r.pass(time.Second)
+			p.write(fmt.Sprint("wamid.part.", i), c.message)
+			want = append(want, c.parts)
+		}
+		r.until("all are taken in", func() bool { return r.counts.of("shown") == len(want) })
+		all, err := r.db.EventsAfter(t.Context(), r.company.ID, events.Conversations, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, e := range all {
+			if e.Kind != "message.received" {
+				continue
+			}
+			if !strings.Contains(string(e.Payload), want[got]) {
+				t.Errorf("the event is %s, without %s", e.Payload, want[got])
+			}
+			got++
+		}
+		if got != len(want) {
+			t.Errorf("%d events of %d messages", got, len(want))
+		}
 	})
 }

@@ -63,12 +63,14 @@ func (m intake) offered(ctx context.Context, t *taking) (bool, error) {
 	return m.o.Conversations.Runner.Keyword(ctx, t.sender.CompanyID, t.Text)
 }
 
-// obey has a person get no more messages, or get them again, and confirms it. The suppression, which makes START a wish, is lifted last: until then all of it is done again after a crash.
+// obey has a person get no more messages, or get them again, and confirms it. The suppression, which makes START a wish, is lifted last:
+// until then all of it is done again after a crash.
 func (m intake) obey(ctx context.Context, t *taking, a asked) error {
 	company, id := t.sender.CompanyID, t.conversation.ID
 	runner, texts := m.o.Conversations.Runner, textsOf(a.language(t.conversation.Language), t.conversation.Language)
 	if _, _, err := m.o.Conversations.Say(ctx, company, id, conversation.Said{
-		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Quiet: true, Of: t.to.seq, About: t.to.text, Enclosed: t.Enclosed,
+		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Quiet: true, Of: t.to.seq, About: t.to.text,
+		Enclosed: t.Enclosed,
 	}); err != nil {
 		return err
 	}

@@ -49,7 +49,9 @@ const (
 // Nothing that a person sends vanishes: it is shown, or the person is asked for another form.
 func TestEveryMessageIsShownOrDeclined(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
-		r.putFiles()
+		for id, f := range graphtest.SampleFiles() {
+			r.channel.put(id, file{mime: f.Type, data: f.Data})
+		}
 		r.run()
 		samples := graphtest.Samples()
 		if len(samples) < 40 {
@@ -77,16 +79,21 @@ func TestEveryMessageIsShownOrDeclined(t *testing.T) {
 		}
 		for i, p := range people {
 			s := samples[i]
-			turns := p.turns()
+			turns, id := p.turns(), ""
 			if s.Group != "" {
 				if len(turns) > 0 {
 					t.Errorf("%s: in the conversation of the person is shown %q", s.Name, p.lines())
 				}
-				turns = p.groupTurns(s.Group)
+				turns, id = p.groupTurns(s.Group)
+			} else if c := p.conversation(); c != nil {
+				id = c.ID
 			}
 			shown := slices.ContainsFunc(turns, func(x chats.Turn) bool {
 				return (x.Author == chats.Visitor || x.Author == chats.System) && strings.Contains(x.Text, s.Text)
 			})
+			if w, err := r.db.Replies().Window(t.Context(), r.company.ID, id); err != nil || w != nil && (s.Group != "" || w.Until.Before(r.now().Add(23*time.Hour))) {
+				t.Errorf("%s: the window is %+v, %v", s.Name, w, err)
+			}
 			if n := len(turns); !shown || n > 5 {
 				t.Errorf("%s: %d turns, %q is not among them: %q", s.Name, n, s.Text, p.lines())
 			}
@@ -114,8 +121,8 @@ var labels = []string{
 	"call_permission_reply", "system", "unsupported", "other",
 }
 
-// groupTurns are those of the conversation of a group.
-func (r *rig) groupTurns(group string) []chats.Turn {
+// groupTurns are those of the conversation of a group, whose id it returns too.
+func (r *rig) groupTurns(group string) (turns []chats.Turn, conversationID string) {
 	r.t.Helper()
 	page, _, err := r.db.Chats().List(r.t.Context(), chats.Filter{CompanyID: r.company.ID, Folder: "all", Limit: 200})
 	if err != nil {
@@ -134,10 +141,10 @@ func (r *rig) groupTurns(group string) []chats.Turn {
 			r.t.Fatal(err)
 		}
 		if contact.VisitorID == "group:"+group {
-			return turns
+			return turns, l.ID
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // What is written in a group opens no window, obeys no STOP, starts no flow and takes part in none.
@@ -166,7 +173,8 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 		p.got("What?")
 		checkSuppressed(t, p, "STOP in a group", false)
 		var lines []string
-		for _, x := range r.groupTurns("g") {
+		turns, _ := r.groupTurns("g")
+		for _, x := range turns {
 			lines = append(lines, strings.TrimSpace(x.Extra.Name+": "+x.Extra.Event+x.Text+x.Extra.About))
 			if x.Extra.Group != "g" {
 				t.Errorf("%q has the group %q", x.Text, x.Extra.Group)

@@ -253,11 +253,15 @@ func TestAButtonStopsByItsPayload(t *testing.T) {
 			message string
 			stops   bool
 		}{
-			{`{"type":"button","button":{"payload":"STOP","text":"No, thanks"}}`, true}, {`{"type":"button","button":{"payload":"p-1","text":"Unsubscribe"}}`, true}, {`{"type":"button","button":{"payload":"darme de baja","text":"👎"}}`, true},
+			{`{"type":"button","button":{"payload":"STOP","text":"No, thanks"}}`, true},
+			{`{"type":"button","button":{"payload":"p-1","text":"Unsubscribe"}}`, true},
+			{`{"type":"button","button":{"payload":"darme de baja","text":"👎"}}`, true},
 			{`{"type":"interactive","interactive":{"type":"button_reply","button_reply":{"id":"OPT-OUT","title":"I have enough"}}}`, true},
-			{`{"type":"button","button":{"payload":"Cancel","text":"Cancel"}}`, false}, {`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.2","title":"Cancelar"}}}`, false},
-			{`{"type":"button","button":{"payload":"stop-by-the-shop","text":"Stop by"}}`, false}, {`{"type":"contacts","contacts":[{"name":{"formatted_name":"Stop"}}]}`, false},
-			{`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"STOP","response_json":"{\"what\":\"STOP\"}"}}}`, false},
+			{`{"type":"button","button":{"payload":"Cancel","text":"Cancel"}}`, false},
+			{`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.2","title":"Cancelar"}}}`, false},
+			{`{"type":"button","button":{"payload":"stop-by-the-shop","text":"Stop by"}}`, false},
+			{`{"type":"contacts","contacts":[{"name":{"formatted_name":"Stop"}}]}`, false},
+			{`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"STOP","response_json":"{\"stop\":\"please stop\"}"}}}`, false},
 			{`{"type":"edit","edit":{"original_message_id":"wamid.x","message":{"type":"text","text":{"body":"STOP"}}}}`, true},
 		} {
 			p := r.person(fmt.Sprintf("346009300%02d", i))

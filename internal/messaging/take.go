@@ -166,7 +166,8 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 
 // happenings are the events of a conversation, by the things that a person does besides writing.
 var happenings = map[string]string{ //nolint:gochecknoglobals // read only
-	provider.InboundEdited: conversation.Edited, provider.InboundDeleted: conversation.Deleted, provider.InboundCalls: conversation.Permission,
+	provider.InboundEdited: conversation.Edited, provider.InboundDeleted: conversation.Deleted,
+	provider.InboundCalls:     conversation.Permission,
 	provider.InboundTelephone: conversation.Identity,
 }
 
@@ -284,8 +285,8 @@ func (m intake) known(s *carillon.Sender, number, userID string) (all []identity
 func (m intake) say(ctx context.Context, t *taking) (result, error) {
 	company, id := t.sender.CompanyID, t.conversation.ID
 	said := conversation.Said{
-		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Of: t.to.seq, About: t.to.text, Name: t.writer(), Enclosed: t.Enclosed,
-		Quiet: t.Group != "",
+		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Of: t.to.seq, About: t.to.text,
+		Name: t.writer(), Enclosed: t.Enclosed, Quiet: t.Group != "",
 	}
 	switch {
 	case t.File != nil:

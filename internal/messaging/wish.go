@@ -60,8 +60,10 @@ func seen(r rune) rune {
 }
 
 // Lines that end what a person wrote, by the words that they begin with.
-var ends = regexp.MustCompile(`^(?:sent from|sent with|get outlook|enviado (?:desde|do|de|pelo|con)|obtener outlook|on .* wrote|el .* escribio|em .* escreveu|` +
-	`original message|mensaje original|mensagem original|(?:best |kind |warm )?regards|cheers|saludos|atte|atentamente|atenciosamente|abracos)\b`)
+var ends = regexp.MustCompile(`^(?:sent from|sent with|get outlook|enviado (?:desde|do|de|pelo|con)|obtener outlook|on .* wrote` +
+	`|el .* escribio|em .* escreveu|` +
+	`original message|mensaje original|mensagem original|(?:best |kind |warm )?regards|cheers|saludos|atte|atentamente` +
+	`|atenciosamente|abracos)\b`)
 
 // paragraphsOf are the paragraphs above a marked signature or a quotation; marked reports whether there is one.
 func paragraphsOf(text string) (all []string, marked bool) {
@@ -102,7 +104,9 @@ func signature(paragraphs []string) bool {
 			}
 		}
 		first, _ := firstLetter(line)
-		if len(strings.Fields(line)) > 6 || unicode.IsLower(first) && !strings.ContainsAny(line, "@/") || digits > 0 && digits < 7 || strings.ContainsAny(line, "?!") {
+		switch {
+		case len(strings.Fields(line)) > 6, strings.ContainsAny(line, "?!"), digits > 0 && digits < 7,
+			unicode.IsLower(first) && !strings.ContainsAny(line, "@/"):
 			return false
 		}
 	}
@@ -145,13 +149,15 @@ func judge(text string) (a asked) {
 }
 
 // polite are words that change nothing.
-var polite = regexp.MustCompile(`\b(?:please|pleas|pls|plz|thank you|thanks|thx|hi|hello|hey|kindly|now|right away|immediately|asap|just|yes|ok|okay|sir|madam|good (?:morning|afternoon|evening)|` +
+var polite = regexp.MustCompile(`\b(?:please|pleas|pls|plz|thank you|thanks|thx|hi|hello|hey|kindly|now|right away|immediately|asap` +
+	`|just|yes|ok|okay|sir|madam|good (?:morning|afternoon|evening)|` +
 	`por favor|porfavor|porfa|favor|muchas gracias|gracias|hola|ya|ahora|si|buenos dias|buenas (?:tardes|noches)|buenas|` +
 	`muito obrigad[oa]|obrigad[oa]|ola|oi|agora|ja|sim|bom dia|boa (?:tarde|noite)|pfv)\b`)
 
 // neutral are sentences that people add to a wish.
 var neutral = regexp.MustCompile(`^(?:no|(?:i am |i m )?not interested|(?:this is |it s |its )?spam|wrong number|no thanks|` +
-	`no me interesan?|(?:esto )?es spam|numero equivocado|nao|nao tenho interesse|sem interesse|nao me interessa|(?:isso )?e spam|numero errado)$`)
+	`no me interesan?|(?:esto )?es spam|numero equivocado|nao|nao tenho interesse|sem interesse|nao me interessa|(?:isso )?e spam` +
+	`|numero errado)$`)
 
 // bare is a sentence without case, accents, polite words and repetitions; letters that stand apart are one word.
 func bare(sentence string) string {

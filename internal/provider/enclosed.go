@@ -73,8 +73,10 @@ type Referral struct {
 
 // labels are the types of inbound messages that metrics have.
 var labels = map[string]bool{ //nolint:gochecknoglobals // read only
-	"text": true, "button": true, "choice": true, "form": true, "order": true, "contacts": true, "location": true, "image": true, "video": true, "audio": true,
-	"document": true, "sticker": true, "file": true, "reaction": true, "edit": true, "revoke": true, "call_permission_reply": true, "system": true, "unsupported": true,
+	"text": true, "button": true, "choice": true, "form": true, "order": true, "contacts": true, "location": true, "image": true,
+	"video": true, "audio": true,
+	"document": true, "sticker": true, "file": true, "reaction": true, "edit": true, "revoke": true, "call_permission_reply": true,
+	"system": true, "unsupported": true,
 }
 
 // Label is the label of a message in metrics: its type at the channel, or "other".

@@ -569,6 +569,7 @@ func suppressing(t *testing.T, r *rig) {
 		t.Error(x, err)
 	}
 	suppressingMarketing(t, r)
+	liftingOptOuts(t, r)
 	rows, err := r.Suppressions(t.Context(), ours, "34600000001", 1)
 	if err != nil || len(rows) != 1 || rows[0].Number != "34600000002" {
 		t.Error(rows, err)
@@ -639,6 +640,29 @@ func oldestCompany(t *testing.T, r *rig) {
 	})
 	if id, err := r.OldestCompany(t.Context()); id != "aaa" || err != nil {
 		t.Error(id, err)
+	}
+}
+
+// liftingOptOuts lifts what people chose at the channel, of one company, and neither later nor other suppressions.
+func liftingOptOuts(t *testing.T, r *rig) {
+	const number = "34600000007"
+	if err := r.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, number); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		company string
+		at      time.Duration
+		left    bool
+	}{{theirs, time.Hour, true}, {ours, -time.Second, true}, {ours, 0, false}} {
+		err := r.LiftOptOut(t.Context(), c.company, r.now.Add(c.at), number, "34600000001", "34600000002")
+		if _, found := r.Suppression(t.Context(), ours, number); err != nil || c.left != (found == nil) {
+			t.Errorf("%s %s: %v, %v", c.company, c.at, err, found)
+		}
+	}
+	for _, other := range []string{"34600000001", "34600000002"} {
+		if x, err := r.Suppression(t.Context(), ours, other); err != nil || x.Reason != "manual" {
+			t.Error(other, x, err)
+		}
 	}
 }
 

@@ -41,8 +41,10 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		NoAds:      "You will get no more advertising from us. Goodbye.",
 		Stopped:    "You will not be called again. Goodbye.", NotStopped: "I could not note that now. Please tell us again, or in writing. Goodbye.",
 		stops: []string{
-			"do not call me", "don t call me", "stop calling", "stop phoning", "never call me", "do not call again", "don t call again", "do not call this number",
-			"don t call this number", "do not contact me", "don t contact me", "don t want any more calls", "do not want any more calls", "take me off your list", "take my number off",
+			"do not call me", "don t call me", "stop calling", "stop phoning", "never call me", "do not call again",
+			"don t call again", "do not call this number",
+			"don t call this number", "do not contact me", "don t contact me", "don t want any more calls",
+			"do not want any more calls", "take me off your list", "take my number off",
 			"remove me from your list", "remove my number", "delete my number", "no more calls", "no further calls",
 		},
 		backchannels: []string{"mm", "mhm", "mm hm", "mmhm", "uh huh", "aha", "hm", "yes", "yeah", "yep", "ok", "okay", "right", "sure", "i see", "good", "all right"},
@@ -65,9 +67,12 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		NoAds:      "No recibirá más publicidad nuestra. Adiós.",
 		Stopped:    "No volveremos a llamarle. Adiós.", NotStopped: "Ahora no he podido anotarlo. Díganoslo otra vez, o por escrito. Adiós.",
 		stops: []string{
-			"no me llame", "no me llamen", "no me llames", "no vuelva a llamar", "no vuelvan a llamar", "no me vuelva a llamar", "no me vuelvan a llamar", "no llamen mas", "dejen de llamar", "deje de llamar",
-			"dejen de llamarme", "deje de llamarme", "paren de llamarme", "no quiero que me llamen", "no quiero mas llamadas", "no quiero recibir llamadas", "no mas llamadas", "borre mi numero", "borren mi numero",
-			"elimine mi numero", "eliminen mi numero", "quite mi numero", "quiten mi numero", "quiteme de la lista", "quitenme de la lista",
+			"no me llame", "no me llamen", "no me llames", "no vuelva a llamar", "no vuelvan a llamar", "no me vuelva a llamar",
+			"no me vuelvan a llamar", "no llamen mas", "dejen de llamar", "deje de llamar",
+			"dejen de llamarme", "deje de llamarme", "paren de llamarme", "no quiero que me llamen", "no quiero mas llamadas",
+			"no quiero recibir llamadas", "no mas llamadas", "borre mi numero", "borren mi numero",
+			"elimine mi numero", "eliminen mi numero", "quite mi numero", "quiten mi numero", "quiteme de la lista",
+			"quitenme de la lista",
 		},
 		backchannels: []string{"mm", "mhm", "mm hm", "aja", "ya", "si", "vale", "claro", "bueno", "bien", "entiendo", "de acuerdo", "ok", "eso"},
 	},
@@ -90,7 +95,8 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Stopped:    "Não vamos mais ligar para você. Até logo.", NotStopped: "Não consegui registrar isso agora. Diga de novo, por favor, ou por escrito. Até logo.",
 		stops: []string{
 			"nao me ligue", "nao me liguem", "nao me ligues", "nao volte a ligar", "nao voltem a ligar", "nao ligue mais para mim", "nao liguem mais para mim", "nao quero mais ligacoes", "nao quero receber ligacoes",
-			"nao quero que me liguem", "nao liguem mais", "remova meu numero", "removam meu numero", "tirem meu numero", "tirem o meu numero", "me tire da lista", "me tirem da lista",
+			"nao quero que me liguem", "nao liguem mais", "remova meu numero", "removam meu numero", "tirem meu numero",
+			"tirem o meu numero", "me tire da lista", "me tirem da lista",
 			"parem de ligar", "pare de ligar", "parem de me ligar", "pare de me ligar", "apague o meu numero", "apague meu numero", "tire meu numero", "tire o meu numero", "chega de chamadas", "chega de ligacoes",
 		},
 		backchannels: []string{"mm", "mhm", "mm hm", "aha", "aham", "uhum", "pois", "sim", "ta", "ta bom", "isso", "claro", "certo", "bem", "entendo", "entendi", "esta bem", "ok"},
@@ -128,7 +134,9 @@ func stops(text string) bool {
 	for _, w := range languages {
 		for _, phrase := range w.stops {
 			_, rest, found := strings.Cut(said, " "+phrase+" ")
-			if found && !slices.ContainsFunc(strings.Fields(rest)[:min(3, len(strings.Fields(rest)))], func(w string) bool { return slices.Contains(limits, w) }) {
+			next := strings.Fields(rest)
+			next = next[:min(len(next), 3)]
+			if found && !slices.ContainsFunc(next, func(w string) bool { return slices.Contains(limits, w) }) {
 				return true
 			}
 		}

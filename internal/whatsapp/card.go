@@ -92,7 +92,7 @@ func (c *card) read() provider.Card {
 // complete adds what a card's text (RFC 6350) has and its members lack.
 func complete(x *provider.Card, vcard string) {
 	text := provider.Card{}
-	for _, line := range strings.Split(unfold.Replace(vcard), "\n") {
+	for line := range strings.SplitSeq(unfold.Replace(vcard), "\n") {
 		property, value, ok := strings.Cut(line, ":")
 		if !ok {
 			continue
@@ -127,8 +127,11 @@ func complete(x *provider.Card, vcard string) {
 			text.Addresses = addValue(text.Addresses, value)
 		}
 	}
-	x.Name, x.Company, x.Title, x.Birthday = cmp.Or(x.Name, text.Name), cmp.Or(x.Company, text.Company), cmp.Or(x.Title, text.Title), cmp.Or(x.Birthday, text.Birthday)
-	for _, of := range []struct{ have, add *[]string }{{&x.Numbers, &text.Numbers}, {&x.Emails, &text.Emails}, {&x.URLs, &text.URLs}, {&x.Addresses, &text.Addresses}} {
+	x.Name, x.Company = cmp.Or(x.Name, text.Name), cmp.Or(x.Company, text.Company)
+	x.Title, x.Birthday = cmp.Or(x.Title, text.Title), cmp.Or(x.Birthday, text.Birthday)
+	for _, of := range []struct{ have, add *[]string }{
+		{&x.Numbers, &text.Numbers}, {&x.Emails, &text.Emails}, {&x.URLs, &text.URLs}, {&x.Addresses, &text.Addresses},
+	} {
 		if len(*of.have) == 0 {
 			*of.have = *of.add
 		}

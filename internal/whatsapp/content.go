@@ -248,7 +248,9 @@ func (o *order) read() (*provider.Order, string) {
 	lines := []string{printed(o.Text)}
 	for i := range o.Items[:min(len(o.Items), maxOrder)] {
 		item := &o.Items[i]
-		p := provider.OrderItem{Product: item.ID.line(), Quantity: cmp.Or(item.Quantity.line(), "1"), Price: item.Price.line(), Currency: item.Currency.line()}
+		p := provider.OrderItem{
+			Product: item.ID.line(), Quantity: cmp.Or(item.Quantity.line(), "1"), Price: item.Price.line(), Currency: item.Currency.line(),
+		}
 		if p.Product == "" {
 			continue
 		}
@@ -274,8 +276,8 @@ func (p *product) read() *provider.Product {
 
 func (r *referral) read() *provider.Referral {
 	x := &provider.Referral{
-		SourceType: r.SourceType.line(), SourceID: r.SourceID.line(), SourceURL: short(string(r.SourceURL), maxAddress), Headline: r.Headline.line(),
-		Body: short(r.Body, maxAdText), MediaType: r.MediaType.line(), Click: short(string(r.Click), maxInboundID),
+		SourceType: r.SourceType.line(), SourceID: r.SourceID.line(), SourceURL: short(string(r.SourceURL), maxAddress),
+		Headline: r.Headline.line(), Body: short(r.Body, maxAdText), MediaType: r.MediaType.line(), Click: short(string(r.Click), maxInboundID),
 	}
 	if *x == (provider.Referral{}) {
 		return nil

@@ -182,8 +182,12 @@ func TestAFormsAnswersAreReadInItsOrder(t *testing.T) {
 	}
 	m := enclosedIn(t, form(`{"screen_0_Full_name_0":"Ana\nDíaz","flow_token":"t","zeta":["0_L","1_XL"],"agreed":true,"guests":2,"none":null,"empty":"","values":{"city":"Vigo","zip":{"code":36201}},"alpha":"last"}`))
 	want := []provider.Answer{
-		{Name: "screen_0_Full_name_0", Question: "Full name", Answer: "Ana Díaz"}, {Name: "zeta", Question: "zeta", Answer: "0_L, 1_XL"}, {Name: "agreed", Question: "agreed", Answer: "true"},
-		{Name: "guests", Question: "guests", Answer: "2"}, {Name: "values.city", Question: "values city", Answer: "Vigo"}, {Name: "values.zip.code", Question: "values zip code", Answer: "36201"},
+		{Name: "screen_0_Full_name_0", Question: "Full name", Answer: "Ana Díaz"},
+		{Name: "zeta", Question: "zeta", Answer: "0_L, 1_XL"},
+		{Name: "agreed", Question: "agreed", Answer: "true"},
+		{Name: "guests", Question: "guests", Answer: "2"},
+		{Name: "values.city", Question: "values city", Answer: "Vigo"},
+		{Name: "values.zip.code", Question: "values zip code", Answer: "36201"},
 		{Name: "alpha", Question: "alpha", Answer: "last"},
 	}
 	if diff := gocmp.Diff(want, m.Form); diff != "" {

@@ -29,6 +29,17 @@ func (s *Sample) Message(from map[string]any, id string, at time.Time) (map[stri
 	return m, json.Unmarshal([]byte(s.Members), &m)
 }
 
+// SampleFiles are the files that samples name, by their ids.
+func SampleFiles() map[string]File {
+	return map[string]File{
+		"png":  {Type: "image/png", Data: []byte("\x89PNG\r\n\x1a\n of a sample")},
+		"mp4":  {Type: "video/mp4", Data: []byte("\x00\x00\x00\x18ftypisom\x00\x00\x02\x00isomiso2")},
+		"ogg":  {Type: "audio/ogg", Data: []byte("OggS\x00\x02" + strings.Repeat("\x00", 40))},
+		"pdf":  {Type: "application/pdf", Data: []byte("%PDF-1.4\n%%EOF\n")},
+		"webp": {Type: "image/webp", Data: []byte("RIFF\x20\x00\x00\x00WEBPVP8 " + strings.Repeat("\x00", 20))},
+	}
+}
+
 // Samples are messages of every type that the channel has, and of every malformed form.
 func Samples() []Sample {
 	return []Sample{

@@ -1,7 +1,7 @@
 // What people send over WhatsApp besides texts, as a teammate sees it.
 import assert from "node:assert/strict";
 import { createHmac, randomUUID } from "node:crypto";
-import { beforeEach, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { looks } from "../browser.mjs";
 import { ask, call, direct, newCompany, open, until } from "../world.mjs";
 
@@ -23,7 +23,7 @@ async function wrote(...messages) {
 const form = { full_name: "Ana Díaz", size: ["L", "XL"], flow_token: "not-for-eyes" };
 
 describe("messages over WhatsApp", () => {
-  beforeEach(async () => {
+  before(async () => { // one company for all: two of a program would have the same number
     company = await newCompany();
     await call("POST", "/panel/v1/senders", company.token, { id: "clinic", number: "15555550100", channel: "messaging", provider: "whatsapp", settings: {
       phone_number_id: "1000001", waba_id: "2000001", access_token: "provider-token", app_secret: secret, verify_token: "a-verify-token-of-24-char", base_url: await ask("graph"),
@@ -54,6 +54,7 @@ describe("messages over WhatsApp", () => {
     assert.deepEqual(await p.locator(".inbox-card li").allInnerTexts(), ["Ben Ruiz", "Acme, Sales", "+34600111333", "ben@acme.test"]);
     await turn("We cannot read this kind of message here.").waitFor();
     assert.equal(await p.getByText("not-for-eyes").count(), 0, "the form's token is shown");
+    await p.getByRole("button", { name: "Hide contact details" }).first().click();
     await looks(p, "whatsapp-kinds");
   });
 
@@ -62,11 +63,13 @@ describe("messages over WhatsApp", () => {
     const conversation = await until(async () => (await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.find((x) => x.group && x.last_text === "We are six"), "the group's conversation");
     for (const [locale, group, text] of [["en-GB", "Group", "Groups are only read here"], ["es-ES", "Grupo", "Aquí los grupos solo se leen"], ["pt-BR", "Grupo", "Aqui os grupos são só lidos"]]) {
       const p = await open(t, company, `/inbox?folder=all&c=${conversation.id}`, { locale });
-      await p.locator(".inbox-row").getByText(group, { exact: true }).waitFor();
+      await p.locator(".inbox-row .inbox-voice", { hasText: group }).waitFor();
       await p.locator(".inbox-row").first().click();
       await p.locator(".inbox-turn", { hasText: "We are six" }).waitFor();
       await p.locator(".inbox-who", { hasText: "Ana Díaz" }).first().waitFor();
       await p.getByText(text).waitFor();
+      await wrote({ type: "text", text: { body: "And a dog, " + locale }, group_id: "group-1" });
+      await p.locator(".inbox-row", { hasText: "And a dog, " + locale }).locator(".inbox-voice", { hasText: group }).waitFor(); // also after a change
       assert.equal(await p.getByRole("textbox", { name: /Reply|Respuesta|Resposta/ }).count(), 0, "a reply can be written");
       if (locale === "en-GB") await looks(p, "whatsapp-group");
     }

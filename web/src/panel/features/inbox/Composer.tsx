@@ -100,7 +100,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   return (
     <div className="inbox-composer" data-mode={mode} onDragOver={(e) => { if (mode === "reply" && e.dataTransfer.types.includes("Files")) e.preventDefault(); }}
       onDrop={(e) => { if (mode === "reply" && e.dataTransfer.files.length > 0) { e.preventDefault(); void sendFiles(e.dataTransfer.files); } }}>
-      {mode === "reply" && c.state === "bot" && <p className="inbox-hint">{t.takesOver}</p>}
+      {mode === "reply" && c.state === "bot" && !group && <p className="inbox-hint">{t.takesOver}</p>}
       {mode === "reply" && c.assignee && c.assignee !== inbox.me && <p className="inbox-hint">{fill(t.others, { name: assignee?.name ?? t.someone })}</p>}
       <div className="inbox-modes">
         <div className="inbox-modes" role="tablist">

@@ -157,7 +157,7 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
           <span className="inbox-row-end">
             {c.channel === "web_voice" && <Voice c={c} />}
             {c.channel === "whatsapp" && <ChannelMark group={c.group} />}
-            <span className="inbox-chip" data-color={colors[c.state] ?? "ok"}>{c.state === "active" && assignee ? (c.assignee === me ? t.you : assignee) : t[c.state]}</span>
+            {!(c.group && c.state === "bot") && <span className="inbox-chip" data-color={colors[c.state] ?? "ok"}>{c.state === "active" && assignee ? (c.assignee === me ? t.you : assignee) : t[c.state]}</span>}
             {c.state === "queued" && <span className="inbox-muted">{fill(t.waits, { time: ago(c.state_at, language) })}</span>}
             {c.tags.slice(0, 2).map((x) => <span key={x} className="inbox-tag">{x}</span>)}
             {c.rating ? <span className="inbox-muted" aria-label={`${t.rating}: ${c.rating}`}>{"★".repeat(c.rating)}</span> : null}

@@ -59,7 +59,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
         <div className="inbox-title">
           <h2>{name}</h2>
           <p>
-            <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>
+            {!(group && c.state === "bot") && <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>}
             {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
             {c.channel === "web_voice" && <span className="inbox-voice" data-on={line ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{line ? v.onLine : v.voice}</span>}
             {c.channel === "whatsapp" && <ChannelMark who={whoOver(thread)} group={group} />}

@@ -19,9 +19,9 @@ describe("lists", () => {
     expect(belongs(conversation("1", { state: "resolved" }), { ...all, closed: true })).toBe(true);
   });
   it("moves what changed to its place and keeps who it is", () => {
-    const list = [conversation("1", { name: "Eva", last_at: "2026-11-24T10:02:00Z" }), conversation("2", { name: "Leo", last_at: "2026-11-24T10:01:00Z" })];
+    const list = [conversation("1", { name: "Eva", last_at: "2026-11-24T10:02:00Z" }), conversation("2", { name: "Leo", group: true, last_at: "2026-11-24T10:01:00Z" })];
     const moved = place(list, conversation("2", { last_at: "2026-11-24T10:03:00Z", last_text: "new" }), all);
-    expect(moved.map((c) => [c.id, c.name, c.last_text])).toEqual([["2", "Leo", "new"], ["1", "Eva", ""]]);
+    expect(moved.map((c) => [c.id, c.name, c.group, c.last_text])).toEqual([["2", "Leo", true, "new"], ["1", "Eva", undefined, ""]]);
     expect(place(list, conversation("1", { state: "resolved" }), all).map((c) => c.id)).toEqual(["2"]);
     expect(place(list, conversation("3"), all)).toBe(list);
   });

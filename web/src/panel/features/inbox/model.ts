@@ -26,7 +26,7 @@ export function place(list: Listed[], c: Summary, v: View): Listed[] {
   const others = list.filter((x) => x.id !== c.id);
   if (!belongs(c, v)) return have ? others : list;
   if (!have) return list; // the list is read again: it says who the contact is
-  return [...others, { name: have.name, email: have.email, number: have.number, username: have.username, ...c }].sort(newer);
+  return [...others, { name: have.name, email: have.email, number: have.number, username: have.username, group: have.group, ...c }].sort(newer);
 }
 
 /** merge puts turns in the order of seq, each once. */
