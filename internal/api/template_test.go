@@ -98,7 +98,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 func graphCallback() Callback {
 	return Callback{
 		Handshake: whatsapp.Handshake, Portfolio: func(s *carillon.Sender) string { return whatsapp.Portfolio(s.Settings) },
-		Signed:    func(header http.Header) bool { return whatsapp.Signed(header.Get(whatsapp.SignatureHeader)) },
+		Signed: func(header http.Header) bool { return whatsapp.Signed(header.Get(whatsapp.SignatureHeader)) },
 		Verify: func(settings json.RawMessage, h http.Header, body []byte) bool {
 			return whatsapp.Verify(settings, h.Get("X-Hub-Signature-256"), body)
 		},

@@ -117,7 +117,11 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if err != nil {
 		return err
 	}
-	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	known := m.known(s, in.From, in.UserID)
+	if in.Kind == provider.InboundIdentity { // nothing that a conversation shows
+		return m.o.Chats.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
+	}
+	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, known)
 	if err != nil {
 		return err
 	}
@@ -129,12 +133,8 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if err != nil {
 		return err
 	}
-	switch in.Kind { // the channel says these, not the person
-	case provider.InboundNumber:
+	if in.Kind == provider.InboundNumber { // the channel says it, not the person
 		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
-	case provider.InboundIdentity:
-		return nil
-	default:
 	}
 	at := in.At
 	if x.ReceivedAt.Before(at) {
