@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -16,10 +17,11 @@ type suppressionsCommand struct {
 
 // suppression is a row of GET suppressions.
 type suppression struct {
-	Number    string `json:"number"`
+	Number    string `json:"number"` // "": none is known
 	Reason    string `json:"reason"`
 	CreatedAt string `json:"created_at"`
 	Type      string `json:"type"`
+	UserID    string `json:"user_id,omitempty"` // the channel's id of the person
 }
 
 const suppressionsPath = client.Prefix + "suppressions"
@@ -45,7 +47,7 @@ func (s *suppressionsList) Run(ctx context.Context, env *environment) error {
 	}
 	rows := [][]string{{"NUMBER", "TYPE", "SINCE", "REASON"}}
 	for _, x := range all {
-		rows = append(rows, []string{x.Number, x.Type, x.CreatedAt, oneLine(x.Reason, 60)})
+		rows = append(rows, []string{cmp.Or(x.Number, x.UserID), x.Type, x.CreatedAt, oneLine(x.Reason, 60)})
 	}
 	return writeTable(env.Stdout, rows)
 }

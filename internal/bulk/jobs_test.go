@@ -219,6 +219,28 @@ func (r *rig) checked(n int) *bulk.View {
 	return r.until(v.ID, stored.Checked)
 }
 
+func TestTheFormsOfANumberAreOnePersonOfAList(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		r := newRig(t, o)
+		r.run(r.Jobs)
+		if err := r.store.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(), "541123456789"); err != nil {
+			t.Fatal(err)
+		}
+		rows := []string{"phone;first_name;order;image"}
+		for _, number := range []string{"525512345601", "5215512345601", "5551998765432", "555198765432", "551132345678", "5511932345678", "5491123456789"} {
+			rows = append(rows, number+";Ana;1;https://files.example/1.png")
+		}
+		v := r.chosen(r.upload(strings.Join(rows, "\n")))
+		if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil {
+			t.Fatal(err)
+		}
+		v = r.until(v.ID, stored.Checked)
+		if d := cmp.Diff(map[string]int{bulk.Duplicate: 2, bulk.Suppressed: 1}, v.Result.Faults); d != "" || v.Result.Good != 4 {
+			t.Errorf("%+v\n%s", v.Result, d)
+		}
+	})
+}
+
 func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o)

@@ -429,8 +429,8 @@ func TestANumberSuppressedForMarketingIsCalledForTheRest(t *testing.T) {
 		n := newNode(t, o, p)
 		n.setUp(nil)
 		defer n.start()()
-		const number = "34600111001"
-		err := n.store.Suppress(t.Context(), n.company.ID, suppressions.Marketing, suppressions.OptedOut, time.Now(), number)
+		const number, other = "525512341001", "5215512341001" // two forms of it
+		err := n.store.Suppress(t.Context(), n.company.ID, suppressions.Marketing, suppressions.OptedOut, time.Now(), other)
 		if err != nil {
 			t.Fatal(err)
 		}

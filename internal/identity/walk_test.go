@@ -121,7 +121,7 @@ func comparison(n ast.Node) string {
 func isNumber(x ast.Expr) bool {
 	n := strings.ToLower(name(x))
 	n = n[strings.LastIndexByte(n, '.')+1:]
-	return n == "number" || n == "from" && strings.Contains(name(x), "in.") || strings.HasSuffix(n, "number") && n != "isnumber"
+	return n == "number" || n == "from" && strings.Contains(name(x), "in.") || strings.HasSuffix(n, "number") && n != "isnumber" && n != "inboundnumber"
 }
 
 // name is the name of an identifier or a selector.

@@ -17,12 +17,12 @@ type phones struct{ c *client.Client }
 
 type phoneInput struct {
 	Sender string `json:"sender" jsonschema:"id or number of a sender of the sandbox"`
-	Number string `json:"number" jsonschema:"of the phone, digits only: any number that a sender of the sandbox sent to"`
+	Number string `json:"number" jsonschema:"of the phone, digits only: any number that a sender of the sandbox sent to; or @ and the username of a person who hides the number"`
 }
 
 type writeInput struct {
 	Sender string `json:"sender" jsonschema:"id or number of a sender of the sandbox"`
-	Number string `json:"number" jsonschema:"of the phone, digits only"`
+	Number string `json:"number" jsonschema:"of the phone, digits only; or @ and the username of a person who hides the number"`
 	Text   string `json:"text" jsonschema:"what the phone writes, or the text of the button that it taps"`
 	Tap    bool   `json:"tap,omitempty" jsonschema:"true: it taps the button of that text"`
 	About  string `json:"about,omitempty" jsonschema:"id of the message whose button is tapped, from read_sandbox_phone"`

@@ -116,7 +116,11 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if err != nil {
 		return failed, err
 	}
-	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	known := m.known(s, in.From, in.UserID)
+	if in.Kind == provider.InboundIdentity { // nothing that a conversation shows
+		return ignored, m.o.Chats.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
+	}
+	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, known)
 	if err != nil {
 		return failed, err
 	}
@@ -130,12 +134,8 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if err != nil {
 		return failed, err
 	}
-	switch in.Kind { // the channel says these, not the person
-	case provider.InboundNumber:
+	if in.Kind == provider.InboundNumber { // the channel says it, not the person
 		return shown, m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
-	case provider.InboundIdentity:
-		return ignored, nil
-	default:
 	}
 	if in.Group == "" && in.Written() {
 		at := in.At

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/provider"
 )
 
-// Duplicates marks the contacts that repeat an earlier one: the same number and the same rendered message, which is sent
+// Duplicates marks the contacts that repeat an earlier one: the same number, in any form, and the same rendered message, which is sent
 // once. It returns nil where no number occurs twice; only contacts whose number does are rendered. The request must have
 // passed CheckAgainst for the template.
 func (r *Request) Duplicates(t *carillon.Template) []bool {

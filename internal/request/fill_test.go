@@ -301,6 +301,17 @@ func TestDuplicatesAreSameNumberAndSameMessage(t *testing.T) {
 	}
 }
 
+func TestDuplicatesAreFoundInEveryFormOfANumber(t *testing.T) {
+	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}}})
+	body := with(bulk(
+		object{"number": "525512345601", "name": "Ana"}, object{"number": "5215512345601", "name": "Ana"}, object{"number": "5215512345601", "name": "Bo"},
+		object{"number": "551132345678", "name": "Ana"}, object{"number": "5511932345678", "name": "Ana"},
+	), object{"components_push": object{"body_text_1": dropped{}}})
+	if d := cmp.Diff([]bool{false, true, false, false, false}, parsed(t, body).Duplicates(tpl)); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestMessagesThatDifferAnywhereAreNoDuplicates(t *testing.T) {
 	media, text := mediaTemplate(t, content.FormatImage), orderUpdate(t)
 	for key, tpl := range map[string]*carillon.Template{

@@ -258,7 +258,17 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 		t.Errorf("the contacts are %s and %s", late.Contact.ID, before.Contact.ID)
 	}
 	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.10")
-	// Of somebody who is not known the report makes a contact.
+	if err := r.Chats().Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.10")}, []identity.Identity{personOf("w", "US.11")}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.11")
+	if err := r.Chats().Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.12")}, []identity.Identity{personOf("w", "US.13")}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := r.Chats().OfPerson(t.Context(), ours, personOf("w", "US.13")); c != nil || err != nil {
+		t.Errorf("of a stranger there is %v, %v", c, err)
+	}
+	// Of somebody who is not known a message about the number makes a contact.
 	unknown := r.meets(t, ours, []identity.Identity{line("34600999000")}, func(o *chats.Open) {
 		o.Became, o.Contact.Number = []identity.Identity{line("34600999001")}, "34600999001"
 	})

@@ -34,6 +34,27 @@ func (r *Report) as() []identity.Identity {
 	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(r.As)}}
 }
 
+// Renew gives a contact the identities that it became instead of those that it was known by. Nothing is stored of people who are not known.
+func (s *Store) Renew(ctx context.Context, companyID string, known, became []identity.Identity, now time.Time) error {
+	o := &Open{Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID}, Known: known, Became: became, Now: now}
+	if person, _ := split(became); person != nil {
+		o.Contact.UserID = person.Key.String()
+	}
+	return db.Wrap(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := lockIdentities(ctx, tx, []*Open{o}); err != nil {
+			return err
+		}
+		id, claims, err := s.claim(ctx, tx, o)
+		if err != nil || id == "" {
+			return err
+		}
+		if _, err := touchContact(ctx, tx, id, o.Contact, now); err != nil {
+			return err
+		}
+		return claims.give(ctx, id, became...)
+	}), "renew a contact")
+}
+
 // Learn stores what a channel reports of people: the other form of a number, beyond those that are known by the country, and that a number and
 // an id are one person's. Of people who are not known yet it stores the former alone, for messages from that form follow.
 func (s *Store) Learn(ctx context.Context, companyID string, reports []Report, now time.Time) error {

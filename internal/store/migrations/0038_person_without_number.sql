@@ -8,4 +8,4 @@ ALTER TABLE reply_window ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
 -- Who does not want messages: number is the channel's id of a person where no number is known, and user_id that id, beside the number where both
 -- are known.
 ALTER TABLE suppression ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
-CREATE INDEX suppression_person ON suppression (company_id, user_id) WHERE user_id <> '';
+CREATE INDEX suppression_person ON suppression (user_id, company_id) WHERE user_id <> '';

@@ -133,7 +133,7 @@ func Find(ctx context.Context, tx *db.Tx, companyID string, who identity.Key) (*
 // read returns those on a company's list who have one of some addresses, some of them twice.
 func read(ctx context.Context, tx *db.Tx, companyID string, addresses []string) ([]Suppression, error) {
 	return db.Collect(ctx, tx, "suppressions", scan, "SELECT "+columns+" FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2)+
-		" UNION ALL SELECT "+columns+" FROM suppression WHERE company_id = $1 AND user_id <> '' AND user_id "+tx.DB().In(2), companyID, tx.DB().List(addresses))
+		" UNION ALL SELECT "+columns+" FROM suppression WHERE "+byID+tx.DB().In(2), companyID, tx.DB().List(addresses))
 }
 
 // wider replaces a suppression of marketing by one of all types, and adds the channel's id of the person; nothing else.

@@ -88,7 +88,7 @@ func (s *Store) Suppressed(
 		values       []string
 	}
 	lines := query{text: "SELECT number FROM suppression WHERE company_id = $1 AND number " + s.d.In(2)}
-	ids := query{text: "SELECT user_id FROM suppression WHERE company_id = $1 AND user_id <> '' AND user_id " + s.d.In(2)}
+	ids := query{text: "SELECT user_id FROM suppression WHERE " + byID + s.d.In(2)}
 	for _, k := range people {
 		if k.IsLine() {
 			lines.values = append(lines.values, k.Forms()...)
@@ -116,6 +116,9 @@ func (s *Store) Suppressed(
 	}
 	return found, nil
 }
+
+// byID is the condition of the index of ids: the concatenation keeps SQLite from the company's whole list.
+const byID = "company_id || '' = $1 AND user_id <> '' AND user_id "
 
 const columns = "number, user_id, type, reason, author, created_at"
 
@@ -260,8 +263,7 @@ func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.K
 		if err != nil {
 			return err
 		}
-		gone, err := db.Collect(ctx, tx, "suppressions", scan, "DELETE FROM suppression WHERE company_id = $1 AND (number "+tx.DB().In(2)+
-			" OR user_id <> '' AND user_id "+tx.DB().In(2)+") RETURNING "+columns, companyID, tx.DB().List(texts(people)))
+		gone, err := read(ctx, tx, companyID, texts(people))
 		if err != nil || len(gone) == 0 {
 			return err
 		}
@@ -271,6 +273,10 @@ func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.K
 			addresses[i] = gone[i].Address()
 		}
 		slices.Sort(addresses)
+		addresses = slices.Compact(addresses)
+		if _, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2), companyID, tx.DB().List(addresses)); err != nil {
+			return err
+		}
 		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addresses)
 	})
 	return removed, db.Wrap(err, "remove suppression")
