@@ -201,8 +201,8 @@ func (s *flowSite) strike(d dice, done func() bool) {
 	}
 }
 
-// Nodes die while people walk through a flow of every kind of step, each time while the channel has a question of theirs: the answer carries the
-// flow on, each goes on where it was, and what it did outside was done once or is recorded as unknown. Nobody writes more than an answer to
+// Nodes die while people walk through a flow of every kind of step, each time while the channel has a question of theirs: the answer carries
+// the flow on, each goes on where it was, and what it did outside was done once or is recorded as unknown. Nobody writes more than an answer to
 // each question.
 func TestFlowsGoOnOverKills(t *testing.T) {
 	for engine, nodes := range map[string]int{"sqlite": 1, "postgres": 2} {
@@ -325,7 +325,8 @@ func (s *flowSite) judge(people int) {
 		}
 		var order []int // a text may have been lost with its node, but none comes twice or before another
 		for _, p := range s.got(number) {
-			order = append(order, slices.IndexFunc([]string{"First?", "Second?", "The state is"}, func(text string) bool { return strings.Contains(string(p.Body), text) }))
+			is := func(text string) bool { return strings.Contains(string(p.Body), text) }
+			order = append(order, slices.IndexFunc([]string{"First?", "Second?", "The state is"}, is))
 		}
 		if !slices.IsSorted(order) || len(slices.Compact(slices.Clone(order))) != len(order) {
 			t.Errorf("%s gets the texts %v", number, order)

@@ -131,7 +131,8 @@ func (p *talker) begin() {
 	}
 	sessions := voice.NewSessions(voice.Options{
 		Dialogue: conversation.NewAloud(p.talks), Topics: p.hub, Speakers: map[string]voice.Speaker{"words": words{}}, Fallback: "words",
-		Transcribers: map[string]voice.Transcriber{"values": values{}}, Detector: func(int) voice.Detector { return loud{} }, Log: slog.New(slog.DiscardHandler),
+		Transcribers: map[string]voice.Transcriber{"values": values{}}, Detector: func(int) voice.Detector { return loud{} },
+		Log: slog.New(slog.DiscardHandler),
 	})
 	var err error
 	if p.session, err = sessions.Open(p.t.Context(), start); err != nil {

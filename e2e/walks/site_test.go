@@ -24,14 +24,17 @@ import (
 const (
 	agentID = "robin"
 	// The flow ends with the first question of the agent's form, which goes on from there. Two questions of the form are parts of each other.
-	steps = `[{"say": "Do you come?"}, {"ask": "come", "choices": ["yes", "no"]}, {"say": "How many of you?"}, {"ask": "people", "accept": "number"},
-		{"say": "Which part of the day?"}, {"ask": "part", "choices": ["morning", "evening"]}, {"say": "So {{come}}, {{people}}, {{part}}. Shall we call you?"}]`
+	steps = `[{"say": "Do you come?"}, {"ask": "come", "choices": ["yes", "no"]},
+		{"say": "How many of you?"}, {"ask": "people", "accept": "number"},
+		{"say": "Which part of the day?"}, {"ask": "part", "choices": ["morning", "evening"]},
+		{"say": "So {{come}}, {{people}}, {{part}}. Shall we call you?"}]`
 )
 
 // robin is the agent.
 func robin() *agent.Agent {
 	return &agent.Agent{
-		ID: agentID, Name: "Robin", Language: "en", Greeting: "Hello.", Voice: &agent.Voice{Speaker: "words", Transcriber: "values", Speed: 1, SilenceMS: 600},
+		ID: agentID, Name: "Robin", Language: "en", Greeting: "Hello.",
+		Voice: &agent.Voice{Speaker: "words", Transcriber: "values", Speed: 1, SilenceMS: 600},
 		Result: []agent.Result{
 			{Name: "call", Type: "boolean", Question: "Shall we call you?"}, {Name: "adults", Type: "number", Question: "How many?"},
 			{Name: "children", Type: "number", Question: "And children? How many?"},
@@ -106,7 +109,8 @@ func newSite(t *testing.T) *site {
 // start starts a node.
 func (x *site) start() {
 	x.talks = conversation.New(conversation.Options{
-		Store: x.store.Chats(), Agents: x, Thinker: agent.Builtin{}, Publisher: x.hub, Log: slog.New(slog.DiscardHandler), Flows: x, Runs: x.store.Runs(),
+		Store: x.store.Chats(), Agents: x, Thinker: agent.Builtin{}, Publisher: x.hub, Log: slog.New(slog.DiscardHandler),
+		Flows: x, Runs: x.store.Runs(),
 		Spoke: func() { x.spoke() },
 	})
 	x.halt = running(x.t, x.talks.Run)

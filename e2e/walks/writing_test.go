@@ -38,7 +38,8 @@ func (p *chatter) leave()     {}
 func (p *chatter) say(kind, text string) {
 	p.t.Helper()
 	p.n++
-	if _, _, err := p.talks.Say(p.t.Context(), p.company, p.conversation, conversation.Said{ClientID: fmt.Sprint(p.n), Kind: kind, Text: text}); err != nil {
+	in := conversation.Said{ClientID: fmt.Sprint(p.n), Kind: kind, Text: text}
+	if _, _, err := p.talks.Say(p.t.Context(), p.company, p.conversation, in); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -85,10 +86,11 @@ const number = "34600111222"
 func onWhatsApp(x *site) person {
 	p := &texter{site: x}
 	p.sender = &carillon.Sender{
-		CompanyID: x.company, ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",
-		Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{}`),
+		CompanyID: x.company, ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "test", Default: true,
+		MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{}`),
 	}
-	if err := x.store.Configure(x.t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, p.sender, time.Now()) }); err != nil {
+	put := func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, p.sender, time.Now()) }
+	if err := x.store.Configure(x.t.Context(), put); err != nil {
 		x.t.Fatal(err)
 	}
 	p.connect()
@@ -104,7 +106,8 @@ func (p *texter) connect() {
 		p.t.Fatal(err)
 	}
 	p.messages = messaging.New(messaging.Options{
-		Store: s.Replies(), Chats: s.Chats(), Conversations: p.talks, Agents: p, Files: files.New(s.Files(), files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
+		Store: s.Replies(), Chats: s.Chats(), Conversations: p.talks, Agents: p,
+		Files:    files.New(s.Files(), files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
 		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Sender, AgentOf: func(*carillon.Sender) string { return agentID },
 		Portfolio: func(*carillon.Sender) string { return "" },
 		Bound: func(context.Context, *carillon.Sender, []identity.Key, string) ([]*chats.Bound, error) {

@@ -95,7 +95,8 @@ func askAgain(r *Request, words string, emit func(Action) error) (bool, error) {
 func (r *Result) read(message, language string) (text string, ok bool) {
 	words := knowledge.Words(message)
 	if offers := r.Offers(language); len(offers) > 0 { // by its number, as keys say it
-		if i, err := strconv.Atoi(strings.TrimSpace(message)); err == nil && i >= 1 && i <= len(offers) && !slices.Contains(offers, strings.TrimSpace(message)) {
+		said := strings.TrimSpace(message)
+		if i, err := strconv.Atoi(said); err == nil && i >= 1 && i <= len(offers) && !slices.Contains(offers, said) {
 			message = offers[i-1]
 			words = knowledge.Words(message)
 		}

@@ -37,8 +37,8 @@ const (
 	quicklyMost = time.Minute // within which they were written
 )
 
-// startAny is the run that starts with what the contact wrote, the last of turns, and the seq of the message that starts it; nil: none. Over a
-// messaging channel it may be one before the last: people write several quickly.
+// startAny is the run that starts with what the contact wrote, the last of turns, and the seq of the message that starts it; nil: none.
+// Over a messaging channel it may be one before the last: people write several quickly.
 func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []chats.Turn) (*runs.Run, int64, error) {
 	last := &turns[len(turns)-1]
 	if c.Channel != "whatsapp" || last.Author != chats.Visitor {

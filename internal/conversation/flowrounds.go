@@ -27,7 +27,9 @@ type rounds struct {
 }
 
 func newRounds(s *Runner) *rounds {
-	x := &rounds{Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1), left: make(chan struct{}, 1), failures: map[string]int{}}
+	x := &rounds{
+		Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1), left: make(chan struct{}, 1), failures: map[string]int{},
+	}
 	x.effects = share.Crew[*runs.Run]{
 		Places: s.o.Shares.Of(share.FlowEffects), Page: flowPage,
 		Due: func(ctx context.Context, without []string) ([]*runs.Run, error) {

@@ -98,8 +98,8 @@ func (p *person) state(text string) string {
 	return ""
 }
 
-// A node dies after the channel has taken a question and before that is stored. The answer carries the flow on, long before the lease of the
-// attempt runs out; the question is not sent again.
+// A node dies after the channel has taken a question and before that is stored. The answer carries the flow on, long before the lease of
+// the attempt runs out; the question is not sent again.
 func TestTheAnswerCarriesAFlowOnWhoseQuestionANodeDiedWith(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		x := r.crashing("What?")
@@ -200,7 +200,8 @@ func TestAnAgentGoesOnAfterItsNodeDied(t *testing.T) {
 	})
 }
 
-// The only node starts again: it knows that nobody waits for a response, and sends what waits behind the reply without a word of the person.
+// The only node starts again: it knows that nobody waits for a response, and sends what waits behind the reply without a word of the
+// person.
 func TestARestartSendsWhatWaitsBehindAnUnknownOutcome(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.flows.lay("three", flow.Trigger{Keywords: []string{"three"}}, three)

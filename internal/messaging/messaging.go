@@ -110,7 +110,9 @@ func New(o Options) *Messaging {
 	if o.Observer == nil {
 		o.Observer = nobody{}
 	}
-	return &Messaging{o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1), left: make(chan struct{}, 1), typing: map[string]time.Time{}}
+	return &Messaging{
+		o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1), left: make(chan struct{}, 1), typing: map[string]time.Time{},
+	}
 }
 
 // now is the time as the database holds it.

@@ -11,8 +11,8 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// Proved records that a message of a sender to one of a person's lines has arrived, though its outcome is not known: the person answers a message by this id
-// of the provider's, which no message has, and there is only one that it can be of. It reports whether there is.
+// Proved records that a message of a sender to one of a person's lines has arrived, though its outcome is not known: the person answers a
+// message by this id of the provider's, which no message has, and there is only one that it can be of. It reports whether there is.
 func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
 	if len(lines) == 0 {
 		return false, nil

@@ -12,8 +12,8 @@ import (
 	"carillon/internal/store"
 )
 
-// The channel has taken a message and did not say so. A tap on its button, by an id that nobody knows, proves that it arrived: it is not sent
-// again, and its flow begins. Where two messages may be meant, nothing is known.
+// The channel has taken a message and did not say so. A tap on its button, by an id that nobody knows, proves that it arrived: it is not
+// sent again, and its flow begins. Where two messages may be meant, nothing is known.
 func TestATapProvesThatItsMessageArrived(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -134,7 +134,8 @@ func (m *mouth) stop(now time.Time) (unheard []*part) {
 	return unheard
 }
 
-// heardOf is the part of a response's text that was heard, where unheard are the parts that were not, or not wholly, of other responses too.
+// heardOf is the part of a response's text that was heard, where unheard are the parts that were not, or not wholly, also those of other
+// responses.
 func heardOf(r *response, unheard []*part) string {
 	text := r.text.String()
 	for _, p := range unheard {

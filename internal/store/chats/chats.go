@@ -231,8 +231,8 @@ func New(d *db.DB, opens, changes db.Place, followed func(ctx context.Context, c
 }
 
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags, last_seq, last_at,
-	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at, asked_at,
-	asks, asked_seq`
+	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at,
+	asked_at, asks, asked_seq`
 
 func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation

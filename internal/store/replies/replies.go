@@ -97,7 +97,8 @@ func (s *Store) Claim(ctx context.Context, m *Inbound, node string, now, until t
 
 // Release has a message that was claimed until an instant wait until another one, unless somebody else has claimed it since.
 func (s *Store) Release(ctx context.Context, m *Inbound, claimed, due time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = $1, node = '' WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at = $5",
+	_, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, node = ''
+		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at = $5`,
 		db.Millis(due), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(claimed))
 	return db.Wrap(err, "release inbound message")
 }
@@ -109,7 +110,8 @@ func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
 		if !alone {
 			x.which += " AND node <> '' AND NOT EXISTS (SELECT 1 FROM node AS n WHERE n.id = " + x.table + ".node)"
 		}
-		if _, err := s.d.Exec(ctx, "UPDATE "+x.table+" SET due_at = $1, node = '' WHERE due_at > 0 AND due_at > $1"+x.which, db.Millis(now)); err != nil {
+		query := "UPDATE " + x.table + " SET due_at = $1, node = '' WHERE due_at > 0 AND due_at > $1" + x.which
+		if _, err := s.d.Exec(ctx, query, db.Millis(now)); err != nil {
 			return db.Wrap(err, "recover messages")
 		}
 	}
@@ -196,7 +198,8 @@ func (s *Store) Unheard(ctx context.Context, r *Reply) error {
 // Passed has the reply of a conversation whose outcome is awaited wait no longer, since the person has written after it was begun: unless a
 // node is still at it. It reports whether there is one.
 func (s *Store) Passed(ctx context.Context, companyID, conversationID string, written, now time.Time) (bool, error) {
-	n, err := s.d.Exec(ctx, `UPDATE reply SET due_at = $1, node = '' WHERE conversation_id = $2 AND company_id = $3 AND state = 'sending' AND changed_at <= $4
+	n, err := s.d.Exec(ctx, `UPDATE reply SET due_at = $1, node = ''
+		WHERE conversation_id = $2 AND company_id = $3 AND state = 'sending' AND changed_at <= $4
 		AND NOT EXISTS (SELECT 1 FROM node AS n WHERE n.id = reply.node)`, db.Millis(now), conversationID, companyID, db.Millis(written))
 	return n > 0, db.Wrap(err, "pass a reply whose outcome is awaited")
 }

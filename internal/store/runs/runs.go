@@ -78,7 +78,8 @@ func scan(row db.Scan) (*Run, error) {
 	var variables string
 	var due, started, changed int64
 	if err := row(&r.ID, &r.CompanyID, &r.FlowID, &r.Version, &r.ConversationID, &r.Cause, &r.Event, &r.NotificationID, &r.Rev, &r.State, &r.Place,
-		&r.Path, &variables, &r.Question, &r.Tries, &r.Steps, &r.Alone, &r.Entries, &due, &r.Begun, &r.Error, &started, &changed, &r.Node); err != nil {
+		&r.Path, &variables, &r.Question, &r.Tries, &r.Steps, &r.Alone, &r.Entries, &due, &r.Begun, &r.Error,
+		&started, &changed, &r.Node); err != nil {
 		return nil, err
 	}
 	switch r.State {
@@ -212,8 +213,8 @@ func (s *Store) Calls(ctx context.Context, now time.Time, most int, without []st
 		others+" ORDER BY due_at LIMIT $2", args...)
 }
 
-// Recover has the effects be due that were begun by nodes that are no more. alone says that nobody else has this database, so that all of them
-// are.
+// Recover has the effects be due that were begun by nodes that are no more. alone says that nobody else has this database, so that all of
+// them are.
 func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
 	gone := ""
 	if !alone {

@@ -103,7 +103,8 @@ func (x *Standing) Write(ctx context.Context, tx *db.Tx) error {
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 			ON CONFLICT (id) DO UPDATE SET rev = excluded.rev, state = excluded.state, place = excluded.place, path = excluded.path,
 				variables = excluded.variables, question = excluded.question, tries = excluded.tries, steps = excluded.steps, alone = excluded.alone,
-				entries = excluded.entries, due_at = excluded.due_at, begun = excluded.begun, node = excluded.node, error = excluded.error, changed_at = excluded.changed_at`,
+				entries = excluded.entries, due_at = excluded.due_at, begun = excluded.begun, node = excluded.node,
+				error = excluded.error, changed_at = excluded.changed_at`,
 			r.ID, r.CompanyID, r.FlowID, r.Version, r.ConversationID, r.Cause, r.Event, r.NotificationID, r.Rev, r.State, r.Place, r.Path,
 			string(variables), r.Question, r.Tries, r.Steps, r.Alone, r.Entries, db.Millis(r.Due), r.Begun, r.Error, db.Millis(r.StartedAt),
 			db.Millis(r.ChangedAt), r.Node)
