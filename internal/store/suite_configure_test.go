@@ -655,7 +655,7 @@ func liftingOptOuts(t *testing.T, r *rig) {
 		left    bool
 	}{{theirs, time.Hour, true}, {ours, -time.Second, true}, {ours, 0, false}} {
 		err := r.LiftOptOut(t.Context(), c.company, r.now.Add(c.at), number, "34600000001", "34600000002")
-		if _, found := r.Suppression(t.Context(), ours, number); err != nil || c.left != (found == nil) {
+		if _, found := r.Suppression(t.Context(), ours, identity.Number(number)); err != nil || c.left != (found == nil) {
 			t.Errorf("%s %s: %v, %v", c.company, c.at, err, found)
 		}
 	}
