@@ -14,8 +14,8 @@ import (
 	"carillon/internal/whatsapp/graphtest"
 )
 
-// The channel may leave the number out of a status. It counts, and the number is known to be the person's from then on: what they do not want is not
-// sent to it.
+// The channel may leave the number out of a status. It counts, and the number is known to be the person's from then on: what they do not
+// want is not sent to it.
 func TestAStatusWithoutANumberCountsAndSaysWhoseItIs(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
 		const id = "ES.13491208655302741918"

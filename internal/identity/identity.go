@@ -9,8 +9,8 @@ import (
 	"carillon"
 )
 
-// Key matches a person: it is a line, in any form of its number, or the id by which a channel names a person. The zero value matches nobody.
-// Keys are comparable; their texts are for the database alone.
+// Key matches a person: it is a line, in any form of its number, or the id by which a channel names a person. The zero value matches
+// nobody. Keys are comparable; their texts are for the database alone.
 type Key struct{ text string }
 
 // Number is the key of the line with a number.

@@ -121,7 +121,10 @@ func comparison(n ast.Node) string {
 func isNumber(x ast.Expr) bool {
 	n := strings.ToLower(name(x))
 	n = n[strings.LastIndexByte(n, '.')+1:]
-	return n == "number" || n == "from" && strings.Contains(name(x), "in.") || strings.HasSuffix(n, "number") && n != "isnumber" && n != "inboundnumber"
+	if n == "isnumber" || n == "inboundnumber" { // a function, and a kind of message
+		return false
+	}
+	return strings.HasSuffix(n, "number") || n == "from" && strings.Contains(name(x), "in.")
 }
 
 // name is the name of an identifier or a selector.

@@ -386,42 +386,6 @@ type person struct {
 
 func (r *rig) person(number string) *person { return &person{rig: r, number: number} }
 
-// nameless is a person whose number the channel does not say.
-func (r *rig) nameless(user string) *person { return &person{rig: r, user: user} }
-
-// address is the number of the person, or else the id.
-func (p *person) address() string {
-	if p.number != "" {
-		return p.number
-	}
-	return p.user
-}
-
-// sign adds to a message who wrote it.
-func (p *person) sign(m message) message {
-	if p.number != "" {
-		m["from"] = p.number
-	}
-	if p.user != "" {
-		m["from_user_id"] = p.user
-	}
-	return m
-}
-
-// known are the identities of the person.
-func (p *person) known() (all []identity.Identity) {
-	if p.user != "" {
-		all = append(all, identity.Identity{Kind: identity.Person, Scope: p.portfolios[p.sender.ID], Key: identity.User(p.user)})
-	}
-	if p.number != "" {
-		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(p.number)})
-	}
-	return all
-}
-
-// message is a message as WhatsApp has it: from, id, timestamp, type, and the member of the type.
-type message map[string]any
-
 func (p *person) message(id, text string, at time.Time) message {
 	return p.sign(message{"id": id, "timestamp": fmt.Sprint(at.Unix()), "type": "text", "text": map[string]any{"body": text}})
 }

@@ -17,9 +17,9 @@ const (
 	boundMost = 20                  // notifications to a person that are looked at
 )
 
-// Bound returns the notifications with a name_event that a person may reply to, the newest first: those that a sender sent to one of
-// their lines within a month. Where the person answers a certain message, by the provider's id of it, its notification is the only one, and there is
-// none where that has no name_event.
+// Bound returns the notifications with a name_event that a person may reply to, the newest first: those that a sender sent to one of their
+// lines within a month. Where the person answers a certain message, by the provider's id of it, its notification is the only one, and there
+// is none where that has no name_event.
 func Bound(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, replyTo string, now time.Time,
 ) ([]*chats.Bound, error) {

@@ -223,8 +223,8 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	c, _, err := p.o.Conversations.Open(context.WithoutCancel(ctx), conversation.Start{
 		Channel: Channel, AgentID: p.call.AgentID, Language: p.agent.Language, Always: true,
 		Contact: chats.Contact{
-			CompanyID: p.line.CompanyID, VisitorID: hidden(), Verified: !p.incoming(), Number: p.call.Number, Name: name, Email: p.call.Contact["email"],
-			Language: p.agent.Language,
+			CompanyID: p.line.CompanyID, VisitorID: hidden(), Verified: !p.incoming(), Number: p.call.Number,
+			Name: name, Email: p.call.Contact["email"], Language: p.agent.Language,
 		},
 		Known: p.known(),
 	})

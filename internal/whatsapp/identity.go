@@ -92,8 +92,8 @@ func (s *status) recipient(r *provider.Receipt) {
 	r.UserID = userID(s.RecipientUserID, s.RecipientID)
 }
 
-// Portfolio is the scope of the channel's ids of people, which differ from one business portfolio to another. The business account stands for its
-// portfolio, of which the callbacks say nothing.
+// Portfolio is the scope of the channel's ids of people, which differ from one business portfolio to another. The business account stands
+// for its portfolio, of which the callbacks say nothing.
 func Portfolio(raw json.RawMessage) string {
 	s, err := parseSettings(raw)
 	if err != nil {

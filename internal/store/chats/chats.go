@@ -302,7 +302,8 @@ func (s *Store) ContactOf(ctx context.Context, companyID, id string) (*Contact, 
 	return c, err
 }
 
-const contactColumns = "id, company_id, widget_id, visitor_id, verified, name, email, number, language, created_at, seen_at, user_id, username"
+const contactColumns = `id, company_id, widget_id, visitor_id, verified, name, email, number, language, created_at, seen_at,
+	user_id, username`
 
 func scanContact(row db.Scan) (*Contact, error) {
 	var c Contact
@@ -327,8 +328,8 @@ func (s *Store) SetContact(ctx context.Context, companyID, id, name, email strin
 // ContactEdit is what a teammate changes of a contact; nil leaves what is stored.
 type ContactEdit struct{ Name, Email, Number *string }
 
-// EditContact changes a company's contact and returns it. Nobody is found by a number that a teammate notes, but what the person does not want
-// is not sent to it either. Errors: not_found.
+// EditContact changes a company's contact and returns it. Nobody is found by a number that a teammate notes, but what the person does not
+// want is not sent to it either. Errors: not_found.
 func (s *Store) EditContact(ctx context.Context, companyID, id string, edit ContactEdit) (*Contact, error) {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE contact SET name = COALESCE($1, name), email = COALESCE($2, email), number = COALESCE($3, number)
@@ -341,7 +342,8 @@ func (s *Store) EditContact(ctx context.Context, companyID, id string, edit Cont
 		case edit.Number == nil:
 			return nil
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM contact_identity WHERE contact_id = $1 AND company_id = $2 AND kind = 'claimed'", id, companyID); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM contact_identity
+			WHERE contact_id = $1 AND company_id = $2 AND kind = 'claimed'`, id, companyID); err != nil {
 			return err
 		}
 		if *edit.Number == "" {
@@ -368,7 +370,8 @@ func (s *Store) OfContact(ctx context.Context, companyID, contactID, except stri
 // OfPerson returns the newest conversation over a messaging channel of the contact with an identity; nil: there is none.
 func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Identity) (*Conversation, error) {
 	return db.Find(ctx, s.d, "conversation", scan, "SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id = (
-		SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4) ORDER BY opened_at DESC LIMIT 1`,
+		SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4)
+		ORDER BY opened_at DESC LIMIT 1`,
 		companyID, x.Key.String(), string(x.Kind), x.Scope)
 }
 

@@ -317,7 +317,8 @@ func spread(ctx context.Context, tx *db.Tx, companyID, contactID string) error {
 // lose takes an identity from a contact. Its conversations stay, and get no replies by it.
 func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identity) error {
 	if _, err := c.tx.Exec(ctx, `DELETE FROM contact_identity
-		WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4 AND contact_id = $5`, c.companyID, x.Key.String(), string(x.Kind), x.Scope, contactID); err != nil {
+		WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4 AND contact_id = $5`,
+		c.companyID, x.Key.String(), string(x.Kind), x.Scope, contactID); err != nil {
 		return db.Wrap(err, "remove identity")
 	}
 	delete(c.owned, x)
@@ -335,8 +336,8 @@ func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identit
 	return replies.Readdress(ctx, c.tx, c.companyID, contactID, forms, "", "")
 }
 
-// join makes one contact of two, the older one, and returns its id. Of two open conversations in writing the one with the latest turn goes on,
-// the other is resolved.
+// join makes one contact of two, the older one, and returns its id. Of two open conversations in writing the one with the latest turn goes
+// on, the other is resolved.
 func (c *claimer) join(ctx context.Context, a, b string) (string, error) {
 	kept, gone := min(a, b), max(a, b) // ids rise with time
 	if err := c.resolveOlder(ctx, kept, gone); err != nil {

@@ -55,8 +55,8 @@ func (s *Store) Renew(ctx context.Context, companyID string, known, became []ide
 	}), "renew a contact")
 }
 
-// Learn stores what a channel reports of people: the other form of a number, beyond those that are known by the country, and that a number and
-// an id are one person's. Of people who are not known yet it stores the former alone, for messages from that form follow.
+// Learn stores what a channel reports of people: the other form of a number, beyond those that are known by the country, and that a number
+// and an id are one person's. Of people who are not known yet it stores the former alone, for messages from that form follow.
 func (s *Store) Learn(ctx context.Context, companyID string, reports []Report, now time.Time) error {
 	var all []identity.Identity
 	for i := range reports {

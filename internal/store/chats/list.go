@@ -85,7 +85,8 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 		add("(c.last_at, c.id) < (?, ?)", at, id)
 	}
 	args = append(args, f.Limit+1)
-	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+", k.name, k.email, k.number, k.username, SUBSTR(k.visitor_id, 1, 6) = 'group:' FROM conversation AS c "+
+	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+
+		", k.name, k.email, k.number, k.username, SUBSTR(k.visitor_id, 1, 6) = 'group:' FROM conversation AS c "+
 		"JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
 		where.String()+" ORDER BY c.last_at DESC, c.id DESC LIMIT $"+strconv.Itoa(len(args)), args...)
 	if err != nil || len(page) <= f.Limit {

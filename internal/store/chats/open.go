@@ -130,7 +130,8 @@ func touchContact(ctx context.Context, tx *db.Tx, id string, c Contact, now time
 
 // upsertContact locks the contact's row, so that two sessions of a visitor make one conversation.
 func upsertContact(ctx context.Context, tx *db.Tx, c Contact, now time.Time) (*Contact, error) {
-	return db.Find(ctx, tx, "contact", scanContact, `INSERT INTO contact (`+contactColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
+	return db.Find(ctx, tx, "contact", scanContact, `INSERT INTO contact (`+contactColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
 		ON CONFLICT (company_id, widget_id, verified, visitor_id) DO UPDATE SET seen_at = excluded.seen_at,
 			name = CASE WHEN excluded.name = '' THEN contact.name ELSE excluded.name END,
 			email = CASE WHEN excluded.email = '' THEN contact.email ELSE excluded.email END,

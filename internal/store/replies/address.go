@@ -6,12 +6,13 @@ import (
 	"carillon/internal/db"
 )
 
-// Readdress replaces numbers or ids of the windows of a contact's conversations by another number or id; "": by none. A window that goes nowhere
-// is closed: the number is somebody else's.
+// Readdress replaces numbers or ids of the windows of a contact's conversations by another number or id; "": by none. A window that goes
+// nowhere is closed: the number is somebody else's.
 func Readdress(ctx context.Context, tx *db.Tx, companyID, contactID string, from []string, number, userID string) error {
 	d := tx.DB()
 	if _, err := tx.Exec(ctx, "UPDATE reply_window SET number = CASE WHEN number "+d.In(1)+" THEN $2 ELSE number END, "+
-		"user_id = CASE WHEN user_id "+d.In(1)+" THEN $3 ELSE user_id END WHERE company_id = $4 AND conversation_id IN (SELECT id FROM conversation WHERE contact_id = $5)",
+		"user_id = CASE WHEN user_id "+d.In(1)+" THEN $3 ELSE user_id END "+
+		"WHERE company_id = $4 AND conversation_id IN (SELECT id FROM conversation WHERE contact_id = $5)",
 		d.List(from), number, userID, companyID, contactID); err != nil {
 		return db.Wrap(err, "write windows")
 	}

@@ -143,8 +143,8 @@ func (s *Store) Window(ctx context.Context, companyID, conversationID string) (*
 		err := scan(&w.ConversationID, &w.CompanyID, &w.SenderUID, &w.Number, &w.LastID, &until, &w.UserID)
 		w.Until = db.Instant(until)
 		return &w, err
-	}, "SELECT conversation_id, company_id, sender_uid, number, last_id, until_at, user_id FROM reply_window WHERE conversation_id = $1 AND company_id = $2",
-		conversationID, companyID)
+	}, `SELECT conversation_id, company_id, sender_uid, number, last_id, until_at, user_id FROM reply_window
+		WHERE conversation_id = $1 AND company_id = $2`, conversationID, companyID)
 }
 
 const replyColumns = "company_id, conversation_id, seq, sender_uid, number, state, attempt, provider_id, reason, detail, due_at, changed_at"

@@ -175,7 +175,8 @@ func (s *Store) People(ctx context.Context, companyID string, conversations []st
 		err := row(&id, &p.Name, &p.Number, &p.Username, &p.Channel)
 		all[id] = p
 		return err
-	}, "SELECT v.id, k.name, k.number, k.username, v.channel FROM conversation v JOIN contact k ON k.id = v.contact_id WHERE v.company_id = $1 AND v.id "+s.d.In(2),
+	}, "SELECT v.id, k.name, k.number, k.username, v.channel FROM conversation v JOIN contact k ON k.id = v.contact_id "+
+		"WHERE v.company_id = $1 AND v.id "+s.d.In(2),
 		companyID, s.d.List(conversations))
 	return all, db.Wrap(err, "read who talks")
 }

@@ -172,20 +172,22 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 			}
 		}
 	}
-	b := db.NewBulk("suppression", wider, "company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint", "user_id:text")
+	b := db.NewBulk("suppression", wider,
+		"company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint", "user_id:text")
 	for _, address := range slices.Sorted(maps.Keys(rows)) {
 		b.Add(companyID, address, string(x.Type), x.Reason, x.Author, db.Millis(x.CreatedAt), rows[address])
 	}
 	if err := b.Write(ctx, tx); err != nil || len(beside) == 0 {
 		return err
 	}
-	_, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number = user_id AND number "+tx.DB().In(2)+" AND (type = $3 OR $3 = 'all')",
+	_, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number = user_id AND number "+tx.DB().In(2)+
+		" AND (type = $3 OR $3 = 'all')",
 		companyID, tx.DB().List(beside), string(x.Type))
 	return db.Wrap(err, "write suppressions")
 }
 
-// Spread has all that a contact is known by be suppressed as any of it is: what somebody wanted by their id counts for a number that becomes
-// known later, and the other way round.
+// Spread has all that a contact is known by be suppressed as any of it is: what somebody wanted by their id counts for a number that
+// becomes known later, and the other way round.
 func Spread(ctx context.Context, tx *db.Tx, companyID string, all []identity.Identity) error {
 	p := &person{}
 	for _, x := range all {

@@ -169,10 +169,10 @@ func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason 
 	return err
 }
 
-// AddSuppressions adds people to a company's list by their numbers, or by the channel's ids of them, each as x says, with all else that their
-// contacts are known by. It returns how many of those given it added or changed. One that is on it already, by any form of the number, is left
-// unchanged, but for a suppression of marketing that All replaces. Only the first of a list invalidates caches, because of Company.Suppresses;
-// a removal never does: a stale Suppresses costs only a look-up.
+// AddSuppressions adds people to a company's list by their numbers, or by the channel's ids of them, each as x says, with all else that
+// their contacts are known by. It returns how many of those given it added or changed. One that is on it already, by any form of the
+// number, is left unchanged, but for a suppression of marketing that All replaces. Only the first of a list invalidates caches, because of
+// Company.Suppresses; a removal never does: a stale Suppresses costs only a look-up.
 func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppression, addresses ...string) (added int, err error) {
 	ctx = context.WithoutCancel(ctx) // what was committed must invalidate the caches
 	c, err := s.companies.Company(ctx, companyID)
@@ -274,7 +274,8 @@ func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.K
 		}
 		slices.Sort(addresses)
 		addresses = slices.Compact(addresses)
-		if _, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2), companyID, tx.DB().List(addresses)); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2),
+			companyID, tx.DB().List(addresses)); err != nil {
 			return err
 		}
 		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addresses)
