@@ -660,7 +660,7 @@ func liftingOptOuts(t *testing.T, r *rig) {
 		}
 	}
 	for _, other := range []string{"34600000001", "34600000002"} {
-		if x, err := r.Suppression(t.Context(), ours, other); err != nil || x.Reason != "manual" {
+		if x, err := r.Suppression(t.Context(), ours, identity.Number(other)); err != nil || x.Reason != "manual" {
 			t.Error(other, x, err)
 		}
 	}
