@@ -62,7 +62,7 @@ func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
 		`agents: [{name: a, openai: {model: m}}]`:                                                   "a.yaml:3:32: base_url is required",
 		`agents: [{name: a, openai: {base_url: "https://a.test"}}]`:                                 "a.yaml:3:32: model is required",
 		`agents: [{name: a, openai: {base_url: "https://a.test?hunter2=1", model: m}}]`:             "a.yaml:3:43: base_url must have no query and no fragment",
-		`agents: [{name: a, openai: {base_url: "https://u:p@a.test", model: m}}]`:                   "a.yaml:3:43: base_url must be an http or https address",
+		`agents: [{name: a, openai: {base_url: "https://u:p@a.test", model: m}}]`:                   "a.yaml:3:43: base_url must have no user and no password in it: addresses are shown and logged",
 		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, temperature: 3}}]`:       "a.yaml:3:84: temperature must be from 0 to 2",
 		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, temperature: hot}}]`:     "a.yaml:3:84: temperature must be a number, not a text",
 		`agents: [{name: a, openai: {base_url: "https://a.test", model: m, temperature: .inf}}]`:    "a.yaml:3:84: temperature must be a number such as 0.2",
