@@ -59,7 +59,8 @@ describe("the calls of a company", () => {
     const api = await call("GET", withKey(company, "/functions/v1/calls/" + told));
     assert.deepEqual(api.result, { confirmed: true, people: "One" });
     assert.equal(api.has_recording, true);
-    assert.deepEqual(api.turns.filter((x) => x.digits).map((x) => [x.author, x.text, x.digits]), [["callee", "Yes", "1"], ["callee", "One", "1"]]);
+    // The third key answers nothing: it may be a turn too, before the telephone hangs up.
+    assert.deepEqual(api.turns.filter((x) => x.digits).slice(0, 2).map((x) => [x.author, x.text, x.digits]), [["callee", "Yes", "1"], ["callee", "One", "1"]]);
     assert.ok(api.turns.every((x, i) => x.offset_ms >= (api.turns[i - 1]?.offset_ms ?? 0)), "the turns lie in the recording in their order");
     const sound = await recording(told);
     for (const x of api.turns.filter((x) => x.author === "agent").slice(1)) {
