@@ -68,6 +68,9 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 	if err := s.eraseRetries(ctx, p.CompanyID, gone); err != nil {
 		return nil, err
 	}
+	if err := p.Unquote(ctx, s.DB); err != nil {
+		return nil, err
+	}
 	deleted, err := people.Delete(ctx, s.DB, p)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ const ofCompany = "company_id = $1"
 
 var mentions = []mention{ //nolint:gochecknoglobals // read only
 	{table: "api_call", key: "id", texts: []string{"path", "message", "doc"}, from: ofCompany},
-	{table: "hook_attempt", key: "id", texts: []string{"subject", "request", "response", "error"}, from: ofCompany},
+	{table: "hook_attempt", key: "event_id, id", texts: []string{"subject", "request", "response", "error"}, from: ofCompany},
 	{table: "audit", key: "id", texts: []string{"object_id", "object_name", "changes"}, rewrite: Matcher.Replace, from: ofCompany},
 	{table: "idempotency", key: "route, key", texts: []string{"answer"}, rewrite: Matcher.Replace, from: ofCompany},
 	{

@@ -25,11 +25,13 @@ type Person struct {
 	Notifications []carillon.Seq // those with the person among their recipients
 	Messages      []int64        // the person's messages of them
 	Calls         []string       // ids of the calls that the person made
+	Said          []said         // turns in groups
+	Files         []string       // ids of the files sent to groups
 }
 
 // Empty reports whether nothing is stored about the person.
 func (p *Person) Empty() bool {
-	return len(p.Contacts)+len(p.Conversations)+len(p.Notifications)+len(p.Calls) == 0
+	return len(p.Contacts)+len(p.Conversations)+len(p.Notifications)+len(p.Calls)+len(p.Said) == 0
 }
 
 // Find finds a person. A number is followed to the contacts that have it, with those for which a teammate noted it, and from them to the
@@ -55,6 +57,9 @@ func Find(ctx context.Context, d *db.DB, companyID string, q Query) (*Person, er
 		if len(p.Keys)+len(p.Contacts) == known {
 			break
 		}
+	}
+	if err := p.groups(ctx, d); err != nil {
+		return nil, err
 	}
 	return p, p.rows(ctx, d)
 }

@@ -36,12 +36,22 @@ func notifications(d *db.DB, p *Person) any {
 }
 
 func messages(d *db.DB, p *Person) any { return d.List(p.Messages) }
+func files(d *db.DB, p *Person) any    { return d.List(p.Files) }
+
+func turns(d *db.DB, p *Person) any {
+	keys := make([]string, len(p.Said))
+	for i, s := range p.Said {
+		keys[i] = s.key()
+	}
+	return d.List(keys)
+}
 
 // Conditions on rows that belong to others of the company.
 const (
 	ofConversation = "conversation_id IN (SELECT id FROM conversation WHERE company_id = $1 AND id IN {list})"
 	ofMessage      = "id IN {list} AND EXISTS (SELECT 1 FROM notification AS n WHERE n.company_id = $1 AND n.seq = message.id / 128)"
 	ofFile         = "file_id IN (SELECT id FROM file WHERE company_id = $1 AND conversation_id IN {list})"
+	ofGroupFile    = "file_id IN (SELECT id FROM file WHERE company_id = $1 AND id IN {list})"
 	ofRun          = "run_id IN (SELECT id FROM flow_run WHERE company_id = $1 AND conversation_id IN {list})"
 )
 
@@ -56,8 +66,11 @@ func Places() []Place {
 		{Table: "search", Where: company + "field = 'number' AND value IN {list}", Of: keys, Kept: true, Hidden: "company_id"},
 		{Table: "question", Where: company + "conversation_id IN {list}", Of: conversations, Hidden: "company_id words"},
 		{Table: "turn", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "account_id client_id"},
+		{Table: "turn", Where: ofGroups + " AND conversation_id || '/' || seq IN {list}", Of: turns, Hidden: "account_id client_id"},
 		{Table: "file", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
+		{Table: "file", Where: company + "id IN {list}", Of: files, Hidden: "company_id"},
 		{Table: "file_part", Where: ofFile, Of: conversations, With: "file", Hidden: "bytes"},
+		{Table: "file_part", Where: ofGroupFile, Of: files, With: "file", Hidden: "bytes"},
 		{Table: "reply", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender_uid"},
 		{Table: "reply_window", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender_uid"},
 		{Table: "signed_address", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id key_id"},
