@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { IconDownload, IconSearch, IconTrash, IconUserOff } from "@tabler/icons-react";
-import { useState, type FormEvent } from "react";
+import { useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
 import { sound, send } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -19,20 +20,23 @@ interface Erasure { hash: string; rows: Record<string, number> }
 /** maxWait is how long an export or an erasure may take. */
 const maxWait = 10 * 60_000;
 
-export function PeoplePage() { return <Needs permission="settings:write"><People /></Needs>; }
+export function PeoplePage() {
+  const { contact } = useSearch({ strict: false }) as { contact?: unknown };
+  return <Needs permission="settings:write"><People key={String(contact)} contact={typeof contact === "string" ? contact : ""} /></Needs>;
+}
 
-function People() {
+/** People finds a person who is typed in, or a contact that the address names. */
+function People({ contact }: { contact: string }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
-  const [typed, setTyped] = useState("");
+  const [typed, setTyped] = useState(contact);
   const [bad, setBad] = useState(false);
   const [busy, setBusy] = useState(false);
   const [who, setWho] = useState<Who | null>(null);
   const [found, setFound] = useState<Found | null>(null);
   const [erasure, setErasure] = useState<Erasure | null>(null);
   const clear = () => { setTyped(""); setWho(null); setFound(null); setErasure(null); };
-  const find = async (e: FormEvent) => {
-    e.preventDefault();
+  const find = async () => {
     const given = whoOf(typed);
     setBad(given === null);
     if (given === null) return;
@@ -43,17 +47,18 @@ function People() {
       setErasure(null);
     } catch (error) { failed(error); } finally { setBusy(false); }
   };
+  useEffect(() => { if (contact) void find(); }, []); // eslint-disable-line react-hooks/exhaustive-deps -- once for an address
   return (
-    <Page title={t.title} about={t.about}>
+    <Page title={t.title} about={t.about}><Stack>
       <Card>
-        <form onSubmit={(e) => void find(e)} noValidate className="people-form">
-          <TextInput label={t.label} description={t.help} value={typed} error={bad ? t.help : undefined} autoComplete="off" onChange={(e) => { setTyped(e.currentTarget.value); setBad(false); }} />
+        <form onSubmit={(e) => { e.preventDefault(); void find(); }} noValidate className="people-form">
+          <TextInput label={t.label} description={bad ? undefined : t.help} value={typed} error={bad ? t.bad : undefined} inputWrapperOrder={["label", "input", "description", "error"]} autoComplete="off" onChange={(e) => { setTyped(e.currentTarget.value); setBad(false); }} />
           <Button type="submit" loading={busy} disabled={!typed.trim()} leftSection={<IconSearch size={16} />}>{t.find}</Button>
         </form>
       </Card>
       {erasure && <Card title={t.erased}><Done erasure={erasure} /><Group><Button variant="default" onClick={clear}>{t.again}</Button></Group></Card>}
-      {found && who && !erasure && <Person key={wordOf(who)} who={who} found={found} close={s.close} erased={setErasure} />}
-    </Page>
+      {found && who && !erasure && <Person key={wordOf(who, [])} who={who} found={found} close={s.close} erased={setErasure} />}
+    </Stack></Page>
   );
 }
 
@@ -96,20 +101,18 @@ function Person({ who, found, close, erased }: { who: Who; found: Found; close: 
         {!nothing && <Button variant="default" loading={exporting} leftSection={<IconDownload size={16} />} onClick={() => void keep()}>{t.export}</Button>}
         <Button color="red" variant="light" leftSection={<IconTrash size={16} />} onClick={() => setAsking(true)}>{t.erase}</Button>
       </Group>
-      <Erase who={who} opened={asking} label={close} close={() => setAsking(false)} erased={erased} />
+      <Erase who={who} word={wordOf(who, found.identities)} opened={asking} label={close} close={() => setAsking(false)} erased={erased} />
     </Card>
   );
 }
 
 /** Erase asks for the number or id again: nothing brings the person's data back. */
-function Erase({ who, opened, label, close, erased }: { who: Who; opened: boolean; label: string; close: () => void; erased: (e: Erasure) => void }) {
+function Erase({ who, word, opened, label, close, erased }: { who: Who; word: string; opened: boolean; label: string; close: () => void; erased: (e: Erasure) => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
-  const word = wordOf(who);
-  const submit = async (e: FormEvent) => {
-    e.preventDefault();
+  const submit = async () => {
     if (typed.trim() !== word) return;
     setBusy(true);
     try {
@@ -120,7 +123,7 @@ function Erase({ who, opened, label, close, erased }: { who: Who; opened: boolea
   };
   return (
     <Modal opened={opened} onClose={busy ? () => undefined : close} onExitTransitionEnd={() => setTyped("")} title={t.eraseTitle} closeButtonProps={{ "aria-label": label }} size={480}>
-      <form onSubmit={(e) => void submit(e)} noValidate>
+      <form onSubmit={(e) => { e.preventDefault(); void submit(); }} noValidate>
         <Stack>
           <Note tone="danger"><p className="people-done">{t.eraseText}</p></Note>
           <TextInput label={fill(t.typed, { word })} value={typed} autoComplete="off" data-autofocus onChange={(e) => setTyped(e.currentTarget.value)} />

@@ -14,7 +14,7 @@ describe("whoOf", () => {
 
 describe("wordOf", () => {
   it("is what was given", () => {
-    expect(wordOf({ number: "34600111222" })).toBe("34600111222");
-    expect(wordOf({ user_id: "US.1" })).toBe("US.1");
+    expect(wordOf({ number: "34600111222" }, [])).toBe("34600111222");
+    expect(wordOf({ user_id: "US.1" }, [])).toBe("US.1");
   });
 });

@@ -10,5 +10,5 @@ export function whoOf(typed: string): Who | null {
   return /^\d{7,15}$/.test(digits) ? { number: digits } : null;
 }
 
-/** wordOf is what has to be typed again before an erasure. */
-export function wordOf(who: Who): string { return who.number ?? who.user_id ?? who.contact_id ?? ""; }
+/** wordOf is the word that has to be typed before an erasure: the one that was given, or the first identity of a contact. */
+export function wordOf(who: Who, identities: string[]): string { return who.number ?? who.user_id ?? identities[0] ?? who.contact_id ?? ""; }
