@@ -1,13 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -197,15 +195,8 @@ func (s *Store) eraseNotification(ctx context.Context, p *people.Person, seq car
 
 // erasePart erases one recipient of several: in the request, in the message and in the search.
 func (s *Store) erasePart(ctx context.Context, p *people.Person, n *Notification) error {
-	var mine []int
-	messages := map[int64]bool{}
 	seq := carillon.SeqOf(n.ID)
-	for _, id := range p.Messages {
-		if key := carillon.MessageKey(id); key.Seq() == seq {
-			mine, messages[id] = append(mine, key.N()), true
-		}
-	}
-	body, err := withoutContacts(n.Body, mine)
+	body, err := people.WithoutContacts(n.Body, func(i int) bool { return p.Has(seq, i) })
 	if err != nil {
 		return err
 	}
@@ -221,35 +212,6 @@ func (s *Store) erasePart(ctx context.Context, p *people.Person, n *Notification
 		_, err := tx.Exec(ctx, "DELETE FROM search WHERE company_id = $1 AND field = 'number' AND seq = $2 AND value "+tx.DB().In(3), p.CompanyID, int64(seq), keys)
 		return err
 	})
-}
-
-// withoutContacts puts a number of nobody in the place of some contacts of a request.
-func withoutContacts(body string, at []int) (string, error) {
-	if body == "" {
-		return "", nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(body), &fields); err != nil {
-		return "", err
-	}
-	var contacts []json.RawMessage
-	if err := json.Unmarshal(fields["contacts"], &contacts); err != nil {
-		return "", err
-	}
-	for _, i := range at {
-		if i < len(contacts) {
-			contacts[i] = json.RawMessage(`{"number":"` + carillon.ErasedNumber + `"}`)
-		}
-	}
-	var err error
-	if fields["contacts"], err = json.Marshal(contacts); err != nil {
-		return "", err
-	}
-	var b bytes.Buffer
-	w := json.NewEncoder(&b)
-	w.SetEscapeHTML(false)
-	err = w.Encode(fields)
-	return b.String(), err
 }
 
 // eraseRetries deletes the deliveries that wait for events that are gone.

@@ -59,7 +59,7 @@ const (
 func Places() []Place {
 	const company = "company_id = $1 AND "
 	return []Place{
-		{Table: "notification", Where: company + "seq IN {list}", Of: notifications, Kept: true, Hidden: "body company_id sender"},
+		{Table: "notification", Where: company + "seq IN {list}", Of: notifications, Kept: true, Hidden: "company_id sender"},
 		{Table: "message", Where: ofMessage, Of: messages, Kept: true, Hidden: "shard epoch sender"},
 		{Table: "call", Where: company + "number IN {list}", Of: keys, Kept: true, Hidden: "shard epoch node sender company_id"},
 		{Table: "call_attempt", Where: "call IN (SELECT id FROM call WHERE company_id = $1 AND number IN {list})", Of: keys, Kept: true},
@@ -130,11 +130,25 @@ func (x *Place) Rows(ctx context.Context, d *db.DB, p *Person, f func(row map[st
 		if err := rows.Scan(into...); err != nil {
 			return db.Wrap(err, "read "+x.Table)
 		}
-		if err := f(rowOf(columns, values, hidden)); err != nil {
+		row := rowOf(columns, values, hidden)
+		if err := x.narrow(p, row); err != nil {
+			return err
+		}
+		if err := f(row); err != nil {
 			return err
 		}
 	}
 	return db.Wrap(rows.Err(), "read "+x.Table)
+}
+
+// narrow leaves of a request to several the person's part.
+func (x *Place) narrow(p *Person, row map[string]any) (err error) {
+	total, several := row["total"].(int64)
+	if body, ok := row["body"].(string); ok && x.Table == "notification" && several && total > 1 {
+		seq, _ := row["seq"].(int64)
+		row["body"], err = WithoutContacts(body, func(i int) bool { return !p.Has(carillon.Seq(seq), i) })
+	}
+	return err
 }
 
 func rowOf(columns []string, values []any, hidden []string) map[string]any {
