@@ -96,13 +96,6 @@ func TestInboundMessages(t *testing.T) {
 			t.Errorf("%s: %d ignored\n%s", members, cb.Ignored, diff)
 		}
 	}
-	for _, members := range []string{
-		`"type":"text","text":{"body":"Hola"},"from":"+34600111222"`, `"type":"text","text":{"body":"Hola"},"from":"us.1234567"`,
-	} {
-		if cb, err := ParseCallback(inboundBody(members), 7); err != nil || len(cb.Inbound) > 0 || cb.Ignored != 1 {
-			t.Errorf("%s: %+v, %v", members, cb.Inbound, err)
-		}
-	}
 }
 
 func TestReceiptsOfReplies(t *testing.T) {
