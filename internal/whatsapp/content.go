@@ -191,10 +191,16 @@ func (m *inbound) fill(x *provider.Inbound) {
 		x.Order, x.Text = m.Order.read()
 	case "reaction":
 		x.Kind, x.Text, x.ReplyTo = provider.InboundReaction, short(m.Reaction.Emoji, maxEmoji), m.Reaction.MessageID
+		if x.Text == "" && x.ReplyTo == "" { // else a reaction is taken back
+			m.unsupported(x)
+		}
 	case "edit":
 		e := &m.Edit.Message
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundEdited, m.Edit.Of
 		x.Text = string(cmp.Or(e.Text.Body, e.Image.Caption, e.Video.Caption, e.Document.Caption))
+		if x.Text == "" && cmp.Or(e.Image.ID, e.Video.ID, e.Document.ID) == "" { // else a caption is taken away
+			m.unsupported(x)
+		}
 	case "revoke":
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundDeleted, m.Revoke.Of
 	case "system":
@@ -211,7 +217,7 @@ func (m *inbound) fill(x *provider.Inbound) {
 
 // unsupported makes a message one that nothing can be read of: its text is its type.
 func (m *inbound) unsupported(x *provider.Inbound) {
-	x.Kind, x.Text = provider.InboundUnsupported, x.Type
+	x.Kind, x.Event, x.Text = provider.InboundUnsupported, "", x.Type
 	if m.Type == "unsupported" {
 		x.Text = cmp.Or(kindName(m.Unsupported.Type), x.Type)
 	}
@@ -229,9 +235,12 @@ func (m *inbound) interactive(x *provider.Inbound) {
 		x.Kind, x.Type = provider.InboundText, "form"
 		x.Form, x.Text = i.Form.read()
 	case "call_permission_reply":
-		x.Kind, x.Type, x.Event, x.Text = provider.InboundEvent, i.Type, provider.InboundCalls, kindName(i.Calls.Response)
+		x.Kind, x.Type, x.Event, x.Text = provider.InboundEvent, i.Type, provider.InboundCalls, i.Calls.Response
+		if x.Text != "accept" && x.Text != "reject" {
+			m.unsupported(x)
+		}
 	default:
-		x.Type = kindName(i.Type)
+		x.Type = cmp.Or(kindName(i.Type), m.Type)
 		m.unsupported(x)
 	}
 }

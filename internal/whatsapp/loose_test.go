@@ -69,3 +69,30 @@ func TestAListOfOneMayBeItsEntry(t *testing.T) {
 		}
 	}
 }
+
+// A member that is missing is no statement of the person.
+func TestAMessageWithoutItsMemberIsUnsupported(t *testing.T) {
+	const calls = `"type":"interactive","interactive":{"type":"call_permission_reply"`
+	for _, tc := range []struct{ members, kind string }{
+		{`"type":"reaction"`, "reaction"},
+		{`"type":"reaction","reaction":"👍"`, "reaction"},
+		{`"type":"reaction","reaction":{"message_id":""}`, "reaction"},
+		{`"type":"edit"`, "edit"},
+		{`"type":"edit","edit":{"original_message_id":"wamid.X","message":{"type":"image"}}`, "edit"},
+		{`"type":"interactive"`, "interactive"},
+		{`"type":"interactive","interactive":[]`, "interactive"},
+		{calls + `}`, "call_permission_reply"},
+		{calls + `,"call_permission_reply":{"response":"later"}}`, "call_permission_reply"},
+	} {
+		if m := enclosedIn(t, tc.members); m.Kind != provider.InboundUnsupported || m.Text != tc.kind || m.Event != "" || !m.Written() {
+			t.Errorf("%s: %+v", tc.members, m)
+		}
+	}
+	for _, members := range []string{
+		`"type":"edit","edit":{"original_message_id":"wamid.X","message":{"type":"image","image":{"id":"1"}}}`, `"type":"revoke"`,
+	} {
+		if m := enclosedIn(t, members); m.Kind != provider.InboundEvent || m.Event == "" {
+			t.Errorf("%s: %+v", members, m)
+		}
+	}
+}
