@@ -189,10 +189,18 @@ func TestAFormsAnswersAreReadInItsOrder(t *testing.T) {
 	if !strings.HasPrefix(m.Text, "Full name: Ana Díaz\nzeta: 0_L, 1_XL\nagreed: true\n") || m.Label() != "form" {
 		t.Errorf("%s: %q", m.Label(), m.Text)
 	}
-	for _, response := range []string{"", "{}", "[]", `"x"`, `{"flow_token":"t"}`, `{"a":`, `{"a":1`, "null"} {
+	for _, response := range []string{"", " ", "{}", `{"flow_token":"t"}`, "null"} {
 		if m := enclosedIn(t, form(response)); m.Text != "Sent" || m.Form != nil {
 			t.Errorf("%s: %q, %v", response, m.Text, m.Form)
 		}
+	}
+	for _, response := range []string{"[1]", `"x"`, `{"a":`, `{"a":1`, "Ana, 1 Main St"} { // what cannot be read is shown as it came
+		if m := enclosedIn(t, form(response)); m.Text != "Sent\n"+response || m.Form != nil {
+			t.Errorf("%s: %q, %v", response, m.Text, m.Form)
+		}
+	}
+	if m := enclosedIn(t, `"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":{"name":"Ana","guests":2}}}`); m.Text != "name: Ana\nguests: 2" {
+		t.Errorf("answers that are no text: %q", m.Text)
 	}
 	many := "{"
 	for i := range 500 {
