@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/conversation"
+	"carillon/internal/provider"
 	"carillon/internal/store/chats"
 )
 
@@ -16,7 +17,8 @@ const (
 	shown    result = "shown"    // in its conversation
 	declined result = "declined" // its conversation says that there was one, and the person that it could not be taken
 	failed   result = "failed"   // it was given up; its conversation says that there was one
-	ignored  result = "ignored"  // its sender was removed
+	applied  result = "applied"  // the channel's report of another id of the person: there is nothing to show
+	ignored  result = "ignored"  // it names no author, or is to a number that no sender has
 )
 
 // decline records a message that cannot be read, and says so to the person.
@@ -26,6 +28,13 @@ func (m intake) decline(ctx context.Context, t *taking) (result, error) {
 		return shown, err
 	}
 	return declined, m.notice(ctx, t, textsOf(t.conversation.Language).unread)
+}
+
+// Ignore counts messages for which there is no conversation: they name no author, or are to a number that no sender has.
+func (m *Messaging) Ignore(all []provider.Inbound) {
+	for i := range all {
+		m.o.Observer.Wrote(all[i].Label(), string(ignored))
+	}
 }
 
 // notice says something to a person about their message. Of several such messages in a row the first gets it: two machines would otherwise

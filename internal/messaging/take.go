@@ -111,14 +111,15 @@ type taking struct {
 func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbound) (result, error) {
 	s, err := m.o.Sender(ctx, x.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return ignored, nil // it was removed
+		m.o.Log.InfoContext(ctx, "ignore a message to a sender that was removed", "company", x.CompanyID, "kind", in.Label())
+		return ignored, nil
 	}
 	if err != nil {
 		return failed, err
 	}
 	known := m.known(s, in.From, in.UserID)
 	if in.Kind == provider.InboundIdentity { // nothing that a conversation shows
-		return ignored, m.o.Chats.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
+		return applied, m.o.Chats.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
 	}
 	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, known)
 	if err != nil {
