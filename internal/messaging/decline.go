@@ -24,10 +24,18 @@ const (
 // decline records a message that cannot be read, and says so to the person.
 func (m intake) decline(ctx context.Context, t *taking) (result, error) {
 	m.odd(ctx, t)
-	if err := m.note(ctx, t, conversation.NotShown); err != nil || t.Group != "" {
-		return shown, err
+	if err := m.note(ctx, t, conversation.NotShown); err != nil {
+		return failed, err
 	}
-	return declined, m.notice(ctx, t, textsOf(t.conversation.Language).unread)
+	return t.asked(), m.notice(ctx, t, textsOf(t.conversation.Language).unread)
+}
+
+// asked is the result of a message of which the conversation has an event alone: its author is asked for another form, but in a group.
+func (t *taking) asked() result {
+	if t.Group != "" {
+		return shown
+	}
+	return declined
 }
 
 // Ignore counts messages for which there is no conversation: they name no author, or are to a number that no sender has.

@@ -297,7 +297,7 @@ func (m intake) say(ctx context.Context, t *taking) (result, error) {
 		}
 		if f == nil {
 			if err := m.missing(ctx, t, why); err != nil || said.Text == "" {
-				return declined, err
+				return t.asked(), err
 			}
 			break
 		}
