@@ -16,7 +16,7 @@ type result string
 const (
 	shown    result = "shown"    // in its conversation
 	declined result = "declined" // its conversation says that there was one, and the person that it could not be taken
-	failed   result = "failed"   // it was given up; its conversation says that there was one
+	failed   result = "failed"   // it was given up: its conversation says that there was one, and its author is asked for it again
 	applied  result = "applied"  // the channel's report of another id of the person: there is nothing to show
 	ignored  result = "ignored"  // it names no author, or is to a number that no sender has
 )

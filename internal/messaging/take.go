@@ -74,15 +74,15 @@ func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeWaits[min(x.Tries, len(takeWaits)-1)])))
 	}
 	if err != nil {
-		became, err = failed, errors.Join(err, m.notShown(whole, x, &in))
+		became, err = failed, errors.Join(err, m.notShown(whole, x.SenderUID, &in))
 	}
 	m.o.Observer.Wrote(in.Label(), string(became))
 	return true, errors.Join(err, m.o.Store.Done(whole, x))
 }
 
-// notShown has the conversation of a message that could not be taken in say that there was one.
-func (m intake) notShown(ctx context.Context, x *replies.Inbound, in *provider.Inbound) error {
-	s, err := m.o.Sender(ctx, x.SenderUID)
+// notShown has the conversation of a message that could not be taken in say that there was one, and its author be asked for it again.
+func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbound) error {
+	s, err := m.o.Sender(ctx, senderUID)
 	if err != nil || in.Person() == "" || in.Kind == provider.InboundIdentity {
 		return err
 	}
@@ -90,7 +90,12 @@ func (m intake) notShown(ctx context.Context, x *replies.Inbound, in *provider.I
 	if err != nil {
 		return err
 	}
-	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, x.ProviderID, "", chats.Extra{Event: conversation.NotShown})
+	t := &taking{Inbound: in, sender: s, conversation: c}
+	x := chats.Extra{Event: conversation.NotShown, Name: t.writer()}
+	if err := m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, "", x); err != nil || !in.Written() {
+		return err
+	}
+	return m.notice(ctx, t, textsOf(c.Language).givenUp)
 }
 
 // intake makes turns of messages.
