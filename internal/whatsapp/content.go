@@ -294,6 +294,9 @@ func (o *order) read() (*provider.Order, string) {
 	if len(x.Items) == 0 {
 		return nil, lines[0]
 	}
+	if len(o.Items) > maxOrder {
+		lines = append(lines, "…")
+	}
 	return x, strings.Join(notEmpty(lines...), "\n")
 }
 

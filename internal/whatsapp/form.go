@@ -50,11 +50,15 @@ func (f *form) read() ([]provider.Answer, string) {
 	case len(r) == 0:
 		return nil, string(f.Body)
 	}
-	lines := make([]string, len(r))
+	var lines []string
 	for i, a := range r {
-		lines[i] = a.Question + ": " + a.Answer
+		if i == maxAnswers {
+			lines = append(lines, "…")
+			break
+		}
+		lines = append(lines, a.Question+": "+a.Answer)
 	}
-	return r, strings.Join(lines, "\n")
+	return r[:min(len(r), maxAnswers)], strings.Join(lines, "\n")
 }
 
 // fields are the answers of a form, in its order.
@@ -90,7 +94,7 @@ func (f *fields) member(d *json.Decoder, name string, depth int) error {
 	}
 	answer := answerOf(raw)
 	// The token is the company's own, and no answer.
-	if answer == "" || name == "flow_token" || len(*f) >= maxAnswers {
+	if answer == "" || name == "flow_token" || len(*f) > maxAnswers {
 		return nil
 	}
 	*f = append(*f, provider.Answer{Name: short(name, maxAnswerName), Question: question(name), Answer: answer})

@@ -96,3 +96,29 @@ func TestAMessageWithoutItsMemberIsUnsupported(t *testing.T) {
 		}
 	}
 }
+
+// What is left out of a long list is marked.
+func TestALongListIsMarkedWhereItIsCutOff(t *testing.T) {
+	list := func(n int, entry string) string { return strings.TrimSuffix(strings.Repeat(entry+",", n), ",") }
+	for kind, members := range map[string]func(n int) string{
+		"order": func(n int) string {
+			return `"type":"order","order":{"product_items":[` + list(n, `{"product_retailer_id":"A"}`) + `]}`
+		},
+		"contacts": func(n int) string {
+			return `"type":"contacts","contacts":[` + list(n, `{"name":{"first_name":"Ben"}}`) + `]`
+		},
+		"form": func(n int) string {
+			return `"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":{` + list(n, `"a":"b"`) + `}}}`
+		},
+	} {
+		for n, lines := range map[int]int{100: 100, 101: 101, 150: 101} {
+			m := enclosedIn(t, members(n))
+			if all := strings.Split(m.Text, "\n"); len(all) != lines || (all[lines-1] == "…") != (n > 100) {
+				t.Errorf("%s of %d: %d lines, the last %q", kind, n, len(all), all[len(all)-1])
+			}
+			if got := max(len(m.Form), len(m.Cards)); got > 100 || m.Order != nil && len(m.Order.Items) != 100 {
+				t.Errorf("%s of %d has %d entries", kind, n, got)
+			}
+		}
+	}
+}
