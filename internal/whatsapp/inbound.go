@@ -65,6 +65,9 @@ func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	x := provider.Inbound{ID: m.ID, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
 	m.who(&x, names)
 	m.fill(&x)
+	if x.Group != "" {
+		x.Writer = x.Person()
+	}
 	x.Text, x.Payload = cut(printed(x.Text), maxInboundText), short(x.Payload, maxPayload)
 	if !validInboundID(x.ReplyTo) {
 		x.ReplyTo = ""
