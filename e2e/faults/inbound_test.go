@@ -257,10 +257,10 @@ func TestEveryMessageIsShownOrDeclinedOverKills(t *testing.T) {
 			for i, strike := range strikes {
 				strike(posts[i*len(posts)/len(strikes) : (i+1)*len(posts)/len(strikes)])
 			}
-			p.settle()
+			p.comeToRest()
 			p.judge(posts)
 			p.repeat(posts, ops)
-			p.settle()
+			p.comeToRest()
 			if status := p.node.stop(hung); status != 0 {
 				t.Errorf("the node ended with %d", status)
 			}
@@ -269,8 +269,8 @@ func TestEveryMessageIsShownOrDeclinedOverKills(t *testing.T) {
 	}
 }
 
-// settle waits until all messages are taken in, and all replies sent.
-func (p *people) settle() {
+// comeToRest waits until all messages are taken in, and all replies sent.
+func (p *people) comeToRest() {
 	p.t.Helper()
 	p.until("all messages are taken in, and all replies sent", func() bool {
 		return p.count(`SELECT (SELECT COUNT(*) FROM inbound_message WHERE due_at > 0)

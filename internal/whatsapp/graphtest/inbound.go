@@ -91,7 +91,7 @@ func (w *Written) message() (json.RawMessage, error) {
 	return json.Marshal(m)
 }
 
-// WrittenBody is the body of a callback with samples, beside statuses where the text is not empty. A sample with contacts of its own, or
+// WrittenBody is the body of a callback with samples, together with statuses where the text is not empty. A sample with contacts of its own, or
 // bare, is alone.
 func WrittenBody(phoneNumberID, statuses string, all ...*Written) ([]byte, error) {
 	var contacts, messages []string

@@ -4,8 +4,8 @@ import "strings"
 
 const hola = `{"type":"text","text":{"body":"Hola"}}`
 
-// beside is a text with further members.
-func beside(members string) string { return hola[:len(hola)-1] + "," + members + "}" }
+// with is a text with further members.
+func with(members string) string { return hola[:len(hola)-1] + "," + members + "}" }
 
 // malformed are messages with what the channel should not write, or has not written yet.
 func malformed() []Sample {
@@ -85,7 +85,7 @@ func malformedKinds() []Sample {
 			Name: "number that is none", Text: "user_changed_number",
 			Members: `{"type":"system","system":{"type":"user_changed_number","wa_id":"+34"}}`,
 		},
-		{Name: "errors beside a text", Members: beside(`"errors":[{"code":131051}]`), Text: "Hola"},
+		{Name: "errors next to a text", Members: with(`"errors":[{"code":131051}]`), Text: "Hola"},
 	}
 }
 
@@ -95,38 +95,38 @@ func malformedFrames() []Sample {
 		return Sample{Name: name, Members: hola, Contacts: contacts, Text: "Hola"}
 	}
 	return []Sample{
-		{Name: "no id", Members: beside(`"id":null`), Text: "Hola"},
-		{Name: "empty id", Members: beside(`"id":""`), Text: "Hola"},
-		{Name: "id a number", Members: beside(`"id":7`), Text: "Hola"},
-		{Name: "id of two words", Members: beside(`"id":"two words"`), Text: "Hola"},
-		{Name: "long id", Members: beside(`"id":"` + strings.Repeat("x", 600) + `"`), Text: "Hola"},
+		{Name: "no id", Members: with(`"id":null`), Text: "Hola"},
+		{Name: "empty id", Members: with(`"id":""`), Text: "Hola"},
+		{Name: "id a number", Members: with(`"id":7`), Text: "Hola"},
+		{Name: "id of two words", Members: with(`"id":"two words"`), Text: "Hola"},
+		{Name: "long id", Members: with(`"id":"` + strings.Repeat("x", 600) + `"`), Text: "Hola"},
 		{Name: "unsupported without an id", Members: `{"id":null,"type":"unsupported"}`, Text: "unsupported", Declined: true},
-		{Name: "no timestamp", Members: beside(`"timestamp":null`), Text: "Hola"},
-		{Name: "timestamp a number", Members: beside(`"timestamp":NOW`), Text: "Hola"},
-		{Name: "timestamp a list", Members: beside(`"timestamp":["now"]`), Text: "Hola"},
-		{Name: "timestamp in milliseconds", Members: beside(`"timestamp":"NOW000"`), Text: "Hola"},
-		{Name: "timestamp with a fraction", Members: beside(`"timestamp":NOW.5`), Text: "Hola"},
-		{Name: "timestamp before all time", Members: beside(`"timestamp":-5`), Text: "Hola"},
-		{Name: "timestamp to come", Members: beside(`"timestamp":"4102444800"`), Text: "Hola"},
+		{Name: "no timestamp", Members: with(`"timestamp":null`), Text: "Hola"},
+		{Name: "timestamp a number", Members: with(`"timestamp":NOW`), Text: "Hola"},
+		{Name: "timestamp a list", Members: with(`"timestamp":["now"]`), Text: "Hola"},
+		{Name: "timestamp in milliseconds", Members: with(`"timestamp":"NOW000"`), Text: "Hola"},
+		{Name: "timestamp with a fraction", Members: with(`"timestamp":NOW.5`), Text: "Hola"},
+		{Name: "timestamp before all time", Members: with(`"timestamp":-5`), Text: "Hola"},
+		{Name: "timestamp to come", Members: with(`"timestamp":"4102444800"`), Text: "Hola"},
 		{Name: "unsupported of a time to come", Members: `{"type":"unsupported","timestamp":"4102444800"}`, Declined: true},
-		{Name: "author's number a number", Members: beside(`"from":NUMBER`), Text: "Hola"},
-		{Name: "author's number with a plus", Members: beside(`"from":"+NUMBER"`), Text: "Hola"},
-		{Name: "author's parent too", Members: beside(`"from_parent_user_id":"US.ENT.118157"`), Text: "Hola"},
-		{Name: "unnamed", Members: beside(`"from":null,"from_user_id":null`), Unnamed: true},
-		{Name: "named by what is no name", Members: beside(`"from":"no number","from_user_id":"no id"`), Unnamed: true},
+		{Name: "author's number a number", Members: with(`"from":NUMBER`), Text: "Hola"},
+		{Name: "author's number with a plus", Members: with(`"from":"+NUMBER"`), Text: "Hola"},
+		{Name: "author's parent too", Members: with(`"from_parent_user_id":"US.ENT.118157"`), Text: "Hola"},
+		{Name: "unnamed", Members: with(`"from":null,"from_user_id":null`), Unnamed: true},
+		{Name: "named by what is no name", Members: with(`"from":"no number","from_user_id":"no id"`), Unnamed: true},
 		{
 			Name: "named by another type", Unnamed: true,
 			Members: `{"from":{"n":NUMBER},"from_user_id":[[]],"type":"image","image":{"id":"png"}}`,
 		},
 		{Name: "unnamed of an unknown type", Members: `{"from":"","from_user_id":"","type":"hologram_v9"}`, Unnamed: true},
 		{Name: "in the place of its list", Members: hola, Bare: true, Text: "Hola"},
-		{Name: "answer to nothing that is known", Members: beside(`"context":{"from":"15555550100","id":"wamid.unknown"}`), Text: "Hola"},
-		{Name: "context of another type", Members: beside(`"context":[1]`), Text: "Hola"},
-		{Name: "new members", Members: beside(`"new_in_v99":{"a":[1,{"b":null}]},"text":{"body":"Hola","preview":[[{}]]}`), Text: "Hola"},
-		{Name: "nested a thousand times", Members: beside(`"x":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000)), Text: "Hola"},
-		{Name: "no group", Members: beside(`"group_id":null`), Text: "Hola"},
-		{Name: "empty group", Members: beside(`"group_id":" "`), Text: "Hola"},
-		{Name: "group a number", Group: "12036304", Members: beside(`"group_id":12036304`), Text: "Hola"},
+		{Name: "answer to nothing that is known", Members: with(`"context":{"from":"15555550100","id":"wamid.unknown"}`), Text: "Hola"},
+		{Name: "context of another type", Members: with(`"context":[1]`), Text: "Hola"},
+		{Name: "new members", Members: with(`"new_in_v99":{"a":[1,{"b":null}]},"text":{"body":"Hola","preview":[[{}]]}`), Text: "Hola"},
+		{Name: "nested a thousand times", Members: with(`"x":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000)), Text: "Hola"},
+		{Name: "no group", Members: with(`"group_id":null`), Text: "Hola"},
+		{Name: "empty group", Members: with(`"group_id":" "`), Text: "Hola"},
+		{Name: "group a number", Group: "12036304", Members: with(`"group_id":12036304`), Text: "Hola"},
 		{
 			Name: "reaction in a group", Group: "group-3", Text: "👍",
 			Members: `{"type":"reaction","reaction":{"message_id":"x","emoji":"👍"},"group_id":"group-3"}`,
