@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"time"
 
 	"carillon"
 	"carillon/internal/share"
@@ -25,7 +26,7 @@ func (x *People) Begin(ctx context.Context, by share.Holder, q people.Query) (*E
 		place.Release()
 		return nil, err
 	}
-	return &Export{x, p, place}, nil
+	return &Export{x, p, place, time.Now()}, nil
 }
 
 // Export is an archive of one person on its way. Close it.
@@ -33,6 +34,7 @@ type Export struct {
 	people *People
 	person *people.Person
 	place  *share.Place
+	at     time.Time
 }
 
 // Close gives the export's place back.
@@ -53,9 +55,13 @@ func (e *Export) WriteTo(ctx context.Context, w io.Writer) error {
 	return z.Close()
 }
 
+func (e *Export) create(z *zip.Writer, name string) (io.Writer, error) {
+	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: e.at})
+}
+
 // rows writes person.json, a row at a time.
 func (e *Export) rows(ctx context.Context, z *zip.Writer) error {
-	w, err := z.Create("person.json")
+	w, err := e.create(z, "person.json")
 	if err != nil {
 		return err
 	}
@@ -66,39 +72,50 @@ func (e *Export) rows(ctx context.Context, z *zip.Writer) error {
 	if _, err := fmt.Fprintf(w, "{\n\"identities\": %s", identities); err != nil {
 		return err
 	}
+	last, separator := "", ""
 	for _, place := range people.Places() {
 		if place.Table == "search" || place.Table == "file_part" { // an index, and the files themselves
 			continue
 		}
-		first := true
-		if _, err := fmt.Fprintf(w, ",\n%q: [", place.Table); err != nil {
-			return err
+		if place.Table != last {
+			if last != "" {
+				_, _ = io.WriteString(w, "]")
+			}
+			if _, err := fmt.Fprintf(w, ",\n%q: [", place.Table); err != nil {
+				return err
+			}
+			separator = "\n  "
 		}
+		last = place.Table
 		if err := place.Rows(ctx, e.people.store.DB, e.person, func(row map[string]any) error {
-			text, err := json.Marshal(row)
+			text, err := json.Marshal(opened(row))
 			if err != nil {
 				return err
 			}
-			separator := ",\n  "
-			if first {
-				separator, first = "\n  ", false
-			}
 			_, err = io.WriteString(w, separator+string(text))
+			separator = ",\n  "
 			return err
 		}); err != nil {
 			return err
 		}
-		if _, err := io.WriteString(w, "]"); err != nil {
-			return err
+	}
+	_, err = io.WriteString(w, "]\n}\n")
+	return err
+}
+
+// opened returns a row with the documents in it as what they are, but for what the person wrote.
+func opened(row map[string]any) map[string]any {
+	for name, value := range row {
+		if text, ok := value.(string); ok && name != "text" && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+			row[name] = json.RawMessage(text)
 		}
 	}
-	_, err = io.WriteString(w, "\n}\n")
-	return err
+	return row
 }
 
 // conversations writes what was said, a line a turn.
 func (e *Export) conversations(ctx context.Context, z *zip.Writer) error {
-	w, err := z.Create("conversations.txt")
+	w, err := e.create(z, "conversations.txt")
 	if err != nil {
 		return err
 	}
@@ -117,14 +134,33 @@ func (e *Export) conversations(ctx context.Context, z *zip.Writer) error {
 					return err
 				}
 			}
-			text := strings.ReplaceAll(fmt.Sprint(row["text"]), "\n", "\n    ")
-			_, err := fmt.Fprintf(w, "%v %v: %s\n", row["at"], row["author"], text)
+			_, err := fmt.Fprintf(w, "%v %v: %s\n", row["at"], row["author"], lineOf(row))
 			return err
 		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lineOf is a turn in words: its text, the event that it is, the name of its file.
+func lineOf(row map[string]any) string {
+	var extra struct {
+		Event string
+		File  *struct{ Name string }
+	}
+	_ = json.Unmarshal([]byte(fmt.Sprint(row["payload"])), &extra) // "" where a turn has none
+	var parts []string
+	if extra.Event != "" {
+		parts = append(parts, "("+extra.Event+")")
+	}
+	if text := fmt.Sprint(row["text"]); text != "" {
+		parts = append(parts, strings.ReplaceAll(text, "\n", "\n    "))
+	}
+	if extra.File != nil {
+		parts = append(parts, "["+extra.File.Name+"]")
+	}
+	return strings.Join(parts, " ")
 }
 
 func (e *Export) files(ctx context.Context, z *zip.Writer) error {
@@ -142,7 +178,7 @@ func (e *Export) files(ctx context.Context, z *zip.Writer) error {
 		}
 	}
 	for _, f := range all {
-		w, err := z.Create("files/" + f.id + "-" + f.name)
+		w, err := e.create(z, "files/"+f.id+"-"+f.name)
 		if err != nil {
 			return err
 		}

@@ -88,8 +88,11 @@ func TestAnExportOpensAndIsComplete(t *testing.T) {
 	if texts["files/f1-ticket.txt"] != "ticket" {
 		t.Errorf("the files are %q", texts)
 	}
-	if said := texts["conversations.txt"]; !strings.Contains(said, "visitor: When do you open?") || strings.Contains(said, "A regular") {
+	if said := texts["conversations.txt"]; !strings.Contains(said, "visitor: When do you open?\n") || strings.Contains(said, "A regular") {
 		t.Errorf("the conversations are %q", said)
+	}
+	if n := strings.Count(texts["person.json"], `"turn": [`); n != 1 {
+		t.Errorf("turns stand in %d places", n)
 	}
 	var all map[string][]any
 	if err := json.Unmarshal([]byte(texts["person.json"]), &all); err != nil {

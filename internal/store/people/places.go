@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/db"
+	"carillon/internal/store/rank"
 )
 
 // Place is a table with rows of one person.
@@ -60,8 +61,8 @@ func Places() []Place {
 	const company = "company_id = $1 AND "
 	return []Place{
 		{Table: "notification", Where: company + "seq IN {list}", Of: notifications, Kept: true, Hidden: "company_id sender"},
-		{Table: "message", Where: ofMessage, Of: messages, Kept: true, Hidden: "shard epoch sender"},
-		{Table: "call", Where: company + "number IN {list}", Of: keys, Kept: true, Hidden: "shard epoch node sender company_id"},
+		{Table: "message", Where: ofMessage, Of: messages, Kept: true, Hidden: "shard epoch sender class q hold rank"},
+		{Table: "call", Where: company + "number IN {list}", Of: keys, Kept: true, Hidden: "shard epoch node sender company_id class q hold"},
 		{Table: "call_attempt", Where: "call IN (SELECT id FROM call WHERE company_id = $1 AND number IN {list})", Of: keys, Kept: true},
 		{Table: "search", Where: company + "field = 'number' AND value IN {list}", Of: keys, Kept: true, Hidden: "company_id"},
 		{Table: "question", Where: company + "conversation_id IN {list}", Of: conversations, Hidden: "company_id words"},
@@ -130,9 +131,15 @@ func (x *Place) Rows(ctx context.Context, d *db.DB, p *Person, f func(row map[st
 		if err := rows.Scan(into...); err != nil {
 			return db.Wrap(err, "read "+x.Table)
 		}
-		row := rowOf(columns, values, hidden)
+		row := rowOf(columns, values)
+		if n, ranked := row["rank"].(int64); ranked {
+			row["state"] = rank.Rank(n).State()
+		}
 		if err := x.narrow(p, row); err != nil {
 			return err
+		}
+		for _, name := range hidden {
+			delete(row, name)
 		}
 		if err := f(row); err != nil {
 			return err
@@ -151,7 +158,7 @@ func (x *Place) narrow(p *Person, row map[string]any) (err error) {
 	return err
 }
 
-func rowOf(columns []string, values []any, hidden []string) map[string]any {
+func rowOf(columns []string, values []any) map[string]any {
 	row := make(map[string]any, len(columns))
 	for i, name := range columns {
 		value := values[i]
@@ -165,9 +172,6 @@ func rowOf(columns []string, values []any, hidden []string) map[string]any {
 			}
 		}
 		row[name] = value
-	}
-	for _, name := range hidden {
-		delete(row, name)
 	}
 	return row
 }
