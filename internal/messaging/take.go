@@ -91,7 +91,9 @@ func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbo
 		return err
 	}
 	t := &taking{Inbound: in, sender: s, conversation: c}
-	x := chats.Extra{Event: conversation.NotShown, Name: t.writer()}
+	x := chats.Extra{
+		Event: conversation.NotShown, Name: t.writer(), Enclosed: provider.Enclosed{Group: in.Group, Writer: in.Writer},
+	}
 	if err := m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, "", x); err != nil || !in.Written() {
 		return err
 	}

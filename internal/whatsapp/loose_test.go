@@ -35,7 +35,7 @@ func TestInboundMessagesAreReadInEitherType(t *testing.T) {
 		},
 		{
 			`"type":"text","text":{"body":"Hola"},"group_id":120363`,
-			provider.Inbound{Kind: provider.InboundText, Text: "Hola", Enclosed: provider.Enclosed{Group: "120363"}},
+			provider.Inbound{Kind: provider.InboundText, Text: "Hola", Enclosed: provider.Enclosed{Group: "120363", Writer: "34600111222"}},
 		},
 		{
 			`"type":"system","system":{"type":"user_changed_number","wa_id":34600999888}`,
