@@ -132,7 +132,8 @@ func TestMessagesThatNoConversationShowsAreCountedAndLogged(t *testing.T) {
 	}
 	const ours, theirs = `"metadata":{"phone_number_id":"1000001"},`, `"metadata":{"phone_number_id":"1000009"},`
 	r.deliver([]byte(`{"object":"whatsapp_business_account","entry":[{"id":"2000001","changes":[`+strings.Join([]string{
-		change(ours, `{"id":"a",`+hello), change(ours, `{"from":"no number","id":"b","type":"image","image":{"id":"1","caption":"Look"}},{},null`),
+		change(ours, `{"id":"a",`+hello),
+		change(ours, `{"from":"no number","id":"b","type":"image","image":{"id":"1","caption":"Look"}},{},null`),
 		change(theirs, `{"from":"34600111222","id":"c",`+hello), change("", `{"from":"34600111222","id":"d",`+hello),
 		change(ours, `{"from":"34600111222","id":"e",`+hello),
 	}, ",")+`]}]}`), 200)
@@ -243,7 +244,9 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 		for _, texts := range got {
 			slices.Sort(texts)
 		}
-		want := map[string][]string{"ours": {"to our second", "to ours"}, "theirs": {"to theirs"}, "beside": {"beside"}, "ignored": {"in its name", "to nobody"}}
+		want := map[string][]string{
+			"ours": {"to our second", "to ours"}, "theirs": {"to theirs"}, "beside": {"beside"}, "ignored": {"in its name", "to nobody"},
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

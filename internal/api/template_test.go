@@ -109,7 +109,8 @@ func graphCallback() Callback {
 			inbound, elsewhere := c.InboundFor(s.Settings)
 			return CallbackEvents{
 				Receipts: c.Receipts, Templates: c.Templates, Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings),
-				Ignored: c.Ignored, Inbound: inbound, Elsewhere: elsewhere, Unnamed: c.Unnamed, Replies: c.Replies, Preferences: c.PreferencesFor(s.Settings),
+				Ignored: c.Ignored, Inbound: inbound, Elsewhere: elsewhere, Unnamed: c.Unnamed,
+				Replies: c.Replies, Preferences: c.PreferencesFor(s.Settings),
 			}, err
 		},
 	}

@@ -157,8 +157,11 @@ func (w *sampled) check() {
 		return
 	}
 	window, err := w.db.Replies().Window(w.t.Context(), w.company.ID, id)
-	closes := func(after time.Duration) time.Time { return w.now().Add(after) }
-	if err != nil || window != nil && (w.Group != "" || window.Until.Before(closes(23*time.Hour)) || window.Until.After(closes(25*time.Hour))) {
+	closes := func() bool { // in a day
+		left := window.Until.Sub(w.now())
+		return left > 23*time.Hour && left < 25*time.Hour
+	}
+	if err != nil || window != nil && (w.Group != "" || !closes()) {
 		w.t.Errorf("%s: the window is %+v, %v", who, window, err)
 	}
 	said := map[string]int{}

@@ -98,7 +98,11 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 }
 
 func TestMessagesMayNameNoAuthor(t *testing.T) {
-	for _, from := range []string{``, `"from":"us.1234567",`, `"from":3.4e10,`, `"from":"++34600111222",`, `"from":["34600111222"],`, `"from":"",`, `"from":null,"from_user_id":null,`, `"from":"no number","from_user_id":"no id",`, `"from_user_id":7,`} {
+	for _, from := range []string{
+		``, `"from":"us.1234567",`, `"from":3.4e10,`, `"from":"++34600111222",`,
+		`"from":["34600111222"],`, `"from":"",`,
+		`"from":null,"from_user_id":null,`, `"from":"no number","from_user_id":"no id",`, `"from_user_id":7,`,
+	} {
 		cb, err := ParseCallback(changeBody("messages", `{"metadata":{"phone_number_id":"1000001"},"messages":[{`+from+
 			`"id":"wamid.1","timestamp":"1767225600","type":"text","text":{"body":"Hola"}}]}`), 7)
 		if err != nil || len(cb.Inbound) != 0 || len(cb.Unnamed) != 1 || cb.Unnamed[0].Label() != "text" {

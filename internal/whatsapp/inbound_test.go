@@ -199,7 +199,8 @@ func TestAFormsAnswersAreReadInItsOrder(t *testing.T) {
 			t.Errorf("%s: %q, %v", response, m.Text, m.Form)
 		}
 	}
-	if m := enclosedIn(t, `"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":{"name":"Ana","guests":2}}}`); m.Text != "name: Ana\nguests: 2" {
+	const value = `"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":{"name":"Ana","guests":2}}}`
+	if m := enclosedIn(t, value); m.Text != "name: Ana\nguests: 2" {
 		t.Errorf("answers that are no text: %q", m.Text)
 	}
 	many := "{"

@@ -91,8 +91,8 @@ func (w *Written) message() (json.RawMessage, error) {
 	return json.Marshal(m)
 }
 
-// WrittenBody is the body of a callback with samples, together with statuses where the text is not empty. A sample with contacts of its own, or
-// bare, is alone.
+// WrittenBody is the body of a callback with samples, together with statuses where the text is not empty. A sample with contacts of its
+// own, or bare, is alone.
 func WrittenBody(phoneNumberID, statuses string, all ...*Written) ([]byte, error) {
 	var contacts, messages []string
 	for _, w := range all {
@@ -160,9 +160,18 @@ func wellFormed() []Sample {
 		{Name: "address", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"address_message","body":"Ana, 1 Main St",
 			"response_json":"{\"saved_address_id\":\"a1\",\"values\":{\"in_pin_code\":\"400063\",\"city\":\"Mumbai\"}}"}}}`, Text: "Mumbai"},
 		{Name: "form without answers", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":"{}"}}}`, Text: "Sent"},
-		{Name: "form whose answers are no text", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":{"name":"Eva"}}}}`, Text: "name: Eva"},
-		{Name: "form whose answers are no JSON", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":"{\"a\":"}}}`, Text: `{"a":`},
-		{Name: "form of another type", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":[1,2]}}}`, Text: "[1,2]"},
+		{
+			Name: "form whose answers are no text", Text: "name: Eva",
+			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":{"name":"Eva"}}}}`,
+		},
+		{
+			Name: "form whose answers are no JSON", Text: `{"a":`,
+			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":"{\"a\":"}}}`,
+		},
+		{
+			Name: "form of another type", Text: "[1,2]",
+			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":[1,2]}}}`,
+		},
 		{Name: "permission for calls", Members: `{"type":"interactive","interactive":{"type":"call_permission_reply","call_permission_reply":{"response":"accept","is_permanent":true,"response_source":"user_action"}}}`, Text: "accept"},
 		{Name: "interactive of a new type", Members: `{"type":"interactive","interactive":{"type":"poll_reply","poll_reply":{"id":"1"}}}`, Declined: true},
 		{Name: "order", Members: `{"type":"order","order":{"catalog_id":"c1","text":"Quickly please","product_items":[
