@@ -263,22 +263,12 @@ func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.K
 		if err != nil {
 			return err
 		}
-		gone, err := read(ctx, tx, companyID, texts(people))
+		gone, err := lift(ctx, tx, companyID, people, func(*Suppression) bool { return true })
 		if err != nil || len(gone) == 0 {
 			return err
 		}
 		removed = true
-		addresses := make([]string, len(gone))
-		for i := range gone {
-			addresses[i] = gone[i].Address()
-		}
-		slices.Sort(addresses)
-		addresses = slices.Compact(addresses)
-		if _, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2),
-			companyID, tx.DB().List(addresses)); err != nil {
-			return err
-		}
-		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addresses)
+		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addressesOf(gone))
 	})
 	return removed, db.Wrap(err, "remove suppression")
 }
