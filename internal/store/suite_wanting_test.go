@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/identity"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/suppressions"
 )
@@ -21,6 +23,7 @@ func wanting() []sentence {
 		{"people without a number are on the list by their ids", idsAreListed},
 		{"a number that a teammate noted of somebody stays suppressed as its owner wants", notedNumberIsItsOwners},
 		{"who had a number stays suppressed, also under another number", formerOwnerStaysSuppressed},
+		{"a number that becomes known while its person is suppressed is suppressed too", knownMeanwhile},
 	}
 }
 
@@ -223,4 +226,46 @@ func formerOwnerStaysSuppressed(t *testing.T, r *rig) {
 	if x, err := r.Suppression(t.Context(), ours, identity.User("US.3")); err != nil || x.Type != suppressions.Marketing {
 		t.Errorf("who had it has %+v, %v", x, err)
 	}
+}
+
+// A suppression is stored while the person's first message by a number is taken in: the transactions do not see each other's rows.
+func knownMeanwhile(t *testing.T, r *rig) {
+	id := personOf("w", "US.1")
+	r.meets(t, ours, []identity.Identity{id})
+	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.Exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", ours); err != nil { // as AddSuppressions does
+				return err
+			}
+			_, err := suppressions.Place(ctx, tx.Tx, ours, suppressions.Suppression{Type: suppressions.All, CreatedAt: r.now}, "US.1")
+			close(begun)
+			<-end
+			return err
+		})
+	}()
+	<-begun
+	met := make(chan struct{})
+	go func() {
+		defer close(met)
+		r.meets(t, ours, []identity.Identity{line("34600111222"), id})
+	}()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for waits := r.Engine() == "sqlite"; !waits; {
+		select {
+		case <-met: // it waits for nothing
+			waits = true
+		case <-look.C:
+			if err := r.Row(t.Context(), []any{&waits}, "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	close(end)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	<-met
+	r.suppressedAre(t, ours, map[string]bool{"34600111222": true})
 }

@@ -244,6 +244,9 @@ func (b bulk) add(companyID string, x *Suppression) {
 // Spread has all that a contact is known by be suppressed as any of it is: what somebody wanted by their id counts for a number that
 // becomes known later, and the other way round. What is wanted at a number that a teammate noted may be somebody else's wish.
 func Spread(ctx context.Context, tx *db.Tx, companyID string, all []identity.Identity) error {
+	if err := awaitChanges(ctx, tx, companyID); err != nil {
+		return err
+	}
 	p := &person{}
 	for _, x := range all {
 		p.add(x)
@@ -261,6 +264,15 @@ func Spread(ctx context.Context, tx *db.Tx, companyID string, all []identity.Ide
 		return cmp.Or(cmp.Compare(a.Type, b.Type), a.CreatedAt.Compare(b.CreatedAt)) // all comes before marketing
 	})
 	return write(ctx, tx, companyID, strictest, people, slices.Concat(wanted, others), nil)
+}
+
+// awaitChanges lets changes of a company's list end that do not see a new identity yet. SQLite has one writer.
+func awaitChanges(ctx context.Context, tx *db.Tx, companyID string) error {
+	if tx.SQLite() {
+		return nil
+	}
+	_, err := tx.Exec(ctx, "SELECT 1 FROM company WHERE id = $1 FOR SHARE", companyID)
+	return db.Wrap(err, "wait for changes of suppressions")
 }
 
 // lift removes what is on a company's list of people and fulfils a condition, and returns it: first what they are known by, then what was
