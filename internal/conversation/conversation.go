@@ -155,7 +155,7 @@ type Start struct {
 	Contact  chats.Contact       // company, widget, visitor id, whether it is verified; name, e-mail, language where they are known
 	Known    []identity.Identity // instead of widget and visitor id: see chats.Open, also of Became and Shared
 	Became   []identity.Identity
-	Shared   []identity.Identity
+	Shared   string
 	Channel  string
 	AgentID  string // "": a teammate answers, or a flow
 	Language string

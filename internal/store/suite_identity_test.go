@@ -24,6 +24,8 @@ func identifying() []sentence {
 		{"contacts that are joined keep their conversations, of which one is open", contactsAreJoined},
 		{"a number that changes hands takes no history and no replies along", numberPassesOn},
 		{"a contact with another number and another id is the same one, done once or twice", contactBecomesAnother},
+		{"who gets a number is nobody whose other numbers are known", newcomerHasNoOtherLines},
+		{"an id that was replaced leads to nobody", replacedIDIsNobodys},
 		{"a number that a person gives is theirs unless it is another contact's", numberIsShared},
 		{"what a channel reports of a recipient is kept where it matters", reportsAreLearned},
 		{"a contact that a program before schema 37 made is found by any form", olderContactIsFound},
@@ -202,6 +204,13 @@ func numberPassesOn(t *testing.T, r *rig) {
 	if w, err := r.Replies().Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "" || w.UserID != "US.1" || !w.Until.After(r.now) {
 		t.Errorf("the window of who had it is %+v, %v", w, err)
 	}
+	// A receipt of a message to who had it comes late.
+	late := chats.Report{Number: "525512345601", As: "5215512345601", Person: &first}
+	if err := r.Chats().Learn(t.Context(), ours, []chats.Report{late}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.checkKnown(t, before.Contact.ID, "person w US.1")
+	r.checkKnown(t, after.Contact.ID, "line 525512345601", "person w US.2")
 	// One who is known by the number alone gets nothing any more.
 	third, other := personOf("w", "US.3"), line("34600111222")
 	alone := r.meets(t, ours, []identity.Identity{other})
@@ -218,6 +227,41 @@ func numberPassesOn(t *testing.T, r *rig) {
 	if w, err := r.Replies().Window(t.Context(), ours, alone.Conversation.ID); err != nil || w.Number != "" || w.Until.After(r.now) {
 		t.Errorf("the window of the number alone is %+v, %v", w, err)
 	}
+}
+
+// Before the first message of who has the number now is taken in, the other numbers of who had it say nothing about them.
+func newcomerHasNoOtherLines(t *testing.T, r *rig) {
+	first, second := personOf("w", "US.1"), personOf("w", "US.2")
+	before := r.meets(t, ours, []identity.Identity{line("34600111222"), first})
+	r.meets(t, ours, []identity.Identity{first}, func(o *chats.Open) { o.Shared = "34600111333" })
+	r.checkKnown(t, before.Contact.ID, "line 34600111222", "line 34600111333", "person w US.1")
+	for _, x := range []struct {
+		who  string
+		is   []identity.Identity
+		want []string
+	}{
+		{"who had it", []identity.Identity{line("34600111222"), first}, []string{"34600111222", "34600111333"}},
+		{"who has it now", []identity.Identity{line("34600111222"), second}, []string{"34600111222"}},
+		{"somebody by the number alone", []identity.Identity{line("34600111222")}, []string{"34600111222", "34600111333"}},
+		{"an id of another account", []identity.Identity{line("34600111222"), personOf("w2", "US.2")}, []string{"34600111222", "34600111333"}},
+	} {
+		lines, err := r.Chats().LinesOf(t.Context(), ours, x.is)
+		if err != nil || !slices.Equal(lines, identity.Numbers(x.want...)) {
+			t.Errorf("the lines of %s are %v, %v", x.who, lines, err)
+		}
+	}
+}
+
+func replacedIDIsNobodys(t *testing.T, r *rig) {
+	old, now := personOf("w", "US.1"), personOf("w", "US.2")
+	before := r.meets(t, ours, []identity.Identity{old})
+	if err := r.Chats().Renew(t.Context(), ours, []identity.Identity{old}, []identity.Identity{now}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if late := r.meets(t, ours, []identity.Identity{old}); late.Contact.ID == before.Contact.ID {
+		t.Error("a message by the old id is the contact's")
+	}
+	r.checkKnown(t, before.Contact.ID, "person w US.2")
 }
 
 func contactBecomesAnother(t *testing.T, r *rig) {
@@ -277,16 +321,16 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 func numberIsShared(t *testing.T, r *rig) {
 	id := personOf("w", "US.1")
 	shares := func(number string) func(o *chats.Open) {
-		return func(o *chats.Open) { o.Shared = []identity.Identity{line(number)} }
+		return func(o *chats.Open) { o.Shared = number }
 	}
 	first := r.meets(t, ours, []identity.Identity{id}, shares("5215512345601"))
-	if first.Contact.Number != "525512345601" {
+	if first.Contact.Number != "5215512345601" { // as it was given, for it is dialled
 		t.Errorf("the contact is %+v", first.Contact)
 	}
 	r.checkKnown(t, first.Contact.ID, "line 525512345601", "person w US.1")
 	other := r.meets(t, ours, []identity.Identity{line("34600111222")})
 	again := r.meets(t, ours, []identity.Identity{id}, shares("34600111222"))
-	if again.Contact.ID != first.Contact.ID || again.Contact.Number != "525512345601" {
+	if again.Contact.ID != first.Contact.ID || again.Contact.Number != "5215512345601" {
 		t.Errorf("the contact is %+v", again.Contact)
 	}
 	r.checkKnown(t, other.Contact.ID, "line 34600111222")

@@ -31,14 +31,22 @@ type Open struct {
 	Known []identity.Identity
 	// Became are the identities that the channel says the person has now instead of those in Known.
 	Became []identity.Identity
-	// Shared are lines that the person gave as their own. One that is another contact's stays theirs.
-	Shared []identity.Identity
+	// Shared is a number that the person gave as their own. One that is another contact's stays theirs.
+	Shared string
 
 	Made bool
 }
 
 // Open stores an Open, whose Contact and Conversation are then those found or made.
 func (s *Store) Open(ctx context.Context, o *Open) error { return s.opens.Commit(ctx, s.d, o) }
+
+// shared is the line of the number that the person gave.
+func (o *Open) shared() []identity.Identity {
+	if o.Shared == "" {
+		return nil
+	}
+	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(o.Shared)}}
+}
 
 func (s *Store) applyOpens(ctx context.Context, tx *db.Tx, opens []*Open, _ bool) error {
 	if err := lockIdentities(ctx, tx, opens); err != nil {
@@ -93,9 +101,9 @@ func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, er
 	for _, x := range present {
 		o.Contact.Verified = o.Contact.Verified && x.Kind != identity.Caller
 	}
-	for _, x := range o.Shared {
+	for _, x := range o.shared() {
 		if owner := claims.owned[x]; owner == "" || owner == id {
-			o.Contact.Number, present = cmp.Or(o.Contact.Number, x.Key.String()), append(slices.Clip(present), x)
+			o.Contact.Number, present = cmp.Or(o.Contact.Number, o.Shared), append(slices.Clip(present), x)
 		}
 	}
 	var contact *Contact
