@@ -14,31 +14,31 @@ type result string
 
 const (
 	shown    result = "shown"    // in its conversation
-	declined result = "declined" // its conversation says that there was one, and the person that it could not be taken
+	declined result = "declined" // its conversation says that there was one, and the person was asked for another form
 	failed   result = "failed"   // it was given up; its conversation says that there was one
-	ignored  result = "ignored"  // its sender was removed
+	ignored  result = "ignored"  // its sender was removed, or it is a report of another id, which nobody reads
 )
 
 // decline records a message that cannot be read, and says so to the person.
 func (m intake) decline(ctx context.Context, t *taking) (result, error) {
 	m.odd(ctx, t)
-	if err := m.note(ctx, t, conversation.NotShown); err != nil || t.Group != "" {
-		return shown, err
+	if err := m.note(ctx, t, conversation.NotShown); err != nil {
+		return failed, err
 	}
-	return declined, m.notice(ctx, t, textsOf(t.conversation.Language).unread)
+	return m.notice(ctx, t, textsOf(t.conversation.Language).unread)
 }
 
 // notice says something to a person about their message. Of several such messages in a row the first gets it: two machines would otherwise
 // write to each other for ever. In a group nothing is said.
-func (m intake) notice(ctx context.Context, t *taking, text string) error {
+func (m intake) notice(ctx context.Context, t *taking, text string) (result, error) {
 	if t.Group != "" {
-		return nil
+		return shown, nil
 	}
 	last, err := m.lastSaid(ctx, t.conversation)
 	if err != nil || last != nil && last.Text == text {
-		return err
+		return declined, err
 	}
-	return m.o.Conversations.Runner.Say(ctx, t.sender.CompanyID, t.conversation.ID, t.ID+":notice", text)
+	return declined, m.o.Conversations.Runner.Say(ctx, t.sender.CompanyID, t.conversation.ID, t.ID+":notice", text)
 }
 
 // lookBack is the number of turns that are searched for the company's last one.

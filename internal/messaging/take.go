@@ -295,8 +295,9 @@ func (m intake) say(ctx context.Context, t *taking) (result, error) {
 			return failed, err
 		}
 		if f == nil {
-			if err := m.missing(ctx, t, why); err != nil || said.Text == "" {
-				return declined, err
+			became, err := m.missing(ctx, t, why)
+			if err != nil || said.Text == "" {
+				return became, err
 			}
 			break
 		}

@@ -222,9 +222,6 @@ type preference struct {
 	Timestamp seconds `json:"timestamp"`
 }
 
-// personID is the form of the channel's ids of people.
-var personID = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
-
 // addPreferences adds wishes about marketing, the earliest first. The channel has no others yet.
 func (cb *Callback) addPreferences(v *value) {
 	id := string(v.Metadata.PhoneNumberID)
@@ -232,12 +229,9 @@ func (cb *Callback) addPreferences(v *value) {
 		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
 	}
 	for _, w := range v.Wishes {
-		p := provider.Preference{Stop: w.Value == "stop", At: w.Timestamp.instant()}
+		p := provider.Preference{Stop: w.Value == "stop", At: w.Timestamp.instant(), UserID: userID(w.UserID)}
 		if carillon.ValidNumber(w.WaID) {
 			p.Number = w.WaID
-		}
-		if personID.MatchString(w.UserID) {
-			p.UserID = w.UserID
 		}
 		if w.Category != "marketing_messages" || !p.Stop && w.Value != "resume" || len(p.Addresses()) == 0 {
 			cb.Ignored++
