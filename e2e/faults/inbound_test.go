@@ -11,7 +11,7 @@ import (
 )
 
 // inboundForms are messages of type text in every form, and malformed ones: what stands next to who wrote it, and the contacts of the
-// callback. Each is shown in the conversation of who wrote it, or the conversation says that there was a message that cannot be shown.
+// callback. Each is shown in the conversation of its author, or the conversation says that there was a message that cannot be shown.
 var inboundForms = []struct{ message, contacts string }{
 	{`"type":"text","text":{"body":"Hola"}`, `[]`},
 	{`"type":"text","text":{"body":"Hola"},"context":{"from":"15555550100","id":"wamid.unknown"}`, `[]`},

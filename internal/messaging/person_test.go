@@ -135,7 +135,7 @@ func TestStopByAnIDHoldsForTheNumber(t *testing.T) {
 	})
 }
 
-// A flow goes on with what another form of the number writes, and begins by it where the notification went to the dialled one.
+// A flow goes on with a message from another form of the number, and begins by it where the notification went to the dialled one.
 func TestAFlowIsOneForAllFormsOfANumber(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.flows.lay("order", flow.Trigger{Event: "order-shipped"}, `[{"say": "Shall we?"}, {"ask": "go"}, {"say": "{{go}}!"}]`)

@@ -60,7 +60,7 @@ type rig struct {
 
 	mu      sync.Mutex
 	ahead   time.Duration // of the clock
-	stands  time.Time     // where the clock stands still; zero: it goes
+	stands  time.Time     // where the clock stands still; zero while it runs
 	screens []events.Event
 	bound   map[string][]*chats.Bound // by number: the notifications that it may reply to, the newest first
 

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/whatsapp/graphtest"
 )
 
-// counts are what became of messages, as metrics have it.
+// counts are the results of messages, as metrics count them.
 type counts struct {
 	mu  sync.Mutex
 	all map[string]int // by label and result

@@ -2,7 +2,7 @@ package messaging
 
 import "strings"
 
-// texts are what the program itself says to people, in one language.
+// texts are the program's own words to people, in one language.
 type texts struct {
 	stopped, started string
 	unread           string            // of a message that cannot be read

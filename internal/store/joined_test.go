@@ -10,7 +10,7 @@ import (
 )
 
 // Contacts of two forms of one number, which programs before schema 37 made, become one: with the conversations of both, of which one is
-// open, and with what was suppressed.
+// open, and with their suppressions.
 func TestTheUpgradeJoinsContactsOfOneLine(t *testing.T) {
 	onEngines(t, func(t *testing.T, o store.Options) {
 		contact := func(id, company, verified, number, name string) string {

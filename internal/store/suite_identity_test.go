@@ -193,16 +193,16 @@ func numberPassesOn(t *testing.T, r *rig) {
 	}
 	after := r.meets(t, ours, []identity.Identity{line("5215512345601"), second})
 	if after.Contact.ID == before.Contact.ID || !after.Made {
-		t.Fatal("who has the number now sees the conversation of who had it")
+		t.Fatal("the new owner of the number sees the conversation of the former one")
 	}
 	if byNumber := r.meets(t, ours, []identity.Identity{number}); byNumber.Contact.ID != after.Contact.ID {
-		t.Error("the number is still of who had it")
+		t.Error("the number is still the former owner's")
 	}
 	if byID := r.meets(t, ours, []identity.Identity{first}); byID.Contact.ID != before.Contact.ID || byID.Contact.Number != "" {
 		t.Errorf("who had it is %+v", byID.Contact)
 	}
 	if w, err := r.Replies().Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "" || w.UserID != "US.1" || !w.Until.After(r.now) {
-		t.Errorf("the window of who had it is %+v, %v", w, err)
+		t.Errorf("the window of the former owner is %+v, %v", w, err)
 	}
 	// A receipt of a message to who had it comes late.
 	late := chats.Report{Number: "525512345601", As: "5215512345601", Person: &first}
@@ -229,7 +229,7 @@ func numberPassesOn(t *testing.T, r *rig) {
 	}
 }
 
-// Before the first message of who has the number now is taken in, the other numbers of who had it say nothing about them.
+// Before the first message of the new owner of a number is taken in, the other numbers of the former one say nothing about them.
 func newcomerHasNoOtherLines(t *testing.T, r *rig) {
 	first, second := personOf("w", "US.1"), personOf("w", "US.2")
 	before := r.meets(t, ours, []identity.Identity{line("34600111222"), first})

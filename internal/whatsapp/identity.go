@@ -50,7 +50,7 @@ func userID(texts ...string) string {
 	return ""
 }
 
-// system is what the channel reports about the person.
+// system reads the channel's report about the person.
 func (m *inbound) system(x *provider.Inbound) {
 	became := &provider.Became{UserID: userID(m.System.UserID)}
 	switch {

@@ -15,7 +15,7 @@ import (
 type IncomingFilter struct {
 	States    []carillon.State // any of them
 	SenderUID int64
-	Line      identity.Key // of who calls: any form of the number
+	Line      identity.Key // of the caller, in any form of the number
 	AgentID   string
 	Before    string // next of the previous page; "" for the first page
 	Limit     int

@@ -18,7 +18,7 @@ import (
 type Filter struct {
 	States    []carillon.State // any of them
 	SenderUID int64
-	Line      identity.Key // of who is called: any form of the number
+	Line      identity.Key // of the callee, in any form of the number
 	AgentID   string
 	Campaign  string
 	Before    carillon.MessageKey // next of the previous page; 0 for the first page

@@ -154,7 +154,7 @@ func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer
 	return contactID, c, err
 }
 
-// split returns the id and the line among identities; nil: there is none.
+// split returns the id and the line among identities, each nil where there is none.
 func split(all []identity.Identity) (person, line *identity.Identity) {
 	for i := range all {
 		if all[i].Kind == identity.Person {

@@ -14,7 +14,7 @@ import (
 type Report struct {
 	Number string             // that it was sent to
 	As     string             // the channel's own form of it; "": it does not say
-	Person *identity.Identity // the channel's id of the person; nil: it does not say
+	Person *identity.Identity // the channel's id of the person; nil if it does not say
 }
 
 // identities are those that a report says are one person's.

@@ -53,7 +53,7 @@ func texts(keys ...[]identity.Key) (all []string) {
 	return all
 }
 
-// known returns the people whom keys are of: contacts with all that they are known by, and the others with their key alone.
+// known returns the people with some keys: contacts with all their identities, others with the key alone.
 func known(ctx context.Context, tx *db.Tx, companyID string, keys []identity.Key) ([]*person, error) {
 	contacts, of := map[string]*person{}, map[identity.Key]bool{}
 	values := make([]string, len(keys))
@@ -134,7 +134,7 @@ func Place(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addr
 	return changed, nil
 }
 
-// Find returns the suppression of a person; nil: there is none.
+// Find returns the suppression of a person, or nil.
 func Find(ctx context.Context, tx *db.Tx, companyID string, who identity.Key) (*Suppression, error) {
 	all, err := read(ctx, tx, companyID, who.Forms())
 	if err != nil || len(all) == 0 {
@@ -206,8 +206,8 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 	return db.Wrap(err, "write suppressions")
 }
 
-// part gives the ids of others rows of their own that stand next to lines of people: the number has changed hands, and what it is suppressed
-// for holds for both.
+// part gives ids of others that stand next to people's lines rows of their own: the number has changed hands, and its suppression holds for
+// both.
 func part(ctx context.Context, tx *db.Tx, companyID string, people []*person, listed []Suppression) error {
 	lines, users := map[identity.Key]bool{}, map[string]bool{"": true}
 	for _, p := range people {

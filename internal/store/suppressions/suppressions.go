@@ -252,7 +252,7 @@ func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Actio
 	return audit.Record(ctx, tx, time.Now(), e)
 }
 
-// Unsuppress removes a person from a company's list, by whatever they are known by; false: they were not there.
+// Unsuppress removes a person from a company's list, by any of their identities. It reports whether they were on it.
 func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.Key) (removed bool, err error) {
 	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		removed = false
