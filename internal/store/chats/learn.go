@@ -36,7 +36,9 @@ func (r *Report) as() string {
 
 // open returns what a report says as an open of the contact.
 func (r *Report) open(companyID string, now time.Time) *Open {
-	o := &Open{Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID, Number: r.Number}, Known: r.identities(), Shared: r.as(), Now: now}
+	o := &Open{
+		Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID, Number: r.Number}, Known: r.identities(), Shared: r.as(), Now: now,
+	}
 	if r.Person != nil {
 		o.Contact.UserID = r.Person.Key.String()
 	}

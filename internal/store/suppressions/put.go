@@ -158,8 +158,8 @@ const wider = `ON CONFLICT (company_id, number) DO UPDATE SET
 	user_id = CASE WHEN excluded.user_id = '' THEN suppression.user_id ELSE excluded.user_id END
 	WHERE suppression.type = 'marketing' AND excluded.type = 'all' OR excluded.user_id NOT IN ('', suppression.user_id)`
 
-// write writes a row for each line of people, with their id next to the number, in the form that is on the list or is given; an id has a row
-// of its own where there is no line to stand next to. A number that was noted is on the list without the id.
+// write writes a row for each line of people, with their id next to the number, in the form that is on the list or is given; an id has a
+// row of its own where there is no line to stand next to. A number that was noted is on the list without the id.
 func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, people []*person, listed []Suppression, given []string) error {
 	form := map[identity.Key]string{}
 	for _, address := range given {
@@ -206,8 +206,8 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 	return db.Wrap(err, "write suppressions")
 }
 
-// part gives ids of others that stand next to people's lines rows of their own: the number has changed hands, and its suppression holds for
-// both.
+// part gives rows of their own to ids of others that stand next to people's lines: the number has changed hands, and its suppression holds
+// for both.
 func part(ctx context.Context, tx *db.Tx, companyID string, people []*person, listed []Suppression) error {
 	lines, users := map[identity.Key]bool{}, map[string]bool{"": true}
 	for _, p := range people {
@@ -292,7 +292,8 @@ func lift(ctx context.Context, tx *db.Tx, companyID string, people []*person, wh
 			gone = append(gone, others[i])
 		}
 	}
-	_, err = tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2), companyID, tx.DB().List(addressesOf(gone)))
+	_, err = tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2),
+		companyID, tx.DB().List(addressesOf(gone)))
 	return gone, err
 }
 
