@@ -244,6 +244,9 @@ func (b bulk) add(companyID string, x *Suppression) {
 // Spread has all that a contact is known by be suppressed as any of it is: what somebody wanted by their id counts for a number that
 // becomes known later, and the other way round. What is wanted at a number that a teammate noted may be somebody else's wish.
 func Spread(ctx context.Context, tx *db.Tx, companyID string, all []identity.Identity) error {
+	if len(all) < 2 { // nothing else to suppress
+		return nil
+	}
 	if err := awaitChanges(ctx, tx, companyID); err != nil {
 		return err
 	}
