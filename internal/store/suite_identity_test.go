@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +26,7 @@ func identifying() []sentence {
 		{"contacts that are joined keep their conversations, of which one is open", contactsAreJoined},
 		{"a number that changes hands takes no history and no replies along", numberPassesOn},
 		{"a contact with another number and another id is the same one, done once or twice", contactBecomesAnother},
+		{"messages of one person that are taken in at once are one contact's", takenInAtOnce},
 		{"who gets a number is nobody whose other numbers are known", newcomerHasNoOtherLines},
 		{"an id that was replaced leads to nobody", replacedIDIsNobodys},
 		{"a number that a person gives is theirs unless it is another contact's", numberIsShared},
@@ -180,6 +183,34 @@ func contactsAreJoined(t *testing.T, r *rig) {
 		t.Errorf("the other contact is there: %v", err)
 	}
 	r.checkKnown(t, both.Contact.ID, "line 34600111222", "person w US.1")
+}
+
+func takenInAtOnce(t *testing.T, r *rig) {
+	id, number := personOf("w", "US.1"), line("5215512345601")
+	ways := [][]identity.Identity{{number}, {id}, {line("525512345601"), id}, {id, number}}
+	var all sync.WaitGroup
+	errs := make([]error, 10*len(ways))
+	for i := range errs {
+		now := r.now.Add(time.Duration(i) * time.Millisecond)
+		o := &chats.Open{
+			Contact: chats.Contact{ID: carillon.NewID(now), CompanyID: ours, Language: "en"}, Known: ways[i%len(ways)],
+			Conversation: chats.Conversation{ID: carillon.NewID(now), Channel: "whatsapp", State: chats.Automated, Language: "en"},
+			Keep:         24 * time.Hour, Now: now,
+		}
+		all.Go(func() { errs[i] = r.Chats().Open(t.Context(), o) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	both := r.meets(t, ours, []identity.Identity{number, id})
+	r.checkKnown(t, both.Contact.ID, "line 525512345601", "person w US.1")
+	var contacts, open int
+	err := errors.Join(r.Row(t.Context(), []any{&contacts}, "SELECT COUNT(*) FROM contact WHERE company_id = $1", ours),
+		r.Row(t.Context(), []any{&open}, "SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state <> 'resolved'", ours))
+	if err != nil || contacts != 1 || open != 1 {
+		t.Errorf("there are %d contacts with %d open conversations, %v", contacts, open, err)
+	}
 }
 
 func numberPassesOn(t *testing.T, r *rig) {
