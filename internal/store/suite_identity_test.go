@@ -1,10 +1,9 @@
 package store_test
 
 import (
-	"errors"
+	"context"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/identity"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
 )
@@ -26,9 +26,9 @@ func identifying() []sentence {
 		{"contacts that are joined keep their conversations, of which one is open", contactsAreJoined},
 		{"a number that changes hands takes no history and no replies along", numberPassesOn},
 		{"a contact with another number and another id is the same one, done once or twice", contactBecomesAnother},
-		{"messages of one person that are taken in at once are one contact's", takenInAtOnce},
 		{"who gets a number is nobody whose other numbers are known", newcomerHasNoOtherLines},
 		{"an id that was replaced leads to nobody", replacedIDIsNobodys},
+		{"a person whose contact is deleted meanwhile is a new one", deletedMeanwhile},
 		{"a number that a person gives is theirs unless it is another contact's", numberIsShared},
 		{"what a channel reports of a recipient is kept where it matters", reportsAreLearned},
 		{"a contact that a program before schema 37 made is found by any form", olderContactIsFound},
@@ -185,34 +185,6 @@ func contactsAreJoined(t *testing.T, r *rig) {
 	r.checkKnown(t, both.Contact.ID, "line 34600111222", "person w US.1")
 }
 
-func takenInAtOnce(t *testing.T, r *rig) {
-	id, number := personOf("w", "US.1"), line("5215512345601")
-	ways := [][]identity.Identity{{number}, {id}, {line("525512345601"), id}, {id, number}}
-	var all sync.WaitGroup
-	errs := make([]error, 10*len(ways))
-	for i := range errs {
-		now := r.now.Add(time.Duration(i) * time.Millisecond)
-		o := &chats.Open{
-			Contact: chats.Contact{ID: carillon.NewID(now), CompanyID: ours, Language: "en"}, Known: ways[i%len(ways)],
-			Conversation: chats.Conversation{ID: carillon.NewID(now), Channel: "whatsapp", State: chats.Automated, Language: "en"},
-			Keep:         24 * time.Hour, Now: now,
-		}
-		all.Go(func() { errs[i] = r.Chats().Open(t.Context(), o) })
-	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	both := r.meets(t, ours, []identity.Identity{number, id})
-	r.checkKnown(t, both.Contact.ID, "line 525512345601", "person w US.1")
-	var contacts, open int
-	err := errors.Join(r.Row(t.Context(), []any{&contacts}, "SELECT COUNT(*) FROM contact WHERE company_id = $1", ours),
-		r.Row(t.Context(), []any{&open}, "SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state <> 'resolved'", ours))
-	if err != nil || contacts != 1 || open != 1 {
-		t.Errorf("there are %d contacts with %d open conversations, %v", contacts, open, err)
-	}
-}
-
 func numberPassesOn(t *testing.T, r *rig) {
 	first, second, number := personOf("w", "US.1"), personOf("w", "US.2"), line("525512345601")
 	before := r.meets(t, ours, []identity.Identity{number, first}, func(o *chats.Open) { o.Contact.UserID = "US.1" })
@@ -293,6 +265,20 @@ func replacedIDIsNobodys(t *testing.T, r *rig) {
 		t.Error("a message by the old id is the contact's")
 	}
 	r.checkKnown(t, before.Contact.ID, "person w US.2")
+}
+
+func deletedMeanwhile(t *testing.T, r *rig) {
+	known := []identity.Identity{line("34600111222"), personOf("w", "US.1")}
+	before := r.meets(t, ours, known)
+	var after *chats.Open
+	r.meanwhile(t, func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.Exec(ctx, "DELETE FROM contact WHERE id = $1", before.Contact.ID)
+		return err
+	}, func() { after = r.meets(t, ours, known) })
+	if after.Contact.ID == before.Contact.ID || !after.Made {
+		t.Errorf("the contact is %+v", after.Contact)
+	}
+	r.checkKnown(t, after.Contact.ID, "line 34600111222", "person w US.1")
 }
 
 func contactBecomesAnother(t *testing.T, r *rig) {

@@ -228,33 +228,29 @@ func formerOwnerStaysSuppressed(t *testing.T, r *rig) {
 	}
 }
 
-// A suppression is stored while the person's first message by a number is taken in: the transactions do not see each other's rows.
-func knownMeanwhile(t *testing.T, r *rig) {
-	id := personOf("w", "US.1")
-	r.meets(t, ours, []identity.Identity{id})
+// meanwhile has a transaction stand open while something else begins, until that waits for it or is done.
+func (r *rig) meanwhile(t *testing.T, open func(ctx context.Context, tx *store.Tx) error, other func()) {
+	t.Helper()
 	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			if _, err := tx.Exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", ours); err != nil { // as AddSuppressions does
-				return err
-			}
-			_, err := suppressions.Place(ctx, tx.Tx, ours, suppressions.Suppression{Type: suppressions.All, CreatedAt: r.now}, "US.1")
+			err := open(ctx, tx)
 			close(begun)
 			<-end
 			return err
 		})
 	}()
 	<-begun
-	met := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(met)
-		r.meets(t, ours, []identity.Identity{line("34600111222"), id})
+		defer close(ended)
+		other()
 	}()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	for waits := r.Engine() == "sqlite"; !waits; {
 		select {
-		case <-met: // it waits for nothing
+		case <-ended:
 			waits = true
 		case <-look.C:
 			if err := r.Row(t.Context(), []any{&waits}, "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)"); err != nil {
@@ -266,6 +262,20 @@ func knownMeanwhile(t *testing.T, r *rig) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	<-met
+	<-ended
+}
+
+// A suppression is stored while the person's first message by a number is taken in: the transactions do not see each other's rows.
+func knownMeanwhile(t *testing.T, r *rig) {
+	id := personOf("w", "US.1")
+	r.meets(t, ours, []identity.Identity{id})
+	x := suppressions.Suppression{Type: suppressions.All, CreatedAt: r.now}
+	r.meanwhile(t, func(ctx context.Context, tx *store.Tx) error {
+		if _, err := tx.Exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", ours); err != nil { // as AddSuppressions does
+			return err
+		}
+		_, err := suppressions.Place(ctx, tx.Tx, ours, x, "US.1")
+		return err
+	}, func() { r.meets(t, ours, []identity.Identity{line("34600111222"), id}) })
 	r.suppressedAre(t, ours, map[string]bool{"34600111222": true})
 }

@@ -113,8 +113,11 @@ func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, er
 		o.Contact.VisitorID = visitorFor(o.Contact.Number, present)
 		contact, err = upsertContact(ctx, tx, o.Contact, o.Now)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case contact == nil: // it was deleted since, with its identities
+		return s.contactOf(ctx, tx, o)
 	}
 	return contact, claims.give(ctx, contact.ID, present...)
 }
@@ -127,7 +130,7 @@ func visitorFor(number string, known []identity.Identity) string {
 	return string(known[0].Kind) + ":" + known[0].Scope + "/" + known[0].Key.String()
 }
 
-// touchContact writes what is known of a contact besides, and locks its row as upsertContact does.
+// touchContact writes what is known of a contact besides, and locks its row as upsertContact does; nil where it is gone.
 func touchContact(ctx context.Context, tx *db.Tx, id string, c Contact, now time.Time) (*Contact, error) {
 	return db.Find(ctx, tx, "contact", scanContact, `UPDATE contact SET seen_at = $1, name = CASE WHEN $2 = '' THEN name ELSE $2 END,
 		email = CASE WHEN $3 = '' THEN email ELSE $3 END, number = CASE WHEN $4 = '' THEN number ELSE $4 END,
