@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"carillon"
 	"carillon/internal/db"
@@ -40,23 +39,16 @@ func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter)
 	}
 	limit := f.Limit
 	f.Limit++
-	for _, f.number = range formsOf(f.Line) {
-		some, edge, err := s.page(ctx, companyID, f)
-		if err != nil {
-			return nil, "", err
-		}
-		if len(some) == f.Limit {
-			edge = some[len(some)-1].ID
-		}
-		found, next = append(found, some...), max(next, edge)
-	}
-	slices.SortFunc(found, func(a, b *ListedIncoming) int { return strings.Compare(b.ID, a.ID) })
-	found = slices.DeleteFunc(found, func(x *ListedIncoming) bool { return x.ID < next })
+	found, next, err = db.Merge(f.Limit, formsOf(f.Line), "", func(x *ListedIncoming) string { return x.ID },
+		func(number string) ([]*ListedIncoming, string, error) {
+			f.number = number
+			return s.page(ctx, companyID, f)
+		})
 	if len(found) > limit {
 		found = found[:limit]
 		next = found[limit-1].ID
 	}
-	return found, next, nil
+	return found, next, err
 }
 
 // page reads calls from a number, or from any. edge is the oldest that was looked at where that was not all.
