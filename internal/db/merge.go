@@ -5,20 +5,17 @@ import (
 	"slices"
 )
 
-// Merge reads a page of each of several lists and merges them, the greatest key first. read returns at most n rows of a list, and the key
-// of the last row that it looked at where that was not all, else none. The page has the rows as far as all lists were looked at, each once;
-// edge is the key up to there, or none.
+// Merge reads a page of each of several lists and merges them, the greatest key first. read returns one row more than the merged page may
+// have, or those it found up to edge, the key of the last row that it looked at, or all, with none. The merged rows are those up to the
+// greatest edge, each once; the caller cuts them to the page.
 func Merge[T any, K cmp.Ordered](
-	n int, lists []string, none K, key func(T) K, read func(list string) ([]T, K, error),
+	lists []string, none K, key func(T) K, read func(list string) ([]T, K, error),
 ) (page []T, edge K, err error) {
 	edge = none
 	for _, list := range lists {
 		rows, to, err := read(list)
 		if err != nil {
 			return nil, none, err
-		}
-		if len(rows) == n {
-			to = key(rows[n-1])
 		}
 		page, edge = append(page, rows...), max(edge, to)
 	}

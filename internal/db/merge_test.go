@@ -36,7 +36,7 @@ func TestMergedPagesMissAndRepeatNothing(t *testing.T) {
 				}
 				return found, none, nil
 			}
-			page, edge, err := Merge(limit+1, []string{"a", "b", "c"}, none, func(x int) int { return x }, read)
+			page, edge, err := Merge([]string{"a", "b", "c"}, none, func(x int) int { return x }, read)
 			if err != nil || pages > 200 {
 				t.Fatal(pages, err)
 			}
@@ -62,7 +62,7 @@ func TestMergedPagesMissAndRepeatNothing(t *testing.T) {
 func TestAMergeFailsWithAList(t *testing.T) {
 	failure := errors.New("no")
 	read := func(string) ([]int, int, error) { return []int{3}, 2, failure }
-	_, edge, err := Merge(1, []string{"a"}, -1, func(x int) int { return x }, read)
+	_, edge, err := Merge([]string{"a"}, -1, func(x int) int { return x }, read)
 	if !errors.Is(err, failure) || edge != -1 {
 		t.Error(edge, err)
 	}

@@ -100,7 +100,7 @@ func (s *Store) toLines(ctx context.Context, companyID string, f Filter, now tim
 	for _, line := range f.Lines {
 		numbers = append(numbers, line.Forms()...)
 	}
-	return db.Merge(f.Limit, numbers, "", func(n *Notification) string { return n.ID }, func(number string) ([]*Notification, string, error) {
+	return db.Merge(numbers, "", func(n *Notification) string { return n.ID }, func(number string) ([]*Notification, string, error) {
 		f.number = number
 		return s.search(ctx, companyID, f, now, f.span())
 	})

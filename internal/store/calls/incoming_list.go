@@ -39,7 +39,7 @@ func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter)
 	}
 	limit := f.Limit
 	f.Limit++
-	found, next, err = db.Merge(f.Limit, formsOf(f.Line), "", func(x *ListedIncoming) string { return x.ID },
+	found, next, err = db.Merge(formsOf(f.Line), "", func(x *ListedIncoming) string { return x.ID },
 		func(number string) ([]*ListedIncoming, string, error) {
 			f.number = number
 			return s.page(ctx, companyID, f)

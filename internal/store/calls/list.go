@@ -62,7 +62,7 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.T
 	}
 	limit := f.Limit
 	f.Limit++
-	found, next, err = db.Merge(f.Limit, formsOf(f.Line), Oldest, func(x *Listed) carillon.MessageKey { return x.Key },
+	found, next, err = db.Merge(formsOf(f.Line), Oldest, func(x *Listed) carillon.MessageKey { return x.Key },
 		func(number string) ([]*Listed, carillon.MessageKey, error) {
 			f.number = number
 			return s.page(ctx, companyID, f, now)
