@@ -53,11 +53,11 @@ func (m intake) file(ctx context.Context, t *taking) (f *chats.File, why string,
 }
 
 // missing records that a file is not there, and says so to the person.
-func (m intake) missing(ctx context.Context, t *taking, why string) (result, error) {
+func (m intake) missing(ctx context.Context, t *taking, why string) error {
 	x := chats.Extra{Event: conversation.NoFile, Why: why, Name: t.writer(), Enclosed: t.Enclosed}
 	name := cmp.Or(t.File.Name, mediaType(t.File.Type))
 	if err := m.o.Conversations.Runner.Note(ctx, t.sender.CompanyID, t.conversation.ID, t.ID+":file", name, x); err != nil {
-		return failed, err
+		return err
 	}
 	return m.notice(ctx, t, textsOf(t.conversation.Language).noFile[why])
 }
