@@ -165,7 +165,7 @@ func (u *utterance) alike(heard []int16, shift int) float64 {
 	for begin := 0; begin < len(known); begin += segment {
 		part := squares(known[begin:min(begin+segment, len(known))])
 		if part < energy*quiet {
-			sum += part // nothing can be told of it
+			sum += part // too quiet to compare
 			continue
 		}
 		s, late := u.placed(heard, begin, shift, last)
