@@ -160,7 +160,7 @@ func comparison(n ast.Node) string {
 				numbers = append(numbers, name(a))
 			}
 		}
-		if len(numbers) > 1 && name(x.Fun) != "cmp.Or" { // a helper that compares them
+		if len(numbers) > 1 && !writing.MatchString(name(x.Fun)) { // a helper that compares them
 			return name(x.Fun) + "(" + strings.Join(numbers, ", ") + ")"
 		}
 	case *ast.BasicLit:
@@ -174,6 +174,9 @@ func comparison(n ast.Node) string {
 // comparing are the functions that compare texts.
 var comparing = regexp.MustCompile(`^(strings|slices|cmp)\.` +
 	`(Contains|Index|Equal|EqualFold|Compare|BinarySearch|HasPrefix|HasSuffix|CutPrefix|CutSuffix)$`)
+
+// writing are the functions that take several numbers and compare none.
+var writing = regexp.MustCompile(`^(cmp\.Or|strings\.NewReplacer|fmt\..*|append)$`)
 
 // isNumber reports whether an expression is named as a number of a telephone is.
 func isNumber(x ast.Expr) bool {
