@@ -151,7 +151,7 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 	return x, nil
 }
 
-// claims are what a token, or the userinfo, says of a person.
+// claims are the claims of a token, or of the userinfo, about a person.
 type claims struct {
 	Email    string `json:"email"`
 	Verified *truth `json:"email_verified"` // nil: not said

@@ -14,7 +14,7 @@ const kinds = [
 
 const tagOf = (x, more = "async") => `<script ${more} src="${company.widget_url}/embed/${x.kind}.js" widget="${x.id()}" customer="${company.access_key}"></script>`;
 
-/** visit opens a site's page, and returns it with what its console says. */
+/** visit opens a site's page, and returns it with the messages of its console. */
 async function visit(t, html, headers) {
   const host = await site("policies", html, headers);
   const { p } = await stranger(t);
