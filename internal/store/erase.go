@@ -73,6 +73,11 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 	if err != nil {
 		return nil, err
 	}
+	noted, err := people.EraseNotes(ctx, s.DB, p)
+	if err != nil {
+		return nil, err
+	}
+	e.Rows["contact"] += noted
 	mentioned, err := people.EraseMentions(ctx, s.DB, p.CompanyID, m, "erased:"+hash)
 	if err != nil {
 		return nil, err

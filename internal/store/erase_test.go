@@ -104,6 +104,7 @@ func shared(t *testing.T, r *rig, company string) {
 		}
 	}
 	group(t, r, company)
+	noted(t, r, company)
 	cells := fmt.Sprintf(`[["2",%q,%q],["3",%q,%q]]`, "+52 1 55 1234-5601", annie.word, bobby.number, bobby.word)
 	for _, query := range []string{
 		"INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at) VALUES ($1, '" + company + "', '', 1, 'done', 'f', 1, '{}', 1, 1)",
@@ -115,6 +116,21 @@ func shared(t *testing.T, r *rig, company string) {
 	}
 	if _, err := r.Exec(t.Context(), "INSERT INTO bulk_batch (job_id, n, cells) VALUES ($1, 0, $2)", "job"+company, cells); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// noted leaves a third person, for whom a teammate noted Ana's number by mistake.
+func noted(t *testing.T, r *rig, company string) {
+	t.Helper()
+	for _, query := range []string{
+		`INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, email, number, created_at, seen_at)
+			VALUES ($1 || 'cat', $1, '', 'tel:34600111444', TRUE, 'Catword', '', '` + annie.number + `', 1, 1)`,
+		"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, '34600111444', 'line', '', '', $1 || 'cat')",
+		"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, '" + annie.other + "', 'claimed', $1 || 'cat', '" + annie.number + "', $1 || 'cat')",
+	} {
+		if _, err := r.Exec(t.Context(), query, company); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -252,7 +268,7 @@ func wantErased(t *testing.T, r *rig, before map[string]string) {
 				}
 			}
 		}
-		for _, mark := range bobby.marks() {
+		for _, mark := range append(bobby.marks(), "Catword", "34600111444") {
 			if had, has := strings.Count(before[name], mark), strings.Count(text, mark); has < had {
 				t.Errorf("%s lost %d of %d of %s", name, had-has, had, mark)
 			}

@@ -54,6 +54,20 @@ func EraseMentions(ctx context.Context, d *db.DB, companyID string, m Matcher, m
 	return erased, nil
 }
 
+// EraseNotes removes the person's numbers from other contacts for which teammates noted them, and returns how many there were.
+func EraseNotes(ctx context.Context, d *db.DB, p *Person) (n int, err error) {
+	err = d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		noted, err := tx.Exec(ctx, "UPDATE contact SET number = '' WHERE company_id = $1 AND number "+d.In(2), p.CompanyID, d.List(p.Keys))
+		if err != nil {
+			return err
+		}
+		n = int(noted)
+		_, err = tx.Exec(ctx, "DELETE FROM contact_identity WHERE company_id = $1 AND value "+d.In(2)+" AND kind = 'claimed'", p.CompanyID, d.List(p.Keys))
+		return err
+	})
+	return n, db.Wrap(err, "erase noted numbers")
+}
+
 // record is a row of such a table.
 type record struct {
 	key   []any

@@ -34,8 +34,8 @@ func (p *Person) Empty() bool {
 	return len(p.Contacts)+len(p.Conversations)+len(p.Notifications)+len(p.Calls)+len(p.Said) == 0
 }
 
-// Find finds a person. A number is followed to the contacts that have it, with those for which a teammate noted it, and from them to the
-// other numbers and ids that the channel vouches for.
+// Find finds a person. A number is followed to the contacts that the channel or a call knows by it, and from them to the other numbers and ids
+// that the channel vouches for. A number that a teammate noted may be a typing error: it leads to contacts that are known by nothing else.
 func Find(ctx context.Context, d *db.DB, companyID string, q Query) (*Person, error) {
 	p := &Person{CompanyID: companyID}
 	if q.Number != "" {
@@ -76,8 +76,9 @@ func (p *Person) follow(ctx context.Context, d *db.DB) error {
 	for i, key := range p.Keys {
 		visitors[i] = "tel:" + key
 	}
-	contacts, err := texts(ctx, d, "SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value "+d.In(2)+
-		" UNION SELECT id FROM contact WHERE company_id = $1 AND (number "+d.In(2)+" OR user_id "+d.In(2)+" OR visitor_id "+d.In(3)+")",
+	contacts, err := texts(ctx, d, "SELECT contact_id FROM contact_identity AS i WHERE company_id = $1 AND value "+d.In(2)+` AND (kind <> 'claimed'
+			OR NOT EXISTS (SELECT 1 FROM contact_identity AS o WHERE o.contact_id = i.contact_id AND o.kind <> 'claimed'))
+		UNION SELECT id FROM contact WHERE company_id = $1 AND (user_id `+d.In(2)+" OR visitor_id "+d.In(3)+")",
 		p.CompanyID, d.List(p.Keys), d.List(visitors))
 	if err != nil {
 		return err
