@@ -30,9 +30,9 @@ func bearingOf(c *chats.Conversation, turns []chats.Turn) bearing {
 	if m.Kind == chats.KindChoice && m.Extra.Of > 0 && m.Extra.Of < c.AskedSeq { // a button of an earlier question
 		return past
 	}
-	if before := saidBefore(turns); before != nil && before.Seq < c.AskedSeq {
+	if before := saidBefore(turns); before == nil || before.Seq < c.AskedSeq {
 		switch {
-		case repeats(m, before):
+		case before != nil && repeats(m, before):
 			return repeated
 		case m.Extra.Early:
 			return past
