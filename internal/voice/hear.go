@@ -34,6 +34,9 @@ func (l *hearer) canHear() bool {
 	return l.person != nil && l.person.services != nil
 }
 
+// speaks reports whether the person is speaking.
+func (l *hearer) speaks() bool { return l.person != nil && l.person.current != nil }
+
 func (l *hearer) silence() time.Duration {
 	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.offered()) > 0)
 }
