@@ -233,6 +233,9 @@ func (l *hearer) sayFor(in Saying) {
 		return
 	}
 	l.repeats, l.confirm, l.entry = 0, "", nil
+	if l.speaks() { // they speak of what is answered by now
+		l.person.current.early = true
+	}
 	if in.Voice != nil {
 		l.show(Event{Kind: Transcribed, Text: in.Text})
 	}
