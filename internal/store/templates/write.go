@@ -165,6 +165,19 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 	})
 }
 
+// decided is what an event says of a template. Version 1; fields are only added.
+type decided struct {
+	Version    int    `json:"v"`
+	TemplateID string `json:"template_id"`
+	Name       string `json:"name"`
+	Language   string `json:"language"`
+	Category   string `json:"category"`
+	SenderID   string `json:"sender_id"`
+	State      string `json:"state"`
+	Previous   string `json:"previous_state"`
+	Reason     string `json:"reason"`
+}
+
 // recordEvent records that a template was approved, rejected or paused.
 func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) error {
 	switch next.Status {
@@ -176,9 +189,8 @@ func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) 
 	if err := tx.Row(ctx, []any{&sender}, "SELECT id FROM sender WHERE uid = $1", next.SenderUID); err != nil {
 		return fmt.Errorf("read sender: %w", err)
 	}
-	text, err := json.Marshal(map[string]any{
-		"v": 1, "template_id": next.ID, "name": next.Name, "language": next.Language, "category": next.Category, "sender_id": sender,
-		"state": strings.ToLower(string(next.Status)), "previous_state": strings.ToLower(string(read.Status)), "reason": next.Reason,
+	text, err := json.Marshal(decided{
+		1, next.ID, next.Name, next.Language, next.Category, sender, strings.ToLower(string(next.Status)), strings.ToLower(string(read.Status)), next.Reason,
 	})
 	if err != nil {
 		return fmt.Errorf("write an event: %w", err)

@@ -1,0 +1,17 @@
+package widget
+
+import (
+	"testing"
+
+	"carillon/internal/api"
+	"carillon/internal/api/apitest"
+)
+
+func TestResponsesAboutConversationsAreDescribed(t *testing.T) {
+	for schema, v := range map[string]any{
+		"Turn": turnView{}, "ChatSession": begun{}, "ChatState": state{}, "VoiceTurns": turnsView{}, "VoiceState": voiceState{},
+		"VoiceSearchResults": results{}, "SignedAddress": Signed{}, "WidgetData": Data{}, "VoiceWidgetData": VoiceData{},
+	} {
+		apitest.Described(t, api.OpenAPI(), schema, v)
+	}
+}
