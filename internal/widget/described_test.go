@@ -8,10 +8,8 @@ import (
 )
 
 func TestResponsesAboutConversationsAreDescribed(t *testing.T) {
-	for schema, v := range map[string]any{
+	apitest.Described(t, api.OpenAPI(), map[string]any{
 		"Turn": turnView{}, "ChatSession": begun{}, "ChatState": state{}, "VoiceTurns": turnsView{}, "VoiceState": voiceState{},
 		"VoiceSearchResults": results{}, "SignedAddress": Signed{}, "WidgetData": Data{}, "VoiceWidgetData": VoiceData{},
-	} {
-		apitest.Described(t, api.OpenAPI(), schema, v)
-	}
+	})
 }

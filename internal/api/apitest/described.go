@@ -10,20 +10,23 @@ import (
 	"time"
 )
 
-// Described fails where a value of a Go type has properties as JSON that a schema of a description does not name, but for some.
-func Described(t testing.TB, description []byte, schema string, v any, but ...string) {
+// Described fails where values of Go types have properties as JSON that schemas of a description do not name, but for some. The values are
+// by the names of their schemas.
+func Described(t testing.TB, description []byte, values map[string]any, but ...string) {
 	t.Helper()
 	c, err := New(description)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := c.Undescribed(schema, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range all {
-		if !slices.Contains(but, name) {
-			t.Errorf("%s lacks %s, which %T has", schema, name, v)
+	for schema, v := range values {
+		all, err := c.Undescribed(schema, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range all {
+			if !slices.Contains(but, name) {
+				t.Errorf("%s lacks %s, which %T has", schema, name, v)
+			}
 		}
 	}
 }

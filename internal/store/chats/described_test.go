@@ -10,5 +10,5 @@ import (
 
 // Events are sent with their instant and version outside of their data, and with status instead of state.
 func TestEventsOfConversationsAreDescribed(t *testing.T) {
-	apitest.Described(t, api.OpenAPI(), "EventData", chats.Outward(), "v", "at", "state", "previous_state")
+	apitest.Described(t, api.OpenAPI(), map[string]any{"EventData": chats.Outward()}, "v", "at", "state", "previous_state")
 }
