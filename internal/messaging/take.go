@@ -90,7 +90,25 @@ func (m intake) notShown(ctx context.Context, x *replies.Inbound, in *provider.I
 	if err != nil {
 		return err
 	}
+	if err := m.opens(ctx, s, c, x, in); err != nil {
+		return err
+	}
 	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, x.ProviderID, "", chats.Extra{Event: conversation.NotShown})
+}
+
+// opens has what a person wrote open the window for replies to them.
+func (m intake) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, x *replies.Inbound, in *provider.Inbound) error {
+	if in.Group != "" || !in.Written() {
+		return nil
+	}
+	at := in.At
+	if x.ReceivedAt.Before(at) {
+		at = x.ReceivedAt
+	}
+	return m.o.Store.SetWindow(ctx, &replies.Window{
+		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
+		Until: at.Add(Window).UTC(),
+	})
 }
 
 // intake makes turns of messages.
@@ -137,17 +155,8 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if in.Kind == provider.InboundNumber { // the channel says it, not the person
 		return shown, m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
 	}
-	if in.Group == "" && in.Written() {
-		at := in.At
-		if x.ReceivedAt.Before(at) {
-			at = x.ReceivedAt
-		}
-		if err := m.o.Store.SetWindow(ctx, &replies.Window{
-			CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
-			Until: at.Add(Window).UTC(),
-		}); err != nil {
-			return failed, err
-		}
+	if err := m.opens(ctx, s, c, x, in); err != nil {
+		return failed, err
 	}
 	if err := m.shared(ctx, s, c, in); err != nil {
 		return failed, err
