@@ -38,6 +38,7 @@ var layers = map[string]float64{
 
 	"internal/notify":       3,
 	"internal/bulk":         3,
+	"internal/person":       3,
 	"internal/call":         3,
 	"internal/catalog":      3,
 	"internal/chat":         3,
@@ -96,6 +97,7 @@ var layers = map[string]float64{
 	"internal/store/calls":        6,
 	"internal/store/chats":        6,
 	"internal/store/files":        6,
+	"internal/store/people":       6,
 	"internal/store/questions":    6,
 	"internal/store/events":       6.25,
 	"internal/store/runs":         6.25,

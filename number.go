@@ -12,3 +12,6 @@ func ValidNumber(s string) bool {
 	}
 	return true
 }
+
+// ErasedNumber stands in what is kept of a notification for a recipient of whom everything was erased. It is a number of nobody.
+const ErasedNumber = "0000000"

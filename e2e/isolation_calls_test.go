@@ -208,6 +208,14 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /panel/v1/suppressions/export"] = panel(call{kind: own})
 	all["POST /panel/v1/suppressions"] = withBody(`{"numbers":["34622000009"]}`, panel(call{kind: own}))
 	all["DELETE /panel/v1/suppressions/{id}"] = panel(call{})
+	who := []call{{kind: own, body: `{"number":"34611222333"}`}}
+	for _, id := range a.ids {
+		who = append(who, call{kind: plain, body: fmt.Sprintf(`{"contact_id":%q}`, id)})
+	}
+	for _, path := range []string{"", "/export", "/erase"} {
+		all["POST "+v1+"/people"+path] = who
+		all["POST /panel/v1/people"+path] = append(who, call{query: "company=" + alphaID, body: who[0].body})
+	}
 	all["POST "+v1+"/media"] = []call{{kind: own, body: "{}"}}
 	all["GET "+v1+"/files/{id}"] = []call{{}, {query: "expires=4102444800&signature=" + strings.Repeat("0", 64)}}
 	all["POST /panel/v1/conversations/{id}/files"] = panel(call{})

@@ -48,6 +48,7 @@ type commands struct {
 	Numbers       numbersCommand       `cmd:"" help:"Settle whose a telephone number is that several companies have."`
 	Agents        agentsCommand        `cmd:"" help:"List, show, set and remove agents."`
 	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove suppressed numbers."`
+	People        peopleCommand        `cmd:"" help:"Export and erase everything that is stored about one person."`
 	Events        eventsCommand        `cmd:"" help:"Pass events on to a local program, list, trigger and replay them."`
 	Webhooks      webhooksCommand      `cmd:"" help:"List and test webhooks."`
 	MCP           mcpCommand           `cmd:"" name:"mcp" help:"Serve assistants: a Model Context Protocol server with an access key's rights."`

@@ -22,6 +22,7 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
+	"carillon/internal/person"
 	"carillon/internal/provider"
 	"carillon/internal/resource"
 	"carillon/internal/store"
@@ -46,6 +47,7 @@ type Deps struct {
 	BaseURL   func() string // the installation's public address
 	Hooks     *hook.Deliverer
 	Kinds     []resource.Kind // of resources
+	People    *person.People
 	// Accepted is called with each notification that was accepted; nil: nobody is.
 	Accepted func(companyID string, a apicalls.Accepted)
 }
@@ -93,6 +95,7 @@ func Routes(d Deps) []httpio.Route {
 		calls{g, d.Notify, d.Files}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
+		personal{g, d.People}.routes(),
 		hooked{g, d.Hooks, d.Kinds}.routes(),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
 		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, &sightings{}, d.Log}.routes(),

@@ -24,7 +24,9 @@ import (
 	"carillon/internal/httpio"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
+	"carillon/internal/person"
 	"carillon/internal/queue"
+	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/storetest"
@@ -77,7 +79,7 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	t.Cleanup(channel.CloseIdleConnections)
 	limits := limit.New(st.Rates(), log)
 	routes := Routes(Deps{
-		Store: st, Auth: auth.New(st.Accounts(), limits, auth.Options{}), Limits: limits, Log: log,
+		Store: st, Auth: auth.New(st.Accounts(), limits, auth.Options{}), Limits: limits, Log: log, People: person.New(st, new(share.Set)),
 		Calls: r.calls, Notify: notify.New(st, queue.New(st, queue.Options{}), notify.Options{}),
 		Catalog: catalog.New(st, map[string]catalog.Reviewer{"whatsapp": channel}, catalog.Options{}),
 		Ready: func(context.Context) (carillon.Details, error) {

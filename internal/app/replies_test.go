@@ -37,6 +37,8 @@ type person struct {
 	n      int
 	log    *quiet
 	token  string // of a teammate
+	// Where the program keeps its data; database is PostgreSQL's, "" of SQLite.
+	data, database string
 }
 
 var repliesSetUp = `companies:
@@ -119,7 +121,7 @@ func startPerson(t *testing.T, engine, setUp string) *person {
 			t.Error(err)
 		}
 	})
-	return &person{t: t, graph: graph, a: a, base: a.BaseURL(), number: "34600111222", log: log}
+	return &person{t: t, graph: graph, a: a, base: a.BaseURL(), number: "34600111222", log: log, data: dir, database: string(cfg.DatabaseURL)}
 }
 
 // writes has the channel report messages of the person, each twice, the whole in the reverse order too. It gives up on a callback after

@@ -23,7 +23,7 @@ var meanings = map[Permission]string{
 	MayReadWebhooks:        "See webhooks",
 	MayWriteWebhooks:       "Add, change and delete webhooks",
 	MayReadSettings:        "See the company's settings",
-	MayWriteSettings:       "Change the company's settings",
+	MayWriteSettings:       "Change the company's settings; export and erase one person's data",
 	MayReadActivity:        "See the calls of the interface that were refused or failed, with their requests",
 	MayReadChanges:         "See who changed what, with the values before and after",
 	MayReadInstallation:    "See whether the installation is in maintenance",

@@ -18,8 +18,17 @@ type Download struct {
 
 // OpenDownload sets the headers of a CSV file with that name, and returns its body.
 func OpenDownload(w http.ResponseWriter, name string) *Download {
+	return openDownload(w, name, "text/csv; charset=utf-8")
+}
+
+// OpenArchive sets the headers of a ZIP archive with that name, and returns its body.
+func OpenArchive(w http.ResponseWriter, name string) *Download {
+	return openDownload(w, name, "application/zip")
+}
+
+func openDownload(w http.ResponseWriter, name, contentType string) *Download {
 	h := w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Type", contentType)
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

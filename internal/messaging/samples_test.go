@@ -176,8 +176,8 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 		turns, _ := r.groupTurns("g")
 		for _, x := range turns {
 			lines = append(lines, strings.TrimSpace(x.Extra.Name+": "+x.Extra.Event+x.Text+x.Extra.About))
-			if x.Extra.Group != "g" {
-				t.Errorf("%q has the group %q", x.Text, x.Extra.Group)
+			if x.Extra.Group != "g" || x.Extra.Writer != p.number {
+				t.Errorf("%q has the group %q and the writer %q", x.Text, x.Extra.Group, x.Extra.Writer)
 			}
 		}
 		if want := []string{"Ana 34600910001: STOP", "Ana 34600910001: echo", "Ana 34600910001: No more", "Ana 34600910001:", "Ana 34600910001: file_missingimage/png", "Ana 34600910001: reacted👍STOP"}; !slices.Equal(lines, want) {

@@ -24,6 +24,7 @@ import (
 	"carillon/internal/knowledge"
 	"carillon/internal/limit"
 	"carillon/internal/notify"
+	"carillon/internal/person"
 	"carillon/internal/realtime"
 	"carillon/internal/resource"
 	"carillon/internal/share"
@@ -67,6 +68,7 @@ type Deps struct {
 	Mobile    Mobile
 	Limits    *limit.Limits
 	Shares    *share.Set // nil: shares of the panel alone
+	People    *person.People
 	Jobs      *bulk.Jobs // that send to the people of files
 	Hooks     *hook.Deliverer
 	Mail      Mailer // nil: no e-mails are sent
@@ -87,7 +89,7 @@ func (p *Panel) Routes() []httpio.Route {
 	x := senders{p}
 	cloud := cloudSenders{x}
 	exports := p.Shares.Of(share.Exports)
-	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), p.hookRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, p.Shares.Of(share.Imports)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, p.Shares.Of(share.Playgrounds)}.routes(), listening{p, p.Shares.Of(share.Listening)}.routes(), trialing{p}.routes(), voiceLines{x, p.Shares.Of(share.TestCalls)}.routes(), cloud.routes(), numbers{p}.routes(), companySettings{p}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), overview{p}.routes(), activities{p}.routes(), suppressed{p}.routes(), sentList{p}.routes(), campaigns{p, exports}.routes(), sending{p}.routes(), jobs{p, p.Shares.Of(share.ListUploads), exports}.routes(), []httpio.Route{
+	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), p.hookRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, p.Shares.Of(share.Imports)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, p.Shares.Of(share.Playgrounds)}.routes(), listening{p, p.Shares.Of(share.Listening)}.routes(), trialing{p}.routes(), voiceLines{x, p.Shares.Of(share.TestCalls)}.routes(), cloud.routes(), numbers{p}.routes(), companySettings{p}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), overview{p}.routes(), activities{p}.routes(), suppressed{p}.routes(), personal{p}.routes(), sentList{p}.routes(), campaigns{p, exports}.routes(), sending{p}.routes(), jobs{p, p.Shares.Of(share.ListUploads), exports}.routes(), []httpio.Route{
 		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
 		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
 		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),

@@ -9,6 +9,7 @@ type Enclosed struct {
 	Product  *Product  `json:"product,omitempty"`  // the one that it is about
 	Referral *Referral `json:"referral,omitempty"` // the ad or post that led to it
 	Group    string    `json:"group,omitempty"`    // the id of the group that it was written in
+	Writer   string    `json:"writer,omitempty"`   // in a group, the number or the channel's id of the person who wrote it
 }
 
 // Answer is one field of a form. Its question is derived from its name, which a program knows it by.

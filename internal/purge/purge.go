@@ -99,6 +99,9 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	if busy, err := p.keys(ctx, now); busy || err != nil {
 		return err
 	}
+	if err := p.store.CleanFile(ctx); err != nil { // an erasure whose program ended early
+		return err
+	}
 	if busy, err := p.events(ctx, now); busy || err != nil {
 		return err
 	}

@@ -68,6 +68,9 @@ func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 		return x, false
 	}
 	m.fill(&x)
+	if x.Group != "" {
+		x.Writer = x.Person()
+	}
 	x.Text, x.Payload = cut(printed(x.Text), maxInboundText), short(x.Payload, maxPayload)
 	if !validInboundID(x.ReplyTo) {
 		x.ReplyTo = ""

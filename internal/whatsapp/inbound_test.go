@@ -242,7 +242,7 @@ func TestContactCardsKeepEveryField(t *testing.T) {
 func TestAnAdAProductAndAGroupAreKeptOfAnyType(t *testing.T) {
 	const from = `,"group_id":"g 1","context":{"referred_product":{"catalog_id":"c","product_retailer_id":"p"}},"referral":{"source_url":"https://fb.test/1","source_id":12,"source_type":"ad","headline":"Whales","body":"See\nthem","media_type":"image","ctwa_clid":"clid"}`
 	want := provider.Enclosed{
-		Group: "g 1", Product: &provider.Product{Catalog: "c", ID: "p"},
+		Group: "g 1", Writer: "34600111222", Product: &provider.Product{Catalog: "c", ID: "p"},
 		Referral: &provider.Referral{SourceType: "ad", SourceID: "12", SourceURL: "https://fb.test/1", Headline: "Whales", Body: "See them", MediaType: "image", Click: "clid"},
 	}
 	for _, members := range []string{`"type":"text","text":{"body":"Hi"}`, `"type":"image","image":{"id":"m"}`, `"type":"reaction","reaction":{"emoji":"👍"}`, `"type":"unsupported"`} {

@@ -81,6 +81,7 @@ const (
 	Maintenance  Kind = "maintenance"
 	Restored     Kind = "restored"
 	Canned       Kind = "canned_reply"
+	SomePerson   Kind = "person"
 )
 
 // Action is what was done.
@@ -120,6 +121,7 @@ const (
 	SendDecided  Action = "send_decided"
 	FailDecided  Action = "fail_decided"
 	LinkAccepted Action = "identity_linked"
+	Erased       Action = "erased"
 )
 
 // Entry is one change. Before and After are what is marshalled to a JSON object, nil where the thing did not exist or where there is nothing

@@ -22,6 +22,7 @@ type outward struct {
 
 	// Of message.received.
 	Turn int64  `json:"turn,omitempty"`
+	Name string `json:"name,omitempty"` // of the writer, in a group
 	Kind string `json:"kind,omitempty"`
 	Text string `json:"text,omitempty"`
 	File *File  `json:"file,omitempty"`
@@ -59,7 +60,7 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 			continue
 		}
 		o := base
-		o.Turn, o.Kind, o.Text, o.File, o.Enclosed = t.Seq, t.Kind, t.Text, t.Extra.File, t.Extra.Enclosed
+		o.Turn, o.Name, o.Kind, o.Text, o.File, o.Enclosed = t.Seq, t.Extra.Name, t.Kind, t.Text, t.Extra.File, t.Extra.Enclosed
 		add("message.received", o, t.At)
 	}
 	if before != nil {

@@ -62,6 +62,7 @@ const home = createRoute({
   },
 });
 const keys = createRoute({ getParentRoute: () => shell, path: "/keys", component: lazyRouteComponent(() => import("./features/keys/KeysPage"), "KeysPage") });
+const people = createRoute({ getParentRoute: () => shell, path: "/people", component: lazyRouteComponent(() => import("./features/people/PeoplePage"), "PeoplePage") });
 const secrets = createRoute({ getParentRoute: () => shell, path: "/secrets", component: lazyRouteComponent(() => import("./features/secrets/SecretsPage"), "SecretsPage") });
 const users = createRoute({ getParentRoute: () => shell, path: "/users", component: lazyRouteComponent(() => import("./features/users/UsersPage"), "UsersPage") });
 const account = createRoute({ getParentRoute: () => shell, path: "/account", component: lazyRouteComponent(() => import("./features/account/AccountPage"), "AccountPage") });
@@ -91,7 +92,7 @@ function exact(text: string): unknown {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, secrets, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...activityRoutes(shell), ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...senderRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell), ...webhookRoutes(shell)])]),
+  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, people, secrets, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...activityRoutes(shell), ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...senderRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell), ...webhookRoutes(shell)])]),
   parseSearch: parseSearchWith(exact), stringifySearch: stringifySearchWith(JSON.stringify, exact), basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
 });
 

@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from "react";
-import { IconBellOff, IconBook2, IconChartLine, IconDeviceMobile, IconGauge, IconHistory, IconInbox, IconKey, IconListDetails, IconLock, IconMessage2Share, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconSend, IconSettings, IconSpeakerphone, IconTemplate, IconUsers, IconWebhook, type Icon } from "@tabler/icons-react";
+import { IconBellOff, IconBook2, IconChartLine, IconDeviceMobile, IconGauge, IconHistory, IconInbox, IconKey, IconListDetails, IconLock, IconMessage2Share, IconMessageCircle, IconPhoneCall, IconPlugConnected, IconRobot, IconRoute, IconSend, IconSettings, IconSpeakerphone, IconTemplate, IconUserSearch, IconUsers, IconWebhook, type Icon } from "@tabler/icons-react";
 import { Waiting } from "../features/inbox/Waiting";
 import { IfSandbox } from "../features/sandbox/IfSandbox";
 import type { ShellText } from "./texts";
@@ -40,6 +40,7 @@ export const sections: Section[] = [
   {
     text: "access", pages: [
       { to: "/keys", text: "keys", icon: IconKey, needs: "keys:read", keywords: "api token secret" },
+      { to: "/people", text: "people", icon: IconUserSearch, needs: "settings:write", keywords: "erase delete forget export privacy gdpr lgpd borrar apagar datos dados persona pessoa" },
       { to: "/secrets", text: "secrets", icon: IconLock, needs: "secrets:read", keywords: "flow key password token credential header secretos segredos" },
       { to: "/activity", text: "activity", icon: IconHistory, needs: "activity:read", keywords: "api calls errors refused audit log changes history who" },
       { to: "/webhooks", text: "webhooks", icon: IconWebhook, needs: "webhooks:read", keywords: "events endpoints signature secret deliveries replay hooks eventos" },

@@ -51,7 +51,7 @@ describe("sentences", () => {
   });
   it("are there for each kind and action in each language", () => {
     const actions = ["created", "changed", "deleted", "revoked", "joined", "role_changed", "removed", "password_set", "password_link_made", "signed_out", "second_factor_on", "second_factor_off", "recovery_codes_made", "sent", "withdrawn",
-      "submitted", "refused", "decided", "categorized", "added", "lifted", "canceled", "moved", "resent", "hung_up", "started", "paused", "resumed", "ended", "send_decided", "fail_decided", "identity_linked"];
+      "submitted", "refused", "decided", "categorized", "added", "lifted", "canceled", "moved", "resent", "hung_up", "started", "paused", "resumed", "ended", "send_decided", "fail_decided", "identity_linked", "erased"];
     for (const language of ["en", "es", "pt"] as Language[]) {
       for (const kind of kinds) for (const action of actions) expect(sentence(change(action, kind), language)).not.toMatch(/[{}·]|undefined/);
       for (const code of codes) expect(codeTexts[language][code] && codeTexts[language][`${code}_fix`]).toBeTruthy();

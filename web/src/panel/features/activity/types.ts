@@ -22,7 +22,7 @@ export interface Field { path: string; before?: unknown; after?: unknown; secret
 export interface ChangePage extends Change { fields: Field[] }
 
 export const kinds = [
-  "company", "key", "user", "invitation", "sender", "template", "agent", "knowledge", "flow", "widget", "secret", "webhook", "canned_reply", "suppression", "notification", "call", "job", "maintenance", "restored",
+  "company", "key", "user", "invitation", "sender", "template", "agent", "knowledge", "flow", "widget", "secret", "webhook", "canned_reply", "person", "suppression", "notification", "call", "job", "maintenance", "restored",
 ] as const;
 export type Kind = (typeof kinds)[number];
 

@@ -1,10 +1,12 @@
 import { ActionIcon, TagsInput, TextInput } from "@mantine/core";
 import { IconShieldCheck, IconX } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { Avatar } from "./Avatar";
 import { absolute, languageName } from "../../format";
 import { ago, path } from "./format";
 import { useTexts } from "../../i18n";
+import { useCan } from "../../session";
 import { texts as messageTexts } from "./messageTexts";
 import { texts as enclosedTexts } from "./enclosedTexts";
 import { isGroup, nameOf } from "./model";
@@ -23,6 +25,7 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
   const m = useTexts(messageTexts);
   const e = useTexts(enclosedTexts);
   const group = isGroup(contact);
+  const can = useCan();
   const [page, setPage] = useState<ContactPage>();
   useEffect(() => {
     let on = true;
@@ -62,6 +65,7 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
           {page?.notifications.map((n) => <li key={n.notification_id}><span>{n.name_template || n.campaign_name || n.channel}</span><small>{n.state} · {ago(n.created_at, language)}</small></li>)}
         </ul>
       )}
+      {can("settings:write") && !group && <p className="inbox-personal"><Link to="/people" search={{ contact: contact.id } as never}>{m.personal}</Link></p>}
     </aside>
   );
 }

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/client"
+)
+
+type peopleCommand struct {
+	Find   peopleFind   `cmd:"" help:"Show how much is stored about a person."`
+	Export peopleExport `cmd:"" help:"Keep everything that is stored about a person as an archive."`
+	Erase  peopleErase  `cmd:"" help:"Delete everything that is stored about a person."`
+}
+
+const peoplePath = client.Prefix + "people"
+
+// who says which person is meant. It needs a key with all scopes.
+type who struct {
+	Number  string `arg:"" optional:"" help:"The person's number: digits only, with the country code."`
+	UserID  string `name:"user-id" placeholder:"ID" help:"The channel's id of a person without a number."`
+	Contact string `placeholder:"ID" help:"Id of one of the person's contacts."`
+}
+
+func (w *who) body() (map[string]string, error) {
+	body := map[string]string{}
+	for field, value := range map[string]string{"number": w.Number, "user_id": w.UserID, "contact_id": w.Contact} {
+		if value != "" {
+			body[field] = value
+		}
+	}
+	if len(body) != 1 {
+		return nil, errors.New("give a number, --user-id or --contact")
+	}
+	return body, nil
+}
+
+func (w *who) call(path string) (client.Call, error) {
+	body, err := w.body()
+	return client.Call{Method: http.MethodPost, Path: peoplePath + path, As: client.Company, Body: body}, err
+}
+
+// storedPerson is what a company has about a person.
+type storedPerson struct {
+	Identities []string `json:"identities"`
+	Contacts   []struct {
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		Email    string `json:"email"`
+		Number   string `json:"number"`
+		UserID   string `json:"user_id"`
+		Username string `json:"username"`
+	} `json:"contacts"`
+	Conversations int `json:"conversations"`
+	Notifications int `json:"notifications"`
+	Calls         int `json:"calls"`
+}
+
+type peopleFind struct {
+	who
+	keyed
+	jsonFlag
+}
+
+// Run shows the person's contacts, and how much there is.
+func (p *peopleFind) Run(ctx context.Context, env *environment) error {
+	c, _, err := p.connect(env)
+	if err != nil {
+		return err
+	}
+	call, err := p.call("")
+	if err != nil {
+		return err
+	}
+	var found storedPerson
+	call.Out, call.Safe = &found, true
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	if p.JSON {
+		return writeJSON(env.Stdout, found)
+	}
+	rows := [][]string{
+		{"identities", strings.Join(found.Identities, ", ")},
+		{"conversations", strconv.Itoa(found.Conversations)},
+		{"notifications", strconv.Itoa(found.Notifications)},
+		{"calls", strconv.Itoa(found.Calls)},
+	}
+	for _, x := range found.Contacts {
+		rows = append(rows, []string{"contact", strings.Join(slices.DeleteFunc([]string{x.ID, oneLine(x.Name, 40), x.Number, x.UserID, x.Username, x.Email}, empty), "  ")})
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+func empty(s string) bool { return s == "" }
+
+type peopleExport struct {
+	who
+	Output string `short:"o" default:"person.zip" placeholder:"FILE" help:"Where to; default person.zip in this folder. It must not exist."`
+	keyed
+	jsonFlag
+}
+
+// Run keeps the archive. The file is there once all of it is.
+func (p *peopleExport) Run(ctx context.Context, env *environment) error {
+	c, _, err := p.connect(env)
+	if err != nil {
+		return err
+	}
+	call, err := p.call("/export")
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(p.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the person names it
+	if err != nil {
+		return err
+	}
+	call.Into, call.Once = f, true
+	_, err = c.Do(ctx, call)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(p.Output))
+	}
+	return done(env, p.JSON, map[string]string{"file": p.Output}, p.Output)
+}
+
+type peopleErase struct {
+	who
+	Yes bool `help:"Really erase. Nothing brings it back but a backup from before."`
+	keyed
+	jsonFlag
+}
+
+// Run erases the person.
+func (p *peopleErase) Run(ctx context.Context, env *environment) error {
+	if !p.Yes {
+		return errors.New("an erasure cannot be undone: see what there is with `people find`, then add --yes")
+	}
+	c, _, err := p.connect(env)
+	if err != nil {
+		return err
+	}
+	call, err := p.call("/erase")
+	if err != nil {
+		return err
+	}
+	var erased struct {
+		Hash string         `json:"hash"`
+		Rows map[string]int `json:"rows"`
+	}
+	call.Out, call.Once = &erased, true
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	if p.JSON {
+		return writeJSON(env.Stdout, erased)
+	}
+	rows := [][]string{{"recorded as", erased.Hash}}
+	for _, table := range slices.Sorted(maps.Keys(erased.Rows)) {
+		if n := erased.Rows[table]; n > 0 {
+			rows = append(rows, []string{table, fmt.Sprint(n)})
+		}
+	}
+	return writeTable(env.Stdout, rows)
+}

@@ -1,0 +1,147 @@
+package people
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"carillon/internal/db"
+)
+
+// pageRows is how many rows of a table are looked at in one step.
+const pageRows = 200
+
+// mention is a table whose texts may mention a person.
+type mention struct {
+	table string
+	key   string   // the columns of its key after the company, which order it
+	texts []string // the columns that are looked at
+	// rewrite returns a text without the person; nil: the row is deleted.
+	rewrite func(m Matcher, text, mark string) string
+	// from is the condition that narrows the table to the company, with $1.
+	from string
+}
+
+const ofCompany = "company_id = $1"
+
+var mentions = []mention{ //nolint:gochecknoglobals // read only
+	{table: "api_call", key: "id", texts: []string{"path", "message", "doc"}, from: ofCompany},
+	{table: "hook_attempt", key: "event_id, id", texts: []string{"subject", "request", "response", "error"}, from: ofCompany},
+	{table: "audit", key: "id", texts: []string{"object_id", "object_name", "changes"}, rewrite: Matcher.Replace, from: ofCompany},
+	{table: "idempotency", key: "route, key", texts: []string{"answer"}, rewrite: Matcher.Replace, from: ofCompany},
+	{
+		table: "bulk_batch", key: "job_id, n", texts: []string{"cells"}, rewrite: withoutRows,
+		from: "job_id IN (SELECT id FROM bulk_job WHERE company_id = $1)",
+	},
+	{
+		table: "bulk_check", key: "job_id, n", texts: []string{"faults"}, rewrite: Matcher.Replace,
+		from: "job_id IN (SELECT id FROM bulk_job WHERE company_id = $1)",
+	},
+}
+
+// EraseMentions removes a person from the texts of a company's rows: rows that only record a request are deleted, and of others the mention
+// gets a mark. It returns the numbers of rows by table.
+func EraseMentions(ctx context.Context, d *db.DB, companyID string, m Matcher, mark string) (map[string]int, error) {
+	erased := map[string]int{}
+	for _, x := range mentions {
+		n, err := x.erase(ctx, d, companyID, m, mark)
+		if err != nil {
+			return erased, fmt.Errorf("erase from %s: %w", x.table, err)
+		}
+		erased[x.table] = n
+	}
+	return erased, nil
+}
+
+// record is a row of such a table.
+type record struct {
+	key   []any
+	texts []string
+}
+
+func (x *mention) keys() []string { return strings.Split(x.key, ", ") }
+
+func (x *mention) erase(ctx context.Context, d *db.DB, companyID string, m Matcher, mark string) (n int, err error) {
+	var after []any
+	for {
+		page, err := x.page(ctx, d, companyID, after)
+		if err != nil || len(page) == 0 {
+			return n, err
+		}
+		after = page[len(page)-1].key
+		for i := range page {
+			r := &page[i]
+			if !m.Matches(strings.Join(r.texts, "\n")) {
+				continue
+			}
+			n++
+			if err := x.change(ctx, d, companyID, r, m, mark); err != nil {
+				return n, err
+			}
+		}
+	}
+}
+
+func (x *mention) page(ctx context.Context, d *db.DB, companyID string, after []any) ([]record, error) {
+	keys := x.keys()
+	where, args := x.from, []any{companyID}
+	if after != nil {
+		places := make([]string, len(keys))
+		for i := range keys {
+			places[i] = fmt.Sprintf("$%d", i+2)
+		}
+		where += " AND (" + x.key + ") > (" + strings.Join(places, ", ") + ")"
+		args = append(args, after...)
+	}
+	return db.Collect(ctx, d, x.table, func(scan db.Scan) (record, error) {
+		r := record{key: make([]any, len(keys)), texts: make([]string, len(x.texts))}
+		var into []any
+		for i := range r.key {
+			into = append(into, &r.key[i])
+		}
+		for i := range r.texts {
+			into = append(into, &r.texts[i])
+		}
+		err := scan(into...)
+		return r, err
+	}, "SELECT "+x.key+", "+strings.Join(x.texts, ", ")+" FROM "+x.table+" WHERE "+where+" ORDER BY "+x.key+fmt.Sprintf(" LIMIT %d", pageRows), args...)
+}
+
+func (x *mention) change(ctx context.Context, d *db.DB, companyID string, r *record, m Matcher, mark string) error {
+	args := append([]any{companyID}, r.key...)
+	where := x.from
+	for i, column := range x.keys() {
+		where += fmt.Sprintf(" AND %s = $%d", column, i+2)
+	}
+	statement := "DELETE FROM " + x.table + " WHERE " + where
+	if x.rewrite != nil {
+		var sets []string
+		for i, column := range x.texts {
+			args = append(args, x.rewrite(m, r.texts[i], mark))
+			sets = append(sets, fmt.Sprintf("%s = $%d", column, len(args)))
+		}
+		statement = "UPDATE " + x.table + " SET " + strings.Join(sets, ", ") + " WHERE " + where
+	}
+	return d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	})
+}
+
+// withoutRows empties the rows of a list that mention the person: its lines are counted by their places.
+func withoutRows(m Matcher, text, mark string) string {
+	var rows [][]string
+	if json.Unmarshal([]byte(text), &rows) != nil {
+		return m.Replace(text, mark)
+	}
+	for _, row := range rows {
+		if !m.Matches(strings.Join(row[min(1, len(row)):], "\n")) { // the first cell is the line
+			continue
+		}
+		for i := 1; i < len(row); i++ {
+			row[i] = ""
+		}
+	}
+	return db.JSON(rows)
+}
