@@ -56,6 +56,8 @@ type Deps struct {
 type Messaging interface {
 	Receive(ctx context.Context, s *carillon.Sender, all []provider.Inbound) error
 	Receipts(ctx context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error
+	// Ignore counts messages for which there is no conversation.
+	Ignore(all []provider.Inbound)
 }
 
 // Callback reads the callbacks of one provider; app wires the provider's own functions.
@@ -74,11 +76,13 @@ type Callback struct {
 type CallbackEvents struct {
 	Receipts  []provider.Receipt
 	Inbound   []provider.Inbound
+	Unnamed   []provider.Inbound            // messages that name no author
+	Elsewhere map[string][]provider.Inbound // messages to other numbers, by the provider's id of the number
 	Replies   []provider.ReplyReceipt
 	Templates []provider.TemplateEvent
 	Notice    *provider.Notice // the newest that the channel reports by itself; nil: none
 	Concerned bool             // the callback is about this sender
-	Ignored   int              // events of other numbers
+	Ignored   int              // parts that are not stored, besides messages
 
 	Preferences []provider.Preference // the earliest first
 }

@@ -138,27 +138,62 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 	if err != nil {
 		return err
 	}
-	verified, to := false, map[string]string{}
+	verified, in := false, intake{to: map[string]string{}}
 	for _, x := range senders {
 		if !cb.Verify(x.Settings, r.Header, body) {
 			continue
 		}
 		verified = true
 		httpio.SetCompany(r.Context(), x.CompanyID)
-		if err := s.storeForCompany(r, cb, x, body, to); err != nil {
+		if err := s.storeForCompany(r, cb, x, body, &in); err != nil {
 			return err
 		}
 	}
 	if !verified {
 		return carillon.NoAccess("The signature is not this sender's", "invalid")
 	}
+	s.leaveOut(r, &in)
 	return httpio.Raw(w, http.StatusOK, []byte(`{"success":true}`))
 }
 
+// intake is where the messages of a callback go.
+type intake struct {
+	to map[string]string // by their ids, the company that gets each: of two that claim a number the one whose sender is older
+
+	unnamed   []provider.Inbound
+	elsewhere map[string][]provider.Inbound // to other numbers than the last sender's, by the provider's id of the number
+}
+
+// leaveOut counts and logs the messages that no sender got.
+func (s callbacks) leaveOut(r *http.Request, in *intake) {
+	if s.messaging == nil {
+		return
+	}
+	log := httpio.Logger(r.Context(), s.log).With("sender", r.PathValue("sender"))
+	if len(in.unnamed) > 0 {
+		s.messaging.Ignore(in.unnamed)
+		log.WarnContext(r.Context(), "ignore messages that name no author", "kinds", kindsOf(in.unnamed))
+	}
+	for id, all := range in.elsewhere {
+		all = slices.DeleteFunc(all, func(m provider.Inbound) bool { _, taken := in.to[m.ID]; return taken })
+		if len(all) > 0 {
+			s.messaging.Ignore(all)
+			log.WarnContext(r.Context(), "ignore messages that no sender takes", "phone_number_id", id, "kinds", kindsOf(all))
+		}
+	}
+}
+
+// kindsOf are the kinds of messages, as metrics have them.
+func kindsOf(all []provider.Inbound) (kinds []string) {
+	for i := range all {
+		kinds = append(kinds, all[i].Label())
+	}
+	return kinds
+}
+
 // storeForCompany stores a callback's events for each sender of the company whose secret signs it: a provider's
-// application has one callback address and may serve several numbers. to are the messages that people wrote, by their ids, with the
-// company that gets each: of two that claim a number the one whose sender is older.
-func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte, to map[string]string) error {
+// application has one callback address and may serve several numbers.
+func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte, in *intake) error {
 	all, err := s.store.Senders(r.Context(), x.CompanyID)
 	if err != nil {
 		return err
@@ -167,7 +202,7 @@ func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sen
 		if y.Provider != x.Provider || y.UID != x.UID && !cb.Verify(y.Settings, r.Header, body) {
 			continue
 		}
-		if err := s.storeEvents(r.Context(), cb, y, body, to); err != nil {
+		if err := s.storeEvents(r.Context(), cb, y, body, in); err != nil {
 			return err
 		}
 	}
@@ -176,11 +211,12 @@ func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sen
 
 // storeEvents stores the events of one sender. Events of other numbers of the same application are ignored: after an
 // error the provider would repeat them for days.
-func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte, to map[string]string) error {
+func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte, in *intake) error {
 	events, err := cb.Parse(body, x)
 	if err != nil {
 		return err
 	}
+	in.unnamed, in.elsewhere = events.Unnamed, events.Elsewhere
 	if events.Ignored > 0 {
 		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "company", x.CompanyID, "sender", x.ID, "parts", events.Ignored)
 	}
@@ -200,7 +236,7 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		return err
 	}
 	if s.messaging != nil {
-		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, to)); err != nil {
+		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, in.to)); err != nil {
 			return fmt.Errorf("store inbound messages: %w", err)
 		}
 		if err := s.messaging.Receipts(ctx, x, events.Replies); err != nil {

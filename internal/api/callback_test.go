@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,6 +116,44 @@ func (w *written) Receipts(_ context.Context, s *carillon.Sender, all []provider
 	return nil
 }
 
+// Ignore implements Messaging.
+func (w *written) Ignore(all []provider.Inbound) {
+	for _, m := range all {
+		w.add("ignored", m.Text)
+	}
+}
+
+// A message for which there is no conversation is counted and logged by its kind, once, and keeps nothing else from being taken.
+func TestMessagesThatNoConversationShowsAreCountedAndLogged(t *testing.T) {
+	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
+	const hello = `"type":"text","text":{"body":"Hello"}}`
+	change := func(number, messages string) string {
+		return `{"field":"messages","value":{` + number + `"messages":[` + messages + `]}}`
+	}
+	const ours, theirs = `"metadata":{"phone_number_id":"1000001"},`, `"metadata":{"phone_number_id":"1000009"},`
+	r.deliver([]byte(`{"object":"whatsapp_business_account","entry":[{"id":"2000001","changes":[`+strings.Join([]string{
+		change(ours, `{"id":"a",`+hello),
+		change(ours, `{"from":"no number","id":"b","type":"image","image":{"id":"1","caption":"Look"}},{},null`),
+		change(theirs, `{"from":"34600111222","id":"c",`+hello), change("", `{"from":"34600111222","id":"d",`+hello),
+		change(ours, `{"from":"34600111222","id":"e",`+hello),
+	}, ",")+`]}]}`), 200)
+	got := r.written.all()
+	slices.Sort(got["ignored"])
+	if diff := cmp.Diff(map[string][]string{"ours": {"Hello"}, "ignored": {"", "", "Hello", "Hello", "Hello", "Look"}}, got); diff != "" {
+		t.Error(diff)
+	}
+	log := regexp.MustCompile(`request_id=\S+ `).ReplaceAllString(r.log.String(), "")
+	for _, line := range []string{
+		`"ignore messages that name no author" sender=main kinds="[text image other other]"`,
+		`"ignore messages that no sender takes" sender=main phone_number_id=1000009 kinds=[text]`,
+		`"ignore messages that no sender takes" sender=main phone_number_id="" kinds=[text]`,
+	} {
+		if n := strings.Count(log, line); n != 1 {
+			t.Errorf("%d lines say %s:\n%s", n, line, log)
+		}
+	}
+}
+
 func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	body := r.graph.InboundBody("Eve", graphtest.Text("34600111222", "wamid.eve", "Hello", time.Now()))
@@ -205,7 +244,9 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 		for _, texts := range got {
 			slices.Sort(texts)
 		}
-		want := map[string][]string{"ours": {"to our second", "to ours"}, "theirs": {"to theirs"}, "beside": {"beside"}}
+		want := map[string][]string{
+			"ours": {"to our second", "to ours"}, "theirs": {"to theirs"}, "beside": {"beside"}, "ignored": {"in its name", "to nobody"},
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

@@ -106,9 +106,11 @@ func graphCallback() Callback {
 		},
 		Parse: func(body []byte, s *carillon.Sender) (CallbackEvents, error) {
 			c, err := whatsapp.ParseCallback(body, s.UID)
+			inbound, elsewhere := c.InboundFor(s.Settings)
 			return CallbackEvents{
 				Receipts: c.Receipts, Templates: c.Templates, Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings),
-				Ignored: c.Ignored, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)], Replies: c.Replies, Preferences: c.PreferencesFor(s.Settings),
+				Ignored: c.Ignored, Inbound: inbound, Elsewhere: elsewhere, Unnamed: c.Unnamed,
+				Replies: c.Replies, Preferences: c.PreferencesFor(s.Settings),
 			}, err
 		},
 	}

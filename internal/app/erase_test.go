@@ -125,13 +125,16 @@ func (p *person) livesThrough(dialled, reported string) {
 // says has the channel report a message of the person, with the name that they have there.
 func (p *person) says(name, id, members string) {
 	p.t.Helper()
-	s := graphtest.Sample{Members: members}
-	m, err := s.Message(map[string]any{"from": p.number}, id, time.Now())
+	w := graphtest.Written{
+		Sample: &graphtest.Sample{Members: members}, By: graphtest.Author{Number: p.number, Name: name}, ID: id, At: time.Now(),
+	}
+	body, err := graphtest.WrittenBody("1000001", "", &w)
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	p.graph.Wrote(p.number, id, w.At)
 	app.Within(p.t, "a callback is taken", func() bool {
-		status, err := p.graph.Deliver(p.t.Context(), p.base+"/callbacks/whatsapp/main", p.graph.InboundBody(name, m))
+		status, err := p.graph.Deliver(p.t.Context(), p.base+"/callbacks/whatsapp/main", body)
 		return status == http.StatusOK && err == nil
 	})
 }

@@ -95,8 +95,9 @@ func callbacks() map[string]api.Callback {
 			if len(c.PhoneNumberIDs) > 0 && !slices.Contains(c.PhoneNumberIDs, whatsapp.PhoneNumberID(s.Settings)) {
 				c.Receipts = nil
 			}
+			inbound, elsewhere := c.InboundFor(s.Settings)
 			return api.CallbackEvents{
-				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: c.Inbound[whatsapp.PhoneNumberID(s.Settings)],
+				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: inbound, Elsewhere: elsewhere, Unnamed: c.Unnamed,
 				Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
 				Preferences: c.PreferencesFor(s.Settings),
 			}, err

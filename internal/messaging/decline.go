@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/conversation"
+	"carillon/internal/provider"
 	"carillon/internal/store/chats"
 )
 
@@ -15,17 +16,33 @@ type result string
 const (
 	shown    result = "shown"    // in its conversation
 	declined result = "declined" // its conversation says that there was one, and the person that it could not be taken
-	failed   result = "failed"   // it was given up; its conversation says that there was one
-	ignored  result = "ignored"  // its sender was removed
+	failed   result = "failed"   // it was given up: its conversation says that there was one, and its author is asked for it again
+	applied  result = "applied"  // the channel's report of another id of the person: there is nothing to show
+	ignored  result = "ignored"  // it names no author, or is to a number that no sender has
 )
 
 // decline records a message that cannot be read, and says so to the person.
 func (m intake) decline(ctx context.Context, t *taking) (result, error) {
 	m.odd(ctx, t)
-	if err := m.note(ctx, t, conversation.NotShown); err != nil || t.Group != "" {
-		return shown, err
+	if err := m.note(ctx, t, conversation.NotShown); err != nil {
+		return failed, err
 	}
-	return declined, m.notice(ctx, t, textsOf(t.conversation.Language).unread)
+	return t.asked(), m.notice(ctx, t, textsOf(t.conversation.Language).unread)
+}
+
+// asked is the result of a message of which the conversation has an event alone: its author is asked for another form, but in a group.
+func (t *taking) asked() result {
+	if t.Group != "" {
+		return shown
+	}
+	return declined
+}
+
+// Ignore counts messages for which there is no conversation: they name no author, or are to a number that no sender has.
+func (m *Messaging) Ignore(all []provider.Inbound) {
+	for i := range all {
+		m.o.Observer.Wrote(all[i].Label(), string(ignored))
+	}
 }
 
 // notice says something to a person about their message. Of several such messages in a row the first gets it: two machines would otherwise

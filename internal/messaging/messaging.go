@@ -79,8 +79,8 @@ type Options struct {
 
 // Observer is called for what happens, for metrics.
 type Observer interface {
-	// Wrote is called for a message of a person and what became of it: shown, declined, failed or ignored. Replied is called for a reply
-	// that came into a state.
+	// Wrote is called for a message of a person and what became of it: shown, declined, failed, applied or ignored. Replied is called for
+	// a reply that came into a state.
 	Wrote(label, result string)
 	Replied(state string)
 }

@@ -205,6 +205,9 @@ func TestAPersonIsTheSameUnderANewNumberAndANewID(t *testing.T) {
 		again := r.nameless("US.10")
 		again.text("Hello")
 		again.until("it is shown", func() bool { return slices.Contains(p.lines(), "> Hello") })
+		if r.counts.of("applied") != 1 || r.counts.of("ignored") != 0 {
+			t.Errorf("the reports are counted as %v", r.counts.all)
+		}
 		// The next owner of the old number is somebody else, who sees nothing of it.
 		stranger := &person{rig: r, user: "US.77", number: "5215512345601"}
 		stranger.text("echo")

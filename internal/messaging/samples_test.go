@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/conversation"
 	"carillon/internal/store/chats"
 	"carillon/internal/whatsapp/graphtest"
 )
@@ -29,12 +30,12 @@ func (c *counts) Wrote(label, result string) {
 
 func (*counts) Replied(string) {}
 
-// of are the messages with a result.
+// of are the messages with a result; "": with any.
 func (c *counts) of(result string) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key, m := range c.all {
-		if strings.HasSuffix(key, " "+result) {
+		if result == "" || strings.HasSuffix(key, " "+result) {
 			n += m
 		}
 	}
@@ -44,65 +45,94 @@ func (c *counts) of(result string) (n int) {
 const (
 	unreadable  = "We cannot read this kind of message here. Please write it as a text."
 	fileMissing = "Your file did not reach us. Please send it again."
+	fileRefused = "We cannot take a file of this kind. Please send it as a PDF or a picture."
 )
+
+// sampled is a sample that a person has written.
+type sampled struct {
+	graphtest.Written
+	*person
+}
+
+// writeSamples has each sample written by a person with a number and by one without, twice.
+func (r *rig) writeSamples() (all []*sampled) {
+	r.t.Helper()
+	for id, f := range graphtest.SampleFiles() {
+		r.channel.put(id, file{mime: f.Type, data: f.Data})
+	}
+	samples := graphtest.Samples()
+	for i := range samples {
+		for _, p := range []*person{r.person(fmt.Sprintf("346004%05d", i)), r.nameless(fmt.Sprintf("US.4%05d", i))} {
+			w := &sampled{graphtest.Written{
+				Sample: &samples[i], By: graphtest.Author{Number: p.number, UserID: p.user, Name: "Ana " + p.address()},
+				ID: "wamid.sample." + p.address(), At: r.now(),
+			}, p}
+			all = append(all, w)
+			body, err := graphtest.WrittenBody(phoneID, "", &w.Written)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			r.take(r.sender, body)
+			r.take(r.sender, body)
+			if w.Renews {
+				by := w.By.Renewed()
+				w.person = &person{rig: r, number: by.Number, user: by.UserID}
+			}
+		}
+	}
+	return all
+}
+
+// shown are the turns that came of a sample, and the conversation that has them.
+func (w *sampled) shown() (turns []chats.Turn, conversationID string) {
+	w.t.Helper()
+	turns = w.turns()
+	if c := w.conversation(); c != nil {
+		conversationID = c.ID
+	}
+	if w.Group != "" {
+		if len(turns) > 0 {
+			w.t.Errorf("%s: in the conversation of the person is shown %q", w.Name, w.lines())
+		}
+		turns, conversationID = w.groupTurns(w.Group)
+	}
+	return slices.DeleteFunc(turns, func(x chats.Turn) bool {
+		of := x.Author == chats.Visitor || x.Author == chats.System && slices.Contains(aboutMessages, x.Extra.Event)
+		return !of || w.Group != "" && x.Extra.Name != w.By.Name
+	}), conversationID
+}
+
+// aboutMessages are the events that a message may be.
+var aboutMessages = []string{
+	conversation.Reacted, conversation.Edited, conversation.Deleted, conversation.Permission, conversation.Identity,
+	conversation.NotShown, conversation.NoFile, conversation.Renumbered,
+}
 
 // Nothing that a person sends vanishes: it is shown, or the person is asked for another form.
 func TestEveryMessageIsShownOrDeclined(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
-		for id, f := range graphtest.SampleFiles() {
-			r.channel.put(id, file{mime: f.Type, data: f.Data})
-		}
 		r.run()
-		samples := graphtest.Samples()
-		if len(samples) < 40 {
-			t.Fatalf("only %d messages", len(samples))
-		}
-		people := make([]*person, len(samples))
-		declined := 0
-		for i := range samples {
-			p := r.person(fmt.Sprintf("346004%05d", i))
-			people[i] = p
-			m, err := samples[i].Message(map[string]any{"from": p.number}, fmt.Sprint("wamid.sample.", i), r.now())
-			if err != nil {
-				t.Fatalf("%s: %v", samples[i].Name, err)
-			}
-			p.writes(m)
-			if samples[i].Declined {
-				declined++
+		all := r.writeSamples()
+		want := counts{}
+		for _, w := range all {
+			switch {
+			case w.Unnamed: // the endpoint counts it
+			case w.Silent:
+				want.Wrote("", "applied")
+			case w.Declined:
+				want.Wrote("", "declined")
+			default:
+				want.Wrote("", "shown")
 			}
 		}
-		r.until("all are taken in", func() bool {
-			return r.counts.of("shown")+r.counts.of("declined")+r.counts.of("failed")+r.counts.of("ignored") >= len(samples)
-		})
-		if shown := r.counts.of("shown"); shown != len(samples)-declined || r.counts.of("declined") != declined {
-			t.Errorf("of %d messages, of which %d cannot be read: %v", len(samples), declined, r.counts.all)
+		r.until("all are taken in", func() bool { return r.counts.of("") >= want.of("") })
+		for _, result := range []string{"shown", "declined", "applied", "failed", "ignored"} {
+			if r.counts.of(result) != want.of(result) {
+				t.Errorf("of %d messages %d are %s, not %d: %v", len(all), r.counts.of(result), result, want.of(result), r.counts.all)
+			}
 		}
-		for i, p := range people {
-			s := samples[i]
-			turns, id := p.turns(), ""
-			if s.Group != "" {
-				if len(turns) > 0 {
-					t.Errorf("%s: in the conversation of the person is shown %q", s.Name, p.lines())
-				}
-				turns, id = p.groupTurns(s.Group)
-			} else if c := p.conversation(); c != nil {
-				id = c.ID
-			}
-			shown := slices.ContainsFunc(turns, func(x chats.Turn) bool {
-				return (x.Author == chats.Visitor || x.Author == chats.System) && strings.Contains(x.Text, s.Text)
-			})
-			if w, err := r.db.Replies().Window(t.Context(), r.company.ID, id); err != nil || w != nil && (s.Group != "" || w.Until.Before(r.now().Add(23*time.Hour))) {
-				t.Errorf("%s: the window is %+v, %v", s.Name, w, err)
-			}
-			if n := len(turns); !shown || n > 5 {
-				t.Errorf("%s: %d turns, %q is not among them: %q", s.Name, n, s.Text, p.lines())
-			}
-			if s.Declined {
-				p.until("it is declined", func() bool { return len(p.gets()) > 0 })
-			}
-			if got := p.gets(); s.Declined != (slices.Contains(got, unreadable) || slices.Contains(got, fileMissing)) || len(got) > 1 {
-				t.Errorf("%s: the person gets %q", s.Name, got)
-			}
+		for _, w := range all {
+			w.check()
 		}
 		if got := r.log.String(); strings.Count(got, "is not understood") != 1 || strings.Contains(got, "take in") {
 			t.Errorf("the log: %s", got)
@@ -115,6 +145,47 @@ func TestEveryMessageIsShownOrDeclined(t *testing.T) {
 	})
 }
 
+// check checks what became of a sample.
+func (w *sampled) check() {
+	w.t.Helper()
+	turns, id := w.shown()
+	who := w.Name + " of " + w.By.Address()
+	if w.Unnamed || w.Silent {
+		if len(turns) > 0 || len(w.gets()) > 0 {
+			w.t.Errorf("%s: %d turns, and the person gets %q", who, len(turns), w.gets())
+		}
+		return
+	}
+	window, err := w.db.Replies().Window(w.t.Context(), w.company.ID, id)
+	closes := func() bool { // in a day
+		left := window.Until.Sub(w.now())
+		return left > 23*time.Hour && left < 25*time.Hour
+	}
+	if err != nil || window != nil && (w.Group != "" || !closes()) {
+		w.t.Errorf("%s: the window is %+v, %v", who, window, err)
+	}
+	said := map[string]int{}
+	for _, x := range turns {
+		said[string(x.Author)+x.Extra.Event]++
+	}
+	for what, n := range said {
+		if n > 1 {
+			w.t.Errorf("%s: it is shown %d times (%s)", who, n, what)
+		}
+	}
+	if !slices.ContainsFunc(turns, func(x chats.Turn) bool { return strings.Contains(x.Text, w.Shown()) }) {
+		w.t.Errorf("%s: %d turns, %q is not among them: %q", who, len(turns), w.Shown(), w.lines())
+	}
+	if w.Asks() {
+		w.until(who+" is asked for another form", func() bool { return len(w.gets()) > 0 })
+	}
+	got := w.gets()
+	asked := slices.ContainsFunc(got, func(s string) bool { return slices.Contains([]string{unreadable, fileMissing, fileRefused}, s) })
+	if asked != w.Asks() || len(got) > 1 {
+		w.t.Errorf("%s: the person gets %q", who, got)
+	}
+}
+
 // labels are all that messages are counted by.
 var labels = []string{
 	"text", "button", "choice", "form", "order", "contacts", "location", "image", "video", "audio", "document", "sticker", "reaction", "edit", "revoke",
@@ -124,27 +195,16 @@ var labels = []string{
 // groupTurns are those of the conversation of a group, whose id it returns too.
 func (r *rig) groupTurns(group string) (turns []chats.Turn, conversationID string) {
 	r.t.Helper()
-	page, _, err := r.db.Chats().List(r.t.Context(), chats.Filter{CompanyID: r.company.ID, Folder: "all", Limit: 200})
+	err := r.db.Row(r.t.Context(), []any{&conversationID}, `SELECT c.id FROM conversation AS c JOIN contact AS p ON p.id = c.contact_id
+		WHERE p.company_id = $1 AND p.visitor_id = $2`, r.company.ID, "group:"+group)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for _, l := range page {
-		if !l.Group {
-			continue
-		}
-		turns, err := r.db.Chats().Turns(r.t.Context(), r.company.ID, l.ID, 0, 1000)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		contact, err := r.db.Chats().ContactOf(r.t.Context(), r.company.ID, l.ContactID)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		if contact.VisitorID == "group:"+group {
-			return turns, l.ID
-		}
+	turns, err = r.db.Chats().Turns(r.t.Context(), r.company.ID, conversationID, 0, 1000)
+	if err != nil {
+		r.t.Fatal(err)
 	}
-	return nil, ""
+	return turns, conversationID
 }
 
 // What is written in a group opens no window, obeys no STOP, starts no flow and takes part in none.

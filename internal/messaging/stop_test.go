@@ -220,7 +220,9 @@ func TestAMessageThatCannotBeTakenInIsShownAsSuch(t *testing.T) {
 		err  error
 		want []string
 	}{
-		"a fault of ours":       {errors.New("a fault"), []string{"> STOP", "* not_shown"}},
+		"a fault of ours": {
+			errors.New("a fault"), []string{"> STOP", "* not_shown", "< We could not take your message in. Please send it again."},
+		},
 		"the database was away": {context.DeadlineExceeded, []string{"> STOP", "* stopped", "< " + stopped["en"]}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,15 +74,15 @@ func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeWaits[min(x.Tries, len(takeWaits)-1)])))
 	}
 	if err != nil {
-		became, err = failed, errors.Join(err, m.notShown(whole, x, &in))
+		became, err = failed, errors.Join(err, m.notShown(whole, x.SenderUID, &in, x.ReceivedAt))
 	}
 	m.o.Observer.Wrote(in.Label(), string(became))
 	return true, errors.Join(err, m.o.Store.Done(whole, x))
 }
 
-// notShown has the conversation of a message that could not be taken in say that there was one.
-func (m intake) notShown(ctx context.Context, x *replies.Inbound, in *provider.Inbound) error {
-	s, err := m.o.Sender(ctx, x.SenderUID)
+// notShown has the conversation of a message that could not be taken in say that there was one, and its author be asked for it again.
+func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbound, received time.Time) error {
+	s, err := m.o.Sender(ctx, senderUID)
 	if err != nil || in.Person() == "" || in.Kind == provider.InboundIdentity {
 		return err
 	}
@@ -90,20 +90,27 @@ func (m intake) notShown(ctx context.Context, x *replies.Inbound, in *provider.I
 	if err != nil {
 		return err
 	}
-	if err := m.opens(ctx, s, c, x, in); err != nil {
+	if err := m.opens(ctx, s, c, in, received); err != nil {
 		return err
 	}
-	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, x.ProviderID, "", chats.Extra{Event: conversation.NotShown})
+	t := &taking{Inbound: in, sender: s, conversation: c}
+	x := chats.Extra{
+		Event: conversation.NotShown, Name: t.writer(), Enclosed: provider.Enclosed{Group: in.Group, Writer: in.Writer},
+	}
+	if err := m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, "", x); err != nil || !in.Written() {
+		return err
+	}
+	return m.notice(ctx, t, textsOf(c.Language).givenUp)
 }
 
 // opens has what a person wrote open the window for replies to them.
-func (m intake) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, x *replies.Inbound, in *provider.Inbound) error {
+func (m intake) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, received time.Time) error {
 	if in.Group != "" || !in.Written() {
 		return nil
 	}
 	at := in.At
-	if x.ReceivedAt.Before(at) {
-		at = x.ReceivedAt
+	if received.Before(at) {
+		at = received
 	}
 	return m.o.Store.SetWindow(ctx, &replies.Window{
 		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
@@ -129,14 +136,15 @@ type taking struct {
 func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbound) (result, error) {
 	s, err := m.o.Sender(ctx, x.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return ignored, nil // it was removed
+		m.o.Log.InfoContext(ctx, "ignore a message to a sender that was removed", "company", x.CompanyID, "kind", in.Label())
+		return ignored, nil
 	}
 	if err != nil {
 		return failed, err
 	}
 	known := m.known(s, in.From, in.UserID)
 	if in.Kind == provider.InboundIdentity { // nothing that a conversation shows
-		return ignored, m.o.Chats.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
+		return applied, m.o.Chats.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
 	}
 	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, known)
 	if err != nil {
@@ -155,7 +163,7 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if in.Kind == provider.InboundNumber { // the channel says it, not the person
 		return shown, m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
 	}
-	if err := m.opens(ctx, s, c, x, in); err != nil {
+	if err := m.opens(ctx, s, c, in, x.ReceivedAt); err != nil {
 		return failed, err
 	}
 	if err := m.shared(ctx, s, c, in); err != nil {
@@ -305,7 +313,7 @@ func (m intake) say(ctx context.Context, t *taking) (result, error) {
 		}
 		if f == nil {
 			if err := m.missing(ctx, t, why); err != nil || said.Text == "" {
-				return declined, err
+				return t.asked(), err
 			}
 			break
 		}

@@ -6,6 +6,7 @@ import "strings"
 type texts struct {
 	stopped, started string
 	unread           string            // of a message that cannot be read
+	givenUp          string            // of one that could not be taken in
 	noFile           map[string]string // of a file that is not there, by the reason
 }
 
@@ -14,6 +15,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		stopped: "You will get no more messages from us. Write START to get them again.",
 		started: "You will get our messages again. Write STOP to end them.",
 		unread:  "We cannot read this kind of message here. Please write it as a text.",
+		givenUp: "We could not take your message in. Please send it again.",
 		noFile: map[string]string{
 			fileGone:        "Your file did not reach us. Please send it again.",
 			fileTooLarge:    "Your file is too large for us. Please send a smaller one.",
@@ -26,6 +28,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		stopped: "No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo.",
 		started: "Volverá a recibir nuestros mensajes. Escriba BAJA para dejar de recibirlos.",
 		unread:  "Aquí no podemos leer este tipo de mensaje. Por favor, escríbalo como texto.",
+		givenUp: "No hemos podido recibir su mensaje. Por favor, envíelo otra vez.",
 		noFile: map[string]string{
 			fileGone:        "Su archivo no nos ha llegado. Por favor, envíelo otra vez.",
 			fileTooLarge:    "Su archivo es demasiado grande. Por favor, envíe uno más pequeño.",
@@ -38,6 +41,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 		stopped: "Você não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.",
 		started: "Você voltará a receber nossas mensagens. Escreva SAIR para deixar de recebê-las.",
 		unread:  "Aqui não conseguimos ler este tipo de mensagem. Por favor, escreva como texto.",
+		givenUp: "Não conseguimos receber sua mensagem. Por favor, envie de novo.",
 		noFile: map[string]string{
 			fileGone:        "Seu arquivo não chegou até nós. Por favor, envie de novo.",
 			fileTooLarge:    "Seu arquivo é grande demais. Por favor, envie um menor.",

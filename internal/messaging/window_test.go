@@ -63,7 +63,7 @@ func TestAMessageThatIsGivenUpOpensTheWindow(t *testing.T) {
 		p := r.person("34600810005")
 		p.text("Hello")
 		time.Sleep(time.Hour) // fake time
-		p.shows("* not_shown")
+		p.until("it is shown", func() bool { return slices.Contains(p.lines(), "* not_shown") })
 		w, err := r.db.Replies().Window(t.Context(), r.company.ID, p.conversation().ID)
 		if err != nil || w == nil || w.Number != p.number || w.Until.Before(r.now().Add(22*time.Hour)) {
 			t.Errorf("%+v, %v", w, err)

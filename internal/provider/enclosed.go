@@ -85,7 +85,7 @@ func (in *Inbound) Label() string {
 	switch {
 	case labels[in.Type]:
 		return in.Type
-	case in.Type == "" && labels[string(in.Kind)]: // a channel without types
+	case in.Type == "" && in.Kind != InboundUnsupported && labels[string(in.Kind)]: // a channel without types
 		return string(in.Kind)
 	}
 	return "other"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,7 +20,8 @@ type Callback struct {
 	Receipts  []provider.Receipt
 	Templates []provider.TemplateEvent
 	Replies   []provider.ReplyReceipt
-	Inbound   map[string][]provider.Inbound // by PhoneNumberID
+	Inbound   map[string][]provider.Inbound // by PhoneNumberID; "": the channel does not say it
+	Unnamed   []provider.Inbound            // messages that name no author
 	Notices   []Notice
 	// Preferences are wishes about marketing, by PhoneNumberID; "": of all numbers of the account.
 	Preferences map[string][]provider.Preference
@@ -67,14 +69,14 @@ func (cb *Callback) Newest(raw json.RawMessage, number string) (newest *provider
 
 type envelope struct {
 	Object string `json:"object"`
-	Entry  []struct {
+	Entry  list[struct {
 		ID      nodeID  `json:"id"`
 		Time    seconds `json:"time"`
-		Changes []struct {
+		Changes list[struct {
 			Field string `json:"field"`
 			Value value  `json:"value"`
-		} `json:"changes"`
-	} `json:"entry"`
+		}] `json:"changes"`
+	}] `json:"entry"`
 }
 
 // value holds what any field's value can hold; a change fills the members of its field.
@@ -82,10 +84,10 @@ type value struct {
 	Metadata struct {
 		PhoneNumberID nodeID `json:"phone_number_id"`
 	} `json:"metadata"`
-	Statuses []status     `json:"statuses"`
-	Messages []inbound    `json:"messages"`
-	Contacts []profile    `json:"contacts"`
-	Wishes   []preference `json:"user_preferences"`
+	Statuses list[status]     `json:"statuses"`
+	Messages list[inbound]    `json:"messages"`
+	Contacts list[profile]    `json:"contacts"`
+	Wishes   list[preference] `json:"user_preferences"`
 	templateValue
 	noticeValue
 }
@@ -101,7 +103,7 @@ type status struct {
 	ID              string       `json:"id"`
 	Status          string       `json:"status"`
 	Timestamp       seconds      `json:"timestamp"`
-	RecipientID     string       `json:"recipient_id"`
+	RecipientID     loose        `json:"recipient_id"`
 	RecipientUserID string       `json:"recipient_user_id"`
 	Data            string       `json:"biz_opaque_callback_data"`
 	Errors          []graphError `json:"errors"`
@@ -202,8 +204,8 @@ func (cb *Callback) addMessages(v *value, senderUID int64) {
 	}
 	for i := range v.Messages {
 		m, ok := v.Messages[i].read(v.Contacts)
-		if !ok || id == "" {
-			cb.Ignored++
+		if !ok {
+			cb.Unnamed = append(cb.Unnamed, m)
 			continue
 		}
 		if cb.Inbound == nil {
@@ -215,7 +217,7 @@ func (cb *Callback) addMessages(v *value, senderUID int64) {
 
 // preference is a person's choice about marketing in the channel's settings.
 type preference struct {
-	WaID      string  `json:"wa_id"`
+	WaID      loose   `json:"wa_id"`
 	UserID    string  `json:"user_id"`
 	Category  string  `json:"category"`
 	Value     string  `json:"value"`
@@ -232,10 +234,7 @@ func (cb *Callback) addPreferences(v *value) {
 		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
 	}
 	for _, w := range v.Wishes {
-		p := provider.Preference{Stop: w.Value == "stop", At: w.Timestamp.instant()}
-		if carillon.ValidNumber(w.WaID) {
-			p.Number = w.WaID
-		}
+		p := provider.Preference{Number: w.WaID.number(), Stop: w.Value == "stop", At: w.Timestamp.instant()}
 		if personID.MatchString(w.UserID) {
 			p.UserID = w.UserID
 		}
@@ -249,6 +248,17 @@ func (cb *Callback) addPreferences(v *value) {
 		cb.Preferences[id] = append(cb.Preferences[id], p)
 	}
 	slices.SortStableFunc(cb.Preferences[id], func(a, b provider.Preference) int { return a.At.Compare(b.At) })
+}
+
+// InboundFor returns what people wrote to a number's sender, and what they wrote to other numbers, by PhoneNumberID.
+func (cb *Callback) InboundFor(raw json.RawMessage) (own []provider.Inbound, others map[string][]provider.Inbound) {
+	id := PhoneNumberID(raw)
+	others = maps.Clone(cb.Inbound)
+	if id != "" {
+		own = others[id]
+		delete(others, id)
+	}
+	return own, others
 }
 
 // PreferencesFor are the wishes about marketing that people have of a number's sender.

@@ -58,6 +58,9 @@ func cards(all []card) (some []provider.Card, text string) {
 			some, lines = append(some, c), append(lines, s)
 		}
 	}
+	if len(all) > maxCards && len(some) > 0 {
+		lines = append(lines, "…")
+	}
 	return some, strings.Join(lines, "\n")
 }
 

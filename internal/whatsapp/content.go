@@ -4,20 +4,22 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"carillon"
 	"carillon/internal/provider"
 )
 
 // contents are the members of a message, of which it has that of its type.
 type contents struct {
 	Text struct {
-		Body string `json:"body"`
+		Body loose `json:"body"`
 	} `json:"text"`
 	Button struct {
-		Payload string `json:"payload"`
-		Text    string `json:"text"`
+		Payload loose `json:"payload"`
+		Text    loose `json:"text"`
 	} `json:"button"`
 	Interactive struct {
 		Type   string `json:"type"`
@@ -44,7 +46,7 @@ type contents struct {
 		Of      string `json:"original_message_id"`
 		Message struct {
 			Text struct {
-				Body string `json:"body"`
+				Body loose `json:"body"`
 			} `json:"text"`
 			Image    inboundMedia `json:"image"`
 			Video    inboundMedia `json:"video"`
@@ -60,15 +62,15 @@ type contents struct {
 }
 
 type choice struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
+	ID    loose `json:"id"`
+	Title loose `json:"title"`
 }
 
 type inboundMedia struct {
-	ID       string `json:"id"`
-	MimeType string `json:"mime_type"`
-	Caption  string `json:"caption"`
-	Filename string `json:"filename"`
+	ID       loose `json:"id"`
+	MimeType loose `json:"mime_type"`
+	Caption  loose `json:"caption"`
+	Filename loose `json:"filename"`
 }
 
 // loose is a text or a number, which the channel writes as either; "" for anything else.
@@ -87,6 +89,25 @@ func (l *loose) UnmarshalJSON(b []byte) error {
 }
 
 func (l loose) line() string { return oneLine(string(l)) }
+
+// number is a person's number, with or without a plus; "": it is none.
+func (l loose) number() string {
+	if s := strings.TrimPrefix(string(l), "+"); carillon.ValidNumber(s) {
+		return s
+	}
+	return ""
+}
+
+// list is a list. What stands in the place of one is its only entry.
+type list[T any] []T
+
+// UnmarshalJSON accepts both forms, and leaves out of the entries what is of another type.
+func (l *list[T]) UnmarshalJSON(b []byte) error {
+	if b[0] != '[' && string(b) != "null" {
+		b = slices.Concat([]byte("["), b, []byte("]"))
+	}
+	return decode(b, (*[]T)(l))
+}
 
 type place struct {
 	Latitude  loose `json:"latitude"`
@@ -142,13 +163,13 @@ func kindName(s string) string {
 
 // fill reads what a message holds.
 func (m *inbound) fill(x *provider.Inbound) {
-	x.Kind, x.Type, x.Group = provider.InboundText, kindName(m.Type), short(m.Group, maxInboundID)
+	x.Kind, x.Type, x.Group = provider.InboundText, kindName(m.Type), short(string(m.Group), maxInboundID)
 	x.Product, x.Referral = m.Context.Product.read(), m.Referral.read()
 	switch m.Type {
 	case "text":
-		x.Text = m.Text.Body
+		x.Text = string(m.Text.Body)
 	case "button":
-		x.Kind, x.Text, x.Payload = provider.InboundChoice, cmp.Or(m.Button.Text, m.Button.Payload), m.Button.Payload
+		x.Kind, x.Text, x.Payload = provider.InboundChoice, string(cmp.Or(m.Button.Text, m.Button.Payload)), string(m.Button.Payload)
 	case "interactive":
 		m.interactive(x)
 	case "image":
@@ -170,10 +191,16 @@ func (m *inbound) fill(x *provider.Inbound) {
 		x.Order, x.Text = m.Order.read()
 	case "reaction":
 		x.Kind, x.Text, x.ReplyTo = provider.InboundReaction, short(m.Reaction.Emoji, maxEmoji), m.Reaction.MessageID
+		if x.Text == "" && x.ReplyTo == "" { // else a reaction is taken back
+			m.unsupported(x)
+		}
 	case "edit":
 		e := &m.Edit.Message
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundEdited, m.Edit.Of
-		x.Text = cmp.Or(e.Text.Body, e.Image.Caption, e.Video.Caption, e.Document.Caption)
+		x.Text = string(cmp.Or(e.Text.Body, e.Image.Caption, e.Video.Caption, e.Document.Caption))
+		if x.Text == "" && cmp.Or(e.Image.ID, e.Video.ID, e.Document.ID) == "" { // else a caption is taken away
+			m.unsupported(x)
+		}
 	case "revoke":
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundDeleted, m.Revoke.Of
 	case "system":
@@ -190,7 +217,7 @@ func (m *inbound) fill(x *provider.Inbound) {
 
 // unsupported makes a message one that nothing can be read of: its text is its type.
 func (m *inbound) unsupported(x *provider.Inbound) {
-	x.Kind, x.Text = provider.InboundUnsupported, x.Type
+	x.Kind, x.Event, x.Text = provider.InboundUnsupported, "", x.Type
 	if m.Type == "unsupported" {
 		x.Text = cmp.Or(kindName(m.Unsupported.Type), x.Type)
 	}
@@ -201,27 +228,30 @@ func (m *inbound) interactive(x *provider.Inbound) {
 	x.Kind, x.Type = provider.InboundChoice, "choice"
 	switch i.Type {
 	case "button_reply":
-		x.Text, x.Payload = cmp.Or(i.Button.Title, i.Button.ID), i.Button.ID
+		x.Text, x.Payload = string(cmp.Or(i.Button.Title, i.Button.ID)), string(i.Button.ID)
 	case "list_reply":
-		x.Text, x.Payload = cmp.Or(i.List.Title, i.List.ID), i.List.ID
+		x.Text, x.Payload = string(cmp.Or(i.List.Title, i.List.ID)), string(i.List.ID)
 	case "nfm_reply":
 		x.Kind, x.Type = provider.InboundText, "form"
 		x.Form, x.Text = i.Form.read()
 	case "call_permission_reply":
-		x.Kind, x.Type, x.Event, x.Text = provider.InboundEvent, i.Type, provider.InboundCalls, kindName(i.Calls.Response)
+		x.Kind, x.Type, x.Event, x.Text = provider.InboundEvent, i.Type, provider.InboundCalls, i.Calls.Response
+		if x.Text != "accept" && x.Text != "reject" {
+			m.unsupported(x)
+		}
 	default:
-		x.Type = kindName(i.Type)
+		x.Type = cmp.Or(kindName(i.Type), m.Type)
 		m.unsupported(x)
 	}
 }
 
 func (m *inbound) file(x *provider.Inbound, f *inboundMedia) {
-	x.Kind, x.Text = provider.InboundMedia, f.Caption
-	if !validInboundID(f.ID) {
+	x.Kind, x.Text = provider.InboundMedia, string(f.Caption)
+	if !validInboundID(string(f.ID)) {
 		m.unsupported(x)
 		return
 	}
-	x.File = &provider.InboundFile{ID: f.ID, Type: oneLine(f.MimeType), Name: oneLine(f.Filename)}
+	x.File = &provider.InboundFile{ID: string(f.ID), Type: f.MimeType.line(), Name: f.Filename.line()}
 }
 
 // read returns a place, nil where it has no coordinates, with its text.
@@ -263,6 +293,9 @@ func (o *order) read() (*provider.Order, string) {
 	}
 	if len(x.Items) == 0 {
 		return nil, lines[0]
+	}
+	if len(o.Items) > maxOrder {
+		lines = append(lines, "…")
 	}
 	return x, strings.Join(notEmpty(lines...), "\n")
 }

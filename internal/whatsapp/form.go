@@ -9,10 +9,23 @@ import (
 	"carillon/internal/provider"
 )
 
-// form is the answer to a form of the channel. Its fields are JSON in a text.
+// form is the answer to a form of the channel.
 type form struct {
-	Body     string `json:"body"`
-	Response string `json:"response_json"`
+	Body     loose      `json:"body"`
+	Response fieldsJSON `json:"response_json"`
+}
+
+// fieldsJSON is the JSON of a form's fields. The channel has it as a text; as a value it is the same.
+type fieldsJSON string
+
+// UnmarshalJSON accepts both forms.
+func (f *fieldsJSON) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) != nil {
+		s = string(b)
+	}
+	*f = fieldsJSON(s)
+	return nil
 }
 
 const (
@@ -22,19 +35,30 @@ const (
 	maxFormDepth  = 4
 )
 
-// read returns the answers of a form with their text, a question on each line. Without any the text is the channel's.
+// read returns the answers of a form with their text, a question on each line. Without any the text is the channel's; where they cannot be
+// read it has them as they came.
 func (f *form) read() ([]provider.Answer, string) {
 	var r fields
-	d := json.NewDecoder(strings.NewReader(f.Response))
+	response := strings.TrimSpace(string(f.Response))
+	d := json.NewDecoder(strings.NewReader(response))
 	d.UseNumber()
-	if t, err := d.Token(); err != nil || t != json.Delim('{') || r.object(d, "", maxFormDepth) != nil || len(r) == 0 {
-		return nil, f.Body
+	switch t, err := d.Token(); {
+	case response == "" || response == "null":
+		return nil, string(f.Body)
+	case err != nil || t != json.Delim('{') || r.object(d, "", maxFormDepth) != nil:
+		return nil, strings.Join(notEmpty(string(f.Body), short(response, maxAnswer)), "\n")
+	case len(r) == 0:
+		return nil, string(f.Body)
 	}
-	lines := make([]string, len(r))
+	var lines []string
 	for i, a := range r {
-		lines[i] = a.Question + ": " + a.Answer
+		if i == maxAnswers {
+			lines = append(lines, "…")
+			break
+		}
+		lines = append(lines, a.Question+": "+a.Answer)
 	}
-	return r, strings.Join(lines, "\n")
+	return r[:min(len(r), maxAnswers)], strings.Join(lines, "\n")
 }
 
 // fields are the answers of a form, in its order.
@@ -70,7 +94,7 @@ func (f *fields) member(d *json.Decoder, name string, depth int) error {
 	}
 	answer := answerOf(raw)
 	// The token is the company's own, and no answer.
-	if answer == "" || name == "flow_token" || len(*f) >= maxAnswers {
+	if answer == "" || name == "flow_token" || len(*f) > maxAnswers {
 		return nil
 	}
 	*f = append(*f, provider.Answer{Name: short(name, maxAnswerName), Question: question(name), Answer: answer})

@@ -13,7 +13,7 @@ import (
 // change is the channel's report of a person's new identities, in a message of type system.
 type change struct {
 	Type           string `json:"type"`
-	WaID           string `json:"wa_id"`
+	WaID           loose  `json:"wa_id"`
 	UserID         string `json:"user_id"`
 	PreviousUserID string `json:"previous_user_id"`
 }
@@ -21,20 +21,16 @@ type change struct {
 // who sets the identities of the author of a message: the number, where the channel says it, and the channel's id of them, which every
 // message has since April 2026. The number is absent for people with a username of whom this sender has not heard for a month.
 func (m *inbound) who(x *provider.Inbound, names []profile) {
-	if carillon.ValidNumber(m.From) {
-		x.From = m.From
-	}
-	x.UserID = userID(m.FromUserID, m.FromParentUserID, m.From)
+	x.From = m.From.number()
+	x.UserID = userID(m.FromUserID, m.FromParentUserID, string(m.From))
 	if m.Type == "system" {
 		x.UserID = cmp.Or(userID(m.System.PreviousUserID), x.UserID)
 	}
 	for i := range names {
 		p := &names[i]
-		if x.UserID != "" && p.UserID == x.UserID || x.From != "" && identity.Number(x.From).Is(p.WaID) {
+		if x.UserID != "" && p.UserID == x.UserID || x.From != "" && identity.Number(x.From).Is(p.WaID.number()) {
 			x.Name, x.Username = oneLine(p.Profile.Name), oneLine(p.Profile.Username)
-			if x.From == "" && carillon.ValidNumber(p.WaID) {
-				x.From = p.WaID
-			}
+			x.From = cmp.Or(x.From, p.WaID.number())
 			x.UserID = cmp.Or(x.UserID, userID(p.UserID))
 		}
 	}
@@ -52,13 +48,13 @@ func userID(texts ...string) string {
 
 // system is what the channel reports about the person.
 func (m *inbound) system(x *provider.Inbound) {
-	became := &provider.Became{UserID: userID(m.System.UserID)}
+	became, number := &provider.Became{UserID: userID(m.System.UserID)}, m.System.WaID.number()
 	switch {
 	case m.System.Type == "customer_identity_changed":
 		x.Kind, x.Event = provider.InboundEvent, provider.InboundTelephone
-	case strings.HasSuffix(m.System.Type, "changed_number") && carillon.ValidNumber(m.System.WaID):
-		became.Number = m.System.WaID
-		x.Kind, x.Text, x.Became = provider.InboundNumber, m.System.WaID, became
+	case strings.HasSuffix(m.System.Type, "changed_number") && number != "":
+		became.Number = number
+		x.Kind, x.Text, x.Became = provider.InboundNumber, number, became
 	case m.System.Type == "user_changed_user_id" && became.UserID != "":
 		x.Kind, x.Became = provider.InboundIdentity, became
 	default:
@@ -86,10 +82,8 @@ func (m *inbound) shared() string {
 
 // recipient sets of whom a status reports. The channel leaves the number out where it may not say it.
 func (s *status) recipient(r *provider.Receipt) {
-	if carillon.ValidNumber(s.RecipientID) {
-		r.Number = s.RecipientID
-	}
-	r.UserID = userID(s.RecipientUserID, s.RecipientID)
+	r.Number = s.RecipientID.number()
+	r.UserID = userID(s.RecipientUserID, string(s.RecipientID))
 }
 
 // Portfolio is the scope of the channel's ids of people, which differ from one business portfolio to another. The business account stands

@@ -97,13 +97,21 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 	}
 }
 
-func TestMessagesOfNobodyAreIgnored(t *testing.T) {
-	for _, from := range []string{``, `"from":"",`, `"from":null,"from_user_id":null,`, `"from":"no number","from_user_id":"no id",`, `"from_user_id":7,`} {
+func TestMessagesMayNameNoAuthor(t *testing.T) {
+	for _, from := range []string{
+		``, `"from":"us.1234567",`, `"from":3.4e10,`, `"from":"++34600111222",`,
+		`"from":["34600111222"],`, `"from":"",`,
+		`"from":null,"from_user_id":null,`, `"from":"no number","from_user_id":"no id",`, `"from_user_id":7,`,
+	} {
 		cb, err := ParseCallback(changeBody("messages", `{"metadata":{"phone_number_id":"1000001"},"messages":[{`+from+
 			`"id":"wamid.1","timestamp":"1767225600","type":"text","text":{"body":"Hola"}}]}`), 7)
-		if err != nil || len(cb.Inbound) != 0 || cb.Ignored != 1 {
+		if err != nil || len(cb.Inbound) != 0 || len(cb.Unnamed) != 1 || cb.Unnamed[0].Label() != "text" {
 			t.Errorf("%s: %+v, %v", from, cb, err)
 		}
+	}
+	cb, err := ParseCallback(changeBody("messages", `{"metadata":{"phone_number_id":"1000001"},"messages":[{},null,7,"Hola",[[]],true]}`), 7)
+	if err != nil || len(cb.Inbound) != 0 || len(cb.Unnamed) != 6 || cb.Unnamed[0].Label() != "other" {
+		t.Errorf("what is no message: %+v, %v", cb, err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // inbound is a message of a person, of any type; it fills the members of its type.
 type inbound struct {
-	From             string  `json:"from"`
+	From             loose   `json:"from"`
 	FromUserID       string  `json:"from_user_id"`
 	FromParentUserID string  `json:"from_parent_user_id"`
 	ID               string  `json:"id"`
@@ -23,7 +23,7 @@ type inbound struct {
 		ID      string  `json:"id"`
 		Product product `json:"referred_product"`
 	} `json:"context"`
-	Group    string   `json:"group_id"`
+	Group    loose    `json:"group_id"`
 	System   change   `json:"system"`
 	Referral referral `json:"referral"`
 	contents
@@ -44,7 +44,7 @@ func (m *inbound) UnmarshalJSON(b []byte) error {
 }
 
 type profile struct {
-	WaID    string `json:"wa_id"`
+	WaID    loose  `json:"wa_id"`
 	UserID  string `json:"user_id"`
 	Profile struct {
 		Name     string `json:"name"`
@@ -60,13 +60,10 @@ const (
 	maxEmoji       = 64   // bytes: a family is 25, a flag of a region 28
 )
 
-// read returns what a person wrote; false where it names nobody. At is zero where the channel does not say when.
+// read returns what a person wrote; false where it names no author. At is zero where the channel does not say when.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	x := provider.Inbound{ID: m.ID, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
 	m.who(&x, names)
-	if x.Person() == "" {
-		return x, false
-	}
 	m.fill(&x)
 	if x.Group != "" {
 		x.Writer = x.Person()
@@ -75,7 +72,7 @@ func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	if !validInboundID(x.ReplyTo) {
 		x.ReplyTo = ""
 	}
-	return x, true
+	return x, x.Person() != ""
 }
 
 func validInboundID(s string) bool {

@@ -25,8 +25,12 @@ const (
 	// Rate is that of the utterances that a bank makes.
 	Rate = 16000
 
-	segment = rate / 5   // samples: each may have its own loudness, for microphones change theirs
+	segment = rate / 10  // samples: each may have its own loudness, for microphones change theirs
 	drift   = rate / 200 // samples by which a segment may be off: clocks differ
+	frame   = rate / 50  // samples that a receiver conceals at once
+	maxLate = 20 * frame // samples by which a segment may be later than another
+	quiet   = 0.01       // share of the energy of a segment that is not compared
+	sure    = 0.95       // correlation of a segment that is looked for no further
 	steps   = 4          // between samples, at which waveforms are compared too
 	closest = 3          // candidates that are looked at
 )
@@ -149,21 +153,44 @@ func lowPass(hz, x float64) float64 {
 	return math.Sin(2*math.Pi*hz/rate*x) / (math.Pi * x)
 }
 
-// alike is how alike what was heard is: the correlation of its segments, weighed by their energy, less for sound before and after.
+// alike is how alike what was heard is: the correlation of its segments, weighed by their energy, less for sound before and after. Where a
+// sender was late, frames that conceal it stand between two segments, which is no fault of who passed the sound on.
 func (u *utterance) alike(heard []int16, shift int) float64 {
 	known := u.later[0]
-	energy, sum := 0.0, 0.0
-	for begin := 0; begin < len(known); begin += segment {
-		part := squares(known[begin:min(begin+segment, len(known))])
-		energy += part
-		sum += part * u.best(heard, begin, shift)
-	}
-	inside := squares(heard[min(max(shift-drift, 0), len(heard)):min(max(shift+len(known)+drift, 0), len(heard))])
-	total := squares(heard)
+	energy, total := squares(known), squares(heard)
 	if energy == 0 || total == 0 {
 		return 0
 	}
+	first, last, sum := 0, -maxLate, 0.0
+	for begin := 0; begin < len(known); begin += segment {
+		part := squares(known[begin:min(begin+segment, len(known))])
+		if part < energy*quiet {
+			sum += part // too quiet to compare
+			continue
+		}
+		s, late := u.placed(heard, begin, shift, last)
+		if last == -maxLate {
+			first = late
+		}
+		last = late
+		sum += part * s
+	}
+	inside := squares(heard[min(max(shift+first-drift, 0), len(heard)):min(max(shift+last+len(known)+drift, 0), len(heard))])
 	return sum / energy * math.Sqrt(inside/total)
+}
+
+// placed is the correlation of the segment from begin on, and by how much it comes later than at a shift: by as much as the one before, or by
+// more frames.
+func (u *utterance) placed(heard []int16, begin, shift, before int) (best float64, late int) {
+	for x := before; x <= maxLate; x += frame {
+		if s := u.best(heard, begin, shift+x); s > best {
+			best, late = s, x
+		}
+		if best > sure {
+			break
+		}
+	}
+	return best, late
 }
 
 // best is the correlation of the segment from begin on, near a shift.

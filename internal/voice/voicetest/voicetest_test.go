@@ -80,6 +80,7 @@ func TestEachUtteranceIsRecognizedAndNoOther(t *testing.T) {
 			"loud, then quieter": shaped(pcm, func(i int) float64 { return 1.2 - 0.9*float64(i)/float64(len(pcm)) }),
 			"with noise":         shaped(slices.Concat(silence(3000), pcm), func(int) float64 { return 1 }, func() float64 { return random.NormFloat64() * noise }),
 			"by telephone":       telephone(t, pcm),
+			"by a late sender":   concealed(pcm, 9),
 		} {
 			if i%4 > 0 && name != "as it is" { // a few of them in every way
 				continue
@@ -304,4 +305,18 @@ func TestTheServerMakesUtterancesForMicrophones(t *testing.T) {
 	if h := s.Heard(); len(h) != 1 || h[0].Text != "¿A qué hora abren?" || h[0].Score < 0.99 || h[0].Language != "es" {
 		t.Errorf("%+v", h)
 	}
+}
+
+// concealed is sound of which a sender was late at each third by so many frames, in whose places the frame before is repeated.
+func concealed(pcm []int16, late ...int) (heard []int16) {
+	const frame = Rate / 50
+	third := len(pcm) / (len(late) + 1) / frame * frame
+	for _, n := range late {
+		heard = append(heard, pcm[:third]...)
+		for range n {
+			heard = append(heard, pcm[third-frame:third]...)
+		}
+		pcm = pcm[third:]
+	}
+	return append(heard, pcm...)
 }

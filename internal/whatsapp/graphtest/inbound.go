@@ -1,32 +1,125 @@
 package graphtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 )
 
-// Sample is a message of a person as the channel posts it, or as a fault of the channel might.
+// Sample is a message of a person as the channel posts it, or as a fault of the channel might. In its members and contacts NUMBER
+// stands for the author's number, null where they have none, AUTHOR for the member of contacts that names them, NEWNUMBER and NEWID for
+// what they change to, and NOW for the seconds of the timestamp.
 type Sample struct {
 	Name string
 	// Members are those of the message besides from, id and timestamp, or in their place.
 	Members string
+	// Contacts is the member contacts of the callback; "": it has the author.
+	Contacts string
+	// Bare says that the message stands in the place of the list of messages.
+	Bare bool
 	// Text is a part of the text that a conversation shows; "": it has none.
 	Text string
 	// Declined says that nothing can be read of it: the person is asked for another form.
 	Declined bool
+	// FileLost says that its caption is shown, and the person asked for the file.
+	FileLost bool
 	// Group is the group that it is written in.
 	Group string
+	// Renews says that the person is known by another number or id from then on, Silent that the conversation does not show it.
+	Renews, Silent bool
+	// Unnamed says that it names no author.
+	Unnamed bool
 }
 
-// Message is the sample as a message with these ids, from a member such as from or from_user_id. Called again with the same ids it is a
-// repetition.
-func (s *Sample) Message(from map[string]any, id string, at time.Time) (map[string]any, error) {
-	m := map[string]any{"id": id, "timestamp": fmt.Sprint(at.Unix())}
-	maps.Copy(m, from)
-	return m, json.Unmarshal([]byte(s.Members), &m)
+// Asks reports whether its author is asked for something.
+func (s *Sample) Asks() bool { return s.Declined || s.FileLost }
+
+// Author is the person who writes a sample: known by a number, or by an id alone.
+type Author struct{ Number, UserID, Name string }
+
+// Address is the number of the author, or else the id.
+func (a Author) Address() string { return cmp.Or(a.Number, a.UserID) }
+
+// Renewed is the author after a sample that renews them.
+func (a Author) Renewed() Author {
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, a.Address())
+	digits = digits[max(0, len(digits)-8):]
+	return Author{Number: "4479" + digits, UserID: "GB.9" + digits, Name: a.Name}
+}
+
+// Written is a sample that somebody writes. Written again with the same id it is a repetition.
+type Written struct {
+	*Sample
+	By Author
+	ID string
+	At time.Time
+}
+
+func (w *Written) fill(s string) string {
+	number, author := "null", fmt.Sprintf(`"user_id":%q`, w.By.UserID)
+	if w.By.Number != "" {
+		number, author = w.By.Number, fmt.Sprintf(`"wa_id":%q`, w.By.Number)
+	}
+	renewed := w.By.Renewed()
+	return strings.NewReplacer(
+		"NEWNUMBER", renewed.Number, "NEWID", renewed.UserID, "NUMBER", number, "AUTHOR", author, "NOW", fmt.Sprint(w.At.Unix()),
+	).Replace(s)
+}
+
+// Shown is the part of its text that a conversation shows.
+func (w *Written) Shown() string { return w.fill(w.Text) }
+
+// message is the sample as a message. Its values are as they were given, whether they are UTF-8 or not.
+func (w *Written) message() (json.RawMessage, error) {
+	m := map[string]json.RawMessage{"id": fmt.Appendf(nil, "%q", w.ID), "timestamp": fmt.Appendf(nil, `"%d"`, w.At.Unix())}
+	if w.By.Number != "" {
+		m["from"] = fmt.Appendf(nil, "%q", w.By.Number)
+	}
+	if w.By.UserID != "" {
+		m["from_user_id"] = fmt.Appendf(nil, "%q", w.By.UserID)
+	}
+	if err := json.Unmarshal([]byte(w.fill(w.Members)), &m); err != nil {
+		return nil, fmt.Errorf("sample %s: %w", w.Name, err)
+	}
+	return json.Marshal(m)
+}
+
+// WrittenBody is the body of a callback with samples, together with statuses where the text is not empty. A sample with contacts of its
+// own, or bare, is alone.
+func WrittenBody(phoneNumberID, statuses string, all ...*Written) ([]byte, error) {
+	var contacts, messages []string
+	for _, w := range all {
+		m, err := w.message()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := json.Marshal(w.By.Name) // a text
+		messages, contacts = append(messages, string(m)), append(contacts, w.fill(`{AUTHOR,"profile":{"name":`)+string(name)+`}}`)
+	}
+	first := all[0]
+	value := fmt.Sprintf(`"metadata":{"display_phone_number":"15555550100","phone_number_id":%q}`, phoneNumberID)
+	if first.Contacts != "" {
+		value += `,"contacts":` + first.fill(first.Contacts)
+	} else {
+		value += `,"contacts":[` + strings.Join(contacts, ",") + `]`
+	}
+	if statuses != "" {
+		value += `,"statuses":` + statuses
+	}
+	if first.Bare {
+		value += `,"messages":` + messages[0]
+	} else {
+		value += `,"messages":[` + strings.Join(messages, ",") + `]`
+	}
+	return fmt.Appendf(nil, `{"object":"whatsapp_business_account","entry":[{"id":"2000001","time":%d,"changes":[
+		{"field":"messages","value":{"messaging_product":"whatsapp",%s}}]}]}`, first.At.Unix(), value), nil
 }
 
 // SampleFiles are the files that samples name, by their ids.
@@ -36,15 +129,21 @@ func SampleFiles() map[string]File {
 		"mp4":  {Type: "video/mp4", Data: []byte("\x00\x00\x00\x18ftypisom\x00\x00\x02\x00isomiso2")},
 		"ogg":  {Type: "audio/ogg", Data: []byte("OggS\x00\x02" + strings.Repeat("\x00", 40))},
 		"pdf":  {Type: "application/pdf", Data: []byte("%PDF-1.4\n%%EOF\n")},
+		"7001": {Type: "image/png", Data: []byte("\x89PNG\r\n\x1a\n of another sample")},
+		"exe":  {Type: "application/octet-stream", Data: []byte("MZ\x90\x00\x03\x00\x00\x00\x04\x00")},
 		"webp": {Type: "image/webp", Data: []byte("RIFF\x20\x00\x00\x00WEBPVP8 " + strings.Repeat("\x00", 20))},
 	}
 }
 
 // Samples are messages of every type that the channel has, and of every malformed form.
 func Samples() []Sample {
+	return append(wellFormed(), malformed()...)
+}
+
+// wellFormed are messages of every type, as the channel writes them.
+func wellFormed() []Sample {
 	return []Sample{
 		{Name: "text", Members: `{"type":"text","text":{"body":"Hola"}}`, Text: "Hola"},
-		{Name: "text of 100 kB", Members: `{"type":"text","text":{"body":"` + strings.Repeat("Hola ", 20_000) + `"}}`, Text: "Hola Hola"},
 		{Name: "text of a person who came by an ad", Members: `{"type":"text","text":{"body":"Hi"},"referral":{"source_url":"https://fb.test/1","source_id":"1","source_type":"ad",
 			"headline":"Whales","body":"See them","media_type":"image","image_url":"https://fb.test/i","ctwa_clid":"clid-1","welcome_message":{"text":"Hello"}}}`, Text: "Hi"},
 		{Name: "text about a product", Members: `{"type":"text","text":{"body":"Is it blue?"},"context":{"from":"15555550100","id":"wamid.x","referred_product":{"catalog_id":"1","product_retailer_id":"SKU-1"}}}`, Text: "Is it blue?"},
@@ -61,8 +160,18 @@ func Samples() []Sample {
 		{Name: "address", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"address_message","body":"Ana, 1 Main St",
 			"response_json":"{\"saved_address_id\":\"a1\",\"values\":{\"in_pin_code\":\"400063\",\"city\":\"Mumbai\"}}"}}}`, Text: "Mumbai"},
 		{Name: "form without answers", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":"{}"}}}`, Text: "Sent"},
-		{Name: "form whose answers are no JSON", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":"{\"a\":"}}}`, Text: "Sent"},
-		{Name: "form of another type", Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":[1,2]}}}`, Declined: true},
+		{
+			Name: "form whose answers are no text", Text: "name: Eva",
+			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":{"name":"Eva"}}}}`,
+		},
+		{
+			Name: "form whose answers are no JSON", Text: `{"a":`,
+			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"Sent","response_json":"{\"a\":"}}}`,
+		},
+		{
+			Name: "form of another type", Text: "[1,2]",
+			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":[1,2]}}}`,
+		},
 		{Name: "permission for calls", Members: `{"type":"interactive","interactive":{"type":"call_permission_reply","call_permission_reply":{"response":"accept","is_permanent":true,"response_source":"user_action"}}}`, Text: "accept"},
 		{Name: "interactive of a new type", Members: `{"type":"interactive","interactive":{"type":"poll_reply","poll_reply":{"id":"1"}}}`, Declined: true},
 		{Name: "order", Members: `{"type":"order","order":{"catalog_id":"c1","text":"Quickly please","product_items":[
@@ -93,20 +202,16 @@ func Samples() []Sample {
 		{Name: "reaction taken back", Members: `{"type":"reaction","reaction":{"message_id":"wamid.x"}}`},
 		{Name: "edit", Members: `{"type":"edit","edit":{"original_message_id":"wamid.x","message":{"type":"text","text":{"body":"I meant two"}}}}`, Text: "I meant two"},
 		{Name: "deletion", Members: `{"type":"revoke","revoke":{"original_message_id":"wamid.x"}}`},
+		{
+			Name: "another number", Renews: true, Text: "NEWNUMBER",
+			Members: `{"type":"system","system":{"type":"user_changed_number","body":"x","wa_id":"NEWNUMBER","user_id":"NEWID"}}`,
+		},
+		{Name: "another id", Silent: true, Members: `{"type":"system","system":{"type":"user_changed_user_id","user_id":"NEWID"}}`},
 		{Name: "another telephone", Members: `{"type":"system","system":{"body":"x","type":"customer_identity_changed"}}`},
 		{Name: "unknown report", Members: `{"type":"system","system":{"body":"x","type":"user_grew_wings"}}`, Text: "user_grew_wings"},
 		{Name: "opened chat", Members: `{"type":"request_welcome"}`, Text: "request_welcome"},
 		{Name: "unsupported", Members: `{"type":"unsupported","errors":[{"code":131051}],"unsupported":{"type":"poll"}}`, Text: "poll", Declined: true},
 		{Name: "unknown", Members: `{"type":"unknown","errors":[{"code":131051,"title":"Message type unknown"}]}`, Declined: true},
-		{Name: "new type", Members: `{"type":"hologram_v9","hologram_v9":[[["deep"]]],"text":3,"contacts":{"a":1},"location":"here","later":{"more":null}}`, Text: "hologram_v9", Declined: true},
-		{Name: "no type", Members: `{"text":{"body":"Hola"}}`, Declined: true},
-		{Name: "type of another type", Members: `{"type":5,"text":{"body":"Hola"}}`, Declined: true},
-		{Name: "missing member of its type", Members: `{"type":"text"}`, Declined: true},
-		{Name: "text of another type", Members: `{"type":"text","text":["Hola"]}`, Declined: true},
-		{Name: "empty text", Members: `{"type":"text","text":{"body":" \n "}}`, Declined: true},
-		{Name: "no id", Members: `{"id":null,"type":"text","text":{"body":"Without an id"}}`, Text: "Without an id"},
-		{Name: "no timestamp", Members: `{"timestamp":null,"type":"text","text":{"body":"Some time"}}`, Text: "Some time"},
-		{Name: "timestamp of another type", Members: `{"timestamp":["now"],"type":"text","text":{"body":"Now"}}`, Text: "Now"},
 		{Name: "group", Group: "group-1", Members: `{"type":"text","text":{"body":"Hola all"},"group_id":"group-1"}`, Text: "Hola all"},
 		{Name: "unsupported in a group", Group: "group-2", Members: `{"type":"unsupported","errors":[{"code":131051}],"group_id":"group-2"}`},
 	}

@@ -43,13 +43,21 @@ func Text(from, id, text string, at time.Time) Inbound {
 	return Inbound{"from": from, "id": id, "timestamp": strconv.FormatInt(at.Unix(), 10), "type": "text", "text": map[string]any{"body": text}}
 }
 
-// InboundBody is the body of a callback with messages of a person. Their numbers may be replied to from now on.
-func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
+// Wrote has a person with a number or an id write a message: they may be replied to from now on.
+func (s *Server) Wrote(address, id string, at time.Time) {
 	s.replies.mu.Lock()
 	defer s.replies.mu.Unlock()
 	if s.replies.wrote == nil {
 		s.replies.wrote, s.replies.known = map[string]time.Time{}, map[string]bool{}
 	}
+	if at.After(s.replies.wrote[address]) {
+		s.replies.wrote[address] = at
+	}
+	s.replies.known[id] = true
+}
+
+// InboundBody is the body of a callback with messages of a person, who may be replied to from now on.
+func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
 	contact := map[string]any{"profile": map[string]string{"name": name}}
 	for _, m := range messages {
 		from, _ := m["from"].(string)
@@ -60,10 +68,7 @@ func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
 			contact["user_id"], from = id, cmp.Or(from, id)
 		}
 		seconds, _ := strconv.ParseInt(m["timestamp"].(string), 10, 64)
-		if at := time.Unix(seconds, 0); at.After(s.replies.wrote[from]) {
-			s.replies.wrote[from] = at
-		}
-		s.replies.known[m["id"].(string)] = true
+		s.Wrote(from, m["id"].(string), time.Unix(seconds, 0))
 	}
 	return s.envelope("messages", map[string]any{
 		"messaging_product": "whatsapp",
