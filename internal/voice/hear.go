@@ -34,9 +34,6 @@ func (l *hearer) canHear() bool {
 	return l.person != nil && l.person.services != nil
 }
 
-// speaks reports whether the person is speaking.
-func (l *hearer) speaks() bool { return l.person != nil && l.person.current != nil }
-
 func (l *hearer) silence() time.Duration {
 	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.offered()) > 0)
 }
@@ -233,7 +230,7 @@ func (l *hearer) sayFor(in Saying) {
 		return
 	}
 	l.repeats, l.confirm, l.entry = 0, "", nil
-	if l.speaks() { // they speak of what is answered by now
+	if l.person.speaks() { // they speak of what is answered by now
 		l.person.current.early = true
 	}
 	if in.Voice != nil {

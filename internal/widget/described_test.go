@@ -3,12 +3,11 @@ package widget
 import (
 	"testing"
 
-	"carillon/internal/api"
-	"carillon/internal/api/apitest"
+	"carillon/internal/need/described"
 )
 
 func TestResponsesAboutConversationsAreDescribed(t *testing.T) {
-	apitest.Described(t, api.OpenAPI(), map[string]any{
+	described.Check(t, map[string]any{
 		"Turn": turnView{}, "ChatSession": begun{}, "ChatState": state{}, "VoiceTurns": turnsView{}, "VoiceState": voiceState{},
 		"VoiceSearchResults": results{}, "SignedAddress": Signed{}, "WidgetData": Data{}, "VoiceWidgetData": VoiceData{},
 	})

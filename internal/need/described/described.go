@@ -1,25 +1,55 @@
-package apitest
+// Package described compares Go types with the description of the interface, for tests: a property that a type has as JSON must be
+// described.
+package described
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/goccy/go-yaml"
 )
 
-// Described fails where values of Go types have properties as JSON that schemas of a description do not name, but for some. The values are
-// by the names of their schemas.
-func Described(t testing.TB, description []byte, values map[string]any, but ...string) {
+// Schemas are those of the interface's description.
+func Schemas(t testing.TB) map[string]any {
 	t.Helper()
-	c, err := New(description)
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "internal", "api", "openapi.yaml"))
+	if err == nil {
+		text, err = yaml.YAMLToJSON(text)
+	}
+	var doc struct {
+		Components struct{ Schemas map[string]any }
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &doc)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return doc.Components.Schemas
+}
+
+// Check fails where values of Go types have properties as JSON that the schemas of the interface do not name, but for some. The values are
+// by the names of their schemas.
+func Check(t testing.TB, values map[string]any, but ...string) {
+	t.Helper()
+	schemas := Schemas(t)
 	for schema, v := range values {
-		all, err := c.Undescribed(schema, v)
+		all, err := Missing(schemas, schema, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,11 +61,10 @@ func Described(t testing.TB, description []byte, values map[string]any, but ...s
 	}
 }
 
-// Undescribed are the properties that a value of a Go type has as JSON, once all of it is filled in, and that a schema of the description
-// does not name: those of its objects too, such as turns.file.name. The value may be one that is filled in partly.
-func (c *Checker) Undescribed(schema string, v any) ([]string, error) {
-	described := c.at("components", "schemas", schema)
-	if described == nil {
+// Missing are the properties that a value of a Go type has as JSON, once all of it is filled in, and that a schema does not name: those of
+// its objects too, such as turns.file.name. The value may be one that is filled in partly.
+func Missing(schemas map[string]any, schema string, v any) ([]string, error) {
+	if schemas[schema] == nil {
 		return nil, fmt.Errorf("there is no schema %s", schema)
 	}
 	x := reflect.New(reflect.TypeOf(v)).Elem()
@@ -49,18 +78,23 @@ func (c *Checker) Undescribed(schema string, v any) ([]string, error) {
 	if err := json.Unmarshal(text, &filled); err != nil {
 		return nil, err
 	}
-	return c.undescribed(object(described), filled, ""), nil
+	return missing(schemas, object(schemas[schema]), filled, ""), nil
 }
 
-// undescribed is Undescribed of JSON. A schema that names no properties takes all.
-func (c *Checker) undescribed(schema map[string]any, v any, path string) (all []string) {
+func object(v any) map[string]any {
+	o, _ := v.(map[string]any)
+	return o
+}
+
+// missing is Missing of JSON. A schema that names no properties takes all.
+func missing(schemas, schema map[string]any, v any, path string) (all []string) {
 	if ref, ok := schema["$ref"].(string); ok {
-		return c.undescribed(object(c.at(split(ref)...)), v, path)
+		return missing(schemas, object(schemas[strings.TrimPrefix(ref, "#/components/schemas/")]), v, path)
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, x := range v {
-			all = append(all, c.undescribed(object(schema["items"]), x, path)...)
+			all = append(all, missing(schemas, object(schema["items"]), x, path)...)
 		}
 	case map[string]any:
 		properties := object(schema["properties"])
@@ -72,7 +106,7 @@ func (c *Checker) undescribed(schema map[string]any, v any, path string) (all []
 				all = append(all, path+name)
 				continue
 			}
-			all = append(all, c.undescribed(object(properties[name]), v[name], path+name+".")...)
+			all = append(all, missing(schemas, object(properties[name]), v[name], path+name+".")...)
 		}
 	}
 	return all
