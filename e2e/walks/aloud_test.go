@@ -175,7 +175,7 @@ const (
 	pause     = 700 * time.Millisecond // after an utterance, which ends it
 )
 
-// hearing is how long a question takes on a line, with its keys.
+// hearing is the length of a question on a line, with its keys.
 func (a answer) hearing() time.Duration {
 	return time.Duration(len(strings.Fields(a.question))+16) * 100 * time.Millisecond
 }

@@ -25,7 +25,7 @@ type callee struct {
 
 	mu           sync.Mutex
 	conversation string
-	hears        int               // the question that sounds, by its place
+	place        int               // the question that sounds, by its place
 	heard        map[int]time.Time // when each began to sound last
 }
 
@@ -54,9 +54,9 @@ func (p *callee) Answered(_ time.Time, conversation string) {
 func (p *callee) hear(in, _ []int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before := p.hears
-	if p.hears = placeOf(slices.Max(in)); p.hears >= 0 && p.hears != before {
-		p.heard[p.hears] = time.Now()
+	before := p.place
+	if p.place = placeOf(slices.Max(in)); p.place >= 0 && p.place != before {
+		p.heard[p.place] = time.Now()
 	}
 }
 

@@ -43,7 +43,7 @@ type person interface {
 	leave()
 }
 
-// channel is how a person is reached, and the ways in which they answer there besides plainly.
+// channel is a way to reach a person, with the ways in which they answer there besides plainly.
 type channel struct {
 	on   func(x *site) person
 	ways []way

@@ -46,7 +46,7 @@ func bearingOf(c *chats.Conversation, turns []chats.Turn) bearing {
 	return attempts
 }
 
-// saidBefore is what the contact said before the last of turns; nil: nothing that is known. An early key answered nothing.
+// saidBefore returns the contact's turn before the last of turns; nil: none is known. An early key answered nothing.
 func saidBefore(turns []chats.Turn) *chats.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		t := &turns[i]
@@ -71,7 +71,7 @@ func repeats(t, before *chats.Turn) bool {
 	return t.Text != "" && t.Text == before.Text
 }
 
-// begun is when the contact began to say a turn. What is said aloud is stored once it was understood.
+// begun is the instant at which the contact began to say a turn. What is said aloud is stored once it was understood.
 func begun(t *chats.Turn) time.Time {
 	if v := t.Extra.Voice; v != nil {
 		return t.At.Add(-time.Duration(v.LengthMS+v.TranscribeMS) * time.Millisecond)

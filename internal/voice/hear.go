@@ -230,7 +230,7 @@ func (l *hearer) sayFor(in Saying) {
 		return
 	}
 	l.repeats, l.confirm, l.entry = 0, "", nil
-	if l.person.speaks() { // they speak of what is answered by now
+	if l.person.speaks() { // their words are for a question that is answered by now
 		l.person.current.early = true
 	}
 	if in.Voice != nil {

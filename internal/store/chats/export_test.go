@@ -1,4 +1,4 @@
 package chats
 
-// Outward is what events of conversations hold, before they are recorded.
+// Outward is the content of events of conversations, before they are recorded.
 func Outward() any { return outward{} }

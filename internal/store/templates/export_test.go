@@ -1,4 +1,4 @@
 package templates
 
-// EventData is what events of templates hold, before they are recorded.
+// EventData is the content of events of templates, before they are recorded.
 func EventData() any { return decided{} }

@@ -165,7 +165,7 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 	})
 }
 
-// decided is what an event says of a template. Version 1; fields are only added.
+// decided is the content of an event of a template. Version 1; fields are only added.
 type decided struct {
 	Version    int    `json:"v"`
 	TemplateID string `json:"template_id"`
@@ -190,7 +190,8 @@ func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) 
 		return fmt.Errorf("read sender: %w", err)
 	}
 	text, err := json.Marshal(decided{
-		1, next.ID, next.Name, next.Language, next.Category, sender, strings.ToLower(string(next.Status)), strings.ToLower(string(read.Status)), next.Reason,
+		Version: 1, TemplateID: next.ID, Name: next.Name, Language: next.Language, Category: next.Category, SenderID: sender,
+		State: strings.ToLower(string(next.Status)), Previous: strings.ToLower(string(read.Status)), Reason: next.Reason,
 	})
 	if err != nil {
 		return fmt.Errorf("write an event: %w", err)

@@ -128,7 +128,7 @@ async function speaker(t) {
   return { c, p };
 }
 
-/** microphone is what a frame gets that asks for the microphone. */
+/** microphone asks for the microphone in a frame: "given", or the name of the error. */
 const microphone = () => navigator.mediaDevices?.getUserMedia({ audio: true }).then((s) => { for (const track of s.getTracks()) track.stop(); return "given"; }, (e) => e.name) ?? "none";
 
 describe("the voice of somebody with a microphone", () => {

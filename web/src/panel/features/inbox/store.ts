@@ -37,7 +37,7 @@ const pageSize = 40;
 const typingEvery = 3_000;
 const asksMost = 14; // for where a template is, further and further apart: some four minutes
 const settled = new Set(["read", "failed"]);
-/** Events of what a contact sent that is no turn of theirs. It opens the window for replies as a turn does. */
+/** Events that stand for a message of the contact, which opens the window for replies as a turn does. */
 const written = new Set(["reacted", "call_permission", "file_missing", "not_shown"]);
 
 export class Inbox {
