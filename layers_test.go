@@ -135,6 +135,7 @@ var layers = map[string]float64{
 	"internal/schedule":   9,
 	"internal/provider":   9,
 	"internal/identity":   9,
+	"internal/language":   9,
 
 	"internal/call/destination": 9,
 

@@ -67,7 +67,8 @@ func (s *suppressionsAdd) Run(ctx context.Context, env *environment) error {
 	}
 	var x suppression
 	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: suppressionsPath, As: client.Company, Body: map[string]string{"number": string(s.Number), "reason": s.Reason}, Out: &x,
+		Method: http.MethodPost, Path: suppressionsPath, As: client.Company,
+		Body: map[string]string{"number": string(s.Number), "reason": s.Reason}, Out: &x,
 	}); err != nil {
 		return err
 	}
@@ -86,7 +87,8 @@ func (s *suppressionsRemove) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: suppressionsPath + "/" + url.PathEscape(string(s.Number)), As: client.Company}); err != nil {
+	path := suppressionsPath + "/" + url.PathEscape(string(s.Number))
+	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: path, As: client.Company}); err != nil {
 		return err
 	}
 	return done(env, s.JSON, map[string]any{"number": s.Number, "suppressed": false}, string(s.Number)+" is not suppressed any more")

@@ -16,7 +16,7 @@ import (
 const (
 	rate  = 16000
 	frame = 32 * time.Millisecond
-	// silence is how long somebody who listens answers late: they are asked whether they are there, and asked again.
+	// silence is the time before a late answer: the person is asked whether they are there, and asked again.
 	silence = 20 * time.Second
 )
 

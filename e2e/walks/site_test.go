@@ -43,12 +43,12 @@ func robin() *agent.Agent {
 	}
 }
 
-// answer is what a person answers to a question.
+// answer is a person's answer to a question.
 type answer struct {
 	question string // all that the agent says
 	text     string
 	keys     string
-	choice   int // its number; 0: it is no choice
+	choice   int // its number; 0 for other answers
 }
 
 var walk = []answer{ //nolint:gochecknoglobals // read only
@@ -63,7 +63,7 @@ var walk = []answer{ //nolint:gochecknoglobals // read only
 
 const farewell = "Thank you, I have noted that. Is there anything else?"
 
-// outcome is what came of a walk.
+// outcome is the result of a walk.
 type outcome struct {
 	Answers []string // of the flow, then of the form
 	State   chats.State
@@ -166,7 +166,7 @@ func (x *site) open(channel string) string {
 	return c.ID
 }
 
-// until waits for what the program does within its own time.
+// until waits until something has happened in the program.
 func (x *site) until(what string, holds func() bool) {
 	x.t.Helper()
 	for range 6000 {
@@ -203,7 +203,7 @@ func (x *site) asked(id, text string) (turn chats.Turn) {
 	return turn
 }
 
-// outcome is what came of the walk in a conversation.
+// outcome is the result of the walk in a conversation.
 func (x *site) outcome(id string) (o outcome) {
 	x.t.Helper()
 	runs, err := x.store.Runs().OfConversation(x.t.Context(), x.company, id, 10)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// way is how a person answers.
+// way is a manner of answering.
 type way string
 
 const (
@@ -89,7 +89,7 @@ func TestAWalkEndsTheSameHoweverItsAnswersCome(t *testing.T) {
 	}
 }
 
-// said is what the agent says in a walk, but for a greeting.
+// said are the agent's words in a walk, but for a greeting.
 func said() (all []string) {
 	for _, a := range walk {
 		all = append(all, a.question)
@@ -102,7 +102,7 @@ func walked(t *testing.T, on func(x *site) person, w way) outcome {
 	return walkedBut(t, on, w, -1, w)
 }
 
-// walkedBut is what comes of a walk whose answer i is given in another way.
+// walkedBut is the outcome of a walk whose answer i is given in another way.
 func walkedBut(t *testing.T, on func(x *site) person, w way, i int, other way) (o outcome) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

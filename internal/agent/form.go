@@ -38,7 +38,7 @@ func (r *Result) Offers(language string) []string {
 	return nil
 }
 
-// Question is the question of a result that has one; nil: there is none.
+// Question returns the result of a name if it has a question, else nil.
 func (a *Agent) Question(name string) *Result {
 	for i := range a.Result {
 		if r := &a.Result[i]; r.Name == name && r.Question != "" {

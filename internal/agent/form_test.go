@@ -49,7 +49,7 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 	}
 }
 
-// responds is what the builtin engine does about a request.
+// responds returns the builtin engine's actions for a request.
 func responds(t *testing.T, r *Request) (said, set string, choices []string, asks string) {
 	t.Helper()
 	if err := (Builtin{}).Reply(t.Context(), r, func(x Action) error {

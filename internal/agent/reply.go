@@ -15,7 +15,7 @@ type Request struct {
 	Language       string // BCP 47; of the conversation
 	ContactName    string
 	Said           []Said // oldest first; the last is what the contact said
-	// Asked is what the contact was asked and has not answered: the name of a result, or OffersPerson; "": nothing.
+	// Asked names the unanswered question to the contact: a result, or OffersPerson. Empty where there is none.
 	Asked string
 	// Early says that the contact said it before they were asked: it may answer, and where it does not, that question is the response.
 	Early bool
@@ -40,7 +40,7 @@ type Said struct {
 	Keys    bool // it was said by keys that take no choice
 }
 
-// OffersPerson is what an agent asks that proposes a teammate. No result has this name.
+// OffersPerson names the question whether a teammate shall take over. No result has this name.
 const OffersPerson = "-person"
 
 // Message is what the contact said last.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"carillon/internal/knowledge"
+	"carillon/internal/language"
 )
 
 // texts are what the built-in thinker says in one language.
@@ -56,15 +57,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 }
 
 // textsOf are the texts of the first of the languages (BCP 47) that has any, else the English ones.
-func textsOf(tags ...string) texts {
-	for _, tag := range tags {
-		base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		if t, ok := languages[base]; ok {
-			return t
-		}
-	}
-	return languages["en"]
-}
+func textsOf(tags ...string) texts { return language.Of(languages, tags...) }
 
 // talk is what a contact says beyond questions.
 type talk int

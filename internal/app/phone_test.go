@@ -58,6 +58,19 @@ func (h *handset) until(line string) string {
 	return id
 }
 
+// startHandset starts the demo on a database, with the phone of a number or a username.
+func startHandset(t *testing.T, engine, number string) *handset {
+	t.Helper()
+	a, _ := demo(t, func(c *config.Config) {
+		if engine == "postgres" {
+			c.DatabaseURL, c.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
+		}
+	})
+	h := &handset{talk: talk{t: t, a: a}, number: number}
+	h.token = h.signIn("owner@demo.test")
+	return h
+}
+
 func (h *handset) write(what string) {
 	h.t.Helper()
 	h.n++
@@ -74,13 +87,7 @@ func TestAPhoneOfTheSandboxWalksAFlow(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			a, _ := demo(t, func(c *config.Config) {
-				if engine == "postgres" {
-					c.DatabaseURL, c.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
-				}
-			})
-			h := &handset{talk: talk{t: t, a: a}, number: "34600701234"}
-			h.token = h.signIn("owner@demo.test")
+			h := startHandset(t, engine, "34600701234")
 			h.ask("POST", "/functions/v1/notify?access_key=ck_demo_4Hq7vT2mZc9LwXs1KdYb8RnE", "", fmt.Sprintf(`{"contact":{"number":%q,"name":"Ana"},"language_template":"en",
 				"name_template":"booking_confirmed","recipient_id":"demo","notification_type":"utility","campaign_name":"c","name_event":"booking-confirmed",
 				"components_push":{"header_text":"HT-7","body_text_0":"{{name}}","body_text_1":"Monday","body_text_2":"pier 3","button_url_0":"HT-7"}}`, h.number), http.StatusOK)

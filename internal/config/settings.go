@@ -234,7 +234,7 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "oidc-trust-email", Default: "false", Switch: true,
-			Doc: "Takes an e-mail of that server for verified where it does not say whether it is, as Entra ID never does. Only for a server of your own in which nobody can enter an address of somebody else: whoever can, signs in as them.",
+			Doc: "Takes an e-mail of that server for verified where it does not say whether it is, as Entra ID never does. Only for a server of your own in which nobody can enter the address of somebody else: they would sign in as that person.",
 			set: one(boolean, func(c *Config) *bool { return &c.OIDCTrustEmail }),
 		},
 		{

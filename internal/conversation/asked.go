@@ -9,7 +9,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// bearing is how what a contact said bears on what they are asked.
+// bearing is the relation of a contact's message to the question that they are asked.
 type bearing int
 
 // The bearings.
@@ -17,10 +17,10 @@ const (
 	attempts  bearing = iota // it answers, or is an attempt to
 	meanwhile                // it was said before the question: it answers where it fits, and is no attempt
 	past                     // it is for something earlier
-	repeated                 // it is what was answered with once more
+	repeated                 // the last answer once more
 )
 
-// flowAsks is what a conversation asks in which a flow does: the run knows the question.
+// flowAsks names the question of a flow, which the run knows.
 const flowAsks = "-flow"
 
 // bearingOf is the bearing of the last of a conversation's turns, which the contact said. The turns are in order.
@@ -46,7 +46,7 @@ func bearingOf(c *chats.Conversation, turns []chats.Turn) bearing {
 	return attempts
 }
 
-// saidBefore returns the contact's turn before the last of turns; nil: none is known. An early key answered nothing.
+// saidBefore returns the contact's turn before the last of turns, or nil. An early key answered nothing.
 func saidBefore(turns []chats.Turn) *chats.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		t := &turns[i]

@@ -49,7 +49,7 @@ func (r *rig) fills(a *agent.Agent) *fills {
 	return x
 }
 
-// cut has nothing be heard of a turn.
+// cut cuts a turn off before its first word.
 func (x *fills) cut(seq int64) {
 	x.t.Helper()
 	if err := NewAloud(x.Conversations).Spoke(x.t.Context(), x.company, x.id, seq, chats.Voice{Cut: true}); err != nil {
@@ -75,7 +75,7 @@ func (x *fills) says(node *Conversations, in voice.Saying) {
 	}
 }
 
-// noted is what was found out, in order.
+// noted are the values that were found out, in order.
 func (x *fills) noted() string {
 	x.t.Helper()
 	turns, err := x.store.Turns(x.t.Context(), x.company, x.id, 0, 1000)
@@ -93,7 +93,7 @@ func (x *fills) noted() string {
 
 const filledIn = "adults=2 children=3 come=true sure=true"
 
-// The question is kept, not read back from what was heard of it: each response is cut off before its first word, and another node goes on.
+// The question is kept, not read back from the words that were heard: each response is cut off before its first word, and another node goes on.
 func TestAFormKnowsWhatItAskedWhateverWasHeard(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		x := r.fills(former())
@@ -187,7 +187,7 @@ func TestAQuestionWaitsForItsAnswer(t *testing.T) {
 	}
 }
 
-// Another node stores the reply to what the person said first, and with it the next question, while this one thinks of what they said last:
+// Another node stores the reply to what the person said first, and with it the next question, while this one thinks about their last words:
 // that is judged again.
 func TestWhatIsSaidWhileTheNextQuestionComesIsNoAnswerToIt(t *testing.T) {
 	r := newRig(t, store.Options{})

@@ -155,7 +155,7 @@ type Start struct {
 	Contact  chats.Contact       // company, widget, visitor id, whether it is verified; name, e-mail, language where they are known
 	Known    []identity.Identity // instead of widget and visitor id: see chats.Open, also of Became and Shared
 	Became   []identity.Identity
-	Shared   []identity.Identity
+	Shared   string
 	Channel  string
 	AgentID  string // "": a teammate answers, or a flow
 	Language string
@@ -212,7 +212,8 @@ type Said struct {
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
 	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, At: now, Extra: chats.Extra{
-		File: in.File, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Bound: in.Bound, Of: in.Of, About: in.About, Name: in.Name, Enclosed: in.Enclosed,
+		File: in.File, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Bound: in.Bound, Of: in.Of, About: in.About,
+		Name: in.Name, Enclosed: in.Enclosed,
 	}}
 }
 

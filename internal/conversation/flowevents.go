@@ -37,7 +37,7 @@ const (
 	quicklyMost = time.Minute // within which they were written
 )
 
-// startAny is the run that starts with what the contact wrote, the last of turns, and the seq of the message that starts it; nil: none.
+// startAny returns the run that the contact's message, the last of turns, starts, and the seq of that message; nil without one.
 // Over a messaging channel it may be one before the last: people write several quickly.
 func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []chats.Turn) (*runs.Run, int64, error) {
 	last := &turns[len(turns)-1]

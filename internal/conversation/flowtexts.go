@@ -1,9 +1,8 @@
 package conversation
 
 import (
-	"strings"
-
 	"carillon/internal/flow"
+	"carillon/internal/language"
 )
 
 // texts are what a flow says that its steps do not give, in one language.
@@ -22,10 +21,4 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 func FlowWords(tag string) flow.Words { return textsOf(tag).Words }
 
 // textsOf are the texts in a language (BCP 47), else the English ones.
-func textsOf(tag string) texts {
-	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-	if t, ok := languages[base]; ok {
-		return t
-	}
-	return languages["en"]
-}
+func textsOf(tag string) texts { return language.Of(languages, tag) }

@@ -25,7 +25,7 @@ const (
 	overdue   = replyTimeout + 5*time.Second
 	maxSaid   = 30 // turns that the agent gets
 	maxAnswer = 8000
-	// deadFor is how long a node has shown no life at least that is declared dead.
+	// deadFor is the minimum silence of a node before others declare it dead.
 	deadFor = 2 * time.Second
 	// checkEvery is how often it is checked that the agent is still to reply, while it does.
 	checkEvery = time.Second

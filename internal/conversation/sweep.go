@@ -50,7 +50,9 @@ func (s *Conversations) Sweep(ctx context.Context) error {
 }
 
 // expire moves conversations on that have been in a state since before an instant, as to says; the state itself: not yet.
-func expire(ctx context.Context, s *Conversations, from chats.State, before time.Time, to func(c *chats.Conversation) (chats.State, string)) error {
+func expire(
+	ctx context.Context, s *Conversations, from chats.State, before time.Time, to func(c *chats.Conversation) (chats.State, string),
+) error {
 	waiting, err := s.store.InState(ctx, from, before, sweepMost)
 	if err != nil {
 		return err

@@ -20,9 +20,8 @@ import (
 // a bad one fails alone. The committer has its own context: the operation of a caller that left is still committed.
 
 const (
-	batchMax      = 512             // operations a transaction
-	commitTimeout = 5 * time.Second // unresolved after that: 503
-	resolveEvery  = 50 * time.Millisecond
+	batchMax     = 512 // operations a transaction
+	resolveEvery = 50 * time.Millisecond
 	// carefulBatches is how many batches at most are applied statement by statement after flushes were refused, twice as many each time: a
 	// company at its quota would have every batch tried twice.
 	carefulBatches = 16
@@ -102,7 +101,7 @@ func (c *committer) execute(tx *Tx, batch []*write) {
 	ctx := context.Background()
 	if !c.db.SQLite() { // a deadline costs the SQLite driver a goroutine a statement
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, commitTimeout)
+		ctx, cancel = context.WithTimeout(ctx, c.db.timeout)
 		defer cancel()
 	}
 	if batch[0].exclusive == nil {

@@ -20,6 +20,9 @@ type Options struct {
 	// MaxWaiting bounds the operations that wait for a commit; past it one is refused with service_unavailable. Twice as many
 	// requests may wait to be admitted.
 	MaxWaiting int
+	// CommitTimeout bounds a group commit with PostgreSQL, with what runs alone after it failed: an operation that it left undone is refused
+	// with service_unavailable. 0: 5 s.
+	CommitTimeout time.Duration
 	// Committed is called after every group commit, however it ended, with the rows that shared it and how long it took.
 	Committed  func(rows int, took time.Duration)
 	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
@@ -36,6 +39,7 @@ type DB struct {
 	dir      string
 	procs    int
 	log      *slog.Logger
+	timeout  time.Duration // of a commit with PostgreSQL
 	stmts    stmtCache
 	watch    atomic.Pointer[Watcher] // nil but in tests
 	wal      wal
@@ -57,13 +61,16 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.CommitTimeout == 0 {
+		o.CommitTimeout = 5 * time.Second
+	}
 	if o.MaxWaiting == 0 {
 		o.MaxWaiting = 4096
 	}
 	if o.Processors <= 0 {
 		o.Processors = runtime.GOMAXPROCS(0)
 	}
-	d := &DB{log: o.Logger, report: o.Committed, dir: o.Dir, procs: o.Processors}
+	d := &DB{log: o.Logger, report: o.Committed, dir: o.Dir, procs: o.Processors, timeout: o.CommitTimeout}
 	d.wal.dirty = make(chan struct{}, 1)
 	var err error
 	if o.URL == "" {

@@ -9,7 +9,7 @@ import (
 type sniffer struct {
 	begun  bool
 	denied bool  // a machine could run it
-	first  *kind // by its first bytes; nil: a text, or of the family
+	first  *kind // by its first bytes; nil for a text and for the family
 	family *family
 	text   *decoder // nil: it is no text
 	tail   []byte   // the end of the last piece, with the beginning of a mark

@@ -22,8 +22,8 @@ var permitted = map[string]struct {
 	"bulk/check.go":                      {2, "the index of a column"},
 	"bulk/faults.go":                     {1, "the index of a column"},
 	"bulk/request.go":                    {2, "the index of a column"},
-	"bulk/settings.go":                   {1, "the index of a column"},
-	"call/destination/destination.go":    {1, "whether a number begins with a prefix"},
+	"bulk/settings.go":                   {2, "the index of a column"},
+	"call/destination/destination.go":    {2, "whether a number begins with a prefix"},
 	"config/provision_company.go":        {1, "a number that a set-up has twice"},
 	"notify/resend.go":                   {4, "recipients of a notification and of its resends: the same request"},
 	"panel/numbers.go":                   {2, "the number of a sender before and after a change"},
@@ -37,7 +37,8 @@ var permitted = map[string]struct {
 	"store/chats/identity.go":            {4, "every form of a line; and whether a contact has a number"},
 	"store/chats/open.go":                {2, "whether a contact has a number"},
 	"store/erase.go":                     {4, "every form of a line"},
-	"store/people/people.go":             {6, "every form of a line; and whether a contact has a number"},
+	"store/people/groups.go":             {1, "the contacts of groups"},
+	"store/people/people.go":             {7, "every form of a line; and whether a contact has a number"},
 	"store/people/places.go":             {1, "every form of a line"},
 	"store/list.go":                      {2, "one form of a line: the others are asked for too"},
 	"store/replies/address.go":           {2, "every form of a line; and whether a window has a number"},
@@ -46,22 +47,24 @@ var permitted = map[string]struct {
 	"store/senders/numbers.go":           {4, "numbers of senders"},
 	"store/senders/senders.go":           {6, "numbers of senders"},
 	"store/senders/write.go":             {5, "numbers of senders"},
-	"store/suppressions/optout.go":       {1, "every form of a line"},
-	"store/suppressions/put.go":          {2, "every form of a line"},
-	"store/suppressions/suppressions.go": {4, "every form of a line; and whether a row has a number"},
+	"store/suppressions/put.go":          {3, "every form of a line"},
+	"store/suppressions/suppressions.go": {3, "every form of a line; and whether a row has a number"},
+	"voice/nodes.go":                     {1, "the node that an event is from"},
 	"voice/silero/extract/main.go":       {1, "the number of a field"},
 	"whatsapp/reviewbody.go":             {1, "buttons of a template"},
 }
 
 // numberSQL are conditions on numbers in queries.
-var numberSQL = regexp.MustCompile(`\b(SELECT|UPDATE|DELETE|WHERE|AND|CASE|SET)\b[\s\S]*\b(number|visitor_id) *(=|<>|IN\b|$)|^x?\.?number = [?$]`)
+var numberSQL = regexp.MustCompile(`\b(SELECT|UPDATE|DELETE|WHERE|AND|OR|ON|CASE|WHEN|SET|HAVING|USING)\b[\s\S]*` +
+	`\b(number|visitor_id)\b *(=|<>|!=|IN\b|NOT\b|LIKE\b|IS\b|$)|(=|<>|!=|LIKE) *(\w\.)?(number|visitor_id)\b|^(\w\.)?number (=|<>|LIKE) [?$]`)
 
 // TestNothingElseComparesNumbers walks the call sites: outside of this package nothing compares the text of a number with another, in Go or
-// in SQL, but for what is permitted. People are compared by their keys, which are of another type.
+// in SQL, but for the permitted ones. People are compared by their keys, which are of another type. A number is known by its name.
 func TestNothingElseComparesNumbers(t *testing.T) {
 	found := map[string][]string{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../identity/") {
+		code := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, "../identity/")
+		if err != nil || d.IsDir() || !code {
 			return err
 		}
 		files := token.NewFileSet()
@@ -69,13 +72,8 @@ func TestNothingElseComparesNumbers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if code := comparison(n); code != "" {
-				file := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
-				found[file] = append(found[file], strings.Join(strings.Fields(code), " "))
-			}
-			return true
-		})
+		name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+		found[name] = comparisons(file)
 		return nil
 	})
 	if err != nil {
@@ -93,24 +91,77 @@ func TestNothingElseComparesNumbers(t *testing.T) {
 	}
 }
 
+// comparisons are the code of a file that compares numbers.
+func comparisons(file *ast.File) (all []string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if code := comparison(n); code != "" {
+			all = append(all, strings.Join(strings.Fields(code), " "))
+		}
+		return true
+	})
+	return all
+}
+
+// TestTheWalkSeesComparisons has comparisons that somebody might write, each on one line.
+func TestTheWalkSeesComparisons(t *testing.T) {
+	for _, code := range []string{
+		`return in.From == m.Number`, `return m.From != to`, `return strings.EqualFold(in.From, m.Number)`,
+		`return strings.HasSuffix(in.From, tail)`,
+		`return slices.Contains(all, in.From)`, `return sentTo[in.From]`, `x := map[string]bool{in.From: true}`, `switch in.From { }`,
+		`switch { case in.From == x.To: }`, `switch to { case m.Number: }`, `return same(in.From, m.Number)`, `return cmp.Compare(m.WaID, to)`,
+		`return caller == to`, `q := "SELECT id FROM message WHERE number = $1"`, `q := "UPDATE x SET a = 1 WHERE $1 = number"`,
+		`q := "SELECT a FROM message AS m JOIN contact AS k ON k.number = m.number"`, `q := "SELECT a FROM x WHERE number LIKE $1 || '%'"`,
+		`q := "SELECT a FROM x WHERE number NOT IN (SELECT b FROM y)"`, `q := "DELETE FROM x WHERE number " + d.In(2)`,
+		`q := "x.number = ?" + " "`,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n\nfunc f() {\n"+code+"\n}\n", parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatalf("%s: %v", code, err)
+		}
+		if len(comparisons(file)) == 0 {
+			t.Errorf("the walk does not see %s", code)
+		}
+	}
+}
+
 // comparison is the code of a node that compares numbers; "": it does not.
 func comparison(n ast.Node) string {
 	switch x := n.(type) {
 	case *ast.BinaryExpr:
-		if _, constant := x.Y.(*ast.BasicLit); (x.Op == token.EQL || x.Op == token.NEQ) && !constant && (isNumber(x.X) || isNumber(x.Y)) && name(x.Y) != "nil" {
+		_, constant := x.Y.(*ast.BasicLit)
+		if (x.Op == token.EQL || x.Op == token.NEQ) && !constant && (isNumber(x.X) || isNumber(x.Y)) && name(x.Y) != "nil" {
 			return name(x.X) + " " + x.Op.String() + " " + name(x.Y)
 		}
 	case *ast.IndexExpr:
 		if isNumber(x.Index) {
 			return name(x.X) + "[" + name(x.Index) + "]"
 		}
+	case *ast.SwitchStmt:
+		if x.Tag != nil && isNumber(x.Tag) {
+			return "switch " + name(x.Tag)
+		}
+	case *ast.CaseClause:
+		if i := slices.IndexFunc(x.List, isNumber); i >= 0 {
+			return "case " + name(x.List[i])
+		}
+	case *ast.KeyValueExpr: // of a map: the members of a struct are no selectors
+		if _, member := x.Key.(*ast.Ident); !member && isNumber(x.Key) {
+			return name(x.Key) + ": …"
+		}
 	case *ast.CallExpr:
-		if f := name(x.Fun); slices.Contains([]string{"slices.Contains", "slices.Index", "strings.EqualFold", "strings.Compare", "cmp.Compare"}, f) {
-			for _, a := range x.Args {
-				if isNumber(a) {
-					return f + "(… " + name(a) + ")"
-				}
+		if comparing.MatchString(name(x.Fun)) {
+			if i := slices.IndexFunc(x.Args, isNumber); i >= 0 {
+				return name(x.Fun) + "(… " + name(x.Args[i]) + ")"
 			}
+		}
+		var numbers []string
+		for _, a := range x.Args {
+			if isNumber(a) && !slices.Contains(numbers, name(a)) {
+				numbers = append(numbers, name(a))
+			}
+		}
+		if len(numbers) > 1 && !writing.MatchString(name(x.Fun)) { // a helper that compares them
+			return name(x.Fun) + "(" + strings.Join(numbers, ", ") + ")"
 		}
 	case *ast.BasicLit:
 		if x.Kind == token.STRING && numberSQL.MatchString(strings.Trim(x.Value, "\"`")) && strings.ContainsAny(x.Value, " ") {
@@ -120,14 +171,28 @@ func comparison(n ast.Node) string {
 	return ""
 }
 
+// comparing are the functions that compare texts.
+var comparing = regexp.MustCompile(`^(strings|slices|cmp)\.` +
+	`(Contains|Index|Equal|EqualFold|Compare|BinarySearch|HasPrefix|HasSuffix|CutPrefix|CutSuffix)$`)
+
+// writing are the functions that take several numbers and compare none.
+var writing = regexp.MustCompile(`^(cmp\.Or|strings\.NewReplacer|fmt\..*|append)$`)
+
 // isNumber reports whether an expression is named as a number of a telephone is.
 func isNumber(x ast.Expr) bool {
-	n := strings.ToLower(name(x))
-	n = n[strings.LastIndexByte(n, '.')+1:]
-	if n == "isnumber" || n == "inboundnumber" { // a function, and a kind of message
-		return false
+	n := name(x)
+	owner := ""
+	if i := strings.LastIndexByte(n, '.'); i >= 0 {
+		owner, n = n[:i], n[i+1:]
 	}
-	return strings.HasSuffix(n, "number") || n == "from" && strings.Contains(name(x), "in.")
+	switch {
+	case n == "isNumber", n == "kindNumber", n == "InboundNumber", owner == "json", owner == "identity": // functions and kinds
+		return false
+	case n == "From": // of a message
+		return true
+	}
+	n = strings.ToLower(n)
+	return strings.HasSuffix(n, "number") || slices.Contains([]string{"phone", "waid", "caller", "callee", "msisdn", "recipientid"}, n)
 }
 
 // name is the name of an identifier or a selector.

@@ -63,7 +63,7 @@ func (m intake) answered(
 	return answered{t.Seq, begin(text), t.Extra.Choices}, nil
 }
 
-// maxUnproven is how many replies are looked at that one may answer.
+// maxUnproven is the number of unproven replies that a message is compared with.
 const maxUnproven = 10
 
 // proved is the turn that a message answers whose reply is not known to have arrived: the channel has not said its id. By the answer it is

@@ -82,7 +82,7 @@ func (p *person) gotAll(want ...string) {
 	}
 }
 
-// state is where the reply of a text stands.
+// state returns the state of the reply with a text.
 func (p *person) state(text string) string {
 	p.t.Helper()
 	turns := p.turns()

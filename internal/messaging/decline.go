@@ -61,7 +61,7 @@ func (m intake) notice(ctx context.Context, t *taking, text string) error {
 // lookBack is the number of turns that are searched for the company's last one.
 const lookBack = 20
 
-// lastSaid returns the company's last turn to a person; nil: none is among the newest turns.
+// lastSaid returns the company's last turn to a person, or nil where none is among the newest turns.
 func (m intake) lastSaid(ctx context.Context, c *chats.Conversation) (last *chats.Turn, err error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, math.MaxInt64, lookBack)
 	for i := range turns {

@@ -53,10 +53,10 @@ type Options struct {
 	// Bound returns the notifications with a name_event that a message of a person with some lines may reply to, the newest
 	// first.
 	Bound func(ctx context.Context, s *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error)
-	// Sent is what a person saw of a notification's message, by the provider's id of it; "": it is none of the sender's to the lines.
+	// Sent returns the text of a notification's message as the person saw it, by the provider's id of it; empty for messages to others.
 	Sent func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (string, error)
-	// Proved records that the one notification's message to a person with some lines has arrived whose outcome is not known, since the person
-	// answers it by an id of the provider's that is not known either; false: there is none. nil: it is not recorded.
+	// Proved records that a notification's message to a person with some lines has arrived: the person answers it by a provider's id that no
+	// message has, and it is the only one with an unknown outcome. It reports whether there is one. Optional.
 	Proved func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error)
 	// Begun reports whether a notification has begun a flow in a conversation.
 	Begun func(ctx context.Context, companyID, conversationID, notificationID string) (bool, error)

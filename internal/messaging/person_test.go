@@ -12,47 +12,10 @@ import (
 	"carillon"
 	"carillon/internal/conversation"
 	"carillon/internal/flow"
-	"carillon/internal/identity"
 	"carillon/internal/store/chats"
 )
 
 const ana = "US.13491208655302741918"
-
-// nameless is a person whose number the channel does not say.
-func (r *rig) nameless(user string) *person { return &person{rig: r, user: user} }
-
-// address is the number of the person, or else the id.
-func (p *person) address() string {
-	if p.number != "" {
-		return p.number
-	}
-	return p.user
-}
-
-// sign adds to a message who wrote it.
-func (p *person) sign(m message) message {
-	if p.number != "" {
-		m["from"] = p.number
-	}
-	if p.user != "" {
-		m["from_user_id"] = p.user
-	}
-	return m
-}
-
-// known are the identities of the person.
-func (p *person) known() (all []identity.Identity) {
-	if p.user != "" {
-		all = append(all, identity.Identity{Kind: identity.Person, Scope: p.portfolios[p.sender.ID], Key: identity.User(p.user)})
-	}
-	if p.number != "" {
-		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(p.number)})
-	}
-	return all
-}
-
-// message is a message as WhatsApp has it: from, id, timestamp, type, and the member of the type.
-type message map[string]any
 
 func TestAPersonWithoutANumberIsAnsweredByTheID(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
@@ -135,7 +98,7 @@ func TestStopByAnIDHoldsForTheNumber(t *testing.T) {
 	})
 }
 
-// A flow goes on with what another form of the number writes, and begins by it where the notification went to the dialled one.
+// A flow goes on with a message from another form of the number, and begins by it where the notification went to the dialled one.
 func TestAFlowIsOneForAllFormsOfANumber(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.flows.lay("order", flow.Trigger{Event: "order-shipped"}, `[{"say": "Shall we?"}, {"ask": "go"}, {"say": "{{go}}!"}]`)

@@ -98,7 +98,7 @@ func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 	return true, m.judge(context.WithoutCancel(ctx), r, channel.SendReply(sending, s, message))
 }
 
-// message is what is sent of a turn. It goes to the address in the window: the number in the reply may be somebody else's by now.
+// message is the message of a turn. It goes to the address in the window: the number in the reply may be somebody else's by now.
 func (m *Messaging) message(ctx context.Context, r *replies.Reply, w *replies.Window) (*provider.Reply, error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, r.CompanyID, r.ConversationID, r.Seq+1, 1)
 	if err != nil {

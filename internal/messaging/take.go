@@ -262,7 +262,7 @@ func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbou
 	}
 	start := conversation.Start{
 		Channel: "whatsapp", AgentID: agentID, Language: cmp.Or(language, "en"),
-		Known: m.known(s, in.From, in.UserID), Shared: m.known(s, in.Shared, ""),
+		Known: m.known(s, in.From, in.UserID), Shared: in.Shared,
 		Contact: chats.Contact{
 			CompanyID: s.CompanyID, Number: in.From, UserID: in.UserID, Username: in.Username, Name: in.Name, Language: language,
 		},

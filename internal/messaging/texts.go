@@ -1,8 +1,8 @@
 package messaging
 
-import "strings"
+import "carillon/internal/language"
 
-// texts are what the program itself says to people, in one language.
+// texts are the program's own words to people, in one language.
 type texts struct {
 	stopped, started string
 	unread           string            // of a message that cannot be read
@@ -53,12 +53,4 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 }
 
 // textsOf are the texts in the first of the languages that has any, else the English ones.
-func textsOf(tags ...string) texts {
-	for _, tag := range tags {
-		base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		if t, ok := languages[base]; ok {
-			return t
-		}
-	}
-	return languages["en"]
-}
+func textsOf(tags ...string) texts { return language.Of(languages, tags...) }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"carillon/internal/flow"
+	"carillon/internal/language"
 )
 
 // wish is a request that is always obeyed (docs/reference/stop.md).
@@ -220,7 +221,7 @@ func sentenceOf(plain string) (a asked) {
 // language is that of a wish's words, where they are of one other than English: STOP is said in every language. Words of several are of
 // the conversation's where it is one of them.
 func (a *asked) language(conversation string) string {
-	base, _, _ := strings.Cut(strings.ToLower(conversation), "-")
+	base := language.Base(conversation)
 	switch {
 	case len(a.languages) == 0 || slices.Contains(a.languages, "en"):
 		return ""

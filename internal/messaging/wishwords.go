@@ -13,7 +13,7 @@ type form struct {
 	words    *regexp.Regexp
 }
 
-// parts are what several sentences have in common.
+// parts are common to several sentences.
 var parts = strings.NewReplacer( //nolint:gochecknoglobals // read only
 	"{want}", `(?:(?:i (?:want|wish|would like|d like|need)(?: to)?|i wanna|can you|could you|would you|can i) )?`,
 	"{messages}", `(?:(?:any|all|these|this|those|the|your|such|more|of|marketing|promotional|further) )*(?:messages?|texts?|sms`+

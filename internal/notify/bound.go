@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	boundFor  = 30 * 24 * time.Hour // after a notification that a reply belongs to it
-	boundMost = 20                  // notifications to a person that are looked at
+	boundFor = 30 * 24 * time.Hour // after a notification that a reply belongs to it
+	maxBound = 20                  // notifications to a person that are looked at
 )
 
 // Bound returns the notifications with a name_event that a person may reply to, the newest first: those that a sender sent to one of their
@@ -27,7 +27,7 @@ func Bound(
 		return nil, nil
 	}
 	found, _, err := s.Notifications(ctx, companyID, store.Filter{
-		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
+		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
 	}, now)
 	if err != nil {
 		return nil, err

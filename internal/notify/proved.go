@@ -19,7 +19,7 @@ func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity
 	}
 	now := time.Now()
 	found, _, err := n.store.Notifications(ctx, s.CompanyID, store.Filter{
-		Lines: lines, SenderUID: s.UID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
+		Lines: lines, SenderUID: s.UID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
 	}, now)
 	if err != nil {
 		return false, err

@@ -64,7 +64,7 @@ func SentAs(
 		return "", nil
 	}
 	found, _, err := s.Notifications(ctx, companyID, store.Filter{
-		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: boundMost,
+		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
 	}, now)
 	if err != nil {
 		return "", err

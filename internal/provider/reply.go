@@ -150,11 +150,11 @@ type ReplyReceipt struct {
 type Preference struct {
 	Number string // "": the channel does not say it
 	UserID string // the channel's id of the person; "": it names none
-	Stop   bool   // no more of it; false: again
+	Stop   bool   // no more of it; false to get it again
 	At     time.Time
 }
 
-// Addresses are what the person is known by.
+// Addresses are the person's number and id, where the channel says them.
 func (p *Preference) Addresses() (all []string) {
 	for _, address := range []string{p.Number, p.UserID} {
 		if address != "" {

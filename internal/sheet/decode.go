@@ -119,8 +119,9 @@ func (d *decoder) next() (rune, error) {
 func (d *decoder) decide() {
 	d.decided = true
 	text, _ := d.r.Peek(lookAhead)
+	goesOn := len(text) == lookAhead // and may do so within a character
 	fit, unfit := 0, 0
-	for len(text) > 0 && (utf8.FullRune(text) || len(text) < lookAhead) {
+	for len(text) > 0 && (utf8.FullRune(text) || !goesOn) {
 		r, size := utf8.DecodeRune(text)
 		switch {
 		case r == utf8.RuneError && size == 1:

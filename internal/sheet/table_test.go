@@ -37,11 +37,21 @@ func TestAnEncodingIsChosenByMostOfTheText(t *testing.T) {
 	if err != nil || enc != Windows1252 || rows[0].Cells[1] != "CAFÉ’S" || rows[2].Cells[1] != "José" {
 		t.Error(rows, enc, err)
 	}
-	for pad := range 4 {
-		head := "phone,name\n"
-		text := head + "é," + strings.Repeat("x", pad) + "\n" + strings.Repeat("1,ñññ\n", 20_000)
-		if _, rows, enc, err := all(strings.NewReader(text)); err != nil || enc != UTF8 || len(rows) != 20_001 || rows[20_000].Cells[1] != "ñññ" {
-			t.Error(pad, len(rows), enc, err)
+	for _, c := range []string{"ñ", "€", "😀"} {
+		for before := range len(c) { // bytes of the second such character that are looked at
+			text := "phone,name\n1,é\n"
+			end := strings.Index(text, "é") + lookAhead - before
+			for len(text) < end-2 {
+				text += "2," + strings.Repeat("x", min(100, end-2-len(text)-3)) + "\n"
+			}
+			text += strings.Repeat("3", end-1-len(text)) + "," + c + "\n"
+			if strings.Index(text, c) != end {
+				t.Fatal("the character does not stand at the end of the buffer")
+			}
+			_, rows, enc, err := all(strings.NewReader(text))
+			if err != nil || enc != UTF8 || rows[0].Cells[1] != "é" || rows[len(rows)-1].Cells[1] != c {
+				t.Errorf("%s, of which %d bytes are looked at: %s, %v, %v", c, before, enc, rows[0], err)
+			}
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Contacts of two forms of one number, which programs before schema 37 made, become one: with the conversations of both, of which one is
-// open, and with what was suppressed.
+// open, and with their suppressions.
 func TestTheUpgradeJoinsContactsOfOneLine(t *testing.T) {
 	onEngines(t, func(t *testing.T, o store.Options) {
 		contact := func(id, company, verified, number, name string) string {
@@ -33,6 +33,7 @@ func TestTheUpgradeJoinsContactsOfOneLine(t *testing.T) {
 			conversation("c1", "ours", "k1", "whatsapp", "bot", "10"), conversation("c2", "ours", "k2", "whatsapp", "bot", "20"),
 			conversation("c3", "ours", "k2", "phone", "bot", "5"), conversation("c4", "ours", "k1", "whatsapp", "resolved", "30"),
 			conversation("c5", "ours", "k6", "whatsapp", "queued", "10"), conversation("c6", "theirs", "k4", "whatsapp", "bot", "10"),
+			conversation("c7", "ours", "k5", "whatsapp", "active", "10"), conversation("c8", "ours", "k5", "phone", "bot", "90"),
 			`INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables, started_at, changed_at)
 				VALUES ('r1', 'ours', 'f', 1, 'c1', 'keyword', 1, 'asking', 0, '', '{}', 1, 1)`,
 			`INSERT INTO suppression (company_id, number, type, reason, created_at) VALUES ('ours', '5215512345601', 'all', 'asked in a message', 1)`,
@@ -55,7 +56,8 @@ func TestTheUpgradeJoinsContactsOfOneLine(t *testing.T) {
 			contact string
 			state   chats.State
 		}{
-			"c1": {"k1", chats.Resolved}, "c2": {"k1", chats.Automated}, "c3": {"k1", chats.Automated}, "c4": {"k1", chats.Resolved}, "c5": {"k5", chats.Queued},
+			"c1": {"k1", chats.Resolved}, "c2": {"k1", chats.Automated}, "c3": {"k1", chats.Automated}, "c4": {"k1", chats.Resolved}, "c5": {"k5", chats.Resolved},
+			"c7": {"k5", chats.Active}, "c8": {"k5", chats.Automated},
 		} {
 			c, err := s.Chats().Find(t.Context(), "ours", id)
 			if err != nil || c.ContactID != want.contact || c.State != want.state {

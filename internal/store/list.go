@@ -1,10 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,27 +94,16 @@ func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, n
 	return found, next, err
 }
 
-// toLines merges what was sent to each form of the numbers of lines.
+// toLines merges the notifications to each form of the numbers of lines.
 func (s *Store) toLines(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, edge string, err error) {
-	oldest := carillon.NoSeq // of which all forms are looked at
+	var numbers []string
 	for _, line := range f.Lines {
-		for _, f.number = range line.Forms() {
-			some, to, err := s.search(ctx, companyID, f, now, f.span())
-			if err != nil {
-				return nil, "", err
-			}
-			if len(some) == f.Limit {
-				to = some[len(some)-1].ID
-			}
-			if to != "" && carillon.SeqOf(to) > oldest {
-				oldest, edge = carillon.SeqOf(to), to
-			}
-			found = append(found, some...)
-		}
+		numbers = append(numbers, line.Forms()...)
 	}
-	slices.SortFunc(found, func(a, b *Notification) int { return cmp.Compare(b.Seq(), a.Seq()) })
-	found = slices.CompactFunc(found, func(a, b *Notification) bool { return a.ID == b.ID })
-	return slices.DeleteFunc(found, func(n *Notification) bool { return n.Seq() < oldest }), edge, nil
+	return db.Merge(numbers, "", func(n *Notification) string { return n.ID }, func(number string) ([]*Notification, string, error) {
+		f.number = number
+		return s.search(ctx, companyID, f, now, f.span())
+	})
 }
 
 // search reads what is newer than the search table, then the search table.

@@ -16,21 +16,7 @@ type Migration struct{ Name, Text string }
 
 // StoreAs has a program with the migrations up to one store something in a database.
 func StoreAs(ctx context.Context, o Options, newest string, statements ...string) error {
-	files := fstest.MapFS{}
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		text, err := migrations.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if path.Base(name) <= newest+"~" {
-			files[name] = &fstest.MapFile{Data: text}
-		}
-	}
-	d, err := db.Open(ctx, db.Options{Dir: o.Dir, URL: o.DatabaseURL, Migrations: files, Logger: o.Logger})
+	d, err := openWith(ctx, o, func(name string) bool { return name <= newest+"~" })
 	if err != nil {
 		return err
 	}
@@ -47,24 +33,31 @@ func StoreAs(ctx context.Context, o Options, newest string, statements ...string
 
 // StartAs does what a program with these further migrations does at its start.
 func StartAs(ctx context.Context, o Options, more ...Migration) error {
-	files := fstest.MapFS{}
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		text, err := migrations.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		files[name] = &fstest.MapFile{Data: text}
-	}
-	for _, m := range more {
-		files["migrations/"+m.Name] = &fstest.MapFile{Data: []byte(m.Text)}
-	}
-	d, err := db.Open(ctx, db.Options{Dir: o.Dir, URL: o.DatabaseURL, Migrations: files, Logger: o.Logger})
+	d, err := openWith(ctx, o, func(string) bool { return true }, more...)
 	if err != nil {
 		return err
 	}
 	return d.Close()
+}
+
+// openWith opens a database with some of the migrations, and with others.
+func openWith(ctx context.Context, o Options, has func(name string) bool, more ...Migration) (*db.DB, error) {
+	files := fstest.MapFS{}
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if has(path.Base(name)) {
+			files[name] = &fstest.MapFile{Data: text}
+		}
+	}
+	for _, m := range more {
+		files["migrations/"+m.Name] = &fstest.MapFile{Data: []byte(m.Text)}
+	}
+	return db.Open(ctx, db.Options{Dir: o.Dir, URL: o.DatabaseURL, Migrations: files, Logger: o.Logger})
 }

@@ -20,7 +20,8 @@ import (
 
 func openPostgres(t testing.TB) *store.Store {
 	t.Helper()
-	return open(t, store.Options{DatabaseURL: storetest.Postgres(t)})
+	// A commit takes its time on a busy machine.
+	return open(t, store.Options{DatabaseURL: storetest.Postgres(t), CommitTimeout: 2 * time.Minute})
 }
 
 func TestPostgresConforms(t *testing.T) {

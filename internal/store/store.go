@@ -52,6 +52,8 @@ type Options struct {
 	// MaxWaiting bounds the writes that wait for a commit; past it a write is refused with service_unavailable. Twice as many
 	// requests may wait to be admitted.
 	MaxWaiting int
+	// CommitTimeout bounds a group commit with PostgreSQL; 0: 5 s.
+	CommitTimeout time.Duration
 	// Committed is called after every group commit, however it ended, with the rows that shared it and how long it took.
 	Committed  func(rows int, took time.Duration)
 	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
@@ -141,7 +143,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	d, err := db.Open(ctx, db.Options{
-		Dir: o.Dir, URL: o.DatabaseURL, Migrations: migrations, Logger: o.Logger, MaxWaiting: o.MaxWaiting,
+		Dir: o.Dir, URL: o.DatabaseURL, Migrations: migrations, Logger: o.Logger, MaxWaiting: o.MaxWaiting, CommitTimeout: o.CommitTimeout,
 		Committed: o.Committed, Processors: o.Processors, Wait: o.Wait,
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,9 +11,9 @@ import (
 
 	"carillon"
 	"carillon/internal/identity"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
-	"carillon/internal/store/suppressions"
 )
 
 func identifying() []sentence {
@@ -25,6 +26,9 @@ func identifying() []sentence {
 		{"contacts that are joined keep their conversations, of which one is open", contactsAreJoined},
 		{"a number that changes hands takes no history and no replies along", numberPassesOn},
 		{"a contact with another number and another id is the same one, done once or twice", contactBecomesAnother},
+		{"who gets a number is nobody whose other numbers are known", newcomerHasNoOtherLines},
+		{"an id that was replaced leads to nobody", replacedIDIsNobodys},
+		{"a person whose contact is deleted meanwhile is a new one", deletedMeanwhile},
 		{"a number that a person gives is theirs unless it is another contact's", numberIsShared},
 		{"what a channel reports of a recipient is kept where it matters", reportsAreLearned},
 		{"a contact that a program before schema 37 made is found by any form", olderContactIsFound},
@@ -192,17 +196,24 @@ func numberPassesOn(t *testing.T, r *rig) {
 	}
 	after := r.meets(t, ours, []identity.Identity{line("5215512345601"), second})
 	if after.Contact.ID == before.Contact.ID || !after.Made {
-		t.Fatal("who has the number now sees the conversation of who had it")
+		t.Fatal("the new owner of the number sees the conversation of the former one")
 	}
 	if byNumber := r.meets(t, ours, []identity.Identity{number}); byNumber.Contact.ID != after.Contact.ID {
-		t.Error("the number is still of who had it")
+		t.Error("the number is still the former owner's")
 	}
 	if byID := r.meets(t, ours, []identity.Identity{first}); byID.Contact.ID != before.Contact.ID || byID.Contact.Number != "" {
 		t.Errorf("who had it is %+v", byID.Contact)
 	}
 	if w, err := r.Replies().Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "" || w.UserID != "US.1" || !w.Until.After(r.now) {
-		t.Errorf("the window of who had it is %+v, %v", w, err)
+		t.Errorf("the window of the former owner is %+v, %v", w, err)
 	}
+	// A receipt of a message to who had it comes late.
+	late := chats.Report{Number: "525512345601", As: "5215512345601", Person: &first}
+	if err := r.Chats().Learn(t.Context(), ours, []chats.Report{late}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.checkKnown(t, before.Contact.ID, "person w US.1")
+	r.checkKnown(t, after.Contact.ID, "line 525512345601", "person w US.2")
 	// One who is known by the number alone gets nothing any more.
 	third, other := personOf("w", "US.3"), line("34600111222")
 	alone := r.meets(t, ours, []identity.Identity{other})
@@ -219,6 +230,55 @@ func numberPassesOn(t *testing.T, r *rig) {
 	if w, err := r.Replies().Window(t.Context(), ours, alone.Conversation.ID); err != nil || w.Number != "" || w.Until.After(r.now) {
 		t.Errorf("the window of the number alone is %+v, %v", w, err)
 	}
+}
+
+// Before the first message of the new owner of a number is taken in, the other numbers of the former one say nothing about them.
+func newcomerHasNoOtherLines(t *testing.T, r *rig) {
+	first, second := personOf("w", "US.1"), personOf("w", "US.2")
+	before := r.meets(t, ours, []identity.Identity{line("34600111222"), first})
+	r.meets(t, ours, []identity.Identity{first}, func(o *chats.Open) { o.Shared = "34600111333" })
+	r.checkKnown(t, before.Contact.ID, "line 34600111222", "line 34600111333", "person w US.1")
+	for _, x := range []struct {
+		who  string
+		is   []identity.Identity
+		want []string
+	}{
+		{"who had it", []identity.Identity{line("34600111222"), first}, []string{"34600111222", "34600111333"}},
+		{"who has it now", []identity.Identity{line("34600111222"), second}, []string{"34600111222"}},
+		{"somebody by the number alone", []identity.Identity{line("34600111222")}, []string{"34600111222", "34600111333"}},
+		{"an id of another account", []identity.Identity{line("34600111222"), personOf("w2", "US.2")}, []string{"34600111222", "34600111333"}},
+	} {
+		lines, err := r.Chats().LinesOf(t.Context(), ours, x.is)
+		if err != nil || !slices.Equal(lines, identity.Numbers(x.want...)) {
+			t.Errorf("the lines of %s are %v, %v", x.who, lines, err)
+		}
+	}
+}
+
+func replacedIDIsNobodys(t *testing.T, r *rig) {
+	old, now := personOf("w", "US.1"), personOf("w", "US.2")
+	before := r.meets(t, ours, []identity.Identity{old})
+	if err := r.Chats().Renew(t.Context(), ours, []identity.Identity{old}, []identity.Identity{now}, r.now); err != nil {
+		t.Fatal(err)
+	}
+	if late := r.meets(t, ours, []identity.Identity{old}); late.Contact.ID == before.Contact.ID {
+		t.Error("a message by the old id is the contact's")
+	}
+	r.checkKnown(t, before.Contact.ID, "person w US.2")
+}
+
+func deletedMeanwhile(t *testing.T, r *rig) {
+	known := []identity.Identity{line("34600111222"), personOf("w", "US.1")}
+	before := r.meets(t, ours, known)
+	var after *chats.Open
+	r.meanwhile(t, func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.Exec(ctx, "DELETE FROM contact WHERE id = $1", before.Contact.ID)
+		return err
+	}, func() { after = r.meets(t, ours, known) })
+	if after.Contact.ID == before.Contact.ID || !after.Made {
+		t.Errorf("the contact is %+v", after.Contact)
+	}
+	r.checkKnown(t, after.Contact.ID, "line 34600111222", "person w US.1")
 }
 
 func contactBecomesAnother(t *testing.T, r *rig) {
@@ -278,16 +338,16 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 func numberIsShared(t *testing.T, r *rig) {
 	id := personOf("w", "US.1")
 	shares := func(number string) func(o *chats.Open) {
-		return func(o *chats.Open) { o.Shared = []identity.Identity{line(number)} }
+		return func(o *chats.Open) { o.Shared = number }
 	}
 	first := r.meets(t, ours, []identity.Identity{id}, shares("5215512345601"))
-	if first.Contact.Number != "525512345601" {
+	if first.Contact.Number != "5215512345601" { // as it was given, for it is dialled
 		t.Errorf("the contact is %+v", first.Contact)
 	}
 	r.checkKnown(t, first.Contact.ID, "line 525512345601", "person w US.1")
 	other := r.meets(t, ours, []identity.Identity{line("34600111222")})
 	again := r.meets(t, ours, []identity.Identity{id}, shares("34600111222"))
-	if again.Contact.ID != first.Contact.ID || again.Contact.Number != "525512345601" {
+	if again.Contact.ID != first.Contact.ID || again.Contact.Number != "5215512345601" {
 		t.Errorf("the contact is %+v", again.Contact)
 	}
 	r.checkKnown(t, other.Contact.ID, "line 34600111222")
@@ -332,144 +392,4 @@ func olderContactIsFound(t *testing.T, r *rig) {
 		t.Error("the contact is not found")
 	}
 	r.checkKnown(t, older.Contact.ID, "line 525512345601", "person w US.1")
-}
-
-func wanting() []sentence {
-	return []sentence{
-		{"a number is suppressed in every form, and lifted by any", suppressedInEveryForm},
-		{"what a person wants by the id counts for the numbers, known then or later", suppressedByID},
-		{"what a person wants by a number counts for the id, and for a number that is noted", suppressedByNumber},
-		{"a person is suppressed under another number too, and not the stranger's history", suppressedAfterAChange},
-		{"people without a number are on the list by their ids", idsAreListed},
-	}
-}
-
-// suppressedAre checks which addresses are suppressed.
-func (r *rig) suppressedAre(t *testing.T, company string, want map[string]bool) {
-	t.Helper()
-	for address, is := range want {
-		who := identity.Of(address)
-		found, err := r.Suppressed(t.Context(), company, carillon.Transactional, []identity.Key{who})
-		if err != nil || found[who] != is {
-			t.Errorf("%s is suppressed: %t, %v", address, found[who], err)
-		}
-	}
-}
-
-func (r *rig) suppress(t *testing.T, addresses ...string) {
-	t.Helper()
-	if err := r.Suppress(t.Context(), ours, suppressions.All, "asked in a message", r.now, addresses...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (r *rig) unsuppress(t *testing.T, address string) {
-	t.Helper()
-	if removed, err := r.Unsuppress(t.Context(), ours, identity.Of(address)); err != nil || !removed {
-		t.Fatal(removed, err)
-	}
-}
-
-func suppressedInEveryForm(t *testing.T, r *rig) {
-	for _, forms := range [][2]string{{"525512345601", "5215512345601"}, {"541123456789", "5491123456789"}, {"555198765432", "5551998765432"}} {
-		for i := range forms {
-			given, other := forms[i], forms[1-i]
-			r.suppress(t, given)
-			r.suppressedAre(t, ours, map[string]bool{given: true, other: true})
-			r.suppressedAre(t, theirs, map[string]bool{given: false, other: false})
-			r.suppress(t, other) // it is on the list
-			if x, err := r.Suppression(t.Context(), ours, identity.Number(other)); err != nil || x.Number != given {
-				t.Errorf("the entry is %+v, %v", x, err)
-			}
-			if all, err := r.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 {
-				t.Errorf("the list is %+v, %v", all, err)
-			}
-			r.unsuppress(t, other)
-			r.suppressedAre(t, ours, map[string]bool{given: false, other: false})
-		}
-	}
-	r.suppress(t, "551132345678")
-	r.suppressedAre(t, ours, map[string]bool{"5511932345678": false})
-}
-
-func suppressedByID(t *testing.T, r *rig) {
-	id := personOf("w", "US.1")
-	r.meets(t, ours, []identity.Identity{id, line("34600111222")}[:1])
-	r.suppress(t, "US.1")
-	r.suppressedAre(t, ours, map[string]bool{"US.1": true, "34600111222": false})
-	r.meets(t, ours, []identity.Identity{line("525512345601"), id})
-	r.suppressedAre(t, ours, map[string]bool{"US.1": true, "525512345601": true, "5215512345601": true})
-	if all, err := r.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 || all[0].Number != "525512345601" || all[0].UserID != "US.1" {
-		t.Errorf("the list is %+v, %v", all, err)
-	}
-	r.unsuppress(t, "US.1")
-	r.suppressedAre(t, ours, map[string]bool{"US.1": false, "5215512345601": false})
-	// Both are known when the person asks.
-	second := personOf("w", "US.2")
-	r.meets(t, ours, []identity.Identity{line("34600111333"), second})
-	r.suppress(t, "US.2")
-	r.suppressedAre(t, ours, map[string]bool{"US.2": true, "34600111333": true})
-	r.unsuppress(t, "34600111333")
-	r.suppressedAre(t, ours, map[string]bool{"US.2": false, "34600111333": false})
-}
-
-func suppressedByNumber(t *testing.T, r *rig) {
-	id := personOf("w", "US.1")
-	o := r.meets(t, ours, []identity.Identity{line("34600111222"), id})
-	r.suppress(t, "34600111222")
-	r.suppressedAre(t, ours, map[string]bool{"US.1": true})
-	noted := "5215512345601"
-	if _, err := r.Chats().EditContact(t.Context(), ours, o.Contact.ID, chats.ContactEdit{Number: &noted}); err != nil {
-		t.Fatal(err)
-	}
-	r.suppressedAre(t, ours, map[string]bool{"525512345601": true})
-	if c, err := r.Chats().OfPerson(t.Context(), ours, line(noted)); err != nil || c != nil {
-		t.Errorf("a number that a teammate noted finds the conversation: %v, %v", c, err)
-	}
-	none := ""
-	if _, err := r.Chats().EditContact(t.Context(), ours, o.Contact.ID, chats.ContactEdit{Number: &none}); err != nil {
-		t.Fatal(err)
-	}
-	r.checkKnown(t, o.Contact.ID, "line 34600111222", "person w US.1")
-}
-
-func suppressedAfterAChange(t *testing.T, r *rig) {
-	old := []identity.Identity{line("34600111222"), personOf("w", "US.1")}
-	r.meets(t, ours, old)
-	r.suppress(t, "34600111222")
-	r.meets(t, ours, old, func(o *chats.Open) {
-		o.Became, o.Contact.Number = []identity.Identity{line("34600111333"), personOf("w", "US.2")}, "34600111333"
-	})
-	r.suppressedAre(t, ours, map[string]bool{"34600111222": true, "34600111333": true, "US.2": true})
-	// The next owner of the number has not asked for messages.
-	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w", "US.3")})
-	r.suppressedAre(t, ours, map[string]bool{"34600111222": true})
-	r.unsuppress(t, "US.3")
-	r.suppressedAre(t, ours, map[string]bool{"34600111222": false, "34600111333": true})
-}
-
-func idsAreListed(t *testing.T, r *rig) {
-	r.suppress(t, "34600111222", "US.1", "ES.2")
-	var got []string
-	for after := ""; ; {
-		page, err := r.Suppressions(t.Context(), ours, after, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range page {
-			got = append(got, page[i].Number+"/"+page[i].UserID)
-		}
-		if len(page) < 2 {
-			break
-		}
-		after = page[1].Address()
-	}
-	if d := cmp.Diff([]string{"34600111222/", "/ES.2", "/US.1"}, got); d != "" {
-		t.Error(d)
-	}
-	if page, err := r.SuppressionsFrom(t.Context(), ours, "346", "", 10); err != nil || len(page) != 1 {
-		t.Error(page, err)
-	}
-	r.unsuppress(t, "ES.2")
-	r.suppressedAre(t, ours, map[string]bool{"ES.2": false, "US.1": true})
 }

@@ -47,7 +47,7 @@ func (r *rig) lastTurns() []string {
 	return r.turns(&diary{conversation: id})
 }
 
-// noted is what the agent found out in the only conversation there is.
+// noted are the agent's findings in the only conversation there is.
 func (r *rig) noted() (all []string) {
 	r.t.Helper()
 	var id string

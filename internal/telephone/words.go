@@ -1,6 +1,6 @@
 package telephone
 
-import "strings"
+import "carillon/internal/language"
 
 // words are what calls begin with, in one language. %s is the company.
 type words struct{ automated, recorded, answered, trial, unreached string }
@@ -11,10 +11,4 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 	"pt": {"Esta é uma chamada automática de %s.", "Esta chamada está sendo gravada.", "Você está falando com o assistente automático de %s.", "Esta é uma chamada de teste de %s. A linha telefônica funciona. Até logo.", "Sinto muito, ninguém pode atender agora. Em que mais posso ajudar?"},
 }
 
-func wordsOf(language string) words {
-	base, _, _ := strings.Cut(strings.ToLower(language), "-")
-	if w, ok := languages[base]; ok {
-		return w
-	}
-	return languages["en"]
-}
+func wordsOf(tag string) words { return language.Of(languages, tag) }

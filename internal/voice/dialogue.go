@@ -13,7 +13,7 @@ type Dialogue interface {
 	Begin(ctx context.Context, companyID, id string) (*Talk, error)
 	// State returns where a conversation stands, and its place in the queue. It is a sign of life of its contact.
 	State(ctx context.Context, companyID, id string) (c *chats.Conversation, position int, err error)
-	// Pending returns what a flow, or a question of the agent's, waits for in a conversation; nil: nothing.
+	// Pending returns the question or effect that a conversation waits for, or nil.
 	Pending(ctx context.Context, companyID, id string) (*Pending, error)
 	// Say stores what the person said.
 	Say(ctx context.Context, companyID, id string, in Saying) (*chats.Turn, error)
@@ -39,10 +39,10 @@ type Talk struct {
 	Agent        *agent.Agent // nil: a teammate answers
 	CompanyName  string
 	ContactName  string
-	Pending      *Pending // that is waited for; nil: nothing
+	Pending      *Pending // that is waited for, or nil
 }
 
-// Pending is what is waited for: the person's response to a question of a flow or of the agent, or something that a flow does.
+// Pending is something that a conversation waits for: the answer to a question of a flow or the agent, or an effect of a flow.
 type Pending struct {
 	Question string // "": none was asked
 	Choices  []string

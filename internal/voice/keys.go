@@ -18,7 +18,7 @@ const (
 	Doubled = time.Second
 )
 
-// entry is what a person enters by keys that take no choice: a number that is asked for, or what nobody asked for.
+// entry is a sequence of keys that take no choice: a number that is asked for, or keys that nobody asked for.
 type entry struct {
 	keys  string
 	at    time.Time // of the last key

@@ -106,8 +106,7 @@ func (l *replier) complete(r *response, e Event) {
 	l.active()
 }
 
-// askOn goes on with what is asked where there is no response to what the person said: the question stands. It is said again where nothing
-// of it is being said.
+// askOn goes on with the question that stands where the person's words get no response. It is said again unless it is being said.
 func (l *replier) askOn() {
 	before := l.before
 	l.lookUpPending(func(l *loop, p *Pending) {

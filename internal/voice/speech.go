@@ -13,7 +13,7 @@ import (
 // response is what the agent says in one go: an answer, or words of its own.
 type response struct {
 	id       int64
-	seq      int64 // of its turn; 0: not stored yet, or not at all
+	seq      int64 // of its turn; 0 until it is stored, if it is at all
 	aside    bool  // it is not stored, and no answer to the person
 	text     strings.Builder
 	split    sentences
@@ -21,14 +21,14 @@ type response struct {
 	whole    bool // all of its text is here
 	parts    int  // that are not sent yet
 	samples  int
-	asked    time.Time // when the person had said what it answers; zero: it answers nothing
+	asked    time.Time // when the person had said the words that it answers; zero if it answers none
 	first    time.Time // its first words
 	voice    chats.Voice
 	spoke    bool // its sound was recorded
 }
 
-// place is where the next sentence that is spoken begins in the response's text. What is said besides the text, such as the keys of its
-// choices, is at its end.
+// place returns the beginning of the next spoken sentence in the response's text. Words besides the text, such as the keys of its choices,
+// are at its end.
 func (r *response) place(sentence string) int {
 	text := r.text.String()
 	at := strings.Index(text[r.spokenTo:], sentence)

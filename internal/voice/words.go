@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"carillon/internal/knowledge"
+	"carillon/internal/language"
 )
 
 // words are what is said besides responses, in one language. %s is a name or a text.
@@ -104,19 +105,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 }
 
 // wordsOf are the words of the first of the languages (BCP 47) that has any, else the English ones.
-func wordsOf(tags ...string) words {
-	for _, tag := range tags {
-		if w, ok := languages[base(tag)]; ok {
-			return w
-		}
-	}
-	return languages["en"]
-}
-
-func base(tag string) string {
-	tag, _, _ = strings.Cut(strings.ToLower(tag), "-")
-	return tag
-}
+func wordsOf(tags ...string) words { return language.Of(languages, tags...) }
 
 // backchannel reports whether a text only says that the person is listening.
 func backchannel(text, language string) bool {

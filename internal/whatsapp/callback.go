@@ -224,9 +224,6 @@ type preference struct {
 	Timestamp seconds `json:"timestamp"`
 }
 
-// personID is the form of the channel's ids of people.
-var personID = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
-
 // addPreferences adds wishes about marketing, the earliest first. The channel has no others yet.
 func (cb *Callback) addPreferences(v *value) {
 	id := string(v.Metadata.PhoneNumberID)
@@ -234,9 +231,8 @@ func (cb *Callback) addPreferences(v *value) {
 		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
 	}
 	for _, w := range v.Wishes {
-		p := provider.Preference{Number: w.WaID.number(), Stop: w.Value == "stop", At: w.Timestamp.instant()}
-		if personID.MatchString(w.UserID) {
-			p.UserID = w.UserID
+		p := provider.Preference{
+			Number: w.WaID.number(), UserID: userID(w.UserID), Stop: w.Value == "stop", At: w.Timestamp.instant(),
 		}
 		if w.Category != "marketing_messages" || !p.Stop && w.Value != "resume" || len(p.Addresses()) == 0 {
 			cb.Ignored++

@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/egress"
+	"carillon/internal/identity"
 	"carillon/internal/provider"
 )
 
@@ -254,9 +255,9 @@ func (k *checking) describe(n *phoneNode) {
 
 func (k *checking) sameNumber(n *phoneNode) {
 	digits := digitsOf(n.Display)
-	switch digits {
-	case "":
-	case k.number:
+	switch {
+	case digits == "":
+	case identity.Number(k.number).Is(digits): // Brazil's may be displayed without the ninth digit
 		k.add(itemNumber, provider.FindingOK, "number_same", "")
 	default:
 		k.add(itemNumber, provider.FindingBad, "number_differs", "").Values = map[string]string{"number": k.number, "actual": shorten(digits, maxName)}

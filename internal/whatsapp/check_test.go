@@ -141,6 +141,30 @@ func TestACheckNamesEachFault(t *testing.T) {
 	}
 }
 
+// The channel displays some numbers in another form than the one that is dialled.
+func TestACheckTakesEveryFormOfTheNumberForTheSame(t *testing.T) {
+	g, err := graphtest.New(graphtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	c := New(Options{RequestTimeout: 5 * time.Second})
+	t.Cleanup(c.CloseIdleConnections)
+	for _, x := range []struct{ number, display, want string }{
+		{"5551998765432", "+55 51 9876-5432", "number_same"}, {"525512345601", "+52 1 55 1234 5601", "number_same"},
+		{"5491123456789", "+54 11 2345-6789", "number_same"}, {"551132345678", "+55 11 93234-5678", "number_differs"},
+	} {
+		g.ChangeAccount(func(a *graphtest.Account) { a.DisplayNumber = x.display })
+		s := senderBehind(t, g, nil)
+		s.Number = x.number
+		for _, f := range c.Check(t.Context(), s).Findings {
+			if f.Item == itemNumber && f.Code != x.want {
+				t.Errorf("%s is displayed as %s: %s", x.number, x.display, f.Code)
+			}
+		}
+	}
+}
+
 func TestACheckSaysThatSomethingElseResponds(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
 	defer other.Close()

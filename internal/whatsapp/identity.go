@@ -46,7 +46,7 @@ func userID(texts ...string) string {
 	return ""
 }
 
-// system is what the channel reports about the person.
+// system reads the channel's report about the person.
 func (m *inbound) system(x *provider.Inbound) {
 	became, number := &provider.Became{UserID: userID(m.System.UserID)}, m.System.WaID.number()
 	switch {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"carillon/internal/language"
 	"carillon/internal/provider"
 )
 
@@ -176,7 +177,7 @@ func replyMessage(m *provider.Reply) map[string]any {
 		}
 		b["type"] = "interactive"
 		b["interactive"] = map[string]any{"type": "list", "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{
-			"button": listButton(m.Language), "sections": []any{map[string]any{"rows": rows}},
+			"button": language.Of(listButton, m.Language), "sections": []any{map[string]any{"rows": rows}},
 		}}
 	}
 	return b
@@ -218,17 +219,8 @@ func cut(s string, n int) string {
 	return s
 }
 
-// listButton opens a list of choices.
-func listButton(language string) string {
-	base, _, _ := strings.Cut(strings.ToLower(language), "-")
-	switch base {
-	case "es":
-		return "Elegir"
-	case "pt":
-		return "Escolher"
-	}
-	return "Choose"
-}
+// listButton is the text that opens a list of choices, by language.
+var listButton = map[string]string{"en": "Choose", "es": "Elegir", "pt": "Escolher"} //nolint:gochecknoglobals // read only
 
 func mediaKind(mime string) string {
 	switch kind, _, _ := strings.Cut(mime, "/"); kind {

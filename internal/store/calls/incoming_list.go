@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"carillon"
 	"carillon/internal/db"
@@ -15,7 +14,7 @@ import (
 type IncomingFilter struct {
 	States    []carillon.State // any of them
 	SenderUID int64
-	Line      identity.Key // of who calls: any form of the number
+	Line      identity.Key // of the caller, in any form of the number
 	AgentID   string
 	Before    string // next of the previous page; "" for the first page
 	Limit     int
@@ -40,23 +39,16 @@ func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter)
 	}
 	limit := f.Limit
 	f.Limit++
-	for _, f.number = range formsOf(f.Line) {
-		some, edge, err := s.page(ctx, companyID, f)
-		if err != nil {
-			return nil, "", err
-		}
-		if len(some) == f.Limit {
-			edge = some[len(some)-1].ID
-		}
-		found, next = append(found, some...), max(next, edge)
-	}
-	slices.SortFunc(found, func(a, b *ListedIncoming) int { return strings.Compare(b.ID, a.ID) })
-	found = slices.DeleteFunc(found, func(x *ListedIncoming) bool { return x.ID < next })
+	found, next, err = db.Merge(formsOf(f.Line), "", func(x *ListedIncoming) string { return x.ID },
+		func(number string) ([]*ListedIncoming, string, error) {
+			f.number = number
+			return s.page(ctx, companyID, f)
+		})
 	if len(found) > limit {
 		found = found[:limit]
 		next = found[limit-1].ID
 	}
-	return found, next, nil
+	return found, next, err
 }
 
 // page reads calls from a number, or from any. edge is the oldest that was looked at where that was not all.

@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -18,7 +17,7 @@ import (
 type Filter struct {
 	States    []carillon.State // any of them
 	SenderUID int64
-	Line      identity.Key // of who is called: any form of the number
+	Line      identity.Key // of the callee, in any form of the number
 	AgentID   string
 	Campaign  string
 	Before    carillon.MessageKey // next of the previous page; 0 for the first page
@@ -63,24 +62,16 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.T
 	}
 	limit := f.Limit
 	f.Limit++
-	next = Oldest
-	for _, f.number = range formsOf(f.Line) {
-		some, edge, err := s.page(ctx, companyID, f, now)
-		if err != nil {
-			return nil, Oldest, err
-		}
-		if len(some) == f.Limit {
-			edge = some[len(some)-1].Key
-		}
-		found, next = append(found, some...), max(next, edge)
-	}
-	slices.SortFunc(found, func(a, b *Listed) int { return cmp.Compare(b.Key, a.Key) })
-	found = slices.DeleteFunc(found, func(x *Listed) bool { return x.Key < next })
+	found, next, err = db.Merge(formsOf(f.Line), Oldest, func(x *Listed) carillon.MessageKey { return x.Key },
+		func(number string) ([]*Listed, carillon.MessageKey, error) {
+			f.number = number
+			return s.page(ctx, companyID, f, now)
+		})
 	if len(found) > limit {
 		found = found[:limit]
 		next = found[limit-1].Key
 	}
-	return found, next, nil
+	return found, next, err
 }
 
 // formsOf are the numbers that are looked for; an empty one stands for any.

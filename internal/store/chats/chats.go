@@ -93,7 +93,7 @@ type Conversation struct {
 	ReplySeq   int64     // the contact's turn that waits for the agent; 0: none
 	ReplyAt    time.Time
 	Asks       string // what the contact was asked and has not answered, as package agent names it; "": nothing
-	AskedSeq   int64  // the turn that asked it first, of a flow's questions too; 0: unknown
+	AskedSeq   int64  // the turn that asked it first, of a flow's questions too; 0 if unknown
 	Rating     int    // 1 to 5; 0: none
 	Comment    string
 	OpenedAt   time.Time
@@ -367,7 +367,7 @@ func (s *Store) OfContact(ctx context.Context, companyID, contactID, except stri
 		WHERE contact_id = $1 AND company_id = $2 AND id <> $3 ORDER BY opened_at DESC LIMIT $4`, contactID, companyID, except, most)
 }
 
-// OfPerson returns the newest conversation over a messaging channel of the contact with an identity; nil: there is none.
+// OfPerson returns the newest conversation over a messaging channel of the contact with an identity, or nil.
 func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Identity) (*Conversation, error) {
 	return db.Find(ctx, s.d, "conversation", scan, "SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id = (
 		SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4)

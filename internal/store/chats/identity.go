@@ -31,7 +31,7 @@ func lockIdentities(ctx context.Context, tx *db.Tx, opens []*Open) error {
 	}
 	var locks []int64
 	for _, o := range opens {
-		for _, x := range slices.Concat(o.Known, o.Became, o.Shared) {
+		for _, x := range slices.Concat(o.Known, o.Became, o.shared()) {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte("identity/" + o.Contact.CompanyID + "/" + x.Key.String()))
 			locks = append(locks, int64(h.Sum64())) //nolint:gosec // any number is a key
@@ -118,6 +118,9 @@ func (s *Store) LinesOf(ctx context.Context, companyID string, known []identity.
 		return lines, nil
 	}
 	all, err := identitiesOf(ctx, s.d, companyID, contactID)
+	if person, _ := split(known); person != nil && found[*person] == "" && namedIn(all, person.Scope) {
+		return lines, err // the number has changed hands: what else its former owner is known by is not the person's
+	}
 	add(all)
 	return lines, err
 }
@@ -135,7 +138,7 @@ type claimer struct {
 func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer, error) {
 	c := &claimer{Store: s, tx: tx, companyID: o.Contact.CompanyID, now: o.Now}
 	var err error
-	if c.owned, err = owners(ctx, tx, s.d, c.companyID, slices.Concat(o.Known, o.Became, o.Shared)); err != nil {
+	if c.owned, err = owners(ctx, tx, s.d, c.companyID, slices.Concat(o.Known, o.Became, o.shared())); err != nil {
 		return "", nil, err
 	}
 	if err := c.adopt(ctx, o.Known); err != nil {
@@ -151,7 +154,7 @@ func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer
 	return contactID, c, err
 }
 
-// split returns the id and the line among identities; nil: there is none.
+// split returns the id and the line among identities, each nil where there is none.
 func split(all []identity.Identity) (person, line *identity.Identity) {
 	for i := range all {
 		if all[i].Kind == identity.Person {
@@ -195,31 +198,34 @@ func visitorOf(number string) string { return "tel:" + number }
 // one is the contact of an id and a line that a message or call brings, either of which may be nil; "": none is known.
 func (c *claimer) one(ctx context.Context, person, line *identity.Identity) (string, error) {
 	byPerson, byLine := c.ownerOf(person), c.ownerOf(line)
-	switch {
-	case person == nil || line == nil || byPerson == byLine:
+	if person == nil || line == nil || byLine == "" || byPerson == byLine {
 		return cmp.Or(byPerson, byLine), nil
-	case byLine == "":
-		return byPerson, nil
 	}
-	there, err := identitiesOf(ctx, c.tx, c.companyID, byLine)
-	if err != nil {
-		return "", err
-	}
-	passedOn := namedIn(there, person.Scope)
+	moved, err := c.moved(ctx, person, line)
 	switch {
-	case byPerson == "" && !passedOn:
-		return byLine, nil
-	case byPerson == "" || passedOn:
-		return byPerson, c.lose(ctx, byLine, *line)
-	}
-	here, err := identitiesOf(ctx, c.tx, c.companyID, byPerson)
-	if err != nil {
+	case err != nil:
 		return "", err
-	}
-	if slices.ContainsFunc(here, func(x identity.Identity) bool { return x.Kind == identity.Line }) {
+	case moved:
 		return byPerson, c.lose(ctx, byLine, *line)
+	case byPerson == "":
+		return byLine, nil
 	}
 	return c.join(ctx, byPerson, byLine)
+}
+
+// moved reports whether a line of one contact that comes with an id has changed hands: the contact has another id of the same account, or
+// another contact has the id and a line of its own.
+func (c *claimer) moved(ctx context.Context, person, line *identity.Identity) (bool, error) {
+	byPerson, byLine := c.ownerOf(person), c.ownerOf(line)
+	if byLine == "" || byPerson == byLine {
+		return false, nil
+	}
+	there, err := identitiesOf(ctx, c.tx, c.companyID, byLine)
+	if err != nil || namedIn(there, person.Scope) || byPerson == "" {
+		return namedIn(there, person.Scope), err
+	}
+	here, err := identitiesOf(ctx, c.tx, c.companyID, byPerson)
+	return slices.ContainsFunc(here, func(x identity.Identity) bool { return x.Kind == identity.Line }), err
 }
 
 // namedIn reports whether identities have an id of a scope.
@@ -322,10 +328,9 @@ func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identit
 		return db.Wrap(err, "remove identity")
 	}
 	delete(c.owned, x)
-	forms := x.Key.Forms()
-	visitors := make([]string, len(forms))
-	for i, form := range forms {
-		visitors[i] = visitorOf(form)
+	forms, visitors := x.Key.Forms(), []string{visitorFor("", []identity.Identity{x})}
+	for _, form := range forms {
+		visitors = append(visitors, visitorOf(form))
 	}
 	if _, err := c.tx.Exec(ctx, "UPDATE contact SET number = CASE WHEN number "+c.d.In(1)+" THEN '' ELSE number END, "+
 		"user_id = CASE WHEN user_id "+c.d.In(1)+" THEN '' ELSE user_id END, "+

@@ -14,7 +14,7 @@ import (
 type Report struct {
 	Number string             // that it was sent to
 	As     string             // the channel's own form of it; "": it does not say
-	Person *identity.Identity // the channel's id of the person; nil: it does not say
+	Person *identity.Identity // the channel's id of the person; nil if it does not say
 }
 
 // identities are those that a report says are one person's.
@@ -26,12 +26,23 @@ func (r *Report) identities() []identity.Identity {
 	return all
 }
 
-// as is the line of the channel's form of the number, where it is another one than the number's.
-func (r *Report) as() []identity.Identity {
-	if r.As == "" || identity.Number(r.Number).Is(r.As) {
-		return nil
+// as is the channel's form of the number, where it is another line than the number's.
+func (r *Report) as() string {
+	if identity.Number(r.Number).Is(r.As) {
+		return ""
 	}
-	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(r.As)}}
+	return r.As
+}
+
+// open returns what a report says as an open of the contact.
+func (r *Report) open(companyID string, now time.Time) *Open {
+	o := &Open{
+		Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID, Number: r.Number}, Known: r.identities(), Shared: r.as(), Now: now,
+	}
+	if r.Person != nil {
+		o.Contact.UserID = r.Person.Key.String()
+	}
+	return o
 }
 
 // Renew gives a contact the identities that it became instead of those that it was known by. Nothing is stored of people who are not known.
@@ -56,41 +67,48 @@ func (s *Store) Renew(ctx context.Context, companyID string, known, became []ide
 }
 
 // Learn stores what a channel reports of people: the other form of a number, beyond those that are known by the country, and that a number
-// and an id are one person's. Of people who are not known yet it stores the former alone, for messages from that form follow.
+// and an id are one person's. Of people who are not known yet it stores the former alone, for messages from that form follow. A number that
+// seems to have changed hands stays where it is: reports come late, and in no order.
 func (s *Store) Learn(ctx context.Context, companyID string, reports []Report, now time.Time) error {
+	opens := make([]*Open, len(reports))
 	var all []identity.Identity
 	for i := range reports {
-		all = slices.Concat(all, reports[i].identities(), reports[i].as())
+		opens[i] = reports[i].open(companyID, now)
+		all = slices.Concat(all, opens[i].Known, opens[i].shared())
 	}
 	known, err := owners(ctx, s.d, s.d, companyID, all)
 	if err != nil {
 		return err
 	}
-	for i := range reports {
-		r := &reports[i]
-		said, form := r.identities(), r.as()
+	for i, o := range opens {
 		of := map[string]bool{} // the contacts, "": none
-		for _, x := range slices.Concat(said, form) {
+		for _, x := range slices.Concat(o.Known, o.shared()) {
 			of[known[x]] = true
 		}
-		if len(form) == 0 && (r.Person == nil || len(of) == 1 && of[""]) || len(of) == 1 && !of[""] {
+		if o.Shared == "" && (reports[i].Person == nil || len(of) == 1 && of[""]) || len(of) == 1 && !of[""] {
 			continue
 		}
-		o := &Open{
-			Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID, Number: r.Number}, Known: said, Shared: form, Now: now,
-		}
-		if r.Person != nil {
-			o.Contact.UserID = r.Person.Key.String()
-		}
-		if err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-			if err := lockIdentities(ctx, tx, []*Open{o}); err != nil {
-				return err
-			}
-			_, err := s.contactOf(ctx, tx, o)
-			return err
-		}); err != nil {
+		if err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return s.learn(ctx, tx, o) }); err != nil {
 			return db.Wrap(err, "write what a channel reports of a person")
 		}
 	}
 	return nil
+}
+
+func (s *Store) learn(ctx context.Context, tx *db.Tx, o *Open) error {
+	if err := lockIdentities(ctx, tx, []*Open{o}); err != nil {
+		return err
+	}
+	if person, line := split(o.Known); person != nil {
+		c := &claimer{Store: s, tx: tx, companyID: o.Contact.CompanyID}
+		var err error
+		if c.owned, err = owners(ctx, tx, s.d, c.companyID, o.Known); err != nil {
+			return err
+		}
+		if moved, err := c.moved(ctx, person, line); moved || err != nil {
+			return err
+		}
+	}
+	_, err := s.contactOf(ctx, tx, o)
+	return err
 }

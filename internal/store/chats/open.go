@@ -31,14 +31,22 @@ type Open struct {
 	Known []identity.Identity
 	// Became are the identities that the channel says the person has now instead of those in Known.
 	Became []identity.Identity
-	// Shared are lines that the person gave as their own. One that is another contact's stays theirs.
-	Shared []identity.Identity
+	// Shared is a number that the person gave as their own. One that is another contact's stays theirs.
+	Shared string
 
 	Made bool
 }
 
 // Open stores an Open, whose Contact and Conversation are then those found or made.
 func (s *Store) Open(ctx context.Context, o *Open) error { return s.opens.Commit(ctx, s.d, o) }
+
+// shared is the line of the number that the person gave.
+func (o *Open) shared() []identity.Identity {
+	if o.Shared == "" {
+		return nil
+	}
+	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(o.Shared)}}
+}
 
 func (s *Store) applyOpens(ctx context.Context, tx *db.Tx, opens []*Open, _ bool) error {
 	if err := lockIdentities(ctx, tx, opens); err != nil {
@@ -93,9 +101,9 @@ func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, er
 	for _, x := range present {
 		o.Contact.Verified = o.Contact.Verified && x.Kind != identity.Caller
 	}
-	for _, x := range o.Shared {
+	for _, x := range o.shared() {
 		if owner := claims.owned[x]; owner == "" || owner == id {
-			o.Contact.Number, present = cmp.Or(o.Contact.Number, x.Key.String()), append(slices.Clip(present), x)
+			o.Contact.Number, present = cmp.Or(o.Contact.Number, o.Shared), append(slices.Clip(present), x)
 		}
 	}
 	var contact *Contact
@@ -105,8 +113,11 @@ func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, er
 		o.Contact.VisitorID = visitorFor(o.Contact.Number, present)
 		contact, err = upsertContact(ctx, tx, o.Contact, o.Now)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case contact == nil: // it was deleted since, with its identities
+		return s.contactOf(ctx, tx, o)
 	}
 	return contact, claims.give(ctx, contact.ID, present...)
 }
@@ -119,7 +130,7 @@ func visitorFor(number string, known []identity.Identity) string {
 	return string(known[0].Kind) + ":" + known[0].Scope + "/" + known[0].Key.String()
 }
 
-// touchContact writes what is known of a contact besides, and locks its row as upsertContact does.
+// touchContact writes what is known of a contact besides, and locks its row as upsertContact does; nil where it is gone.
 func touchContact(ctx context.Context, tx *db.Tx, id string, c Contact, now time.Time) (*Contact, error) {
 	return db.Find(ctx, tx, "contact", scanContact, `UPDATE contact SET seen_at = $1, name = CASE WHEN $2 = '' THEN name ELSE $2 END,
 		email = CASE WHEN $3 = '' THEN email ELSE $3 END, number = CASE WHEN $4 = '' THEN number ELSE $4 END,

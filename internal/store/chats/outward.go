@@ -86,7 +86,7 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 	}
 	who := person{ID: c.ContactID}
 	if err := tx.Row(ctx, []any{&who.Name, &who.Number, &who.Email, &who.UserID, &who.Username},
-		"SELECT name, number, email, user_id, username FROM contact WHERE id = $1", c.ContactID); err != nil {
+		"SELECT name, number, email, user_id, username FROM contact WHERE id = $1 AND company_id = $2", c.ContactID, c.CompanyID); err != nil {
 		return db.Wrap(db.Ignore(err), "read contact")
 	}
 	for _, x := range all {

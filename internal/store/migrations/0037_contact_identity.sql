@@ -20,8 +20,7 @@ CREATE TABLE contact_line (
   kind       TEXT NOT NULL,
   scope      TEXT NOT NULL,
   value      TEXT NOT NULL,
-  other      TEXT NOT NULL DEFAULT '',
-  keeper     TEXT NOT NULL DEFAULT ''
+  other      TEXT NOT NULL DEFAULT ''
 );
 INSERT INTO contact_line (id, company_id, kind, scope, value)
   SELECT id, company_id, CASE WHEN verified THEN 'line' ELSE 'caller' END, '', SUBSTR(visitor_id, 5) FROM contact
@@ -40,27 +39,33 @@ UPDATE contact_line SET other = SUBSTR(value, 1, 4) || SUBSTR(value, 6)
 -- A line is the oldest contact's that has it.
 INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id)
   SELECT company_id, value, kind, scope, other, MIN(id) FROM contact_line GROUP BY company_id, value, kind, scope, other;
-DELETE FROM contact_line WHERE kind = 'claimed';
-UPDATE contact_line SET keeper = (SELECT i.contact_id FROM contact_identity AS i WHERE i.company_id = contact_line.company_id
-  AND i.value = contact_line.value AND i.kind = contact_line.kind AND i.scope = '');
-DELETE FROM contact_line WHERE keeper NOT IN (SELECT d.keeper FROM contact_line AS d WHERE d.id <> d.keeper);
-CREATE INDEX contact_line_id ON contact_line (id);
-CREATE INDEX contact_line_keeper ON contact_line (keeper);
+
+-- The contacts that become one: who goes, and whom they become; then those too, as themselves.
+CREATE TABLE contact_joined (
+  id     TEXT PRIMARY KEY,
+  keeper TEXT NOT NULL
+);
+INSERT INTO contact_joined (id, keeper)
+  SELECT l.id, i.contact_id FROM contact_line AS l JOIN contact_identity AS i ON i.company_id = l.company_id AND i.value = l.value
+    AND i.kind = l.kind AND i.scope = l.scope WHERE l.kind <> 'claimed' AND l.id <> i.contact_id;
+INSERT INTO contact_joined (id, keeper) SELECT DISTINCT keeper, keeper FROM contact_joined;
+CREATE INDEX contact_joined_keeper ON contact_joined (keeper);
+DROP TABLE contact_line;
 
 -- The contacts of two forms of one number are one contact, with the conversations of both. Of those in writing that were open the one in
 -- which something was said last goes on.
 UPDATE conversation SET state = 'resolved', state_at = last_at, resolved_at = last_at, reply_seq = 0, reply_at = 0
-  WHERE state <> 'resolved' AND channel <> 'phone' AND contact_id IN (SELECT l.id FROM contact_line AS l) AND EXISTS (
-    SELECT 1 FROM contact_line AS l JOIN contact_line AS m ON m.keeper = l.keeper JOIN conversation AS c ON c.contact_id = m.id
+  WHERE state <> 'resolved' AND channel <> 'phone' AND contact_id IN (SELECT l.id FROM contact_joined AS l) AND EXISTS (
+    SELECT 1 FROM contact_joined AS l JOIN contact_joined AS m ON m.keeper = l.keeper JOIN conversation AS c ON c.contact_id = m.id
     WHERE l.id = conversation.contact_id AND c.state <> 'resolved' AND c.channel <> 'phone'
       AND (c.last_at > conversation.last_at OR c.last_at = conversation.last_at AND c.id > conversation.id));
 UPDATE flow_run SET state = 'stopped', rev = rev + 1, due_at = 0, begun = FALSE WHERE state IN ('ready', 'asking', 'waiting', 'calling')
-  AND conversation_id IN (SELECT c.id FROM conversation AS c JOIN contact_line AS l ON l.id = c.contact_id WHERE c.state = 'resolved');
-UPDATE conversation SET contact_id = (SELECT l.keeper FROM contact_line AS l WHERE l.id = conversation.contact_id)
-  WHERE contact_id IN (SELECT l.id FROM contact_line AS l WHERE l.id <> l.keeper);
-UPDATE contact SET seen_at = (SELECT MAX(d.seen_at) FROM contact AS d JOIN contact_line AS l ON l.id = d.id WHERE l.keeper = contact.id),
-  name = CASE WHEN name <> '' THEN name ELSE (SELECT MAX(d.name) FROM contact AS d JOIN contact_line AS l ON l.id = d.id WHERE l.keeper = contact.id) END,
-  email = CASE WHEN email <> '' THEN email ELSE (SELECT MAX(d.email) FROM contact AS d JOIN contact_line AS l ON l.id = d.id WHERE l.keeper = contact.id) END
-  WHERE id IN (SELECT l.keeper FROM contact_line AS l);
-DELETE FROM contact WHERE id IN (SELECT l.id FROM contact_line AS l WHERE l.id <> l.keeper);
-DROP TABLE contact_line;
+  AND conversation_id IN (SELECT c.id FROM conversation AS c JOIN contact_joined AS l ON l.id = c.contact_id WHERE c.state = 'resolved');
+UPDATE conversation SET contact_id = (SELECT l.keeper FROM contact_joined AS l WHERE l.id = conversation.contact_id)
+  WHERE contact_id IN (SELECT l.id FROM contact_joined AS l WHERE l.id <> l.keeper);
+UPDATE contact SET seen_at = (SELECT MAX(d.seen_at) FROM contact AS d JOIN contact_joined AS l ON l.id = d.id WHERE l.keeper = contact.id),
+  name = CASE WHEN name <> '' THEN name ELSE (SELECT MAX(d.name) FROM contact AS d JOIN contact_joined AS l ON l.id = d.id WHERE l.keeper = contact.id) END,
+  email = CASE WHEN email <> '' THEN email ELSE (SELECT MAX(d.email) FROM contact AS d JOIN contact_joined AS l ON l.id = d.id WHERE l.keeper = contact.id) END
+  WHERE id IN (SELECT l.keeper FROM contact_joined AS l);
+DELETE FROM contact WHERE id IN (SELECT l.id FROM contact_joined AS l WHERE l.id <> l.keeper);
+DROP TABLE contact_joined;

@@ -15,7 +15,6 @@ func (s *Store) LiftOptOut(ctx context.Context, companyID string, at time.Time, 
 		if err := lockCompany(ctx, tx, companyID); err != nil {
 			return err
 		}
-		x := Suppression{Type: Marketing, Reason: OptedOut}
 		keys := make([]identity.Key, len(addresses))
 		for i, address := range addresses {
 			keys[i] = identity.Of(address)
@@ -24,15 +23,13 @@ func (s *Store) LiftOptOut(ctx context.Context, companyID string, at time.Time, 
 		if err != nil {
 			return err
 		}
-		lifted, err := db.Collect(ctx, tx, "suppressions", func(scan db.Scan) (address string, err error) {
-			return address, scan(&address)
-		}, `DELETE FROM suppression WHERE company_id = $1 AND type = $2 AND reason = $3 AND created_at <= $4
-			AND (number `+tx.DB().In(5)+" OR user_id "+tx.DB().In(5)+") RETURNING number",
-			companyID, string(x.Type), x.Reason, db.Millis(at), tx.DB().List(texts(people)))
-		if err != nil || len(lifted) == 0 {
+		gone, err := lift(ctx, tx, companyID, people, func(x *Suppression) bool {
+			return x.Type == Marketing && x.Reason == OptedOut && !x.CreatedAt.After(at)
+		})
+		if err != nil || len(gone) == 0 {
 			return err
 		}
-		return Record(ctx, tx, companyID, audit.Lifted, x, lifted)
+		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addressesOf(gone))
 	})
 	return db.Wrap(err, "lift an opt-out")
 }

@@ -15,32 +15,45 @@ import (
 type person struct {
 	lines []identity.Key
 	users []identity.Key // the channel's ids
+	noted []identity.Key // lines that a teammate noted, which may be somebody else's too
 }
 
 func (p *person) add(x identity.Identity) {
 	switch x.Kind {
 	case identity.Person:
 		p.users = append(p.users, x.Key)
-	case identity.Line, identity.Claimed:
-		if !slices.Contains(p.lines, x.Key) {
-			p.lines = append(p.lines, x.Key)
-		}
+	case identity.Line:
+		p.lines = append(p.lines, x.Key)
+	case identity.Claimed:
+		p.noted = append(p.noted, x.Key)
 	case identity.Caller: // it proves nothing
 	}
 }
 
-// texts are the addresses of some people.
-func texts(people []*person) []string {
-	var all []string
+// own are the addresses of some people.
+func own(people []*person) (all []string) {
 	for _, p := range people {
-		for _, k := range slices.Concat(p.lines, p.users) {
-			all = append(all, k.Forms()...)
-		}
+		all = append(all, texts(p.lines, p.users)...)
 	}
 	return all
 }
 
-// known returns the people whom keys are of: contacts with all that they are known by, and the others with their key alone.
+// noted are the addresses that teammates noted of some people.
+func noted(people []*person) (all []string) {
+	for _, p := range people {
+		all = append(all, texts(p.noted)...)
+	}
+	return all
+}
+
+func texts(keys ...[]identity.Key) (all []string) {
+	for _, k := range slices.Concat(keys...) {
+		all = append(all, k.Forms()...)
+	}
+	return all
+}
+
+// known returns the people with some keys: contacts with all their identities, others with the key alone.
 func known(ctx context.Context, tx *db.Tx, companyID string, keys []identity.Key) ([]*person, error) {
 	contacts, of := map[string]*person{}, map[identity.Key]bool{}
 	values := make([]string, len(keys))
@@ -99,7 +112,7 @@ func Place(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addr
 	if err != nil {
 		return nil, err
 	}
-	listed, err := read(ctx, tx, companyID, texts(people))
+	listed, err := read(ctx, tx, companyID, slices.Concat(own(people), noted(people)))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +134,7 @@ func Place(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addr
 	return changed, nil
 }
 
-// Find returns the suppression of a person; nil: there is none.
+// Find returns the suppression of a person, or nil.
 func Find(ctx context.Context, tx *db.Tx, companyID string, who identity.Key) (*Suppression, error) {
 	all, err := read(ctx, tx, companyID, who.Forms())
 	if err != nil || len(all) == 0 {
@@ -145,8 +158,8 @@ const wider = `ON CONFLICT (company_id, number) DO UPDATE SET
 	user_id = CASE WHEN excluded.user_id = '' THEN suppression.user_id ELSE excluded.user_id END
 	WHERE suppression.type = 'marketing' AND excluded.type = 'all' OR excluded.user_id NOT IN ('', suppression.user_id)`
 
-// write writes a row for each line of people, with their id next to the number, in the form that is on the list or is given; an id has a row
-// of its own where there is no line to stand next to.
+// write writes a row for each line of people, with their id next to the number, in the form that is on the list or is given; an id has a
+// row of its own where there is no line to stand next to. A number that was noted is on the list without the id.
 func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, people []*person, listed []Suppression, given []string) error {
 	form := map[identity.Key]string{}
 	for _, address := range given {
@@ -161,6 +174,10 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 		if len(p.users) > 0 {
 			first = p.users[0].String()
 		}
+		for _, k := range p.noted {
+			address := cmp.Or(form[k], k.String())
+			rows[address] = rows[address] // without the id, unless somebody's own
+		}
 		for _, k := range p.lines {
 			rows[cmp.Or(form[k], k.String())] = first
 		}
@@ -172,10 +189,13 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 			}
 		}
 	}
-	b := db.NewBulk("suppression", wider,
-		"company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint", "user_id:text")
+	if err := part(ctx, tx, companyID, people, listed); err != nil {
+		return err
+	}
+	b := newBulk()
 	for _, address := range slices.Sorted(maps.Keys(rows)) {
-		b.Add(companyID, address, string(x.Type), x.Reason, x.Author, db.Millis(x.CreatedAt), rows[address])
+		x.Number, x.UserID = address, rows[address]
+		b.add(companyID, &x)
 	}
 	if err := b.Write(ctx, tx); err != nil || len(beside) == 0 {
 		return err
@@ -186,19 +206,111 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 	return db.Wrap(err, "write suppressions")
 }
 
+// part gives rows of their own to ids of others that stand next to people's lines: the number has changed hands, and its suppression holds
+// for both.
+func part(ctx context.Context, tx *db.Tx, companyID string, people []*person, listed []Suppression) error {
+	lines, users := map[identity.Key]bool{}, map[string]bool{"": true}
+	for _, p := range people {
+		for _, k := range p.users {
+			users[k.String()] = true
+		}
+		for _, k := range p.lines {
+			lines[k] = len(p.users) > 0
+		}
+	}
+	b := newBulk()
+	for i := range listed {
+		if y := listed[i]; lines[identity.Number(y.Number)] && !users[y.UserID] {
+			users[y.UserID] = true
+			y.Number = y.UserID
+			b.add(companyID, &y)
+		}
+	}
+	return b.Write(ctx, tx)
+}
+
+// bulk writes rows of a list.
+type bulk struct{ *db.Bulk }
+
+func newBulk() bulk {
+	return bulk{db.NewBulk("suppression", wider,
+		"company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint", "user_id:text")}
+}
+
+func (b bulk) add(companyID string, x *Suppression) {
+	b.Add(companyID, x.Number, string(x.Type), x.Reason, x.Author, db.Millis(x.CreatedAt), x.UserID)
+}
+
 // Spread has all that a contact is known by be suppressed as any of it is: what somebody wanted by their id counts for a number that
-// becomes known later, and the other way round.
+// becomes known later, and the other way round. What is wanted at a number that a teammate noted may be somebody else's wish.
 func Spread(ctx context.Context, tx *db.Tx, companyID string, all []identity.Identity) error {
+	if len(all) < 2 { // nothing else to suppress
+		return nil
+	}
+	if err := awaitChanges(ctx, tx, companyID); err != nil {
+		return err
+	}
 	p := &person{}
 	for _, x := range all {
 		p.add(x)
 	}
-	listed, err := read(ctx, tx, companyID, texts([]*person{p}))
-	if err != nil || len(listed) == 0 {
+	people := []*person{p}
+	wanted, err := read(ctx, tx, companyID, own(people))
+	if err != nil || len(wanted) == 0 {
 		return err
 	}
-	strictest := slices.MinFunc(listed, func(a, b Suppression) int {
+	others, err := read(ctx, tx, companyID, noted(people))
+	if err != nil {
+		return err
+	}
+	strictest := slices.MinFunc(wanted, func(a, b Suppression) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), a.CreatedAt.Compare(b.CreatedAt)) // all comes before marketing
 	})
-	return write(ctx, tx, companyID, strictest, []*person{p}, listed, nil)
+	return write(ctx, tx, companyID, strictest, people, slices.Concat(wanted, others), nil)
+}
+
+// awaitChanges lets changes of a company's list end that do not see a new identity yet. SQLite has one writer.
+func awaitChanges(ctx context.Context, tx *db.Tx, companyID string) error {
+	if tx.SQLite() {
+		return nil
+	}
+	_, err := tx.Exec(ctx, "SELECT 1 FROM company WHERE id = $1 FOR SHARE", companyID)
+	return db.Wrap(err, "wait for changes of suppressions")
+}
+
+// lift removes what is on a company's list of people and fulfils a condition, and returns it: first what they are known by, then what was
+// suppressed with it at numbers that teammates noted. What somebody else wanted at such a number stays.
+func lift(ctx context.Context, tx *db.Tx, companyID string, people []*person, which func(x *Suppression) bool) ([]Suppression, error) {
+	gone, err := read(ctx, tx, companyID, own(people))
+	if err != nil {
+		return nil, err
+	}
+	gone = slices.DeleteFunc(gone, func(x Suppression) bool { return !which(&x) })
+	others, err := read(ctx, tx, companyID, noted(people))
+	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	for i := range others {
+		if slices.ContainsFunc(gone, others[i].copies) {
+			gone = append(gone, others[i])
+		}
+	}
+	_, err = tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2),
+		companyID, tx.DB().List(addressesOf(gone)))
+	return gone, err
+}
+
+// copies reports whether two rows are of one wish.
+func (x *Suppression) copies(y Suppression) bool {
+	return x.Type == y.Type && x.Reason == y.Reason && x.Author == y.Author && x.CreatedAt.Equal(y.CreatedAt)
+}
+
+// addressesOf are the addresses of rows, each once.
+func addressesOf(all []Suppression) []string {
+	addresses := make([]string, len(all))
+	for i := range all {
+		addresses[i] = all[i].Address()
+	}
+	slices.Sort(addresses)
+	return slices.Compact(addresses)
 }

@@ -252,7 +252,7 @@ func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Actio
 	return audit.Record(ctx, tx, time.Now(), e)
 }
 
-// Unsuppress removes a person from a company's list, by whatever they are known by; false: they were not there.
+// Unsuppress removes a person from a company's list, by any of their identities. It reports whether they were on it.
 func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.Key) (removed bool, err error) {
 	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		removed = false
@@ -263,22 +263,12 @@ func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.K
 		if err != nil {
 			return err
 		}
-		gone, err := read(ctx, tx, companyID, texts(people))
+		gone, err := lift(ctx, tx, companyID, people, func(*Suppression) bool { return true })
 		if err != nil || len(gone) == 0 {
 			return err
 		}
 		removed = true
-		addresses := make([]string, len(gone))
-		for i := range gone {
-			addresses[i] = gone[i].Address()
-		}
-		slices.Sort(addresses)
-		addresses = slices.Compact(addresses)
-		if _, err := tx.Exec(ctx, "DELETE FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2),
-			companyID, tx.DB().List(addresses)); err != nil {
-			return err
-		}
-		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addresses)
+		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addressesOf(gone))
 	})
 	return removed, db.Wrap(err, "remove suppression")
 }

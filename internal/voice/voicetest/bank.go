@@ -182,6 +182,7 @@ func (u *utterance) alike(heard []int16, shift int) float64 {
 // placed is the correlation of the segment from begin on, and by how much it comes later than at a shift: by as much as the one before, or by
 // more frames.
 func (u *utterance) placed(heard []int16, begin, shift, before int) (best float64, late int) {
+	late = before
 	for x := before; x <= maxLate; x += frame {
 		if s := u.best(heard, begin, shift+x); s > best {
 			best, late = s, x

@@ -17,7 +17,7 @@ const tagOf = (x, more = "async") => `<script ${more} src="${company.widget_url}
 /** sandboxed is a page with a widget's tag in a frame that has no origin. */
 const sandboxed = (x) => page(`<iframe sandbox="allow-scripts" allow="microphone; autoplay" width="900" height="700" srcdoc="${page(tagOf(x)).replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></iframe>`);
 
-/** visit opens a site's page, and returns it with what its console says. */
+/** visit opens a site's page, and returns it with the messages of its console. */
 async function visit(t, html, headers, who = stranger) {
   const host = await site("policies", html, headers);
   const { p } = await who(t);

@@ -9,10 +9,13 @@ const secret = "provider-app-secret", number = "34600701235";
 let company;
 
 /** wrote has the channel report messages of a person. */
-async function wrote(...messages) {
+async function wrote(...messages) { return reported([{ wa_id: number, profile: { name: "Ana Díaz" } }], messages.map((m) => ({ from: number, ...m }))); }
+
+/** reported has the channel report messages of people. */
+async function reported(contacts, messages) {
   const text = JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: "2000001", changes: [{ field: "messages", value: {
-    messaging_product: "whatsapp", metadata: { display_phone_number: "15555550100", phone_number_id: "1000001" }, contacts: [{ wa_id: number, profile: { name: "Ana Díaz" } }],
-    messages: messages.map((m, i) => ({ from: number, id: "wamid." + randomUUID(), timestamp: String(Math.floor(Date.now() / 1000) - messages.length + i), ...m })),
+    messaging_product: "whatsapp", metadata: { display_phone_number: "15555550100", phone_number_id: "1000001" }, contacts,
+    messages: messages.map((m, i) => ({ id: "wamid." + randomUUID(), timestamp: String(Math.floor(Date.now() / 1000) - messages.length + i), ...m })),
   } }] }] });
   const r = await fetch(`${direct()}/callbacks/whatsapp/clinic`, {
     method: "POST", body: text, headers: { "Content-Type": "application/json", "X-Hub-Signature-256": "sha256=" + createHmac("sha256", secret).update(text).digest("hex") },
@@ -61,7 +64,7 @@ describe("messages over WhatsApp", () => {
   it("of a group are marked and only read, in each language", async (t) => {
     await wrote({ type: "text", text: { body: "STOP" }, group_id: "group-1" }, { type: "text", text: { body: "We are six" }, group_id: "group-1" });
     const conversation = await until(async () => (await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.find((x) => x.group && x.last_text === "We are six"), "the group's conversation");
-    for (const [locale, group, text] of [["en-GB", "Group", "Groups are only read here"], ["es-ES", "Grupo", "Aquí los grupos solo se leen"], ["pt-BR", "Grupo", "Aqui os grupos são só lidos"]]) {
+    for (const [locale, group, text] of [["en-GB", "Group", "Groups are read-only here"], ["es-ES", "Grupo", "Aquí los grupos son de solo lectura"], ["pt-BR", "Grupo", "Aqui os grupos são somente leitura"]]) {
       const p = await open(t, company, `/inbox?folder=all&c=${conversation.id}`, { locale });
       await p.locator(".inbox-row .inbox-voice", { hasText: group }).waitFor();
       await p.locator(".inbox-row").first().click();
@@ -74,5 +77,24 @@ describe("messages over WhatsApp", () => {
       if (locale === "en-GB") await looks(p, "whatsapp-group");
     }
     assert.deepEqual((await call("GET", `/functions/v1/suppressions?access_key=${company.access_key}`)).data, [], "a STOP in a group is obeyed");
+  });
+
+  it("of people without a number are shown by the username, and their STOP by their id", async (t) => {
+    const user_id = "ES.13491208655302741918";
+    const says = (body) => reported([{ user_id, profile: { username: "luz.mar" } }], [{ from_user_id: user_id, type: "text", text: { body } }]);
+    await says("Do you have a table for two?");
+    const p = await open(t, company, "/inbox?folder=all");
+    await p.locator(".inbox-row", { hasText: "@luz.mar" }).first().click();
+    await p.getByRole("heading", { name: "@luz.mar", level: 2 }).waitFor();
+    await p.getByText("Known by their username").waitFor();
+    await p.getByRole("textbox", { name: "Reply" }).waitFor();
+    await looks(p, "whatsapp-username");
+    await says("STOP");
+    await p.locator(".inbox-event", { hasText: "wants no more messages" }).waitFor();
+    await p.goto(new URL("/panel/suppressions", p.url()).href);
+    await p.getByRole("cell", { name: user_id }).first().waitFor();
+    await looks(p, "suppressions-username");
+    await p.getByRole("button", { name: "Lift " + user_id }).click();
+    await p.getByRole("dialog").getByText(user_id).waitFor();
   });
 });

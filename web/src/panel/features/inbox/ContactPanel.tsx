@@ -9,7 +9,7 @@ import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { texts as messageTexts } from "./messageTexts";
 import { texts as enclosedTexts } from "./enclosedTexts";
-import { isGroup, nameOf } from "./model";
+import { hidesNumber, isGroup, nameOf } from "./model";
 import type { Inbox, Loaded, Refusal } from "./store";
 import type { InboxTexts } from "./texts";
 import type { ContactPage } from "./types";
@@ -35,12 +35,12 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
   return (
     <aside className="inbox-contact" aria-label={t.details}>
       <header>
-        <Avatar name={contact.name || contact.username} />
-        <div><h3>{nameOf(contact, contact.id, group ? e.group : t.visitor)}</h3><p className="inbox-muted">{group ? e.inGroup : contact.verified ? <><IconShieldCheck size={14} aria-hidden /> {c.channel !== "whatsapp" ? t.verified : contact.user_id && !contact.number ? m.byUsername : m.byChannel}</> : t.unverified}</p></div>
+        <Avatar name={contact.name || contact.username} group={group} />
+        <div><h3>{nameOf(contact, contact.id, group ? e.group : t.visitor)}</h3><p className="inbox-muted">{group ? e.inGroup : contact.verified ? <><IconShieldCheck size={14} aria-hidden /> {c.channel !== "whatsapp" ? t.verified : hidesNumber(thread) ? m.byUsername : m.byChannel}</> : t.unverified}</p></div>
         <ActionIcon variant="subtle" color="gray" aria-label={t.hideDetails} onClick={close}><IconX size={16} /></ActionIcon>
       </header>
       <div className="inbox-fields">
-        {(["name", "email", "number"] as const).map((f) => <Field key={f + contact[f]} inbox={inbox} field={f} value={contact[f]} label={t[f]} readOnly={!mayAnswer} t={t} toast={toast} />)}
+        {(group ? ["name"] as const : ["name", "email", "number"] as const).map((f) => <Field key={f + contact[f]} inbox={inbox} field={f} value={contact[f]} label={t[f]} readOnly={!mayAnswer} t={t} toast={toast} />)}
         <TagsInput label={t.tags} placeholder={c.tags.length === 0 ? t.addTag : undefined} value={c.tags} onChange={(tags) => void act("tags", { tags })} maxTags={20} size="xs" readOnly={!mayAnswer} />
       </div>
       <dl>
@@ -59,8 +59,8 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
           </ul>
         </>
       )}
-      <h4>{t.notifications}</h4>
-      {!contact.number && !page?.notifications.length ? <p className="inbox-muted">{t.noNumber}</p> : page && page.notifications.length === 0 ? <p className="inbox-muted">{t.noNotifications}</p> : (
+      {!group && <h4>{t.notifications}</h4>}
+      {group ? null : !contact.number && !page?.notifications.length ? <p className="inbox-muted">{t.noNumber}</p> : page && page.notifications.length === 0 ? <p className="inbox-muted">{t.noNotifications}</p> : (
         <ul className="inbox-others">
           {page?.notifications.map((n) => <li key={n.notification_id}><span>{n.name_template || n.campaign_name || n.channel}</span><small>{n.state} · {ago(n.created_at, language)}</small></li>)}
         </ul>

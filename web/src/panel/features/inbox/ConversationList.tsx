@@ -146,7 +146,7 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
   return (
     <li>
       <button ref={row} type="button" className="inbox-row" data-id={c.id} aria-current={chosen ? "true" : undefined} data-unread={unread ? "yes" : "no"} onClick={choose}>
-        <Avatar name={c.name || c.username} />
+        <Avatar name={c.name || c.username} group={c.group} />
         <span className="inbox-row-main">
           <span className="inbox-row-top"><b>{name}</b><time dateTime={c.last_at} title={absolute(c.last_at, language)}>{ago(c.last_at, language)}</time></span>
           <span className="inbox-row-text">

@@ -25,13 +25,13 @@ function Ordered({ order, language }: { order: Order; language: string }) {
   const sum = total(order, language);
   return (
     <>
-      {order.text && <p>{order.text}</p>}
       <table>
         <caption>{t.order}</caption>
         <thead><tr><th scope="col">{t.product}</th><th scope="col">{t.quantity}</th><th scope="col">{t.price}</th></tr></thead>
         <tbody>{order.items.map((x, i) => <tr key={i}><td>{x.product_id}</td><td>{x.quantity}</td><td>{money(x.price, x.currency, language)}</td></tr>)}</tbody>
         {sum && <tfoot><tr><th scope="row" colSpan={2}>{t.total}</th><td>{sum}</td></tr></tfoot>}
       </table>
+      {order.text && <p>{order.text}</p>}
     </>
   );
 }

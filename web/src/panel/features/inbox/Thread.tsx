@@ -62,7 +62,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
             {!(group && c.state === "bot") && <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>}
             {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
             {c.channel === "web_voice" && <span className="inbox-voice" data-on={line ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{line ? v.onLine : v.voice}</span>}
-            {c.channel === "whatsapp" && <ChannelMark who={whoOver(thread)} group={group} />}
+            {c.channel === "whatsapp" && <ChannelMark who={whoOver(thread) === name ? undefined : whoOver(thread)} group={group} />}
             {c.page && <span className="inbox-page" title={c.page}>{path(c.page)}</span>}
           </p>
         </div>
@@ -71,7 +71,7 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
             {line && call?.id !== c.id && (
               <Tooltip label="V"><Button size="xs" color="green" aria-label={c.state === "queued" || mine ? v.answerVoice : v.takeOver} leftSection={<IconPhone size={15} />} className="inbox-speak" disabled={!!call} onClick={speak}><span className="inbox-word">{c.state === "queued" || mine ? v.answerVoice : v.takeOver}</span></Button></Tooltip>
             )}
-            {c.state !== "resolved" && !(mine && c.state === "active") && (
+            {c.state !== "resolved" && !group && !(mine && c.state === "active") && (
               <Tooltip label="A"><Button size="xs" variant="default" onClick={() => void act("take", { from: c.assignee ?? "" })}>{c.assignee || c.state === "bot" ? t.takeOver : t.take}</Button></Tooltip>
             )}
             {c.state === "resolved"

@@ -93,6 +93,11 @@ export function whoOver(thread: Pick<Thread, "window" | "contact">): string {
   return thread.window?.number || (thread.contact.username ? "@" + thread.contact.username : thread.contact.number);
 }
 
+/** hidesNumber reports whether the channel names the contact by a username alone; a number that a teammate noted changes nothing. */
+export function hidesNumber(thread: Pick<Thread, "window" | "contact">): boolean {
+  return !!thread.contact.user_id && !(thread.window ?? thread.contact).number;
+}
+
 /** nameOf is how a contact is called; of two visitors without a name each has another. */
 export function nameOf(contact: { name?: string; username?: string } | undefined, id: string, visitor: string): string {
   return contact?.name || (contact?.username ? "@" + contact.username : `${visitor} ${id.slice(-4)}`);

@@ -101,7 +101,7 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
   };
   return (
     <tr>
-      <td><span className="row-title nowrap">{shown}</span> <span className="wide-only suppressions-copy"><Copy value={x.number || x.user_id || ""} label={t.copy} /></span><span className="phone-only small muted">{known ?? x.reason} · <Ago at={x.created_at} /></span></td>
+      <td><span className={x.number ? "row-title nowrap" : "row-title suppressions-id"}>{shown}</span> <span className="wide-only suppressions-copy"><Copy value={x.number || x.user_id || ""} label={t.copy} /></span><span className="phone-only small muted">{known ?? x.reason} · <Ago at={x.created_at} /></span></td>
       <td><Tag tone={x.type === "all" ? "warn" : undefined}>{x.type === "all" ? t.all : t.marketing}</Tag></td>
       <td className="wide-only"><span className="suppressions-why">{known ?? x.reason}</span></td>
       <td className="wide-only">{x.author ?? <span className="muted">{x.reason === "manual" || !known ? t.interface : x.reason === byCaller ? t.caller : t.recipient}</span>}</td>
