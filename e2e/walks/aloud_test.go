@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"carillon/internal/conversation"
-	"carillon/internal/store/chats"
 	"carillon/internal/voice"
 )
 
@@ -21,19 +20,16 @@ const (
 	silence = 20 * time.Second
 )
 
-// sound is a person's line. What they say is one sample value for the whole of it, which stands for an answer of the walk.
+// sound is a person's line.
 type sound struct {
-	in   chan []int16
-	keys chan rune // nil: it has none
+	in chan []int16
 }
 
 func (*sound) Rate() int           { return rate }
 func (*sound) Write([]int16) error { return nil }
 func (*sound) Clear() error        { return nil }
 func (*sound) Lead() time.Duration { return 20 * time.Millisecond }
-func (s *sound) Digits() <-chan rune {
-	return s.keys
-}
+func (*sound) Digits() <-chan rune { return nil }
 
 // Read implements voice.Line.
 func (s *sound) Read(ctx context.Context) ([]int16, error) {
@@ -51,43 +47,67 @@ func (s *sound) Read(ctx context.Context) ([]int16, error) {
 // words speaks a tenth of a second for each word.
 type words struct{}
 
+// speaks is the time that it takes to begin, in which an answer is ahead of its question.
+const speaks = 500 * time.Millisecond
+
 // Speak implements voice.Speaker.
-func (words) Speak(_ context.Context, u voice.Utterance, emit func([]int16) error) error {
-	return emit(make([]int16, rate/10*len(strings.Fields(u.Text))))
+func (words) Speak(ctx context.Context, u voice.Utterance, emit func([]int16) error) error {
+	select {
+	case <-time.After(speaks):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	i := slices.IndexFunc(walk, func(a answer) bool {
+		return strings.HasPrefix(a.question, u.Text) || strings.HasSuffix(a.question, u.Text)
+	})
+	return emit(slices.Repeat([]int16{valueOf(i)}, u.Rate/10*len(strings.Fields(u.Text))))
 }
+
+// All that is said is one sample value, which stands for an answer of the walk, or for its question. The values are far enough apart for
+// the codec of a telephone.
+const spacing = 2000
+
+// valueOf is the sample value of answer i or its question; -1: of something else.
+func valueOf(i int) int16 { return int16(spacing * (i + 2)) }
+
+// placeOf is the place of a sample value in the walk; -1: it is something else, -2: silence.
+func placeOf(value int16) int { return (int(value)+spacing/2)/spacing - 2 }
 
 // values knows what the sample values mean.
 type values struct{}
 
 // Listen implements voice.Transcriber.
 func (values) Listen(context.Context, voice.Hearing) (voice.Recognizer, error) {
-	return &utterance{}, nil
+	return &heard{}, nil
 }
 
-type utterance struct{ value int16 }
+type heard struct{ value int16 }
 
 // Write implements voice.Recognizer.
-func (u *utterance) Write(pcm []int16) error {
+func (u *heard) Write(pcm []int16) error {
 	u.value = max(u.value, slices.Max(pcm))
 	return nil
 }
 
 // Result implements voice.Recognizer.
-func (u *utterance) Result(context.Context) (voice.Transcript, error) {
-	if u.value == 0 {
+func (u *heard) Result(context.Context) (voice.Transcript, error) {
+	i := placeOf(u.value)
+	if i < 0 {
 		return voice.Transcript{}, nil
 	}
-	return voice.Transcript{Text: walk[u.value-1].text}, nil
+	return voice.Transcript{Text: walk[i].text}, nil
 }
 
 // Close implements voice.Recognizer.
-func (*utterance) Close() {}
+func (*heard) Close() {}
 
 // loud takes every sample but 0 for speech.
-type loud struct{}
+type loud struct{ chunk int }
 
-func (loud) Chunk() int { return 512 }
-func (loud) Reset()     {}
+func loudAt(rate int) voice.Detector { return loud{int(time.Duration(rate) * frame / time.Second)} }
+
+func (l loud) Chunk() int { return l.chunk }
+func (loud) Reset()       {}
 func (loud) Score(chunk []int16) float32 {
 	if chunk[len(chunk)/2] != 0 {
 		return 1
@@ -95,7 +115,7 @@ func (loud) Score(chunk []int16) float32 {
 	return 0
 }
 
-// talker talks in a voice widget, or on a telephone with keys.
+// talker talks in a voice widget.
 type talker struct {
 	*site
 	conversation string
@@ -109,10 +129,6 @@ func inWidget(x *site) person {
 	return &talker{site: x, line: &sound{in: make(chan []int16)}, conversation: x.open("web_voice")}
 }
 
-func onCall(x *site) person {
-	return &talker{site: x, line: &sound{in: make(chan []int16), keys: make(chan rune, 16)}, conversation: x.open("phone")}
-}
-
 func (p *talker) id() string { return p.conversation }
 
 func (p *talker) leave() {
@@ -122,38 +138,31 @@ func (p *talker) leave() {
 
 func (p *talker) begin() {
 	start := voice.Start{CompanyID: p.company, ConversationID: p.conversation, Line: p.line, Show: func(voice.Event) {}}
-	if p.line.keys != nil {
-		start.Opening, start.Stop = "This is an automated call.", func(context.Context) error { return nil }
-		bound := chats.Bound{Event: "visit", NotificationID: "n"}
-		if begun, err := p.talks.Runner.Begin(p.t.Context(), p.company, p.conversation, bound); err != nil || !begun {
-			p.t.Fatal(begun, err)
-		}
-	}
-	sessions := voice.NewSessions(voice.Options{
-		Dialogue: conversation.NewAloud(p.talks), Topics: p.hub, Speakers: map[string]voice.Speaker{"words": words{}}, Fallback: "words",
-		Transcribers: map[string]voice.Transcriber{"values": values{}}, Detector: func(int) voice.Detector { return loud{} },
-		Log: slog.New(slog.DiscardHandler),
-	})
 	var err error
-	if p.session, err = sessions.Open(p.t.Context(), start); err != nil {
+	if p.session, err = p.aloud().Open(p.t.Context(), start); err != nil {
 		p.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(p.t.Context()))
 	p.halt = cancel
 	p.over.Go(func() { _ = p.session.Run(ctx) })
-	if p.line.keys == nil {
-		time.Sleep(2 * time.Second) // the greeting
-		p.session.Type("", "begin")
-	}
+	time.Sleep(2 * time.Second) // the greeting
+	p.session.Type("", "begin")
+}
+
+// aloud are the talks of a site.
+func (x *site) aloud() *voice.Sessions {
+	return voice.NewSessions(voice.Options{
+		Dialogue: conversation.NewAloud(x.talks), Topics: x.hub, Speakers: map[string]voice.Speaker{"words": words{}}, Fallback: "words",
+		Transcribers: map[string]voice.Transcriber{"values": values{}}, Detector: loudAt, Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 // speak says an answer, and is silent then.
 func (p *talker) speak(a answer) {
-	value := int16(slices.Index(walk, a) + 1)
 	for _, x := range []struct {
 		value int16
 		d     time.Duration
-	}{{value, time.Second}, {0, 700 * time.Millisecond}} {
+	}{{valueOf(slices.Index(walk, a)), utterance}, {0, pause}} {
 		for d := x.d; d > 0; d -= frame {
 			p.line.in <- slices.Repeat([]int16{x.value}, 512)
 			time.Sleep(frame)
@@ -161,40 +170,42 @@ func (p *talker) speak(a answer) {
 	}
 }
 
-// answer answers by keys, by a tap or in words.
-func (p *talker) answer(a answer) {
-	switch {
-	case p.line.keys != nil:
-		for _, key := range a.keys {
-			p.line.keys <- key
-			time.Sleep(50 * time.Millisecond)
-		}
-	default:
-		p.session.Type("", a.text)
-	}
+const (
+	utterance = time.Second
+	pause     = 700 * time.Millisecond // after an utterance, which ends it
+)
+
+// hearing is the length of a question on a line, with its keys.
+func (a answer) hearing() time.Duration {
+	return time.Duration(len(strings.Fields(a.question))+16) * 100 * time.Millisecond
 }
 
 func (p *talker) answers(a answer, w way) {
+	if w == aheadInWords {
+		p.speak(a)
+	}
 	p.asked(p.conversation, a.question)
-	heard := time.Duration(len(strings.Fields(a.question))+16) * 100 * time.Millisecond // with its keys
 	switch w {
-	case early, interrupted:
-		if a == walk[0] && p.line.keys != nil {
-			time.Sleep(time.Second) // of the opening
-		}
+	case early:
 		time.Sleep(150 * time.Millisecond)
-	case late:
+	case interrupted:
+		time.Sleep(speaks + 150*time.Millisecond)
+	case late, lateInWords:
 		time.Sleep(silence)
 	default:
-		time.Sleep(heard)
+		time.Sleep(a.hearing())
 	}
-	if w == interrupted {
+	switch w {
+	case interrupted, inWords, aheadInWords, lateInWords:
 		p.speak(a)
-		return
+	case twiceInWords:
+		p.speak(a)
+		p.speak(a)
+	default:
+		p.session.Type("", a.text)
 	}
-	p.answer(a)
 	if w == twice {
 		time.Sleep(again)
-		p.answer(a)
+		p.session.Type("", a.text)
 	}
 }

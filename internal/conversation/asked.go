@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"time"
+
 	"carillon/internal/agent"
 	"carillon/internal/flow"
 	"carillon/internal/store/chats"
@@ -30,9 +32,9 @@ func bearingOf(c *chats.Conversation, turns []chats.Turn) bearing {
 	if m.Kind == chats.KindChoice && m.Extra.Of > 0 && m.Extra.Of < c.AskedSeq { // a button of an earlier question
 		return past
 	}
-	if before := saidBefore(turns); before != nil && before.Seq < c.AskedSeq {
+	if before := saidBefore(turns); before == nil || before.Seq < c.AskedSeq {
 		switch {
-		case repeats(m, before):
+		case before != nil && repeats(m, before):
 			return repeated
 		case m.Extra.Early:
 			return past
@@ -44,10 +46,11 @@ func bearingOf(c *chats.Conversation, turns []chats.Turn) bearing {
 	return attempts
 }
 
-// saidBefore returns the contact's turn before the last of turns, or nil.
+// saidBefore returns the contact's turn before the last of turns, or nil. An early key answered nothing.
 func saidBefore(turns []chats.Turn) *chats.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
-		if t := &turns[i]; t.Author == chats.Visitor && t.Kind != chats.KindEvent {
+		t := &turns[i]
+		if t.Author == chats.Visitor && t.Kind != chats.KindEvent && !(t.Extra.Early && t.Extra.Digits != "") {
 			return t
 		}
 	}
@@ -56,7 +59,7 @@ func saidBefore(turns []chats.Turn) *chats.Turn {
 
 // repeats reports whether a turn says what the one before said, as fast as a person who says it twice.
 func repeats(t, before *chats.Turn) bool {
-	if t.At.Sub(before.At) > voice.Doubled {
+	if begun(t).Sub(before.At) > voice.Doubled {
 		return false
 	}
 	if t.Extra.Digits != "" && before.Extra.Digits != "" {
@@ -66,6 +69,14 @@ func repeats(t, before *chats.Turn) bool {
 		return words == flow.Plain(before.Text)
 	}
 	return t.Text != "" && t.Text == before.Text
+}
+
+// begun is the instant at which the contact began to say a turn. What is said aloud is stored once it was understood.
+func begun(t *chats.Turn) time.Time {
+	if v := t.Extra.Voice; v != nil {
+		return t.At.Add(-time.Duration(v.LengthMS+v.TranscribeMS) * time.Millisecond)
+	}
+	return t.At
 }
 
 // asks records what the last of the turns asks that are about to be appended to a conversation: a result of the agent, a teammate

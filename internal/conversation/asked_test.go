@@ -239,6 +239,7 @@ func TestTheBearingOfWhatIsSaid(t *testing.T) {
 	}
 	asked := chats.Turn{Seq: 3, Author: chats.Agent, Kind: chats.KindText, Text: "Second?", At: at}
 	first := said(2, "yes", 0, chats.Extra{})
+	spoken := chats.Extra{Voice: &chats.Voice{LengthMS: 1600, TranscribeMS: 500}}
 	for name, c := range map[string]struct {
 		last  chats.Turn
 		asked int64
@@ -258,9 +259,35 @@ func TestTheBearingOfWhatIsSaid(t *testing.T) {
 		"a button of the question asked again": {said(6, "no", 5*time.Second, chats.Extra{Of: 5}), 3, 5, attempts},
 		"a button of an earlier question":      {said(4, "no", 5*time.Second, chats.Extra{Of: 1}), 3, 3, past},
 		"another key with the same meaning":    {said(4, "yes", 100*time.Millisecond, chats.Extra{Digits: "1"}), 3, 3, repeated},
+		"the same word, begun at once":         {said(4, "yes", 3*time.Second, spoken), 3, 3, repeated},
+		"the same word, begun later":           {said(4, "yes", 4*time.Second, spoken), 3, 3, attempts},
 	} {
 		v := &chats.Conversation{Asks: "come", AskedSeq: c.asked, CompanySeq: c.said}
 		if got := bearingOf(v, []chats.Turn{first, asked, c.last}); got != c.want {
+			t.Errorf("%s: %d, not %d", name, got, c.want)
+		}
+	}
+}
+
+// An early key answered nothing: the same one, pressed again once the question is heard, is no answer that is given twice.
+func TestAnEarlyKeyTakesNothingFromTheNext(t *testing.T) {
+	at := time.UnixMilli(1_800_000_000_000)
+	turn := func(seq int64, after time.Duration, x chats.Extra) chats.Turn {
+		return chats.Turn{Seq: seq, Author: chats.Visitor, Kind: chats.KindChoice, Text: "yes", At: at.Add(after), Extra: x}
+	}
+	early, key := chats.Extra{Digits: "1", Early: true}, chats.Extra{Digits: "1"}
+	asked := chats.Turn{Seq: 3, Author: chats.Agent, Kind: chats.KindText, Text: "Second?", At: at}
+	for name, c := range map[string]struct {
+		turns []chats.Turn
+		want  bearing
+	}{
+		"pressed again":                {[]chats.Turn{asked, turn(4, 0, early), turn(5, 600*time.Millisecond, key)}, attempts},
+		"pressed before the question":  {[]chats.Turn{turn(2, 0, early), asked, turn(4, 600*time.Millisecond, key)}, attempts},
+		"pressed three times":          {[]chats.Turn{turn(1, 0, key), turn(2, 0, early), asked, turn(4, 600*time.Millisecond, key)}, repeated},
+		"spoken, before anything else": {[]chats.Turn{asked, turn(4, 0, chats.Extra{Early: true})}, past},
+		"pressed, before anything":     {[]chats.Turn{asked, turn(4, 0, early)}, past},
+	} {
+		if got := bearingOf(&chats.Conversation{Asks: "come", AskedSeq: 3, CompanySeq: 3}, c.turns); got != c.want {
 			t.Errorf("%s: %d, not %d", name, got, c.want)
 		}
 	}

@@ -49,6 +49,7 @@ type rig struct {
 	alone   bool          // there is no other node
 
 	suppressing func() error // is called before a number is suppressed
+	binding     func() error // is called before it is looked up what a message may answer
 	removed     atomic.Bool  // the sender is unknown
 
 	mu      sync.Mutex
@@ -94,7 +95,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{
-		t: t, db: s, halt: func() {}, over: make(chan struct{}), suppressing: func() error { return nil },
+		t: t, db: s, halt: func() {}, over: make(chan struct{}), suppressing: func() error { return nil }, binding: func() error { return nil },
 		channel: &channel{busy: map[string]bool{}, posts: map[string][]post{}, files: map[string]*file{}},
 		company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}, bound: map[string][]*chats.Bound{}, sent: map[string]string{},
 		portfolios: map[string]string{"main": "2000001"},
@@ -257,6 +258,9 @@ func (r *rig) senderBy(ctx context.Context, uid int64) (*carillon.Sender, error)
 
 // boundOf are the notifications that a message to a number may reply to.
 func (r *rig) boundOf(_ context.Context, _ *carillon.Sender, lines []identity.Key, _ string) (all []*chats.Bound, err error) {
+	if err := r.binding(); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for number, bound := range r.bound {

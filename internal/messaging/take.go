@@ -74,20 +74,23 @@ func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
 		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeWaits[min(x.Tries, len(takeWaits)-1)])))
 	}
 	if err != nil {
-		became, err = failed, errors.Join(err, m.notShown(whole, x.SenderUID, &in))
+		became, err = failed, errors.Join(err, m.notShown(whole, x.SenderUID, &in, x.ReceivedAt))
 	}
 	m.o.Observer.Wrote(in.Label(), string(became))
 	return true, errors.Join(err, m.o.Store.Done(whole, x))
 }
 
 // notShown has the conversation of a message that could not be taken in say that there was one, and its author be asked for it again.
-func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbound) error {
+func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbound, received time.Time) error {
 	s, err := m.o.Sender(ctx, senderUID)
 	if err != nil || in.Person() == "" || in.Kind == provider.InboundIdentity {
 		return err
 	}
 	c, err := m.open(ctx, s, in, nil)
 	if err != nil {
+		return err
+	}
+	if err := m.opens(ctx, s, c, in, received); err != nil {
 		return err
 	}
 	t := &taking{Inbound: in, sender: s, conversation: c}
@@ -98,6 +101,21 @@ func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbo
 		return err
 	}
 	return m.notice(ctx, t, textsOf(c.Language).givenUp)
+}
+
+// opens has what a person wrote open the window for replies to them.
+func (m intake) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, received time.Time) error {
+	if in.Group != "" || !in.Written() {
+		return nil
+	}
+	at := in.At
+	if received.Before(at) {
+		at = received
+	}
+	return m.o.Store.SetWindow(ctx, &replies.Window{
+		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
+		Until: at.Add(Window).UTC(),
+	})
 }
 
 // intake makes turns of messages.
@@ -145,17 +163,8 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	if in.Kind == provider.InboundNumber { // the channel says it, not the person
 		return shown, m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
 	}
-	if in.Group == "" && in.Written() {
-		at := in.At
-		if x.ReceivedAt.Before(at) {
-			at = x.ReceivedAt
-		}
-		if err := m.o.Store.SetWindow(ctx, &replies.Window{
-			CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
-			Until: at.Add(Window).UTC(),
-		}); err != nil {
-			return failed, err
-		}
+	if err := m.opens(ctx, s, c, in, x.ReceivedAt); err != nil {
+		return failed, err
 	}
 	if err := m.shared(ctx, s, c, in); err != nil {
 		return failed, err

@@ -1,6 +1,7 @@
 package messaging_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,22 @@ func TestARunEndsWhereItsWordsComeADayLate(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.got("First", "Second", "Welcome")
+	})
+}
+
+// What a person writes opens the window though it could not be taken in: a teammate sees that there was something, and asks.
+func TestAMessageThatIsGivenUpOpensTheWindow(t *testing.T) {
+	onSQLite(t, func(t *testing.T, r *rig) {
+		r.binding = func() error { return errors.New("a fault") }
+		r.run()
+		p := r.person("34600810005")
+		p.text("Hello")
+		time.Sleep(time.Hour) // fake time
+		p.until("it is shown", func() bool { return slices.Contains(p.lines(), "* not_shown") })
+		w, err := r.db.Replies().Window(t.Context(), r.company.ID, p.conversation().ID)
+		if err != nil || w == nil || w.Number != p.number || w.Until.Before(r.now().Add(22*time.Hour)) {
+			t.Errorf("%+v, %v", w, err)
+		}
 	})
 }
 

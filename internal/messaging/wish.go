@@ -34,7 +34,7 @@ const (
 	maxSignature = 10   // lines
 )
 
-// wishOf returns the wish in a text that holds its words, polite ones, and nothing else above a signature or quoted text.
+// wishOf returns the wish in a text that holds its words, polite ones, and nothing else above a signature, a name or quoted text.
 func wishOf(text string) asked {
 	if len(text) > maxSigned {
 		return asked{}
@@ -44,8 +44,12 @@ func wishOf(text string) asked {
 		if n < len(paragraphs) && !signature(paragraphs[n:]) {
 			break
 		}
-		a := judge(strings.Join(paragraphs[:n], "\n"))
+		text := strings.Join(paragraphs[:n], "\n")
+		a := judge(text)
 		if a.wish != "" && (n == len(paragraphs) || marked || !a.answer) { // "cancel" above "Order 123" is about the order
+			return a
+		}
+		if a = aboveName(text); a.wish != "" {
 			return a
 		}
 	}
@@ -89,6 +93,36 @@ func paragraphsOf(text string) (all []string, marked bool) {
 	}
 	flush()
 	return all, marked
+}
+
+const nameWord = `\p{Lu}[\p{L}'’.-]*`
+
+var (
+	// aName is a line that is a name.
+	aName = regexp.MustCompile(`^` + nameWord + `(?:\s+(?:(?:de|da|do|dos|das|del|la|y|e|van|von|bin)\s+)*` + nameWord + `){0,3}$`)
+	// closed are a word that closes a message, which is part of it, and a name.
+	closed = regexp.MustCompile(`(?s)^(.*(?i:\b(?:thanks|thank you|thx|regards|cheers|gracias|saludos|obrigad[oa]|abraços?))[\s,.!;:-]+)` +
+		`([^,.!;:\n]+)[.!]?$`)
+)
+
+// aboveName is the wish in a text that ends with a name: behind a word that closes it, or in a line below. A single word is a name below
+// words in capitals alone, for "Sair" above "Amanhã" is no wish.
+func aboveName(text string) asked {
+	if m := closed.FindStringSubmatch(text); m != nil && aName.MatchString(m[2]) {
+		return judge(m[1])
+	}
+	lines := strings.Split(text, "\n")
+	for n := len(lines) - 1; n > 0; n-- {
+		head, name := strings.Join(lines[:n], "\n"), lines[n]
+		if !aName.MatchString(name) || !signature(lines[n:]) {
+			continue
+		}
+		loud := strings.ToUpper(head) == head && strings.ToUpper(name) != name
+		if a := judge(head); a.wish != "" && !a.answer && (loud || strings.Contains(name, " ")) {
+			return a
+		}
+	}
+	return asked{}
 }
 
 // signature reports whether paragraphs look like names, companies, numbers and addresses.
@@ -158,7 +192,7 @@ var polite = regexp.MustCompile(`\b(?:please|pleas|pls|plz|thank you|thanks|thx|
 // neutral are sentences that people add to a wish.
 var neutral = regexp.MustCompile(`^(?:no|(?:i am |i m )?not interested|(?:this is |it s |its )?spam|wrong number|no thanks|` +
 	`no me interesan?|(?:esto )?es spam|numero equivocado|nao|nao tenho interesse|sem interesse|nao me interessa|(?:isso )?e spam` +
-	`|numero errado)$`)
+	`|numero errado|(?:best |kind |warm )?regards|cheers|saludos|abracos?)$`)
 
 // bare is a sentence without case, accents, polite words and repetitions; letters that stand apart are one word.
 func bare(sentence string) string {

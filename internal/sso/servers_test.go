@@ -1,10 +1,13 @@
 package sso_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
-	"slices"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -72,21 +75,18 @@ func TestAnEmailIsVerifiedInEveryFormInWhichServersSayIt(t *testing.T) {
 		plain, trusts bool // whether the e-mail counts, without and with trust in the server's e-mails
 	}{
 		{true, true, true}, {"true", true, true}, {false, false, false}, {"false", false, false}, {nil, false, true},
-		// These in tokens alone: the library refuses such a userinfo.
-		{"", false, false}, {"yes", false, false}, {1, false, false}, {map[string]any{}, false, false},
+		{"TRUE", true, true}, {"True", true, true}, {"", false, false}, {"yes", false, false}, {1, false, false},
+		{map[string]any{"value": true}, false, false}, {[]any{true}, false, false}, {json.RawMessage("null"), false, true},
 	} {
-		places := []string{"token", "userinfo"}
-		if c.claim != nil && !slices.Contains([]any{true, "true", false, "false"}, c.claim) {
-			places = places[:1]
-		}
-		for _, where := range places {
+		for where, form := range map[string]ssotest.Form{
+			"token": {}, "userinfo": {Info: map[string]any{}}, "signed userinfo": {Info: map[string]any{}, Signs: true},
+		} {
 			said := map[string]any{"sub": "ana", "email": "ana@example.org"}
 			if c.claim != nil {
 				said["email_verified"] = c.claim
 			}
-			form := ssotest.Form{Claims: said}
-			if where == "userinfo" {
-				form = ssotest.Form{Claims: map[string]any{"sub": "ana"}, Info: said}
+			if form.Claims = said; form.Info != nil {
+				form.Claims, form.Info = map[string]any{"sub": "ana"}, said
 			}
 			x := ssotest.Open(t, form)
 			for trust, want := range map[bool]bool{false: c.plain, true: c.trusts} {
@@ -94,6 +94,56 @@ func TestAnEmailIsVerifiedInEveryFormInWhichServersSayIt(t *testing.T) {
 					t.Errorf("%v in the %s, with trust %t: %+v, %v", c.claim, where, trust, p, err)
 				}
 			}
+		}
+	}
+}
+
+// Claims of odd types are as good as missing; the subject is not.
+func TestClaimsOfOddTypesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, odd := range []any{1, true, map[string]any{"value": "Ana"}, []any{"Ana"}} {
+		inToken := ssotest.Form{Claims: map[string]any{"sub": "ana", "email": "ana@example.org", "email_verified": true, "name": odd}}
+		inInfo := ssotest.Form{Claims: map[string]any{"sub": "ana", "email": odd, "name": "Ana"}, Info: maps.Clone(inToken.Claims)}
+		elsewhere := ssotest.Form{Claims: inInfo.Claims, Info: with(inToken.Claims, "sub", odd)}
+		for form, want := range map[*ssotest.Form]sso.Person{
+			&inToken: {Subject: "ana", Email: "ana@example.org", Verified: true},
+			&inInfo:  {Subject: "ana", Email: "ana@example.org", Verified: true, Name: "Ana"},
+		} {
+			if p, err := signIn(t, serverOf(ssotest.Open(t, *form).URL, false)); err != nil || *p != want {
+				t.Errorf("%v: %+v, %v", odd, p, err)
+			}
+		}
+		if p, err := signIn(t, serverOf(ssotest.Open(t, elsewhere).URL, false)); !errors.Is(err, sso.ErrRefused) {
+			t.Errorf("a userinfo of %v: %+v, %v", odd, p, err)
+		}
+	}
+}
+
+func with(all map[string]any, name string, value any) map[string]any {
+	all = maps.Clone(all)
+	all[name] = value
+	return all
+}
+
+func TestAUserinfoThatCannotBeReadEndsTheSignIn(t *testing.T) {
+	t.Parallel()
+	forms := map[string]ssotest.Form{"signed by somebody else": {Info: map[string]any{"sub": "ana"}, Signs: true, Forged: true}}
+	for name, respond := range map[string]http.HandlerFunc{
+		"no JSON":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"a list":    func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`["ana"]`)) },
+		"forbidden": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"sub":"ana"}`, http.StatusForbidden) },
+		"too large": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write(append([]byte(`{"sub":"ana"}`), bytes.Repeat([]byte(" "), 2<<20)...))
+		},
+	} {
+		other := httptest.NewServer(respond)
+		t.Cleanup(other.Close)
+		forms[name] = ssotest.Form{Server: map[string]any{"userinfo_endpoint": other.URL}}
+	}
+	for name, form := range forms {
+		form.Claims = map[string]any{"sub": "ana"}
+		if p, err := signIn(t, serverOf(ssotest.Open(t, form).URL, true)); !errors.Is(err, sso.ErrDown) {
+			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
 }

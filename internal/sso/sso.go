@@ -2,6 +2,7 @@
 package sso
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -46,6 +47,7 @@ type Server struct {
 type known struct {
 	*oidc.Provider
 	verifier *oidc.IDTokenVerifier
+	keys     oidc.KeySet
 }
 
 // New returns a server.
@@ -130,41 +132,23 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	if said.Email == "" && p.UserInfoEndpoint() != "" { // some servers say it there alone
-		info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
+		info, err := p.info(ctx, token)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrDown, err)
 		}
-		if info.Subject != id.Subject {
+		if string(info.Subject) != id.Subject {
 			return nil, fmt.Errorf("%w: the server speaks of somebody else", ErrRefused)
 		}
-		said.Verified = nil // said of another e-mail, or of none
-		if err := info.Claims(&said); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
-		}
+		info.Name = cmp.Or(info.Name, said.Name)
+		said = *info // whether an e-mail is verified is said of this one
 	}
-	x := &Person{Subject: id.Subject, Email: said.Email, Name: said.Name, Verified: s.o.TrustEmails}
+	x := &Person{Subject: id.Subject, Email: string(said.Email), Name: string(said.Name), Verified: s.o.TrustEmails}
 	if said.Verified != nil {
 		x.Verified = bool(*said.Verified)
 	} else if x.Email != "" && !s.o.TrustEmails {
 		s.o.Log.InfoContext(ctx, "the server for single sign-on does not say whether the e-mail is verified", "setting", "oidc-trust-email")
 	}
 	return x, nil
-}
-
-// claims are the claims of a token, or of the userinfo, about a person.
-type claims struct {
-	Email    string `json:"email"`
-	Verified *truth `json:"email_verified"` // nil: not said
-	Name     string `json:"name"`
-}
-
-// truth is a boolean that some servers write as a text. What is neither is false.
-type truth bool
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (t *truth) UnmarshalJSON(text []byte) error {
-	*t = truth(string(text) == "true" || string(text) == `"true"`)
-	return nil
 }
 
 func (s *Server) config(p *known, redirect string) *oauth2.Config {
@@ -208,6 +192,12 @@ func (s *Server) discover(ctx context.Context) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
+	var described struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := p.Claims(&described); err != nil {
+		return nil, err
+	}
 	keys := oidc.ClientContext(ctx, &http.Client{Timeout: timeout, Transport: usableKeys{http.DefaultTransport}})
-	return &known{p, p.VerifierContext(keys, &oidc.Config{ClientID: s.o.ClientID})}, nil
+	return &known{p, p.VerifierContext(keys, &oidc.Config{ClientID: s.o.ClientID}), oidc.NewRemoteKeySet(keys, described.Keys)}, nil
 }

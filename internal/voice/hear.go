@@ -46,9 +46,13 @@ func (l *hearer) offered() []string {
 	return l.choices
 }
 
-// awaits reports whether the response to what the person said last is still to be heard.
+// awaits reports whether the response to what the person said last, or the first sound of what the agent says next, is still to be heard.
 func (l *hearer) awaits(now time.Time) bool {
-	return l.unanswered && (l.answer != nil || !l.owed.IsZero() || l.mouth.busy(now))
+	if l.unanswered && (l.answer != nil || !l.owed.IsZero() || l.mouth.busy(now)) {
+		return true
+	}
+	r := l.response
+	return r != nil && r.samples == 0 && l.mouth.busy(now) && l.mate == nil
 }
 
 // hasKeys reports whether the person is on a telephone.
@@ -226,6 +230,9 @@ func (l *hearer) sayFor(in Saying) {
 		return
 	}
 	l.repeats, l.confirm, l.entry = 0, "", nil
+	if l.person.speaks() { // their words are for a question that is answered by now
+		l.person.current.early = true
+	}
 	if in.Voice != nil {
 		l.show(Event{Kind: Transcribed, Text: in.Text})
 	}

@@ -48,6 +48,9 @@ func newListener(rate int, d Detector, services Transcriber) *listener {
 	return &listener{rate: rate, detector: d, services: services, ears: ears{chunk: time.Duration(d.Chunk()) * time.Second / time.Duration(rate)}}
 }
 
+// speaks reports whether the person is speaking; nobody does where nothing is heard.
+func (l *listener) speaks() bool { return l != nil && l.current != nil }
+
 // add takes the next sound. silence ends an utterance.
 func (l *listener) add(ctx context.Context, pcm []int16, silence time.Duration) {
 	l.rest = append(l.rest, pcm...)

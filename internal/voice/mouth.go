@@ -108,6 +108,14 @@ func (m *mouth) wait(now time.Time) time.Duration {
 	return max(0, m.started.Add(m.length(m.sent+m.piece())).Sub(now)-m.lead)
 }
 
+// saying are the parts that sound at an instant, or are still to.
+func (m *mouth) saying(now time.Time) []*part {
+	if n := len(m.recent); n > 0 && m.sounding(now) {
+		return slices.Concat(m.recent[n-1:], m.parts)
+	}
+	return m.parts
+}
+
 // left is how long what was sent goes on sounding.
 func (m *mouth) left(now time.Time) time.Duration {
 	if !m.sounding(now) {

@@ -6,9 +6,9 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// wait keeps the person from waiting in silence for what we owe.
+// wait keeps the person from waiting in silence for what we owe. Nobody waits who speaks.
 func (l *patience) wait(now time.Time, due *due) {
-	if l.owed.IsZero() || l.mouth.busy(now) {
+	if l.owed.IsZero() || l.mouth.busy(now) || l.person.speaks() {
 		return
 	}
 	waited := now.Sub(l.owed)
@@ -34,7 +34,7 @@ func (l *patience) wait(now time.Time, due *due) {
 // idle speaks to a person who says nothing.
 func (l *patience) idle(now time.Time, due *due) {
 	listens := l.conversation.State == chats.Automated || l.conversation.State == chats.Missed && l.hasKeys()
-	if !listens || !l.owed.IsZero() || l.mouth.busy(now) || l.person != nil && l.person.current != nil {
+	if !listens || !l.owed.IsZero() || l.mouth.busy(now) || l.person.speaks() {
 		l.idleSince = now
 		due.in(time.Second)
 		return

@@ -3,6 +3,7 @@ package voice
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -113,7 +114,7 @@ func (l *replier) askOn() {
 		case l.ending != "" || l.answer != nil || l.choices != nil || l.conversation.State != chats.Automated:
 		case p == nil || p.Question == "":
 			l.choices = before
-		case l.mouth.busy(time.Now()):
+		case slices.ContainsFunc(l.mouth.saying(time.Now()), func(p *part) bool { return !p.response.aside }):
 			l.choices = p.Choices
 		default:
 			l.ask(p)

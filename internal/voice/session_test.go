@@ -108,7 +108,8 @@ type transcriber struct {
 	texts  map[int16]string
 	err    error
 	stalls bool
-	unsure bool         // of all but yes
+	unsure bool // of all but yes
+	takes  time.Duration
 	open   atomic.Int64 // recognizers that are not closed
 }
 
@@ -136,6 +137,7 @@ func (r *recognizer) Result(ctx context.Context) (voice.Transcript, error) {
 		<-ctx.Done()
 		return voice.Transcript{}, ctx.Err()
 	}
+	time.Sleep(r.takes)
 	return voice.Transcript{Text: r.texts[r.value], Confirm: r.unsure && r.value != 2}, r.err
 }
 func (r *recognizer) Close() { r.open.Add(-1) }
@@ -150,6 +152,7 @@ type dialogue struct {
 	left    bool
 	last    string
 	pending *voice.Pending
+	early   []string      // what was said before the response to something was heard, but for keys
 	stall   chan struct{} // until it is closed nothing that is said is stored; nil: it is at once
 }
 
@@ -186,7 +189,9 @@ func (d *dialogue) Say(ctx context.Context, _, _ string, in voice.Saying) (*chat
 	if in.Quiet {
 		return d.add("kept", in.Text), nil
 	}
-	d.last = in.Text
+	if d.last = in.Text; in.Early {
+		d.early = append(d.early, in.Text)
+	}
 	turn := d.add("visitor", in.Text)
 	if d.c.State == chats.Automated {
 		d.c.ReplySeq = turn.Seq

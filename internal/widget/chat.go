@@ -112,9 +112,9 @@ type begun struct {
 	ExpiresAt      string `json:"expires_at"`
 	ConversationID string `json:"conversation_id"`
 	state
-	Contact contactView      `json:"contact"`
-	Turns   []chats.TurnView `json:"turns"`
-	Limits  limits           `json:"limits"`
+	Contact contactView `json:"contact"`
+	Turns   []turnView  `json:"turns"`
+	Limits  limits      `json:"limits"`
 }
 
 type contactView struct {
@@ -219,9 +219,9 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 }
 
 // history returns the turns that a conversation's contact sees, the newest ones of many.
-func (d chat) history(ctx context.Context, c *chats.Conversation) ([]chats.TurnView, error) {
+func (d chat) history(ctx context.Context, c *chats.Conversation) ([]turnView, error) {
 	turns, err := d.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, historyMost)
-	views := []chats.TurnView{}
+	views := []turnView{}
 	for i := range turns {
 		if view, shown := d.view(&turns[i]); shown {
 			views = append(views, view)
@@ -230,13 +230,33 @@ func (d chat) history(ctx context.Context, c *chats.Conversation) ([]chats.TurnV
 	return views, err
 }
 
-// view is a turn as its contact sees it; shown is false for what is for teammates alone.
-func (d chat) view(t *chats.Turn) (v chats.TurnView, shown bool) { return d.show(t.View()) }
+// turnView is a turn as its contact sees it.
+type turnView struct {
+	Seq      int64          `json:"seq"`
+	Author   chats.Author   `json:"author"`
+	Kind     string         `json:"kind"`
+	Text     string         `json:"text"`
+	At       string         `json:"at"`
+	ClientID string         `json:"client_id,omitempty"`
+	Name     string         `json:"name,omitempty"` // of the teammate or the agent
+	Choices  []string       `json:"choices,omitempty"`
+	File     *chats.File    `json:"file,omitempty"`
+	Sources  []chats.Source `json:"sources,omitempty"`
+	Event    string         `json:"event,omitempty"`
+	Rating   int            `json:"rating,omitempty"`
+	Of       int64          `json:"of,omitempty"`
+	Voice    *chats.Voice   `json:"voice,omitempty"`
+}
 
-func (d chat) show(v chats.TurnView) (view chats.TurnView, shown bool) {
+// view is a turn as its contact sees it; shown is false for what is for teammates alone.
+func (d chat) view(t *chats.Turn) (v turnView, shown bool) { return d.show(t.View()) }
+
+func (d chat) show(v chats.TurnView) (view turnView, shown bool) {
 	_, pages := d.Addresses()
-	v.AccountID, v.Run, v.Early, v.Set, v.File = "", "", false, nil, d.Files.Signed(v.File, pages, time.Now())
-	return v, !v.Note
+	return turnView{
+		v.Seq, v.Author, v.Kind, v.Text, v.At, v.ClientID, v.Name, v.Choices, d.Files.Signed(v.File, pages, time.Now()), v.Sources, v.Event,
+		v.Rating, v.Of, v.Voice,
+	}, !v.Note
 }
 
 // filesPerMinute bounds what one visitor sends, where the company has limits.

@@ -146,11 +146,12 @@ func (f *follower) state(ctx context.Context) (e httpio.Event, changed bool, err
 func (f *follower) event(e *events.Event) (x httpio.Event, shown bool) {
 	switch e.Kind {
 	case "turn":
-		var view chats.TurnView
-		if json.Unmarshal(e.Payload, &view) != nil {
+		var stored chats.TurnView
+		if json.Unmarshal(e.Payload, &stored) != nil {
 			return x, false
 		}
-		if view, shown = f.show(view); !shown {
+		view, shown := f.show(stored)
+		if !shown {
 			return x, false
 		}
 		text, err := json.Marshal(view)

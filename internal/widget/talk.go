@@ -121,9 +121,9 @@ func (d spoken) endHandoff(r *http.Request, t *talk) (any, error) {
 
 // turnsView is a conversation with its turns.
 type turnsView struct {
-	ConversationID string           `json:"conversation_id"`
-	State          chats.State      `json:"state"`
-	Turns          []chats.TurnView `json:"turns"`
+	ConversationID string      `json:"conversation_id"`
+	State          chats.State `json:"state"`
+	Turns          []turnView  `json:"turns"`
 }
 
 // turns are those that the visitor sees, the newest ones of many.

@@ -31,6 +31,7 @@ import (
 const (
 	voiceID   = "33333333-3333-4333-8333-333333333311"
 	voice2ID  = "33333333-3333-4333-8333-333333333312"
+	thirdID   = "33333333-3333-4333-8333-333333333319"
 	shopID    = "33333333-3333-4333-8333-333333333313"
 	remoteID  = "33333333-3333-4333-8333-333333333314"
 	foreignID = "33333333-3333-4333-8333-333333333321"
@@ -45,6 +46,7 @@ const voiceSetUp = `    keys: [{key: ck_test_widget, label: widget, scopes: ["wi
 `
 
 const voiceWidgets = `      - {id: 33333333-3333-4333-8333-333333333311, kind: voice, name: Voice, agent: Ann, welcome: Hello., translations: {es: Hola., pt: Olá.}, terms: We record this.}
+      - {id: 33333333-3333-4333-8333-333333333319, kind: voice, name: Third, agent: Ann, overrides: [text_only, first_message]}
       - {id: 33333333-3333-4333-8333-333333333312, kind: voice, name: Second, agent: Ann, overrides: [], text_input: false, transcript: false, talk_to_person: false, appearance: {primary_color: "#ffee00", position: top-left, animation: wave}}
       - {id: 33333333-3333-4333-8333-333333333313, kind: voice, name: Shop, agent: Ann, allowed_origins: ["https://shop.example"], identity_secret: a-secret-of-the-shop-0123}
       - {id: 33333333-3333-4333-8333-333333333314, kind: voice, name: Remote, agent: Far}
@@ -527,6 +529,31 @@ func TestWhatAPageMayOverride(t *testing.T) {
 		_, text, err := ws.Read(t.Context())
 		if got := strings.Contains(string(text), "conversation_initiation_metadata"); err != nil || got != want {
 			t.Errorf("%s: %s, %v", id, text, err)
+		}
+	}
+}
+
+// The first words are the page's, nobody's or the agent's: what is said first says which.
+func TestAPageSaysTheFirstWordsOrNone(t *testing.T) {
+	x := newVoiceSite(t, "")
+	for override, want := range map[string]string{
+		`,"agent":{"first_message":""}`:            "nine to five",
+		`,"agent":{"first_message":" \n"}`:         "nine to five",
+		`,"agent":{"first_message":"Hi {{x-y}}!"}`: "Hi 7!",
+		`,"agent":{"first_message":null}`:          "Hello there.",
+		"":                                         "Hello there.",
+	} {
+		ws, _, body := x.open(x.address("id_widget="+thirdID).URL, "")
+		if ws == nil {
+			t.Fatal(body)
+		}
+		write(t, ws, `{"type":"conversation_initiation_client_data","dynamic_variables":{"x-y":"7"},`+
+			`"conversation_config_override":{"conversation":{"text_only":true}`+override+`}}`)
+		read(t, ws, "conversation_initiation_metadata")
+		write(t, ws, `{"type":"user_message","text":"When are you open?","client_id":"c1"}`)
+		m := read(t, ws, "agent_response")["agent_response_event"].(map[string]any)
+		if text, _ := m["agent_response"].(string); !strings.Contains(text, want) {
+			t.Errorf("%s: %q comes first, not %q", override, text, want)
 		}
 	}
 }

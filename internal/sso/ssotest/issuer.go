@@ -24,6 +24,8 @@ type Form struct {
 	Server map[string]any // of its description; nil takes a usual part out
 	Claims map[string]any // of its tokens
 	Info   map[string]any // of the userinfo
+	Signs  bool           // the userinfo is signed
+	Forged bool           // by a key that is none of the server's
 	Keys   []any          // of its key set, before its own
 }
 
@@ -116,13 +118,37 @@ func (x *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		body = map[string]any{"access_token": "a", "token_type": "Bearer", "expires_in": 3600, "id_token": signed}
 	case host + "/userinfo":
-		body = x.form.Info
+		if body = x.form.Info; x.form.Signs {
+			x.sign(w, body)
+			return
+		}
 	default:
 		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body)
+}
+
+// sign responds with a userinfo that is signed.
+func (x *Issuer) sign(w http.ResponseWriter, info map[string]any) {
+	key := x.keys[len(x.keys)-1]
+	if x.form.Forged {
+		var err error
+		if key, err = newKey(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims(info))
+	token.Header["kid"] = strconv.Itoa(len(x.keys))
+	signed, err := token.SignedString(key)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/jwt; charset=utf-8")
+	_, _ = w.Write([]byte(signed))
 }
 
 // with returns an object with more members; nil takes one out.

@@ -165,6 +165,19 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 	})
 }
 
+// decided is the content of an event of a template. Version 1; fields are only added.
+type decided struct {
+	Version    int    `json:"v"`
+	TemplateID string `json:"template_id"`
+	Name       string `json:"name"`
+	Language   string `json:"language"`
+	Category   string `json:"category"`
+	SenderID   string `json:"sender_id"`
+	State      string `json:"state"`
+	Previous   string `json:"previous_state"`
+	Reason     string `json:"reason"`
+}
+
 // recordEvent records that a template was approved, rejected or paused.
 func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) error {
 	switch next.Status {
@@ -176,9 +189,9 @@ func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) 
 	if err := tx.Row(ctx, []any{&sender}, "SELECT id FROM sender WHERE uid = $1", next.SenderUID); err != nil {
 		return fmt.Errorf("read sender: %w", err)
 	}
-	text, err := json.Marshal(map[string]any{
-		"v": 1, "template_id": next.ID, "name": next.Name, "language": next.Language, "category": next.Category, "sender_id": sender,
-		"state": strings.ToLower(string(next.Status)), "previous_state": strings.ToLower(string(read.Status)), "reason": next.Reason,
+	text, err := json.Marshal(decided{
+		Version: 1, TemplateID: next.ID, Name: next.Name, Language: next.Language, Category: next.Category, SenderID: sender,
+		State: strings.ToLower(string(next.Status)), Previous: strings.ToLower(string(read.Status)), Reason: next.Reason,
 	})
 	if err != nil {
 		return fmt.Errorf("write an event: %w", err)

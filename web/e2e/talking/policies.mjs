@@ -1,7 +1,7 @@
 // Widgets on pages with policies of their own: docs/guides/embed.md has the table. What cannot work says on the console why.
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { site } from "../browser.mjs";
+import { context, launch, site } from "../browser.mjs";
 import { newCompany, stranger } from "../world.mjs";
 import { opening, page, say } from "../widgets.mjs";
 
@@ -14,10 +14,13 @@ const kinds = [
 
 const tagOf = (x, more = "async") => `<script ${more} src="${company.widget_url}/embed/${x.kind}.js" widget="${x.id()}" customer="${company.access_key}"></script>`;
 
+/** sandboxed is a page with a widget's tag in a frame that has no origin. */
+const sandboxed = (x) => page(`<iframe sandbox="allow-scripts" allow="microphone; autoplay" width="900" height="700" srcdoc="${page(tagOf(x)).replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></iframe>`);
+
 /** visit opens a site's page, and returns it with the messages of its console. */
-async function visit(t, html, headers) {
+async function visit(t, html, headers, who = stranger) {
   const host = await site("policies", html, headers);
-  const { p } = await stranger(t);
+  const { p } = await who(t);
   t.after(() => host.close());
   const said = [];
   p.on("console", (m) => { if (["error", "warning"].includes(m.type())) said.push(m.text()); });
@@ -84,8 +87,7 @@ for (const x of kinds) {
     });
 
     it("is in a sandboxed frame, without an origin", async (t) => {
-      const inner = page(tagOf(x)).replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-      const { p } = await visit(t, page(`<iframe sandbox="allow-scripts" width="900" height="700" srcdoc="${inner}"></iframe>`));
+      const { p } = await visit(t, sandboxed(x));
       const within = p.frames()[1];
       assert.equal(await within.evaluate(() => globalThis.origin), "null");
       await opened(p, x, within);
@@ -112,6 +114,48 @@ for (const x of kinds) {
     });
   });
 }
+
+/** speaker is somebody who has a microphone, and allows it to every page that asks. */
+async function speaker(t) {
+  const b = await launch("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream");
+  t.after(() => b.close());
+  const c = await context(b, { locale: "en-GB", reducedMotion: "reduce", permissions: ["microphone"] });
+  const p = await c.newPage();
+  await p.route(/functions\/v1\/voice-widget\?/, async (route) => { // as where what is said is understood
+    const response = await route.fetch({ url: route.request().url().replace(/\/\/[^/:]+/, "//127.0.0.1") }); // Node knows no localhost but its own
+    await route.fulfill({ response, json: { ...(await response.json()), speech: true, hearing: true } });
+  });
+  return { c, p };
+}
+
+/** microphone asks for the microphone in a frame: "given", or the name of the error. */
+const microphone = () => navigator.mediaDevices?.getUserMedia({ audio: true }).then((s) => { for (const track of s.getTracks()) track.stop(); return "given"; }, (e) => e.name) ?? "none";
+
+describe("the voice of somebody with a microphone", () => {
+  before(async () => { company = await newCompany(); });
+  const x = kinds[1];
+
+  for (const [where, html, given] of [["on a page", page, true], ["in a sandboxed frame, where it is typed to", sandboxed, false]]) {
+    it(where, async (t) => {
+      const { p } = await visit(t, given ? html(tagOf(x)) : html(x), {}, speaker);
+      const within = given ? p.mainFrame() : p.frames()[1];
+      await within.waitForFunction((api) => globalThis[api]?.on, x.api);
+      const loaded = opening(p, x.address);
+      await within.evaluate((api) => globalThis[api]("open"), x.api);
+      const frame = await loaded;
+      await frame.locator(".start button").first().waitFor();
+      assert.equal((await frame.evaluate(microphone)) === "given", given);
+      await frame.locator(".start button").first().click(); // to talk
+      await frame.getByRole("button", { name: given ? "Mute the microphone" : "Turn on the microphone" }).waitFor();
+      if (given) return;
+      await frame.getByText("You can write instead").waitFor();
+      const box = frame.locator(".line textarea");
+      await box.fill("typed, for there is no microphone");
+      await box.press("Enter");
+      await frame.getByRole("log").getByText("typed, for there is no microphone").waitFor();
+    });
+  }
+});
 
 describe("the wrapper page on a page that", () => {
   before(async () => { company = await newCompany(); });

@@ -6,7 +6,7 @@ const summary = (more: Partial<Summary> = {}): Summary => ({
   id: "1", channel: "web_chat", contact_id: "k", state: "active", state_at: "", tags: [], last_seq: 2, last_at: "2026-11-24T10:00:00Z", last_text: "hello", visitor_seq: 1,
   company_seq: 2, seen_seq: 0, unread: false, opened_at: "", ...more,
 });
-const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({ seq, author: "visitor", kind: "text", text: String(seq), at: "", ...more });
+const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({ seq, author: "visitor", kind: "text", text: String(seq), at: "2026-11-24T09:00:00Z", ...more });
 const contact = { id: "k", name: "Eva", email: "", number: "", language: "", verified: false, visitor_id: "", created_at: "", seen_at: "" };
 
 class Fake implements Server {
@@ -103,6 +103,45 @@ it("follows where replies are, and opens the window again when the contact write
   expect(inbox.snapshot().thread!.window!.until).toBe("2026-11-25T12:00:00.000Z");
   server.answers.set("POST /conversations/1/answers", refused({ reason: "too late", window: "closed" }));
   expect(await inbox.say("hi", false, 2)).toEqual({ result: "closed" });
+});
+
+it("asks for the window where a contact writes for the first time, or does what is no turn of theirs", async () => {
+  const whatsapp = { conversation: summary({ channel: "whatsapp", last_seq: 0 }), contact, turns: [] as Turn[], more: false };
+  const window = { until: "2026-11-25T10:00:00.000Z", number: "", user_id: "ZZ.1", sender_id: "demo", sender: "15550100100", provider: "sandbox" };
+  const asks = () => server.calls.filter((c) => c.method === "GET" && c.path === "/conversations/1").length;
+  vi.useFakeTimers();
+  try {
+    for (const [what, before, news, asked] of [
+      ["the first message", whatsapp, turn(1), 1],
+      ["a reaction", { ...whatsapp, window }, turn(1, { author: "system", kind: "event", event: "reacted" }), 1],
+      ["a file that was not taken", whatsapp, turn(1, { author: "system", kind: "event", event: "file_missing" }), 1],
+      ["a further message", { ...whatsapp, window }, turn(1), 0],
+      ["a reply", whatsapp, turn(1, { author: "teammate" }), 0],
+      ["another event", whatsapp, turn(1, { author: "system", kind: "event", event: "flow_began" }), 0],
+      ["a group", { ...whatsapp, contact: { ...contact, visitor_id: "group:1" } }, turn(1), 0],
+      ["a chat", { ...whatsapp, conversation: summary({ last_seq: 0 }) }, turn(1), 0],
+    ] as const) {
+      server.answers.set("GET /conversations/1", before);
+      inbox.open(undefined);
+      inbox.open("1");
+      await vi.advanceTimersByTimeAsync(0);
+      const first = asks();
+      server.answers.set("GET /conversations/1", { ...before, turns: [news], window });
+      server.emit("conversation.updated", { v: 1, conversation: { ...before.conversation, last_seq: 1 }, turns: [news] });
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect([what, asks() - first]).toEqual([what, asked]);
+      if (asked) expect(inbox.snapshot().thread!.window!.user_id).toBe("ZZ.1");
+    }
+  } finally { vi.useRealTimers(); }
+});
+
+it("keeps the window open that a newer message has opened", async () => {
+  const window = { until: "2026-11-25T10:00:00.000Z", number: "34600701234", sender_id: "demo", sender: "15550100100", provider: "sandbox" };
+  server.answers.set("GET /conversations/1", { conversation: summary({ channel: "whatsapp" }), contact, turns: [turn(1)], more: false, window });
+  await inbox.reloadThread();
+  server.emit("conversation.updated", { v: 1, conversation: summary({ channel: "whatsapp", last_seq: 3 }), turns: [turn(3, { at: "2026-11-24T12:00:00Z" })] });
+  await inbox.reloadThread(); // whose response is from before that message
+  expect(inbox.snapshot().thread!.window!.until).toBe("2026-11-25T12:00:00.000Z");
 });
 
 it("asks where a template is until it was read", async () => {

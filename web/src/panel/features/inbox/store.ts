@@ -1,5 +1,5 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
-import { belongs, current, mark, merge, place, present, spoke, type Marks, type View } from "./model";
+import { belongs, current, isGroup, mark, merge, place, present, spoke, type Marks, type View } from "./model";
 import type { CannedReply, Contact, ContactPage, Counts, Delivery, Listed, Mark, Offered, Summary, Teammate, Thread, Turn, Update } from "./types";
 
 /** What the store needs of the panel: requests, which reject with a Refusal, and the stream of the company's inbox. */
@@ -37,6 +37,8 @@ const pageSize = 40;
 const typingEvery = 3_000;
 const asksMost = 14; // for where a template is, further and further apart: some four minutes
 const settled = new Set(["read", "failed"]);
+/** Events that stand for a message of the contact, which opens the window for replies as a turn does. */
+const written = new Set(["reacted", "call_permission", "file_missing", "not_shown"]);
 
 export class Inbox {
   private state: Snapshot;
@@ -167,6 +169,9 @@ export class Inbox {
     const ids = new Set(turns.map((t) => t.client_id).filter(Boolean));
     const newer = c && c.last_seq >= thread.conversation.last_seq ? c : thread.conversation;
     this.set({ thread: { ...thread, conversation: newer, turns: merge(thread.turns, turns), window: opened(thread.window, turns), unsent: thread.unsent.filter((u) => !ids.has(u.client_id)) } });
+    // A thread that was opened before the contact's first message was there has no window yet, and events do not say when the contact wrote.
+    const opens = turns.some((t) => (t.author === "visitor" && t.kind !== "event" ? !thread.window : written.has(t.event ?? "")));
+    if (opens && newer.channel === "whatsapp" && !isGroup(thread.contact)) this.later("window", () => void this.reloadThread());
     if (turns.some((t) => t.event === "template_sent")) this.asks = 0;
     this.followTemplates();
     this.read();
@@ -238,7 +243,8 @@ export class Inbox {
       const t = await this.server.request<Thread>("GET", `/conversations/${id}`);
       if (this.state.id !== id) return;
       const old = this.state.thread;
-      this.set({ threadPhase: "ready", thread: { ...t, turns: merge(old?.turns ?? [], t.turns), more: old ? old.more : t.more, unsent: old?.unsent ?? [], sent: { ...old?.sent, ...bySeq(t.deliveries ?? []) } } });
+      const turns = merge(old?.turns ?? [], t.turns);
+      this.set({ threadPhase: "ready", thread: { ...t, turns, window: opened(t.window, turns), more: old ? old.more : t.more, unsent: old?.unsent ?? [], sent: { ...old?.sent, ...bySeq(t.deliveries ?? []) } } });
       this.asks = 0;
       this.followTemplates();
       this.viewing();

@@ -1,0 +1,4 @@
+package chats
+
+// Outward is the content of events of conversations, before they are recorded.
+func Outward() any { return outward{} }
