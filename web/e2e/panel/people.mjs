@@ -21,7 +21,7 @@ describe("one person's data", () => {
     await until(async () => (await call("POST", "/panel/v1/people", company.token, { number })).notifications === 1, "the message is found");
     const p = await open(t, company, "/inbox?folder=all&c=" + conversation.id, { viewport: { width: 1500, height: 900 } });
     await p.getByRole("link", { name: "Export or erase this person's data" }).click();
-    await p.getByText("Ana Torres").waitFor();
+    await p.locator(".people-facts", { hasText: "Ana Torres" }).waitFor(); // the name stands in the inbox, too
     await accessible(p, "a person who is found");
     await looks(p, "panel-person");
 
