@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,18 +127,35 @@ func newWalking(t *testing.T) *walking {
 	return x
 }
 
+// callee is somebody on the telephone, who hears when something is said.
+type callee struct {
+	*sip.Call
+	said  atomic.Int64 // frames of 20 ms with a voice
+	quiet atomic.Int64 // frames since then
+}
+
+func (c *callee) frame(in, _ []int16) {
+	if audio.RMS(in) > 200 {
+		c.said.Add(1)
+		c.quiet.Store(0)
+	} else {
+		c.quiet.Add(1)
+	}
+}
+
 // trunk answers calls.
 func (x *walking) trunk() string {
 	e, err := sip.New(x.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) {
 		_ = in.Progress(180, "Ringing")
 		<-time.After(100 * time.Millisecond) // packets may overtake each other
-		c, err := in.Answer(context.Background(), nil)
-		if err != nil {
+		c := &callee{}
+		var err error
+		if c.Call, err = in.Answer(context.Background(), c.frame); err != nil {
 			x.t.Errorf("answer: %v", err)
 			return
 		}
 		if to, known := x.calls.Load(in.To); known {
-			to.(chan *sip.Call) <- c
+			to.(chan *callee) <- c
 		}
 	}})
 	if err != nil {
@@ -392,10 +410,10 @@ func (x *walking) utterance(t *testing.T, text string) []int16 {
 // byPhone is called, and answers by keys or by speech.
 func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks bool) *walkedRun {
 	t.Helper()
-	ringing := make(chan *sip.Call, 1)
+	ringing := make(chan *callee, 1)
 	x.calls.Store(number, ringing)
 	x.notify(t, number, "/functions/v1/notify/voice", `"recipient_id":"line","agent_id":"77777777-7777-4777-8777-777777777712"`)
-	var c *sip.Call
+	var c *callee
 	select {
 	case c = <-ringing:
 	case <-time.After(hung):
@@ -413,9 +431,15 @@ func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks 
 			t.Log("the call goes on")
 		}
 	}()
+	answered := int64(0)
 	run := x.walks(t, number, answers, func(answer string) {
+		for late := time.Now().Add(hung); c.said.Load() == answered || c.quiet.Load() < 50; time.Sleep(10 * time.Millisecond) { // an answer counts once its question is heard
+			if time.Now().After(late) {
+				t.Fatalf("nothing is heard before %q", answer)
+			}
+		}
+		defer func() { answered = c.said.Load() }()
 		if !speaks {
-			time.Sleep(300 * time.Millisecond) // the flow asks, and what it asks has to come this far
 			c.SendDigits(keysOf(answer))
 			return
 		}
