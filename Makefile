@@ -9,7 +9,7 @@ FUZZTIME ?= 60s
 ROUNDS ?= 20
 TOOL := go tool -modfile=tools/go.mod
 GOFILES := $(shell git ls-files --cached --others --exclude-standard '*.go' go.mod go.sum '*.sql' '*.yaml' '*.html' 'docs/*.md' '*/zoneinfo.zip' 2>/dev/null)
-WEBFILES := $(shell git ls-files --cached --others --exclude-standard web internal/api/openapi.yaml 2>/dev/null | grep -vE '\.go$$|^web/(dist|e2e)/')
+WEBFILES := $(shell git ls-files --cached --others --exclude-standard web internal/edge/api/openapi.yaml 2>/dev/null | grep -vE '\.go$$|^web/(dist|e2e)/')
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 CLIENT := $(if $(shell command -v npm),clients/typescript/dist/index.js)
 
@@ -38,7 +38,7 @@ web/node_modules/.tested: web/node_modules/.installed $(WEBFILES)
 	cd web && npm run --silent check && npm run --silent test -- --reporter=dot
 	@touch $@
 
-clients/typescript/dist/index.js: web/node_modules/.installed internal/api/openapi.yaml $(wildcard clients/typescript/src/[a-z]*.ts) clients/typescript/tsconfig.json
+clients/typescript/dist/index.js: web/node_modules/.installed internal/edge/api/openapi.yaml $(wildcard clients/typescript/src/[a-z]*.ts) clients/typescript/tsconfig.json
 	cd web && npm run --silent client
 	@touch $@
 
@@ -69,7 +69,7 @@ test-docs: need-go deps ## run the documentation's code, both clients, the relea
 check: test test-browser test-sound test-docs ## all tests but those of faults and measures
 
 race: need-go deps ## run the tests of the concurrent packages under the race detector
-	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/call/... ./internal/notify/... ./internal/store/... ./internal/auth/... ./internal/limit/... ./internal/app/... ./internal/voice/... ./internal/convai/... ./internal/telephone/... ./internal/sip/... ./internal/rtp/...
+	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/call/... ./internal/send/notify/... ./internal/store/... ./internal/account/auth/... ./internal/account/limit/... ./internal/app/... ./internal/voice/... ./internal/voice/convai/... ./internal/call/telephone/... ./internal/call/sip/... ./internal/call/rtp/...
 
 lint: need-go lint-openapi ## format check, vet, golangci-lint as pinned in tools/go.mod, and lint-openapi
 	@changed=$$($(TOOL) gofumpt -l $$(git ls-files '*.go')) || exit 1; test -z "$$changed" || { echo "gofumpt would change:"; echo "$$changed"; exit 1; }
@@ -81,8 +81,8 @@ tools/openapi/node_modules/.installed: tools/openapi/package.json tools/openapi/
 	@touch $@
 
 lint-openapi: tools/openapi/node_modules/.installed ## check the description of the interface with Redocly's and Spectral's linters
-	cd tools/openapi && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --no-install redocly lint --config redocly.yaml --max-problems 1000 ../../internal/api/openapi.yaml
-	cd tools/openapi && npx --no-install spectral lint -r spectral.yaml --fail-severity=hint ../../internal/api/openapi.yaml
+	cd tools/openapi && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --no-install redocly lint --config redocly.yaml --max-problems 1000 ../../internal/edge/api/openapi.yaml
+	cd tools/openapi && npx --no-install spectral lint -r spectral.yaml --fail-severity=hint ../../internal/edge/api/openapi.yaml
 
 fmt: need-go ## format all Go files
 	$(TOOL) gofumpt -w $$(git ls-files '*.go')
@@ -91,16 +91,16 @@ bench: need-go ## measure against the yardsticks (15 min); prints a table and wr
 	cd bench && go run .
 
 faults: need-go deps ## break nodes, databases, networks, disks, clocks and providers under load (ROUNDS=20); prints the ledger
-	CARILLON_TEST_ROUNDS=10000 go test ./internal/notify -run TestAcceptAsTheLaneGoesToSleep -count=1 -v -timeout 80m
-	CARILLON_TEST_ROUNDS=100000 go test ./internal/notify -run TestManySendersCostLittleMoreThanOne -count=1 -v -timeout 80m
+	CARILLON_TEST_ROUNDS=10000 go test ./internal/send/notify -run TestAcceptAsTheLaneGoesToSleep -count=1 -v -timeout 80m
+	CARILLON_TEST_ROUNDS=100000 go test ./internal/send/notify -run TestManySendersCostLittleMoreThanOne -count=1 -v -timeout 80m
 	go test ./e2e/faults -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 100m
 
 measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, and rows (40 min)
 	go test -tags measure ./internal/store -run TestARowCostsNoMoreAmongMany -count=1 -v
 	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m
-	go test -tags measure ./internal/panel -run TestACampaignOfAMillion -count=1 -v -timeout 60m
+	go test -tags measure ./internal/edge/panel -run TestACampaignOfAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./e2e/browser -run TestPagesUnderLoad -count=1 -v -timeout 60m
-	go test -tags measure ./internal/hook -run TestAMillionEventsWait -count=1 -v -timeout 30m
+	go test -tags measure ./internal/event/hook -run TestAMillionEventsWait -count=1 -v -timeout 30m
 
 lighthouse: build ## score the panel's first pages on a quiet machine (says how to install Lighthouse)
 	@bash .ci/lighthouse
@@ -115,11 +115,11 @@ fuzz: need-go ## fuzz every target for FUZZTIME (60s)
 	@bash .ci/fuzz $(FUZZTIME)
 
 generate: need-go ## rewrite the generated documents
-	go test ./internal/config ./internal/app ./internal/panel ./cmd/... ./e2e/... -run 'Doc|Generated|Page|Stale' -update
+	go test ./internal/base/config ./internal/app ./internal/edge/panel ./cmd/... ./e2e/... -run 'Doc|Generated|Page|Stale' -update
 
 zones: need-go ## renew the program's time zones from the newest tzdata of Debian (needs apt-get and dpkg-deb; installs nothing)
-	go run ./internal/schedule/extract
-	go test ./internal/schedule -run TestZoneListIsCurrent -update
+	go run ./internal/base/schedule/extract
+	go test ./internal/base/schedule -run TestZoneListIsCurrent -update
 
 deps: ## install what the tests need and is missing (Debian packages, when allowed)
 	@bash .ci/deps

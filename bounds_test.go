@@ -13,14 +13,14 @@ import (
 // workers lists the semaphores of background work by function, each with the reason why one company cannot take all of it.
 // What a client or a company holds is bound by package share instead, whose table is in docs/reference/limits.md.
 var workers = map[string]string{
-	"internal/auth/hash.go newHasher":           "the hashes that run: a place in share.SignIns comes first",
-	"internal/catalog/poll.go poll":             "statuses of templates, each asked for within a time-out",
-	"internal/catalog/sync.go Sync":             "the senders of one company",
-	"internal/conversation/flowrounds.go times": "steps of flows that wait for nobody, and have a budget",
-	"internal/db/backlog.go start":              "admission to the next group commit, which takes all",
-	"internal/hook/lane.go deliver":             "events of one endpoint",
-	"internal/telephone/transfer.go connect":    "the two sides of one transfer",
-	"internal/telephone/take.go open":           "calls are looked up for a few seconds, before it is known whose they are",
+	"internal/account/auth/hash.go newHasher":        "the hashes that run: a place in share.SignIns comes first",
+	"internal/send/catalog/poll.go poll":             "statuses of templates, each asked for within a time-out",
+	"internal/send/catalog/sync.go Sync":             "the senders of one company",
+	"internal/talk/conversation/flowrounds.go times": "steps of flows that wait for nobody, and have a budget",
+	"internal/store/db/backlog.go start":             "admission to the next group commit, which takes all",
+	"internal/event/hook/lane.go deliver":            "events of one endpoint",
+	"internal/call/telephone/transfer.go connect":    "the two sides of one transfer",
+	"internal/call/telephone/take.go open":           "calls are looked up for a few seconds, before it is known whose they are",
 }
 
 // TestWhatIsHeldAtOnceHasAShare fails for a semaphore outside package share that is not the program's own work.

@@ -3,6 +3,6 @@
 //
 // It imports only the standard library and does no input or output.
 //
-// Requests are read by internal/request, schedules and time zones by internal/schedule, templates are compiled and filled by
-// internal/content.
+// Requests are read by internal/send/request, schedules and time zones by internal/base/schedule, templates are compiled and filled by
+// internal/base/content.
 package carillon

@@ -27,66 +27,66 @@ var layers = map[string]float64{
 	"deploy": 0,
 	"client": 20,
 
-	"internal/app":    1,
-	"internal/manual": 1.5,
-	"internal/mcp":    1.5,
+	"internal/app":         1,
+	"internal/edge/manual": 1.5,
+	"internal/edge/mcp":    1.5,
 
-	"internal/api":        2,
-	"internal/api/widget": 2,
-	"internal/api/panel":  2,
-	"internal/panel":      2,
+	"internal/edge/api":        2,
+	"internal/edge/api/widget": 2,
+	"internal/edge/api/panel":  2,
+	"internal/edge/panel":      2,
 
-	"internal/notify":       3,
-	"internal/bulk":         3,
-	"internal/person":       3,
-	"internal/call":         3,
-	"internal/catalog":      3,
-	"internal/chat":         3,
-	"internal/hook":         3,
-	"internal/flow":         3.7,
-	"internal/widget":       2,
-	"internal/conversation": 3,
-	"internal/messaging":    2.5,
-	"internal/auth":         3,
-	"internal/files":        3,
+	"internal/send/notify":       3,
+	"internal/send/bulk":         3,
+	"internal/talk/person":       3,
+	"internal/call":              3,
+	"internal/send/catalog":      3,
+	"internal/chat":              3,
+	"internal/event/hook":        3,
+	"internal/talk/flow":         3.7,
+	"internal/edge/widget":       2,
+	"internal/talk/conversation": 3,
+	"internal/talk/messaging":    2.5,
+	"internal/account/auth":      3,
+	"internal/talk/files":        3,
 
-	"internal/whatsapp":     4,
-	"internal/sip":          4.2,
-	"internal/rtp":          4.5,
-	"internal/telephone":    2.5,
-	"internal/agent":        4,
-	"internal/agent/openai": 3.5,
-	"internal/voice":        3.7,
-	"internal/voice/silero": 4,
-	"internal/voice/spoken": 4,
-	"internal/voice/espeak": 3.5,
-	"internal/voice/openai": 3.5,
-	"internal/voice/vosk":   3.5,
-	"internal/voice/sphinx": 3.5,
-	"internal/convai":       2.5,
-	"internal/audio":        9,
-	"internal/agent/espeak": 4,
-	"internal/knowledge":    4.5,
-	"internal/realtime":     4,
-	"internal/sandbox":      4,
+	"internal/send/whatsapp":   4,
+	"internal/call/sip":        4.2,
+	"internal/call/rtp":        4.5,
+	"internal/call/telephone":  2.5,
+	"internal/agent":           4,
+	"internal/agent/openai":    3.5,
+	"internal/voice":           3.7,
+	"internal/voice/silero":    4,
+	"internal/voice/spoken":    4,
+	"internal/voice/espeak":    3.5,
+	"internal/voice/openai":    3.5,
+	"internal/voice/vosk":      3.5,
+	"internal/voice/sphinx":    3.5,
+	"internal/voice/convai":    2.5,
+	"internal/base/audio":      9,
+	"internal/agent/espeak":    4,
+	"internal/agent/knowledge": 4.5,
+	"internal/event/realtime":  4,
+	"internal/send/sandbox":    4,
 
 	"internal/queue":            5,
 	"internal/queue/lane":       5,
 	"internal/queue/membership": 5,
-	"internal/limit":            5,
-	"internal/purge":            5,
+	"internal/account/limit":    5,
+	"internal/store/purge":      5,
 
-	"internal/request":     6,
-	"internal/mail":        6,
-	"internal/sso":         6,
-	"internal/sso/ssotest": 6,
+	"internal/send/request":        6,
+	"internal/account/mail":        6,
+	"internal/account/sso":         6,
+	"internal/account/sso/ssotest": 6,
 
 	"internal/store":              6,
 	"internal/store/accounts":     6,
 	"internal/store/addresses":    6,
 	"internal/store/audit":        6.75,
 	"internal/store/apicalls":     6.25,
-	"internal/activity":           5,
+	"internal/account/activity":   5,
 	"internal/store/templates":    6,
 	"internal/store/resources":    6,
 	"internal/store/suppressions": 6.25,
@@ -105,39 +105,39 @@ var layers = map[string]float64{
 	"internal/store/hooks":        6.2,
 	"internal/store/replies":      6.25,
 	"internal/store/work":         6.5,
-	"internal/redact":             9,
+	"internal/base/redact":        9,
 	"internal/store/seal":         8,
 	"internal/store/rank":         8,
 
-	"internal/egress":    6,
-	"internal/translate": 6,
-	"internal/httpio":    6,
+	"internal/base/egress":     6,
+	"internal/agent/translate": 6,
+	"internal/base/httpio":     6,
 
-	"internal/secret": 7,
-	"internal/sheet":  7,
-	"internal/number": 8,
-	"internal/share":  8,
+	"internal/base/secret": 7,
+	"internal/base/sheet":  7,
+	"internal/base/number": 8,
+	"internal/base/share":  8,
 
-	"internal/tracing": 7,
-	"internal/cache":   7,
-	"internal/db":      7,
-	"internal/config":  7,
-	"web":              7,
-	"docs":             9,
+	"internal/base/tracing": 7,
+	"internal/base/cache":   7,
+	"internal/store/db":     7,
+	"internal/base/config":  7,
+	"web":                   7,
+	"docs":                  9,
 
-	"internal/content":    8,
-	"internal/resource":   8,
-	"internal/call/dial":  8,
-	"internal/call/hours": 8,
-	"internal/jsonbody":   9,
-	"internal/cpu":        9,
-	"internal/need":       9,
-	"internal/schedule":   9,
-	"internal/provider":   9,
-	"internal/identity":   9,
-	"internal/language":   9,
+	"internal/base/content":  8,
+	"internal/base/resource": 8,
+	"internal/call/dial":     8,
+	"internal/base/hours":    8,
+	"internal/base/jsonbody": 9,
+	"internal/base/cpu":      9,
+	"internal/base/need":     9,
+	"internal/base/schedule": 9,
+	"internal/base/provider": 9,
+	"internal/base/identity": 9,
+	"internal/base/language": 9,
 
-	"internal/call/destination": 9,
+	"internal/base/destination": 9,
 
 	".": 10, // the root package
 }
@@ -148,7 +148,7 @@ const (
 )
 
 // wired are the packages that app alone imports: what they are is behind interfaces of the layers above.
-var wired = []string{"internal/whatsapp", "internal/sandbox"}
+var wired = []string{"internal/send/whatsapp", "internal/send/sandbox"}
 
 // noRoot is what the root package does without, for it does no input or output.
 var noRoot = []string{"database/sql", "io/fs", "net", "net/http", "os", "os/exec", "syscall"}
@@ -199,51 +199,51 @@ func TestLayersAreBrokenInEveryWay(t *testing.T) {
 		file, imports string
 		want          string // "" for allowed
 	}{
-		{"internal/api/notify.go", "carillon/internal/notify", ""},
-		{"internal/api/notify.go", "carillon", ""},
+		{"internal/edge/api/notify.go", "carillon/internal/send/notify", ""},
+		{"internal/edge/api/notify.go", "carillon", ""},
 		{"internal/queue/start.go", "carillon/internal/queue/lane", ""},
-		{"internal/app/app.go", "carillon/internal/sandbox", ""},
-		{"internal/app/app.go", "carillon/internal/config", ""},
+		{"internal/app/app.go", "carillon/internal/send/sandbox", ""},
+		{"internal/app/app.go", "carillon/internal/base/config", ""},
 		{"internal/store/store.go", "database/sql", ""},
 		{"internal/store/storetest/suite.go", "database/sql", ""},
 		{"internal/store/storetest/suite.go", "carillon/internal/store", ""},
 		{"internal/store/sqlite_test.go", "carillon/internal/store/storetest", ""},
-		{"internal/notify/notify_test.go", "carillon/internal/store/storetest", ""},
-		{"internal/notify/notify_test.go", "carillon/internal/notify", ""},
-		{"internal/notify/notify_test.go", "carillon/internal/sandbox", ""},
+		{"internal/send/notify/notify_test.go", "carillon/internal/store/storetest", ""},
+		{"internal/send/notify/notify_test.go", "carillon/internal/send/notify", ""},
+		{"internal/send/notify/notify_test.go", "carillon/internal/send/sandbox", ""},
 		{"cmd/carillon/main.go", "carillon/internal/app", ""},
 		{"cmd/carillon/main.go", "carillon/cmd/carillon/table", ""},
-		{"e2e/send_test.go", "carillon/internal/whatsapp/graphtest", ""},
+		{"e2e/send_test.go", "carillon/internal/send/whatsapp/graphtest", ""},
 		{"number.go", "strings", ""},
 		{"number_test.go", "pgregory.net/rapid", ""},
 
-		{"internal/store/store.go", "carillon/internal/notify", "layer 6 imports carillon/internal/notify of layer 3"},
-		{"internal/store/store_test.go", "carillon/internal/notify", "layer 6 imports carillon/internal/notify of layer 3"},
+		{"internal/store/store.go", "carillon/internal/send/notify", "layer 6 imports carillon/internal/send/notify of layer 3"},
+		{"internal/store/store_test.go", "carillon/internal/send/notify", "layer 6 imports carillon/internal/send/notify of layer 3"},
 		{"internal/store/storetest/suite.go", "carillon/internal/queue", "layer 6 imports carillon/internal/queue of layer 5"},
 		{"internal/queue/lane/lane.go", "carillon/internal/queue", "layer 5 imports carillon/internal/queue of layer 5"},
 		{"internal/queue/lane/lane.go", "carillon/internal/queue/membership", "layer 5 imports carillon/internal/queue/membership of layer 5"},
-		{"internal/notify/notify.go", "carillon/internal/queue/lane", ""},
-		{"internal/notify/notify.go", "carillon/internal/catalog", "layer 3 imports carillon/internal/catalog of layer 3"},
-		{"internal/notify/notify_test.go", "carillon/internal/catalog", "layer 3 imports carillon/internal/catalog of layer 3"},
+		{"internal/send/notify/notify.go", "carillon/internal/queue/lane", ""},
+		{"internal/send/notify/notify.go", "carillon/internal/send/catalog", "layer 3 imports carillon/internal/send/catalog of layer 3"},
+		{"internal/send/notify/notify_test.go", "carillon/internal/send/catalog", "layer 3 imports carillon/internal/send/catalog of layer 3"},
 		{"internal/app/app.go", "carillon/cmd/carillon", "layer 1 imports carillon/cmd/carillon of layer 0"},
-		{"internal/notify/notify.go", "carillon/internal/sandbox", "only internal/app wires carillon/internal/sandbox"},
-		{"internal/api/callback.go", "carillon/internal/whatsapp", "only internal/app wires carillon/internal/whatsapp"},
-		{"cmd/carillon/main.go", "carillon/internal/sandbox", "only internal/app wires carillon/internal/sandbox"},
-		{"internal/notify/notify.go", "carillon/internal/store/storetest", "carillon/internal/store/storetest is for tests"},
+		{"internal/send/notify/notify.go", "carillon/internal/send/sandbox", "only internal/app wires carillon/internal/send/sandbox"},
+		{"internal/edge/api/callback.go", "carillon/internal/send/whatsapp", "only internal/app wires carillon/internal/send/whatsapp"},
+		{"cmd/carillon/main.go", "carillon/internal/send/sandbox", "only internal/app wires carillon/internal/send/sandbox"},
+		{"internal/send/notify/notify.go", "carillon/internal/store/storetest", "carillon/internal/store/storetest is for tests"},
 		{"internal/store/store.go", "carillon/internal/store/storetest", "carillon/internal/store/storetest is for tests"},
 		{"cmd/carillon/main.go", "carillon/internal/store/storetest", "carillon/internal/store/storetest is for tests"},
 		{"e2e/send_test.go", "carillon/bench", "carillon/bench is not in the table of layers"},
 		{"internal/utils/utils.go", "strings", "internal/utils is not in the table of layers"},
 		{"tools/gen.go", "strings", "tools is not in the table of layers"},
-		{"internal/api/notify.go", "carillon/internal/utils", "carillon/internal/utils is not in the table of layers"},
-		{"internal/notify/notify.go", "database/sql", "database/sql belongs to internal/db and internal/store"},
-		{"internal/notify/notify.go", "database/sql/driver", "database/sql/driver belongs to internal/db and internal/store"},
-		{"internal/app/app_test.go", "database/sql", "database/sql belongs to internal/db and internal/store"},
-		{"internal/jsonbody/parse.go", "carillon/internal/content", "layer 9 imports carillon/internal/content of layer 8"},
-		{"internal/content/fill.go", "carillon/internal/request", "layer 8 imports carillon/internal/request of layer 6"},
+		{"internal/edge/api/notify.go", "carillon/internal/utils", "carillon/internal/utils is not in the table of layers"},
+		{"internal/send/notify/notify.go", "database/sql", "database/sql belongs to internal/store/db and internal/store"},
+		{"internal/send/notify/notify.go", "database/sql/driver", "database/sql/driver belongs to internal/store/db and internal/store"},
+		{"internal/app/app_test.go", "database/sql", "database/sql belongs to internal/store/db and internal/store"},
+		{"internal/base/jsonbody/parse.go", "carillon/internal/base/content", "layer 9 imports carillon/internal/base/content of layer 8"},
+		{"internal/base/content/fill.go", "carillon/internal/send/request", "layer 8 imports carillon/internal/send/request of layer 6"},
 		{"number.go", "github.com/google/uuid", "the root package imports the standard library alone, not github.com/google/uuid"},
-		{"number.go", "carillon/internal/config", "the root package imports the standard library alone, not carillon/internal/config"},
-		{"number_test.go", "carillon/internal/config", "layer 10 imports carillon/internal/config of layer 7"},
+		{"number.go", "carillon/internal/base/config", "the root package imports the standard library alone, not carillon/internal/base/config"},
+		{"number_test.go", "carillon/internal/base/config", "layer 10 imports carillon/internal/base/config of layer 7"},
 		{"number.go", "net/http", "the root package does no I/O, and imports net/http"},
 	} {
 		var want []string
@@ -260,11 +260,11 @@ func TestLayersAreBrokenInEveryWay(t *testing.T) {
 func TestTimeZonesAreThoseOfPackageSchedule(t *testing.T) {
 	for _, s := range sources(t) {
 		if slices.Contains(s.imports, "time/tzdata") {
-			t.Errorf("%s imports time/tzdata: time zones are those of internal/schedule", s.file)
+			t.Errorf("%s imports time/tzdata: time zones are those of internal/base/schedule", s.file)
 		}
 		ast.Inspect(s.parsed, func(n ast.Node) bool {
 			if x, ok := n.(*ast.SelectorExpr); ok && x.Sel.Name == "LoadLocation" {
-				t.Errorf("%s calls LoadLocation: time zones are those of internal/schedule", s.file)
+				t.Errorf("%s calls LoadLocation: time zones are those of internal/base/schedule", s.file)
 			}
 			return true
 		})
@@ -302,8 +302,8 @@ func broken(s source, imported string) string {
 		return brokenInside(s, imported)
 	}
 	if (imported == "database/sql" || strings.HasPrefix(imported, "database/sql/")) &&
-		!s.within("internal/db") && !s.within("internal/store") && !s.within("e2e") {
-		return imported + " belongs to internal/db and internal/store"
+		!s.within("internal/store/db") && !s.within("internal/store") && !s.within("e2e") {
+		return imported + " belongs to internal/store/db and internal/store"
 	}
 	return ""
 }

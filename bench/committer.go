@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"carillon/internal/db"
 	"carillon/internal/store"
+	"carillon/internal/store/db"
 )
 
 // measureCommitter has 64 writers store single rows through the group commit, as operations that the store does not know.

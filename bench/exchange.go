@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/net/ipv4"
 
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 )
 
 const (

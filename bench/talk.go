@@ -19,7 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"carillon/bench/load"
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 	"carillon/internal/voice/voicetest"
 )
 

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"carillon/bench/load"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // helpers are what this program does in other processes, by the argument that selects it.

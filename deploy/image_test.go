@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/config"
-	"carillon/internal/need"
+	"carillon/internal/base/config"
+	"carillon/internal/base/need"
 )
 
 // user is the one that the image names.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/config"
-	"carillon/internal/need"
+	"carillon/internal/base/config"
+	"carillon/internal/base/need"
 )
 
 // unit reads a unit file: the values of each key, in the file's order.

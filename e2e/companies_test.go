@@ -16,8 +16,8 @@ import (
 
 	"carillon"
 	"carillon/internal/app"
-	"carillon/internal/content"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/base/content"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // The companies of testdata/companies.yaml.

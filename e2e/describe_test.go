@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/api"
+	"carillon/internal/edge/api"
 )
 
 // forPages matches what is not part of the interface: what browsers load, the panel's API, and the questions that browsers

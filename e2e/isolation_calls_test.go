@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/auth"
-	"carillon/internal/httpio"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
 )
 
 // kind is what a call of another company's may be answered.

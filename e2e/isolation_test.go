@@ -14,8 +14,8 @@ import (
 
 	"carillon"
 	"carillon/internal/app"
-	"carillon/internal/httpio"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/base/httpio"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // TestCompaniesAreKeptApart takes every route that the router has, every id of Alpha and every credential of Beta.

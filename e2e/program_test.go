@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"carillon/e2e/instance"
-	"carillon/internal/api"
-	"carillon/internal/api/apitest"
 	"carillon/internal/app"
-	"carillon/internal/need"
+	"carillon/internal/base/need"
+	"carillon/internal/edge/api"
+	"carillon/internal/edge/api/apitest"
 	"carillon/internal/store/storetest"
 )
 

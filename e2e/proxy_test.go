@@ -29,7 +29,7 @@ import (
 	"github.com/coder/websocket"
 
 	"carillon/e2e/instance"
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 )
 
 const (

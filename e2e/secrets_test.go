@@ -16,7 +16,7 @@ import (
 
 	"carillon"
 	"carillon/internal/app"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // logged gathers what a program logs, down to the finest.

@@ -11,7 +11,7 @@ import (
 	"carillon/client"
 	"carillon/internal/agent"
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 type agentsCommand struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/config"
-	"carillon/internal/schedule"
+	"carillon/internal/base/config"
+	"carillon/internal/base/schedule"
 )
 
 func (r result) want(t *testing.T, code int, stdout, stderr string) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"carillon"
-	"carillon/internal/number"
-	"carillon/internal/sheet"
+	"carillon/internal/base/number"
+	"carillon/internal/base/sheet"
 )
 
 // typedNumber is a phone number of a flag or an argument, written as people write numbers.

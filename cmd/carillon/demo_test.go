@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 // demo runs `carillon serve --demo` with further flags until the test ends and gives its ready file.

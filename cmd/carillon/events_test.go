@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 )
 
 // listener is a program that gets events, each of which it verifies by hand.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/config"
-	"carillon/internal/need"
+	"carillon/internal/base/config"
+	"carillon/internal/base/need"
 )
 
 // TestDevelopersGuideRuns runs every command of the guide against the demo, in the order of the page.

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"carillon/internal/schedule"
+	"carillon/internal/base/schedule"
 )
 
 func main() {

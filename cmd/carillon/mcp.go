@@ -13,8 +13,8 @@ import (
 
 	"carillon/client"
 	"carillon/internal/app"
-	"carillon/internal/config"
-	"carillon/internal/mcp"
+	"carillon/internal/base/config"
+	"carillon/internal/edge/mcp"
 )
 
 type mcpCommand struct {

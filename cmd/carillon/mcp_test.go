@@ -22,9 +22,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"carillon/client"
-	"carillon/internal/config"
-	"carillon/internal/mcp"
-	"carillon/internal/need"
+	"carillon/internal/base/config"
+	"carillon/internal/base/need"
+	"carillon/internal/edge/mcp"
 )
 
 // TestMain makes the test's program the command line itself, where an assistant starts it as a process.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/config"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/base/config"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // restoreSetup has two companies behind one channel.

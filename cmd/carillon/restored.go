@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 type sendCommand struct {

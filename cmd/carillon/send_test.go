@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store"
 )
 

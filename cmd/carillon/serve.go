@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 type serveCommand struct {

@@ -9,7 +9,7 @@ import (
 
 	"carillon/client"
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 // server is the address of the program. Without one the ready file has it, and the demo's key.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 type usersCommand struct {

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 
 	"carillon/internal/app"
-	"carillon/internal/schedule"
+	"carillon/internal/base/schedule"
 )
 
 type versionCommand struct{ jsonFlag }

@@ -77,7 +77,7 @@ func shipped() []string {
 	return []string{
 		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md", "bench/notes.md", "bench/method.md",
 		"clients/typescript/README.md", "e2e/clients/scenarios.json",
-		"e2e/faults/ledger.md", "internal/api/openapi.yaml", "internal/config/demo.yaml", "internal/config/testdata/provision.example.yaml",
+		"e2e/faults/ledger.md", "internal/edge/api/openapi.yaml", "internal/base/config/demo.yaml", "internal/base/config/testdata/provision.example.yaml",
 	}
 }
 

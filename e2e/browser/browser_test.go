@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 	"carillon/web"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 )
 
 // maxEntry bounds the run of an entry: one that takes longer hangs.

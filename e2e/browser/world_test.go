@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"carillon/e2e/instance"
+	"carillon/internal/account/sso/ssotest"
 	"carillon/internal/app"
-	"carillon/internal/config"
-	"carillon/internal/sip"
-	"carillon/internal/sso/ssotest"
+	"carillon/internal/base/config"
+	"carillon/internal/call/sip"
+	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/voice/voicetest"
-	"carillon/internal/whatsapp/graphtest"
 )
 
 // world is the surroundings of an entry: a program with the demo, and a server that makes objects on request. The goroutine of the
@@ -90,7 +90,7 @@ func (w *world) company(r *http.Request) any {
 		text = demoKey.ReplaceAllString(text, "${1}"+n)
 		return demoEmail.ReplaceAllString(text, "@demo-"+n+".test")
 	}
-	text, err := os.ReadFile("../../internal/config/demo.yaml")
+	text, err := os.ReadFile("../../internal/base/config/demo.yaml")
 	if err != nil {
 		w.t.Fatal(err)
 	}

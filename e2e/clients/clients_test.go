@@ -22,7 +22,7 @@ import (
 	"carillon/client"
 	"carillon/e2e/instance"
 	"carillon/internal/app"
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 )
 
 type scenario struct {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"carillon/e2e/instance"
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 )
 
 // errorsOf are the errors that a page shows on purpose, in their order.

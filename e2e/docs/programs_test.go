@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 )
 
 // TestProgramsOfThePagesCompile has each language's own tools read what is no command.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/api"
-	"carillon/internal/need"
+	"carillon/internal/base/need"
+	"carillon/internal/edge/api"
 )
 
 // operation is an operation of the reference, as its page shows it.

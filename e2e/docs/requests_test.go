@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
-	"carillon/internal/need"
+	"carillon/internal/base/config"
+	"carillon/internal/base/need"
 )
 
 // responds finds what a page says of the response to the request before it.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
+	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store/rank"
-	"carillon/internal/whatsapp/graphtest"
 )
 
 // timing is when the channel reports what became of a message.

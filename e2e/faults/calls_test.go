@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 	"carillon/internal/store/storetest"
 )
 

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 )
 
 // The machine's clock is everybody's, so the program gets one of its own: it is built from its unchanged source with a

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/sip"
+	"carillon/internal/call/sip"
 )
 
 // exchange is a telephone company, which all nodes place their calls with. It counts the calls that reach it: those of each number,

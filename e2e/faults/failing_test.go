@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/provider"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/base/provider"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // failures are the ways that a provider fails in.

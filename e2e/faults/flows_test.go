@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
+	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store"
 	"carillon/internal/store/runs"
 	"carillon/internal/store/storetest"
-	"carillon/internal/whatsapp/graphtest"
 )
 
 const flowsProvision = `companies:

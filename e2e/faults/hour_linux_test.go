@@ -22,8 +22,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"carillon/internal/need"
-	"carillon/internal/sip"
+	"carillon/internal/base/need"
+	"carillon/internal/call/sip"
 )
 
 var hostileTime = flag.Duration("faults.hostile", 10*time.Minute, "how long the hostile hour lasts")

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/conversation"
-	"carillon/internal/identity"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/base/identity"
+	"carillon/internal/send/whatsapp/graphtest"
+	"carillon/internal/talk/conversation"
 )
 
 // callback is one of the channel, with samples that people write.

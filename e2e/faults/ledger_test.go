@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/rank"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/provider"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/base/provider"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // bulk is an ask for many messages of one sender, whose texts all differ.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // unknownAfter is how long an unknown outcome waits for a callback.

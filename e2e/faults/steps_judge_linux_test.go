@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/flow"
+	"carillon/internal/talk/flow"
 )
 
 // shownRun is a run as the panel shows it.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/flow"
+	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store/storetest"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/talk/flow"
 )
 
 const stepsProvision = `companies:

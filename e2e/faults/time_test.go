@@ -3,7 +3,7 @@ package faults
 import (
 	"time"
 
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 )
 
 // startedWithin holds each message that was posted once to its due time: never before it, and not later than this. Asks

@@ -20,8 +20,8 @@ import (
 
 	"carillon/e2e/instance"
 	"carillon/internal/app"
-	"carillon/internal/audio"
-	"carillon/internal/need"
+	"carillon/internal/base/audio"
+	"carillon/internal/base/need"
 	"carillon/internal/store/storetest"
 	"carillon/internal/voice/voicetest"
 )

@@ -23,13 +23,13 @@ import (
 	"carillon"
 	"carillon/e2e/instance"
 	"carillon/internal/app"
-	"carillon/internal/audio"
-	"carillon/internal/config"
-	"carillon/internal/need"
-	"carillon/internal/rtp"
-	"carillon/internal/sip"
+	"carillon/internal/base/audio"
+	"carillon/internal/base/config"
+	"carillon/internal/base/need"
+	"carillon/internal/call/rtp"
+	"carillon/internal/call/sip"
+	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/voice/voicetest"
-	"carillon/internal/whatsapp/graphtest"
 )
 
 // A flow is walked over every channel: on WhatsApp, in the chat widget, by voice in a browser, typed and spoken there, and on calls by

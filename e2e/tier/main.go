@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 	"carillon/internal/store/storetest"
 )
 

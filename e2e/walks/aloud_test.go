@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/conversation"
+	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"carillon"
 	"carillon/internal/call/dial"
-	"carillon/internal/rtp"
-	"carillon/internal/rtp/rtptest"
-	"carillon/internal/sip"
-	"carillon/internal/telephone"
+	"carillon/internal/call/rtp"
+	"carillon/internal/call/rtp/rtptest"
+	"carillon/internal/call/sip"
+	"carillon/internal/call/telephone"
 )
 
 // callee is called over SIP, talks over RTP and presses keys by RFC 4733, in a network in memory.

@@ -13,12 +13,12 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
-	"carillon/internal/conversation"
-	"carillon/internal/flow"
-	"carillon/internal/realtime"
+	"carillon/internal/event/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/storetest"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/flow"
 )
 
 const (

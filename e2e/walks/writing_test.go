@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/conversation"
-	"carillon/internal/files"
-	"carillon/internal/identity"
-	"carillon/internal/messaging"
-	"carillon/internal/provider"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/files"
+	"carillon/internal/talk/messaging"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"unicode/utf8"
 
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 )
 
 // Agent is a virtual agent of a company.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
 )
 
 // Builtin is the thinker that needs no other service. It answers a question with the passage of the agent's knowledge that

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
 )
 
 func TestSmallTalkIsNoQuestion(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
 )
 
 // Value is something that a conversation found out.

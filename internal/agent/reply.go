@@ -3,7 +3,7 @@ package agent
 import (
 	"context"
 
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
 )
 
 // Request is what an agent is asked to respond to: a conversation whose last turn is the contact's.

@@ -9,7 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 )
 
 // DefaultElevenLabs is where ElevenLabs' interface is.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/internal/knowledge"
-	"carillon/internal/language"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/base/language"
 )
 
 // texts are what the built-in thinker says in one language.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 )
 
 // ClientTool is something that the page of a widget does for the agent.

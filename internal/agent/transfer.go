@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/knowledge"
-	"carillon/internal/number"
-	"carillon/internal/resource"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/base/number"
+	"carillon/internal/base/resource"
 )
 
 // Transfer is a number that an agent transfers calls to.

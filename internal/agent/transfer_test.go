@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
 )
 
 func TestATransferIsWantedByWholeWords(t *testing.T) {

@@ -3,7 +3,7 @@ package agent
 import (
 	"cmp"
 
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 )
 
 // Voice is how an agent speaks and what understands speech.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/netip"
 
-	"carillon/internal/activity"
-	"carillon/internal/httpio"
+	"carillon/internal/account/activity"
+	"carillon/internal/base/httpio"
 )
 
 // newActivity builds what companies see of their calls of the interface, and its metrics.

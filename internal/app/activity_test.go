@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store"
 	"carillon/internal/store/apicalls"
 )

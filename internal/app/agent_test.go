@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 // exchange says something in a chat and returns the agent's answer.

@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 
 	"carillon/internal/agent"
-	"carillon/internal/config"
-	"carillon/internal/flow"
-	"carillon/internal/hook"
-	"carillon/internal/knowledge"
-	"carillon/internal/resource"
-	"carillon/internal/schedule"
-	"carillon/internal/secret"
-	"carillon/internal/sip"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/base/config"
+	"carillon/internal/base/resource"
+	"carillon/internal/base/schedule"
+	"carillon/internal/base/secret"
+	"carillon/internal/call/sip"
+	"carillon/internal/edge/widget"
+	"carillon/internal/event/hook"
+	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
-	"carillon/internal/whatsapp"
-	"carillon/internal/widget"
+	"carillon/internal/talk/flow"
 )
 
 // provision applies the set-up files and, with --demo, the demo, before anything is served.

@@ -17,7 +17,7 @@ import (
 
 	"carillon"
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store/storetest"
 )
 

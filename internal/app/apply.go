@@ -11,9 +11,9 @@ import (
 	"net"
 	"net/http"
 
-	"carillon/internal/auth"
-	"carillon/internal/config"
-	"carillon/internal/limit"
+	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
+	"carillon/internal/base/config"
 	"carillon/internal/store"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"carillon"
-	"carillon/internal/bulk"
-	"carillon/internal/notify"
+	"carillon/internal/send/bulk"
+	"carillon/internal/send/notify"
 )
 
 // newBulk builds the jobs that send to the people of files.

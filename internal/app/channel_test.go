@@ -16,9 +16,9 @@ import (
 
 	"carillon"
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
+	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store/storetest"
-	"carillon/internal/whatsapp/graphtest"
 )
 
 // channelTemplates are of all component kinds, as the set-up and the stand-in both know them.

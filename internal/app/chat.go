@@ -7,14 +7,14 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
-	"carillon/internal/api"
-	"carillon/internal/conversation"
-	"carillon/internal/httpio"
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/api"
+	"carillon/internal/edge/widget"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/questions"
-	"carillon/internal/widget"
+	"carillon/internal/talk/conversation"
 	"carillon/web"
 )
 

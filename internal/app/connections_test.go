@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 // dialFrom connects from an address of the loopback network.

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 func TestTheDemosPageHasItsChatOnIt(t *testing.T) {

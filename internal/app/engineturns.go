@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"carillon"
+	"carillon/internal/account/limit"
 	"carillon/internal/agent"
-	"carillon/internal/limit"
 )
 
 // companies reads a company's limits; *store.Store does.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/account/limit"
 	"carillon/internal/agent"
-	"carillon/internal/limit"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )

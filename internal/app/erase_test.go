@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"carillon/internal/app"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // What a person did with the program in many ways is in the archive, and after an erasure in no byte of its data.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store/storetest"
 )
 

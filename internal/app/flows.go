@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/conversation"
-	"carillon/internal/egress"
-	"carillon/internal/flow"
-	"carillon/internal/notify"
-	"carillon/internal/secret"
+	"carillon/internal/base/egress"
+	"carillon/internal/base/secret"
+	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/flow"
 )
 
 const (

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/conversation"
-	"carillon/internal/flow"
-	"carillon/internal/secret"
+	"carillon/internal/base/secret"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/flow"
 )
 
 // request has the effects of flows ask a server, and returns the status that the flow gets and what its run shows.

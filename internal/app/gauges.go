@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
+	"carillon/internal/call/rtp"
 	"carillon/internal/queue"
-	"carillon/internal/rtp"
 	"carillon/internal/store/work"
 )
 

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/auth"
-	"carillon/internal/config"
-	"carillon/internal/cpu"
-	"carillon/internal/egress"
-	"carillon/internal/hook"
-	"carillon/internal/mail"
+	"carillon/internal/account/auth"
+	"carillon/internal/account/mail"
+	"carillon/internal/base/config"
+	"carillon/internal/base/cpu"
+	"carillon/internal/base/egress"
+	"carillon/internal/event/hook"
 )
 
 // hookConnections are kept open to an endpoint of events.

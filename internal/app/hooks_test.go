@@ -14,7 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store/storetest"
 )
 

@@ -19,9 +19,9 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
-	"carillon/internal/hook"
-	"carillon/internal/need"
+	"carillon/internal/base/config"
+	"carillon/internal/base/need"
+	"carillon/internal/event/hook"
 )
 
 // delivery is a request that an endpoint received, or what somebody made of one, and whether it is to pass with a secret.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"carillon/internal/app"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // What a person says to a flow is a value: in a template, in a request's path, header and body, and in what is said.

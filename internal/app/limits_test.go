@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 // limited is a server whose connections are bounded, and whose clients may take their time.

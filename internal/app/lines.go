@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/panel"
-	"carillon/internal/sandbox"
-	"carillon/internal/sip"
+	"carillon/internal/call/sip"
+	"carillon/internal/call/telephone"
+	"carillon/internal/edge/panel"
+	"carillon/internal/send/sandbox"
 	"carillon/internal/store"
-	"carillon/internal/telephone"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/config"
-	"carillon/internal/identity"
+	"carillon/internal/base/config"
+	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"

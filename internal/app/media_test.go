@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 // sendFile posts a file to a route, with a token where there is one, and returns the status and the response.

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/identity"
-	"carillon/internal/messaging"
-	"carillon/internal/notify"
-	"carillon/internal/provider"
-	"carillon/internal/sandbox"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+	"carillon/internal/send/notify"
+	"carillon/internal/send/sandbox"
+	"carillon/internal/send/whatsapp"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/suppressions"
-	"carillon/internal/whatsapp"
+	"carillon/internal/talk/messaging"
 )
 
 // newMessaging builds what holds conversations over messaging channels.

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"carillon"
-	"carillon/internal/messaging"
-	"carillon/internal/sandbox"
-	"carillon/internal/whatsapp"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/send/sandbox"
+	"carillon/internal/send/whatsapp"
+	"carillon/internal/send/whatsapp/graphtest"
+	"carillon/internal/talk/messaging"
 )
 
 func TestChannelsSayWhichFilesThereAreNot(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"carillon"
+	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/provider"
 	"carillon/internal/call"
-	"carillon/internal/config"
-	"carillon/internal/httpio"
-	"carillon/internal/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"

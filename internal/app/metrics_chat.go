@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/internal/flow"
 	"carillon/internal/store/chats"
+	"carillon/internal/talk/flow"
 )
 
 // chatMetrics are the metrics of conversations that are counted as they happen.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/internal/hook"
+	"carillon/internal/event/hook"
 )
 
 // hookMetrics are the metrics of events that are sent to endpoints.

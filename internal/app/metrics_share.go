@@ -1,6 +1,6 @@
 package app
 
-import "carillon/internal/share"
+import "carillon/internal/base/share"
 
 //nolint:gochecknoglobals // descriptions, read only
 var (

@@ -16,9 +16,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"carillon"
-	"carillon/internal/config"
-	"carillon/internal/httpio"
-	"carillon/internal/provider"
+	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"carillon"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store/storetest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // outageEvery is the interval at which a database that is away is asked whether it is back.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 func TestAnOutageOfTheDatabaseIsTwoLines(t *testing.T) {

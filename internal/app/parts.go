@@ -9,12 +9,12 @@ import (
 	"slices"
 
 	"carillon"
-	"carillon/internal/api"
-	"carillon/internal/egress"
-	"carillon/internal/panel"
-	"carillon/internal/provider"
-	"carillon/internal/sip"
-	"carillon/internal/whatsapp"
+	"carillon/internal/base/egress"
+	"carillon/internal/base/provider"
+	"carillon/internal/call/sip"
+	"carillon/internal/edge/api"
+	"carillon/internal/edge/panel"
+	"carillon/internal/send/whatsapp"
 )
 
 // Adapters between parts that do not import each other.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"carillon/internal/app"
-	"carillon/internal/whatsapp/graphtest"
+	"carillon/internal/send/whatsapp/graphtest"
 )
 
 // A notification goes to the number as it is dialled, and the reply comes from the form that the channel has.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/internal/purge"
 	"carillon/internal/store"
+	"carillon/internal/store/purge"
 )
 
 // newPurge builds the purge of old data and its metrics.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/cache"
-	"carillon/internal/config"
+	"carillon/internal/base/cache"
+	"carillon/internal/base/config"
 	"carillon/internal/queue"
 	"carillon/internal/queue/membership"
 	"carillon/internal/store"

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 func TestReadinessChecksRunOnceASecond(t *testing.T) {

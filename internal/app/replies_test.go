@@ -22,9 +22,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
+	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store/storetest"
-	"carillon/internal/whatsapp/graphtest"
 )
 
 // person writes to a number of a company over the channel, and gets what is sent to them.

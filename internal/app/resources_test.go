@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 func TestResourcesOfTheExampleAreRead(t *testing.T) {
-	text, err := os.ReadFile("../config/testdata/provision.example.yaml")
+	text, err := os.ReadFile("../base/config/testdata/provision.example.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"carillon/internal/widget"
+	"carillon/internal/edge/widget"
 )
 
 // Time limits of a connection, for clients that send or read slowly.

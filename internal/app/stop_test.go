@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 // A client that holds a request must not use up the time that sends in flight have to land: the supervisor kills soon

@@ -11,11 +11,11 @@ import (
 
 	"carillon"
 	"carillon/internal/call/dial"
-	"carillon/internal/sandbox"
-	"carillon/internal/sip"
+	"carillon/internal/call/sip"
+	"carillon/internal/call/telephone"
+	"carillon/internal/send/sandbox"
 	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
-	"carillon/internal/telephone"
 )
 
 // openTelephone opens what calls are placed and taken with: the SIP user agent of this node, and the sandbox's phone.

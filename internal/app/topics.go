@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
-	"carillon/internal/realtime"
 	"carillon/internal/store"
 )
 

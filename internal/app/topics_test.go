@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
-	"carillon/internal/realtime"
 )
 
 func TestWakesAreUnderstoodByTheOtherNode(t *testing.T) {

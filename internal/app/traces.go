@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/httpio"
-	"carillon/internal/notify"
-	"carillon/internal/provider"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/provider"
+	"carillon/internal/base/tracing"
+	"carillon/internal/send/notify"
 	"carillon/internal/store"
-	"carillon/internal/tracing"
 )
 
 func (a *App) observe(ctx context.Context, x httpio.Response) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"carillon/internal/app"
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 // collector accepts traces as OTLP over HTTP in JSON.

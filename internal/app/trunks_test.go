@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/sip"
+	"carillon/internal/call/sip"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )

@@ -9,8 +9,8 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/agent/openai"
-	"carillon/internal/config"
-	"carillon/internal/resource"
+	"carillon/internal/base/config"
+	"carillon/internal/base/resource"
 	"carillon/internal/voice/sphinx"
 )
 

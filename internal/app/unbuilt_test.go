@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 	"carillon/internal/store"
 )
 
@@ -56,7 +56,7 @@ func TestApplyWarnsOncePerApply(t *testing.T) {
 	if err := os.WriteFile(far, []byte("companies:\n  - name: Far\n    senders: [{id: far, number: \"15555550177\", channel: voice, provider: twilio}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := config.Config{Data: t.TempDir(), Provision: []string{"../config/testdata/provision.example.yaml", far}}
+	cfg := config.Config{Data: t.TempDir(), Provision: []string{"../base/config/testdata/provision.example.yaml", far}}
 	var last store.Summary
 	for range 2 {
 		log.Reset()

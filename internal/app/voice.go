@@ -3,14 +3,14 @@ package app
 import (
 	"context"
 
-	"carillon/internal/conversation"
-	"carillon/internal/panel"
+	"carillon/internal/edge/panel"
+	"carillon/internal/edge/widget"
+	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
 	"carillon/internal/voice/espeak"
 	"carillon/internal/voice/openai"
 	"carillon/internal/voice/sphinx"
 	"carillon/internal/voice/vosk"
-	"carillon/internal/widget"
 )
 
 // newVoices builds what talks with people aloud. The speaker of espeak-ng, which needs no other service, stands in for those that

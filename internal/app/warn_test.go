@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/config"
+	"carillon/internal/base/config"
 )
 
 func TestStartWarnsOfAnOpenMasterKeyAndAPublicDemo(t *testing.T) {

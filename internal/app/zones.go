@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"carillon/internal/config"
-	"carillon/internal/schedule"
+	"carillon/internal/base/config"
+	"carillon/internal/base/schedule"
 )
 
 // useZones replaces the program's time zones with the operator's, where there are any.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/config"
-	"carillon/internal/schedule"
+	"carillon/internal/base/config"
+	"carillon/internal/base/schedule"
 )
 
 func TestStartWarnsOfOldTimeZones(t *testing.T) {
@@ -46,7 +46,7 @@ func TestStartWarnsOfOldTimeZones(t *testing.T) {
 // oldZones is an operator's file: the program's zones as 2024a of February 2024, and America/Vancouver in Japan.
 func oldZones(t *testing.T) string {
 	t.Helper()
-	own, err := zip.OpenReader("../schedule/zones/zoneinfo.zip")
+	own, err := zip.OpenReader("../base/schedule/zones/zoneinfo.zip")
 	if err != nil {
 		t.Fatal(err)
 	}

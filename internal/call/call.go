@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/share"
 	"carillon/internal/call/dial"
 	"carillon/internal/queue"
-	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 )

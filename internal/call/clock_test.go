@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/hours"
+	"carillon/internal/base/schedule"
 	"carillon/internal/call/dial"
-	"carillon/internal/call/hours"
-	"carillon/internal/schedule"
 	"carillon/internal/store"
 )
 

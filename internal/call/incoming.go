@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/share"
 	"carillon/internal/call/dial"
-	"carillon/internal/share"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 )

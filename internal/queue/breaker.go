@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/queue/lane"
 	"carillon/internal/store/work"
 )

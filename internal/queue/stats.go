@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/queue/lane"
 	"carillon/internal/store/work"
 )

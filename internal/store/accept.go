@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/db"
 	"carillon/internal/store/rank"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/db"
 	"carillon/internal/store/apicalls"
+	"carillon/internal/store/db"
 )
 
 // APICalls are the tables of what is kept of calls of the interface.

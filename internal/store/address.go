@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // DropAddresses deletes signed addresses that expired before an instant, at most `most` of them.

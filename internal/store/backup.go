@@ -14,7 +14,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // The writer's connection copies SQLite's pages: its own writes also reach the pages already copied, so the copy is the

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/work"
 )
 

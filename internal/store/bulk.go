@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/internal/db"
 	"carillon/internal/store/bulk"
+	"carillon/internal/store/db"
 )
 
 // Bulk are the jobs that send to the people of a file.

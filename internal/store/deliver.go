@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"

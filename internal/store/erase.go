@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 	"carillon/internal/store/people"
 	"carillon/internal/store/rank"

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // DropFiles deletes up to `most` files, with their bytes, that have expired.

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"carillon/internal/db"
 	"carillon/internal/store"
+	"carillon/internal/store/db"
 )
 
 // TestADataFolderMayHaveAnyName opens a database in a folder whose name has characters that mean something in a URI.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // DropInbound deletes messages that people wrote to senders before an instant and that wait for nothing, at most `most` of them. Until

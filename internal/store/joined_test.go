@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"carillon"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 )

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/identity"
-	"carillon/internal/share"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/share"
+	"carillon/internal/store/db"
 )
 
 // Filter narrows a company's list of notifications; zero values do not filter.

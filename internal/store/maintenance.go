@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // Maintenance is a window in which the interface responds with 503; zero means none.

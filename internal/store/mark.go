@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Mark makes a restored database safe to start on. Messages may have been sent since the backup that this database does not

@@ -8,7 +8,7 @@ import (
 	"path"
 	"testing/fstest"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Migration is one more file next to the program's own.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // nodeLocks is the class of the advisory locks by which the processes of nodes are known to run.

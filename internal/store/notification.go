@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
 )

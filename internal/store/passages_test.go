@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/resource/resourcetest"
+	"carillon/internal/base/resource/resourcetest"
 	"carillon/internal/store"
 	"carillon/internal/store/resources"
 )

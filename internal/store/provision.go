@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/config"
-	"carillon/internal/resource"
+	"carillon/internal/base/config"
+	"carillon/internal/base/resource"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 )

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/config"
-	"carillon/internal/db"
+	"carillon/internal/base/config"
+	"carillon/internal/store/db"
 )
 
 func (a *applying) senders(ctx context.Context, companyID string, c *config.Company) error {

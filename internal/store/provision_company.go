@@ -12,11 +12,11 @@ import (
 	"slices"
 
 	"carillon"
-	"carillon/internal/config"
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/config"
+	"carillon/internal/base/identity"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 	"carillon/internal/store/suppressions"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/config"
-	"carillon/internal/identity"
-	"carillon/internal/resource/resourcetest"
+	"carillon/internal/base/config"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/resource/resourcetest"
 	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/templates"
@@ -49,7 +49,7 @@ func apply(t *testing.T, st *store.Store, text string) store.Summary {
 
 func example(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../config/testdata/provision.example.yaml")
+	text, err := os.ReadFile("../base/config/testdata/provision.example.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/stats"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // ContactsAfter returns the next company, by id, that has contacts; "" when there is none.

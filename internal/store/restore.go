@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 	"carillon/internal/store/work"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // longRun is the number of recipients from which SQLite writes a notification's messages with statements that bind the shared

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // campaignKey stands for a campaign in the search table: an index has no room for long names.

@@ -1,5 +1,5 @@
 // Package store holds the SQL of the program, one file a table, one text for SQLite and PostgreSQL, on top of
-// internal/db. Writes of the hot path go through the group commit; configuration is read through caches (configure.go). It
+// internal/store/db. Writes of the hot path go through the group commit; configuration is read through caches (configure.go). It
 // knows rows and transactions, not what they are for: rules live in notify, catalog, auth and queue.
 package store
 
@@ -16,9 +16,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/cache"
-	"carillon/internal/db"
-	"carillon/internal/share"
+	"carillon/internal/base/cache"
+	"carillon/internal/base/share"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/addresses"
 	"carillon/internal/store/apicalls"
@@ -27,6 +26,7 @@ import (
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 	"carillon/internal/store/files"
 	"carillon/internal/store/hooks"

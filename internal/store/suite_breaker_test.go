@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/work"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/resource"
-	"carillon/internal/resource/resourcetest"
+	"carillon/internal/base/resource"
+	"carillon/internal/base/resource/resourcetest"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	eventtable "carillon/internal/store/events"

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"
 	"carillon/internal/store/hooks"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
 	"carillon/internal/store"
 )
 

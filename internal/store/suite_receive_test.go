@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"

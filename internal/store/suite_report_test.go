@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/senders"
 )

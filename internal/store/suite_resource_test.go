@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"carillon"
-	"carillon/internal/resource"
-	"carillon/internal/resource/resourcetest"
+	"carillon/internal/base/resource"
+	"carillon/internal/base/resource/resourcetest"
 )
 
 func keepingResources() []sentence {

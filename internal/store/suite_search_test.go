@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/resource"
-	"carillon/internal/resource/resourcetest"
+	"carillon/internal/base/resource"
+	"carillon/internal/base/resource/resourcetest"
 	"carillon/internal/store/resources"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/suppressions"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Holds returns the names of templates under which messages are held. It jumps in the index from one name to the next, past

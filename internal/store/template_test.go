@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/content"
-	"carillon/internal/identity"
+	"carillon/internal/base/content"
+	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"

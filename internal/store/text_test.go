@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/db"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/db"
 	"carillon/internal/store/storetest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
 )

@@ -3,7 +3,7 @@ package voice
 import (
 	"math"
 
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 	"carillon/internal/voice/silero"
 )
 

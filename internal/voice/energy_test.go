@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 	"carillon/internal/voice/silero"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"carillon/internal/agent"
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
 	"carillon/internal/store/chats"
 )
 

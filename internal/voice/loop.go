@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/realtime"
+	"carillon/internal/event/realtime"
 	"carillon/internal/store/chats"
 )
 

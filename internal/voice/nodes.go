@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 	"carillon/internal/store/chats"
 )
 

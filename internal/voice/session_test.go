@@ -17,8 +17,8 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
-	"carillon/internal/realtime"
-	"carillon/internal/share"
+	"carillon/internal/base/share"
+	"carillon/internal/event/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/voice"

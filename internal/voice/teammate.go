@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"carillon"
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 )
 
 // Teammate is somebody of the company who talks with the person aloud.

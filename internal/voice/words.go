@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/internal/knowledge"
-	"carillon/internal/language"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/base/language"
 )
 
 // words are what is said besides responses, in one language. %s is a name or a text.

@@ -1,4 +1,4 @@
-// The shapes of requests and responses, from the description of the interface (internal/api/openapi.yaml).
+// The shapes of requests and responses, from the description of the interface (internal/edge/api/openapi.yaml).
 import type { components } from "./api.gen.js";
 
 type Schemas = components["schemas"];

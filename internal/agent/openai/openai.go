@@ -16,7 +16,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
 )
 
 // Engine is the engine of agents that this thinker is for.

@@ -18,8 +18,8 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
-	"carillon/internal/egress"
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/base/egress"
 	"carillon/internal/store"
 )
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"carillon/internal/agent"
-	"carillon/internal/knowledge"
+	"carillon/internal/agent/knowledge"
 )
 
 // message is one of a request, and what the server responds.

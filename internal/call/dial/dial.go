@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 )
 
 // Call is one attempt at a call.

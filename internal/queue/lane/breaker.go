@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/work"
 )
 

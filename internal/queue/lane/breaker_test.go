@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/work"
 )
 

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/config"
-	"carillon/internal/db"
+	"carillon/internal/base/config"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // Account is a person who can sign in.

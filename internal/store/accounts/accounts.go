@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"carillon"
-	"carillon/internal/cache"
-	"carillon/internal/db"
+	"carillon/internal/base/cache"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
 

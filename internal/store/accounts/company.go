@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // Company returns a company by id, from the cache. Errors: not_found.

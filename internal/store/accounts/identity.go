@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/config"
-	"carillon/internal/db"
+	"carillon/internal/base/config"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // AccountBySubject finds the account that is known by a subject at a server for single sign-on; nil when there is none.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // Membership is an account's role in a company.

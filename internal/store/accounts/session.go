@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
 

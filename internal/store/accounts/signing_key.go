@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // SigningKey signs tokens from SignsAt until the next key does.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Bounds of what is kept of a company (docs/reference/activity.md).

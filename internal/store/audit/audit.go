@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/redact"
+	"carillon/internal/base/redact"
+	"carillon/internal/store/db"
 )
 
 // Origin is where a change came from.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/internal/redact"
+	"carillon/internal/base/redact"
 )
 
 // Field is a field whose value differs, by its path: `limits.daily_recipients`, `nodes[ask].text`. Before or After is null where the field was

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // State is where a job stands.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
+	"carillon/internal/store/db"
 )
 
 // IncomingFilter narrows a company's list of calls to its lines; zero values do not filter.

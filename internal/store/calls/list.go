@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
+	"carillon/internal/store/db"
 )
 
 // Filter narrows a company's list of calls; zero values do not filter.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Transfer is the second leg of a call: to the number that the call is transferred to.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // MostCanned is how many canned replies a company has at most.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 	"carillon/internal/store/replies"
 	"carillon/internal/store/runs"

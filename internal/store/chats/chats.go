@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/identity"
-	"carillon/internal/provider"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+	"carillon/internal/store/db"
 )
 
 // State is where a conversation stands.

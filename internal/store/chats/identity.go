@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
+	"carillon/internal/store/db"
 	"carillon/internal/store/replies"
 	"carillon/internal/store/runs"
 	"carillon/internal/store/suppressions"

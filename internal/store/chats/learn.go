@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
+	"carillon/internal/store/db"
 )
 
 // Report is a channel's report of the recipient of a message.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Filter selects conversations of a company for a list. The newest activity comes first.

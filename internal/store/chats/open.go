@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
+	"carillon/internal/store/db"
 )
 
 // Open finds the contact and its newest conversation, and makes those that are not there.

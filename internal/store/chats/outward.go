@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 )
 

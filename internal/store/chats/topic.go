@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // field is a column that changes. said: it changes with each turn, the others with what becomes of the conversation.

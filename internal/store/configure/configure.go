@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"carillon/internal/cache"
-	"carillon/internal/db"
+	"carillon/internal/base/cache"
+	"carillon/internal/store/db"
 )
 
 const (

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/cache"
-	"carillon/internal/db"
+	"carillon/internal/base/cache"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // The topics of a company.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Key is where an event stands.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"carillon/internal/db"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // interest is who subscribes in a company.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Most events are of a commit with many others of their topic, and a row for each would cost more than all else about them. So a row

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // PartSize is the size of every part of a file but the last.

@@ -9,7 +9,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 )
 

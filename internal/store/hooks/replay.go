@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 )
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // What a person says in a group stands in a conversation of the group, which has others too: it is found by its writer.

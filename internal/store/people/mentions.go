@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // pageRows is how many rows of a table are looked at in one step.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
+	"carillon/internal/store/db"
 )
 
 // Query says which person of a company is meant: by a number, a channel's id, or a contact.

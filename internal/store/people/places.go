@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/rank"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // most is how many questions a company has; the ones that were asked longest ago make room.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Store reads and writes the table. Its methods are safe for concurrent use.

@@ -3,7 +3,7 @@ package replies
 import (
 	"context"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Readdress replaces numbers or ids of the windows of a contact's conversations by another number or id; "": by none. A window that goes

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Queue has a turn of the company sent, in the transaction in which it is stored, where its conversation has a window. It is due at once

@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Inbound is a message that came in and is not a turn yet.

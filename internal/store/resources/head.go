@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"carillon/internal/db"
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // Head is the summary of a resource (resource.Headed).

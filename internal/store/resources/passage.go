@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // MaxRows and MaxBytes bound a transaction that writes or deletes what is searched: SQLite has one writer, and others wait for it.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // Agent is a virtual agent, with what accepting a call needs to know.

@@ -3,10 +3,10 @@
 package resources
 
 import (
-	"carillon/internal/cache"
-	"carillon/internal/db"
-	"carillon/internal/resource"
+	"carillon/internal/base/cache"
+	"carillon/internal/base/resource"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // usedWithin is the precision of the time of last use. It saves a write for each use.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // AddResource is PutResource for a resource that must not exist yet, by id or name. Errors: conflict when it does.

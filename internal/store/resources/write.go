@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 	"carillon/internal/store/hooks"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/resource"
+	"carillon/internal/base/resource"
+	"carillon/internal/store/db"
 )
 
 // Bounds of a company's drafts: their number, and bytes of one and of all.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Run is a run of a flow. Its states are those of package flow; Open, Due and Begun are about who goes on with it.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Standing is what a transaction knows of the runs of conversations that it has locked: the rev of each run that is not over.

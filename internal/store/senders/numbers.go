@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // NumberOwner is the company that whoever runs the installation gave a number to, from the cache; "": none.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
+	"carillon/internal/store/db"
 )
 
 // Report is what the channel of a sender says of it. Instants that nothing is known of are zero.

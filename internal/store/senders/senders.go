@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/cache"
-	"carillon/internal/db"
+	"carillon/internal/base/cache"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // SenderUID is the uid of a company's sender by its id, removed or not, inside a transaction; 0 when there is none.

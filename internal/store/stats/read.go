@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Filter narrows counts; zero values do not filter. From and To are instants of acceptance: the hours that begin in [From, To).

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Store counts and reads counts. Its methods are safe for concurrent use, but for Step, Sweep and Leave, which one goroutine of

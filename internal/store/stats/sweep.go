@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // pass is the blocks that were taken together to be counted, as far as they are left.

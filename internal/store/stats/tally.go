@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 	"carillon/internal/store/rank"
 )
 

@@ -22,9 +22,9 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
 
-	"carillon/internal/db"
-	"carillon/internal/need"
+	"carillon/internal/base/need"
 	"carillon/internal/store"
+	"carillon/internal/store/db"
 )
 
 // PostgresEnv names the variable with the address of a server to test on. Its user must be allowed to create databases.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/db"
-	"carillon/internal/need"
+	"carillon/internal/base/need"
+	"carillon/internal/store/db"
 )
 
 func TestEachTestHasItsOwnEmptyDatabase(t *testing.T) {

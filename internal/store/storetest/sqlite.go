@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"carillon/internal/db"
 	"carillon/internal/store"
+	"carillon/internal/store/db"
 )
 
 // file is a migrated database of SQLite. To copy it takes an eighth of the time of making one.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // LiftOptOut has people get marketing again who opted out of it at the channel at an instant or before. Other suppressions of theirs stay.

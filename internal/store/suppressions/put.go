@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"carillon/internal/db"
-	"carillon/internal/identity"
+	"carillon/internal/base/identity"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/db"
 )
 
 // person is somebody with all that they are known by.

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
-	"carillon/internal/identity"
-	"carillon/internal/provider"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // Companies finds companies; accounts.Store is one.

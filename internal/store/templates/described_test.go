@@ -3,7 +3,7 @@ package templates_test
 import (
 	"testing"
 
-	"carillon/internal/need/described"
+	"carillon/internal/base/need/described"
 	"carillon/internal/store/templates"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/content"
-	"carillon/internal/db"
+	"carillon/internal/base/content"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // Record is a stored template with the fields of its life cycle. ClaimedUntil is set during a request to the channel; its value

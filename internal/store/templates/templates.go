@@ -5,9 +5,9 @@ import (
 	"context"
 
 	"carillon"
-	"carillon/internal/cache"
-	"carillon/internal/db"
+	"carillon/internal/base/cache"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 // Store reads and writes the table. Its methods are safe for concurrent use.

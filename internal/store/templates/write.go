@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/db"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 )
 

@@ -3,7 +3,7 @@ package work
 import (
 	"time"
 
-	"carillon/internal/provider"
+	"carillon/internal/base/provider"
 )
 
 // BreakerState is the state of a sender's circuit breaker.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/db"
+	"carillon/internal/store/db"
 )
 
 // Table is a table in which work waits. A row's q is 0 when it has ended, 1 when queued, 2 when in flight, 3 when the outcome of

@@ -16,8 +16,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"carillon/internal/audio"
-	"carillon/internal/share"
+	"carillon/internal/base/audio"
+	"carillon/internal/base/share"
 	"carillon/internal/voice"
 )
 

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"carillon/internal/agent"
-	"carillon/internal/audio"
-	"carillon/internal/need"
-	"carillon/internal/share"
+	"carillon/internal/base/audio"
+	"carillon/internal/base/need"
+	"carillon/internal/base/share"
 	"carillon/internal/voice"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"carillon/internal/agent"
-	"carillon/internal/audio"
-	"carillon/internal/egress"
-	"carillon/internal/need"
+	"carillon/internal/base/audio"
+	"carillon/internal/base/egress"
+	"carillon/internal/base/need"
 	"carillon/internal/voice"
 	"carillon/internal/voice/voicetest"
 )

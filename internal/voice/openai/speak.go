@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 	"carillon/internal/voice"
 )
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 	"carillon/internal/voice"
 )
 

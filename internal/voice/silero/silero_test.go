@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 )
 
 // sounds are silence, pink noise, a tone of 440 Hz, silence, English, Spanish with noise, and silence; sections are their chunks.

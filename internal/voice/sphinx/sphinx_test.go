@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/audio"
-	"carillon/internal/need"
+	"carillon/internal/base/audio"
+	"carillon/internal/base/need"
 	"carillon/internal/voice"
 	"carillon/internal/voice/voicetest"
 )

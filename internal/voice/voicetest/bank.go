@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"carillon/internal/agent"
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 	"carillon/internal/voice"
 	"carillon/internal/voice/espeak"
 )

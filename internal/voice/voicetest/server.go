@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 )
 
 const (

@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"carillon/internal/agent"
-	"carillon/internal/audio"
-	"carillon/internal/need"
+	"carillon/internal/base/audio"
+	"carillon/internal/base/need"
 	"carillon/internal/voice"
 )
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"carillon/internal/audio"
+	"carillon/internal/base/audio"
 	"carillon/internal/voice"
 )
 

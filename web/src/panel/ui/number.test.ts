@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import table from "../../../../internal/number/testdata/numbers.json?raw";
+import table from "../../../../internal/base/number/testdata/numbers.json?raw";
 import { cleaned, numberIn } from "./number";
 
 const rows = JSON.parse(table) as { text: string; number: string }[];

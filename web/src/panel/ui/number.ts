@@ -1,4 +1,4 @@
-// Phone numbers as people write them: the rules and the table of the package internal/number.
+// Phone numbers as people write them: the rules and the table of the package internal/base/number.
 
 /** Country codes whose national numbers are dialled with a 0 that an international number leaves out. */
 const trunkZero = new Set(("20 27 31 32 33 40 41 43 44 46 49 51 53 54 55 58 60 61 62 63 64 66 81 82 84 86 90 91 92 93 94 95 98" +

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import panelSource from "../../../../../internal/panel/sendercheck.go?raw";
-import checkSource from "../../../../../internal/whatsapp/check.go?raw";
+import panelSource from "../../../../../internal/edge/panel/sendercheck.go?raw";
+import checkSource from "../../../../../internal/send/whatsapp/check.go?raw";
 import { languages } from "../../i18n";
 import { checkTexts } from "./checkTexts";
 import { sent } from "./fields";

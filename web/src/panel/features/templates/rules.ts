@@ -1,4 +1,4 @@
-// The rules of a template, as the server checks them: ../../../../../internal/content/testdata/drafts.json has cases that both must judge alike.
+// The rules of a template, as the server checks them: ../../../../../internal/base/content/testdata/drafts.json has cases that both must judge alike.
 import { partsOf, type Form } from "./form";
 import { markersOf } from "./variables";
 

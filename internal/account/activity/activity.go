@@ -1,0 +1,334 @@
+// Package activity keeps what companies see of their calls of the interface: those that were refused or failed, whole but for their
+// secrets, and references to the requests to send that were accepted. It never delays a call: what comes is put into a bounded queue,
+// and what has no room there is counted and dropped. Run writes the queue every second, in a transaction of its own.
+//
+//	call ─▶ Refused, Accepted: queue, bounded ─▶ Run, every second: redact, group ─▶ apicalls.Write: insert, drop the oldest
+package activity
+
+import (
+	"context"
+	"hash/maphash"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/redact"
+	"carillon/internal/store/apicalls"
+)
+
+// Bounds of the queue, and of what is kept of a call (docs/reference/activity.md).
+const (
+	BodyMost     = 16 << 10
+	responseMost = 8 << 10
+	copied       = BodyMost + 4<<10 // of a body: what is cut off may belong to a secret
+	textMost     = 300              // bytes of a header or a message
+	pathMost     = 500
+	queryMost    = 4 << 10
+
+	queueCalls    = 1000
+	queueBytes    = 8 << 20
+	companyCalls  = 200 // of a company, between two writes
+	companyRecent = 200
+	companies     = 2000
+	chunkMost     = 200
+	writeEvery    = time.Second
+	acceptedEvery = 2 // writes
+	lastWrite     = 5 * time.Second
+	trimAfter     = 50 // rows
+)
+
+// Refused is a call that was refused or failed, as it came: with its secrets.
+type Refused struct {
+	CompanyID, KeyID, RequestID         string
+	Method, Path, Query                 string
+	Status                              int
+	Code, Message                       string
+	Address, Agent, ContentType, Repeat string // Repeat is the idempotency key
+	Body                                []byte // valid during the call
+	BodyRead                            bool
+	Response                            []byte
+	Took                                time.Duration
+}
+
+// Store keeps calls; apicalls.Store is one.
+type Store interface {
+	Write(ctx context.Context, calls []apicalls.Call, chunks []apicalls.Chunk, trim []string) error
+}
+
+// Options wire a Recorder. The zero value works.
+type Options struct {
+	// Kept is called with how many calls were written: refused or accepted.
+	Kept func(what string, n int)
+	// Dropped is called with how many calls were not kept, because too many came at once or the database did not take them.
+	Dropped func(what string, n int)
+	Log     *slog.Logger
+	Every   time.Duration // between two writes; default a second
+}
+
+// The kinds of calls, for metrics.
+const (
+	KindRefused  = "refused"
+	KindAccepted = "accepted"
+)
+
+// waiting is a call in the queue.
+type waiting struct {
+	Refused
+	first, last time.Time
+	repeats     int
+}
+
+func (w *waiting) size() int {
+	return 512 + len(w.Body) + len(w.Response) + len(w.Query) + len(w.Path) + len(w.Message)
+}
+
+// recent are the last requests of a company that were accepted since the last write.
+type recent struct {
+	all  [companyRecent]apicalls.Accepted
+	next int // the place of the next one
+	n    int
+}
+
+// Recorder is the queue. Make it with New; Run writes what comes. Its methods are safe for concurrent use.
+type Recorder struct {
+	store Store
+	o     Options
+	seed  maphash.Seed
+
+	mu       sync.Mutex
+	queue    []*waiting
+	same     map[uint64]*waiting // by what they have in common
+	of       map[string]int      // in the queue, by company
+	bytes    int
+	accepted map[string]*recent // by company
+	dropped  map[string]int     // by kind, since the last write
+
+	// Of Run alone.
+	open    map[string]*apicalls.Chunk // by company: the one that further references are added to
+	written map[string]int             // rows since the company's ring was last trimmed
+	free    []*recent
+}
+
+// New builds a recorder.
+func New(s Store, o Options) *Recorder {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Kept == nil {
+		o.Kept = func(string, int) {}
+	}
+	if o.Dropped == nil {
+		o.Dropped = func(string, int) {}
+	}
+	if o.Every <= 0 {
+		o.Every = writeEvery
+	}
+	return &Recorder{
+		store: s, o: o, seed: maphash.MakeSeed(), same: map[uint64]*waiting{}, of: map[string]int{}, accepted: map[string]*recent{},
+		dropped: map[string]int{}, open: map[string]*apicalls.Chunk{}, written: map[string]int{},
+	}
+}
+
+// Refused keeps a call that was refused or failed. It does not wait.
+func (r *Recorder) Refused(x Refused) {
+	x.Body = x.Body[:min(len(x.Body), copied)]
+	x.Response = x.Response[:min(len(x.Response), responseMost)]
+	x.Query, x.Path, x.Message = x.Query[:min(len(x.Query), queryMost)], x.Path[:min(len(x.Path), pathMost)], x.Message[:min(len(x.Message), textMost)]
+	digest, now := r.digest(&x), time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w := r.same[digest]; w != nil {
+		w.repeats++
+		w.last, w.RequestID, w.Took = now, x.RequestID, x.Took
+		w.Response = append(w.Response[:0], x.Response...)
+		return
+	}
+	w := &waiting{Refused: x, first: now, last: now}
+	if len(r.queue) >= queueCalls || r.bytes+w.size() > queueBytes || r.of[x.CompanyID] >= companyCalls {
+		r.dropped[KindRefused]++
+		return
+	}
+	w.Body, w.Response = append([]byte(nil), x.Body...), append([]byte(nil), x.Response...)
+	r.queue, r.same[digest] = append(r.queue, w), w
+	r.of[x.CompanyID]++
+	r.bytes += w.size()
+}
+
+// digest is the same for calls that are the same, and refused in the same way.
+func (r *Recorder) digest(x *Refused) uint64 {
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	for _, part := range []string{x.CompanyID, x.KeyID, x.Method, x.Path, x.Query, x.Code, x.Message} {
+		_, _ = h.WriteString(part)
+		_ = h.WriteByte(0)
+	}
+	_, _ = h.Write([]byte{byte(x.Status), byte(x.Status >> 8)})
+	_, _ = h.Write(x.Body)
+	return h.Sum64()
+}
+
+// Accepted keeps a reference to a request that was accepted. It does not wait, and allocates nothing for a company that has some.
+func (r *Recorder) Accepted(companyID string, a apicalls.Accepted) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.accepted[companyID]
+	if c == nil {
+		if len(r.accepted) >= companies {
+			r.dropped[KindAccepted]++
+			return
+		}
+		c = r.reuse()
+		r.accepted[companyID] = c
+	}
+	if c.n == companyRecent {
+		r.dropped[KindAccepted]++ // the oldest one
+	} else {
+		c.n++
+	}
+	c.all[c.next] = a
+	c.next = (c.next + 1) % companyRecent
+}
+
+// reuse returns an empty recent. The lock is held.
+func (r *Recorder) reuse() *recent {
+	if n := len(r.free); n > 0 {
+		c := r.free[n-1]
+		r.free = r.free[:n-1]
+		c.n, c.next = 0, 0
+		return c
+	}
+	return &recent{}
+}
+
+// take empties a recent, the oldest first.
+func (c *recent) take() []apicalls.Accepted {
+	all := make([]apicalls.Accepted, 0, c.n)
+	for i := range c.n {
+		all = append(all, c.all[(c.next-c.n+i+companyRecent)%companyRecent])
+	}
+	return all
+}
+
+// Run writes what comes until ctx ends, and then what is left.
+func (r *Recorder) Run(ctx context.Context) error {
+	tick := time.NewTicker(r.o.Every)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
+			defer cancel()
+			r.write(ctx, true)
+			return nil
+		case <-tick.C:
+			r.write(ctx, n%acceptedEvery == 0)
+		}
+	}
+}
+
+// write stores what came. What the database does not take is lost, and counted.
+func (r *Recorder) write(ctx context.Context, accepted bool) {
+	queue, came, dropped := r.drain(accepted)
+	for what, n := range dropped {
+		r.o.Dropped(what, n)
+	}
+	if len(queue) == 0 && len(came) == 0 {
+		return
+	}
+	calls := make([]apicalls.Call, len(queue))
+	rows := map[string]int{}
+	for i, w := range queue {
+		calls[i] = callOf(w)
+		rows[w.CompanyID]++
+	}
+	var chunks []apicalls.Chunk
+	references := 0
+	for company, all := range came {
+		references += len(all)
+		mine := r.extend(company, all)
+		rows[company] += len(mine)
+		chunks = append(chunks, mine...)
+	}
+	if err := r.store.Write(ctx, calls, chunks, r.full(rows)); err != nil {
+		r.o.Log.WarnContext(ctx, "cannot keep calls of the interface", "error", err)
+		r.o.Dropped(KindRefused, len(calls))
+		r.o.Dropped(KindAccepted, references)
+		return
+	}
+	r.o.Kept(KindRefused, len(calls))
+	r.o.Kept(KindAccepted, references)
+}
+
+func (r *Recorder) drain(accepted bool) (queue []*waiting, came map[string][]apicalls.Accepted, dropped map[string]int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	queue, dropped = r.queue, r.dropped
+	r.queue, r.bytes, r.dropped = nil, 0, map[string]int{}
+	clear(r.same)
+	clear(r.of)
+	if !accepted {
+		return queue, nil, dropped
+	}
+	came = make(map[string][]apicalls.Accepted, len(r.accepted))
+	for company, c := range r.accepted {
+		came[company] = c.take()
+		if len(r.free) < 64 {
+			r.free = append(r.free, c)
+		}
+	}
+	clear(r.accepted)
+	return queue, came, dropped
+}
+
+// callOf is a call as it is kept: without its secrets.
+func callOf(w *waiting) apicalls.Call {
+	c := apicalls.Call{
+		ID: carillon.NewID(w.last), CompanyID: w.CompanyID, At: w.last, Status: w.Status, Code: w.Code, Method: w.Method, Path: redact.Text(w.Path), KeyID: w.KeyID,
+		RequestID: w.RequestID, Repeats: w.repeats, Took: w.Took, Message: redact.Text(w.Message),
+		Detail: apicalls.Detail{
+			Query: redact.Query(w.Query), Address: w.Address, Agent: short(w.Agent), ContentType: short(w.ContentType), Idempotency: short(w.Repeat), BodyRead: w.BodyRead,
+		},
+	}
+	c.Body, c.BodyCut = redact.Body(w.Body, BodyMost)
+	c.Response, c.ResponseCut = redact.Body(w.Response, responseMost)
+	return c
+}
+
+func short(s string) string { return redact.Text(s[:min(len(s), textMost)]) }
+
+// extend adds references to a company's open chunk, and begins another where it is full. It returns those that changed.
+func (r *Recorder) extend(company string, all []apicalls.Accepted) (changed []apicalls.Chunk) {
+	for len(all) > 0 {
+		c := r.open[company]
+		if c == nil || len(c.All) >= chunkMost {
+			if c == nil && len(r.open) >= companies {
+				clear(r.open) // they begin others
+			}
+			c = &apicalls.Chunk{ID: carillon.NewID(all[0].At), CompanyID: company}
+			r.open[company] = c
+		}
+		n := min(len(all), chunkMost-len(c.All))
+		c.All = append(c.All, all[:n]...)
+		all = all[n:]
+		changed = append(changed, apicalls.Chunk{ID: c.ID, CompanyID: company, All: slices.Clip(c.All)})
+	}
+	return changed
+}
+
+// full returns the companies whose rings are to be trimmed: those that this node has not written to before, and those to which it has
+// written many rows since it last trimmed them.
+func (r *Recorder) full(rows map[string]int) (trim []string) {
+	if len(r.written)+len(rows) > companies*2 {
+		clear(r.written)
+	}
+	for company, n := range rows {
+		before, known := r.written[company]
+		if r.written[company] = before + n; !known || before+n >= trimAfter {
+			r.written[company] = 0
+			trim = append(trim, company)
+		}
+	}
+	return trim
+}

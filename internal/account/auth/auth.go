@@ -1,0 +1,106 @@
+// Package auth identifies callers: people by e-mail, password and tokens, programs by access keys and company tokens.
+//
+//	sign-in ──▶ session ──▶ access token (JWT, 1 h) + refresh token (opaque, used once)
+//	               ▲                                    │
+//	               └──────────── refresh ◀──────────────┘   reuse ends the session, except within 10 s
+//	access key ──▶ company token (JWT, 1 h; dies with the key)
+//
+// It does no HTTP: api and panel pass the credentials and write the responses.
+package auth
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"carillon/internal/account/limit"
+	"carillon/internal/base/share"
+	"carillon/internal/store/accounts"
+)
+
+// Options configure the package; the zero value works.
+type Options struct {
+	Params        Params // of password hashes; default 19 MiB, 2 passes, 1 thread
+	Hashes        int    // password hashes at once; default half of GOMAXPROCS, at least 1
+	FailedSignIns int    // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
+	Logger        *slog.Logger
+	Shares        *share.Set // nil: shares of its own
+}
+
+const (
+	issuer      = "carillon"          // iss of tokens
+	tokenLife   = time.Hour           // of access and company tokens
+	sessionLife = 30 * 24 * time.Hour // since the last refresh
+	hashQueue   = 256                 // sign-ins that may wait for a password hash
+)
+
+// Auth finds whom a credential belongs to. Its methods are safe for concurrent use.
+type Auth struct {
+	store  *accounts.Store
+	limits *limit.Limits
+	o      Options
+	hasher *hasher
+	keys   *keyring
+	usage  usage
+}
+
+// PublicKeys are the keys that verify tokens, with the standby one.
+func (a *Auth) PublicKeys(ctx context.Context) ([]JWK, error) { return a.keys.public(ctx) }
+
+// LastUsed is when a key was last used, as far as stored or known to this node; zero when it was never used.
+func (a *Auth) LastUsed(k *accounts.AccessKey) time.Time { return a.usage.last(k) }
+
+// New builds the package over a store.
+func New(s *accounts.Store, limits *limit.Limits, o Options) *Auth {
+	o.Params = cmp.Or(o.Params, defaultParams())
+	o.Hashes = cmp.Or(o.Hashes, max(1, runtime.GOMAXPROCS(0)/2))
+	o.FailedSignIns = cmp.Or(o.FailedSignIns, 10)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	return &Auth{
+		store: s, limits: limits, o: o, hasher: newHasher(o.Params, o.Hashes, hashQueue, o.Shares), keys: &keyring{store: s},
+		usage: usage{store: s, used: map[string]time.Time{}},
+	}
+}
+
+const (
+	flushEvery = 30 * time.Second // last_used is accurate to a minute
+	keysEvery  = time.Minute
+	sweepEvery = time.Hour
+	linksShown = 30 * 24 * time.Hour // that expired: they can be sent again
+)
+
+// Run stores when keys were used, rotates the signing keys, deletes expired sessions and reads what stored passwords cost, until ctx ends; then it stores
+// once more when keys were used.
+func (a *Auth) Run(ctx context.Context) error {
+	var keys, sweep time.Time
+	for {
+		now := time.Now()
+		if !now.Before(keys) {
+			a.report(ctx, "rotate signing keys", a.keys.rotate(ctx))
+			keys = now.Add(keysEvery)
+		}
+		if !now.Before(sweep) {
+			a.report(ctx, "delete old sessions", a.store.DropSessions(ctx, now))
+			a.report(ctx, "delete old invitations", a.store.DropLinks(ctx, now.Add(-linksShown)))
+			a.report(ctx, "read what stored passwords cost", a.hasher.learn(ctx, a.store))
+			sweep = now.Add(sweepEvery)
+		}
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			return a.usage.flush(last)
+		case <-time.After(flushEvery):
+			a.report(ctx, "store when keys were used", a.usage.flush(ctx))
+		}
+	}
+}
+
+// report logs a failure of what Run repeats.
+func (a *Auth) report(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		a.o.Logger.WarnContext(ctx, "cannot "+what, "error", err)
+	}
+}

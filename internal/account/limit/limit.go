@@ -1,0 +1,105 @@
+// Package limit enforces request rates: a number of requests a minute for each name, in windows that begin on the minute. With SQLite
+// there is one node and the counts are in memory. With PostgreSQL nodes borrow parts of a window from the database, so
+// that together they never exceed the limit: what one node borrowed and did not use is lost to the others until the next
+// minute. Daily quotas are not here: they are charged in the transaction that accepts.
+package limit
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/httpio"
+	"carillon/internal/store/rates"
+)
+
+// Window is the length of a window.
+const Window = time.Minute
+
+// slices is the number of parts in which nodes borrow a limit.
+const slices = 64
+
+// Limits counts requests by name. Its methods are safe for concurrent use.
+type Limits struct {
+	// Now is the clock by which windows begin: time.Now, unless it is set before the first request.
+	Now func() time.Time
+
+	store *rates.Store
+	log   *slog.Logger
+	local bool // one node: nothing is borrowed
+
+	mu      sync.Mutex
+	start   time.Time          // the window that the buckets belong to
+	buckets map[string]*bucket // at most maxNames
+	shared  [sharedBuckets]*bucket
+	sweep   bool      // rows of older windows may be left in the database
+	swept   time.Time // the last sweep for days
+}
+
+// New returns the limits over a store.
+func New(s *rates.Store, log *slog.Logger) *Limits {
+	return &Limits{Now: time.Now, store: s, log: log, local: !s.Shared()}
+}
+
+// Decision is the result of counting a request. The zero Decision means that there is no limit.
+type Decision struct {
+	Limit     int
+	Remaining int // as far as this node knows
+	Seconds   int // until the next window, rounded up, at least 1
+}
+
+// Headers writes RateLimit-Policy and RateLimit; nothing where there is no limit. For a refusal httpio.Error writes them.
+func (d Decision) Headers(h http.Header) {
+	if d.Limit == 0 {
+		return
+	}
+	httpio.RateHeaders(h, httpio.MinutePolicy, d.Limit, d.Remaining, Window, d.Seconds)
+}
+
+// Exceeded is the 429 rate_limit_exceeded of a window that is full until reset.
+func Exceeded(message string, limit int, window time.Duration, reset, now time.Time) *carillon.Error {
+	return &carillon.Error{
+		Code: carillon.RateLimitExceeded, Message: message,
+		Details: carillon.Details{
+			{Key: "limit", Value: limit},
+			{Key: "window", Value: strconv.Itoa(int(window/time.Second)) + "s"},
+			{Key: "reset_time", Value: carillon.FormatTime(reset)},
+		},
+		RetryAfter: httpio.SecondsUntil(reset, now),
+	}
+}
+
+// Allow counts n requests in the current minute under name; perMinute 0 is no limit. A refused request is not counted. Errors:
+// rate_limit_exceeded; service_unavailable when the database that nodes share does not respond.
+func (l *Limits) Allow(ctx context.Context, name string, perMinute, n int) (Decision, error) {
+	return l.decide(ctx, name, perMinute, n, (*Limits).count)
+}
+
+// Check is Allow for one request, without counting it. Errors: those of Allow.
+func (l *Limits) Check(ctx context.Context, name string, perMinute int) (Decision, error) {
+	return l.decide(ctx, name, perMinute, 1, (*Limits).room)
+}
+
+type counting func(l *Limits, ctx context.Context, b *bucket, name string, limit, n int) (left int, ok bool, err error)
+
+func (l *Limits) decide(ctx context.Context, name string, perMinute, n int, c counting) (Decision, error) {
+	if perMinute <= 0 {
+		return Decision{}, nil
+	}
+	now := l.Now()
+	b := l.bucket(name, now.Truncate(Window))
+	left, ok, err := c(l, ctx, b, name, perMinute, n)
+	if err != nil {
+		return Decision{}, err
+	}
+	reset := b.start.Add(Window).UTC()
+	d := Decision{Limit: perMinute, Remaining: max(0, left), Seconds: httpio.SecondsUntil(reset, now)}
+	if !ok {
+		return d, Exceeded("Too many requests", perMinute, Window, reset, now)
+	}
+	return d, nil
+}

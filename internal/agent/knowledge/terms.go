@@ -1,0 +1,91 @@
+package knowledge
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"carillon/internal/base/resource"
+)
+
+const (
+	maxWord  = 40 // characters of a word that count
+	maxWords = 32 // different words of a question that count
+)
+
+// Words are the words of a text, folded: small letters without accents. Marks and spaces are left out.
+func Words(text string) (all []string) {
+	var word strings.Builder
+	n := 0
+	end := func() {
+		if n > 0 {
+			all = append(all, word.String())
+		}
+		word.Reset()
+		n = 0
+	}
+	for _, r := range norm.NFKD.String(text) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end()
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai): // written without spaces
+			end()
+			all = append(all, string(r))
+		case n < maxWord:
+			word.WriteRune(unicode.ToLower(r))
+			n++
+		}
+	}
+	end()
+	return all
+}
+
+// termsOf are the terms of a passage in a language, each once.
+func termsOf(title, text, language string) []resource.Term {
+	var all []resource.Term
+	seen := map[string]bool{}
+	for i, part := range []string{title, text} {
+		for _, word := range Words(part) {
+			term := stem(word, language)
+			if seen[term] || stopped(word, language) {
+				continue
+			}
+			seen[term] = true
+			all = append(all, resource.Term{Text: term, Title: i == 0})
+		}
+	}
+	return all
+}
+
+// wanted is a word of a question: the forms in which a passage may have it.
+type wanted []string
+
+// wantedOf are the words that a question is about, each once.
+func wantedOf(question, language string) (all []wanted) {
+	language = languageOf(question, language)
+	seen := map[string]bool{}
+	for _, word := range Words(question) {
+		if len(all) == maxWords {
+			break
+		}
+		if own := stem(word, language); !seen[own] && !stopped(word, language) {
+			seen[own] = true
+			all = append(all, forms(word))
+		}
+	}
+	return all
+}
+
+// forms are the stems of a word in every language: the passages may be in another one than the question is taken to be.
+func forms(word string) wanted {
+	all := wanted{word}
+	for _, language := range languages {
+		if form := stem(word, language); !slices.Contains(all, form) {
+			all = append(all, form)
+		}
+	}
+	return all
+}

@@ -1,0 +1,324 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"carillon/internal/base/resource"
+)
+
+// form reads one mapping of the set-up. Each field is read by name; end reports the unknown fields. After a problem its
+// methods return zero values, which are never used.
+type form struct {
+	r      *reader
+	at     Position
+	path   string // of the mapping; empty for the outermost
+	fields []field
+	known  []string
+}
+
+type field struct {
+	name  string
+	path  string
+	at    Position
+	value ast.Node
+}
+
+// form reads the mapping at a path and reports false for any other value; what names the expected thing.
+func (r *reader) form(n ast.Node, what, path string) (*form, bool) {
+	f := &form{r: r, at: r.at(n), path: path}
+	var pairs []*ast.MappingValueNode
+	switch m := n.(type) {
+	case *ast.MappingNode:
+		pairs = m.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{m}
+	default:
+		r.problemOf(path, f.at, what+" must be a mapping of fields, not "+kindOf(n))
+		return f, false
+	}
+	for _, p := range pairs {
+		name, ok := keyName(p.Key)
+		if !ok {
+			r.problemOf(path, r.place(p.Key.GetToken()), "a field's name must be a plain text")
+			continue
+		}
+		f.fields = append(f.fields, field{name, f.pathOf(name), r.place(p.Key.GetToken()), p.Value})
+	}
+	return f, true
+}
+
+func (f *form) pathOf(name string) string {
+	if f.path == "" {
+		return name
+	}
+	return f.path + "." + name
+}
+
+func keyName(n ast.MapKeyNode) (string, bool) {
+	s, ok := n.(*ast.StringNode)
+	if !ok {
+		return "", false
+	}
+	return s.Value, true
+}
+
+func kindOf(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.StringNode, *ast.LiteralNode:
+		return "a text"
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		return "a number"
+	case *ast.BoolNode:
+		return "true or false"
+	case *ast.NullNode:
+		return "nothing"
+	}
+	return "an anchor, alias or tag, which are not read here"
+}
+
+// find marks a field as known and returns it. null counts as absent.
+func (f *form) find(name string) (field, bool) {
+	f.known = append(f.known, name)
+	for _, x := range f.fields {
+		if x.name == name {
+			_, null := x.value.(*ast.NullNode)
+			return x, !null && x.value != nil
+		}
+	}
+	return field{}, false
+}
+
+// fault reports a problem of a field's presence or use, wrong one of its value.
+func (f *form) fault(name, reason string) {
+	f.r.problemOf(f.pathOf(name), f.place(name), name+" "+reason)
+}
+
+// place returns the position of a field, or of its form when it is absent.
+func (f *form) place(name string) Position {
+	for _, x := range f.fields {
+		if x.name == name {
+			return x.at
+		}
+	}
+	return f.at
+}
+
+func (f *form) wrong(x field, reason string) {
+	f.r.problemOf(x.path, f.r.at(x.value), x.name+" "+reason)
+}
+
+// end reports the fields that are unknown.
+func (f *form) end() {
+	for _, x := range f.fields {
+		if slices.Contains(f.known, x.name) {
+			continue
+		}
+		text := fmt.Sprintf("unknown field %q", shortened(x.name))
+		if near := nearest(x.name, f.known); near != "" {
+			text += ": did you mean " + near + "?"
+		}
+		f.r.problemOf(x.path, x.at, text)
+	}
+}
+
+func shortened(s string) string {
+	if utf8.RuneCountInString(s) > 40 {
+		return string([]rune(s)[:40]) + "…"
+	}
+	return s
+}
+
+// maxText is the limit of a text in a set-up.
+const maxText = 64 << 10
+
+func scalarText(n ast.Node) (string, bool) {
+	switch x := n.(type) {
+	case *ast.StringNode:
+		return x.Value, true
+	case *ast.LiteralNode:
+		return x.Value.Value, true
+	}
+	return "", false
+}
+
+func (f *form) textOf(x field) (string, bool) {
+	s, ok := scalarText(x.value)
+	switch {
+	case !ok && (kindOf(x.value) == "a number" || kindOf(x.value) == "true or false"):
+		f.wrong(x, "must be a text: put it in quotes")
+	case !ok:
+		f.wrong(x, "must be a text, not "+kindOf(x.value))
+	case len(s) > maxText:
+		f.wrong(x, fmt.Sprintf("is longer than %d bytes", maxText))
+	case strings.ContainsRune(s, 0):
+		f.wrong(x, "holds a zero character")
+	default:
+		return s, true
+	}
+	return "", false
+}
+
+// text reads an optional text.
+func (f *form) text(name string) string {
+	x, ok := f.find(name)
+	if !ok {
+		return ""
+	}
+	s, _ := f.textOf(x)
+	return s
+}
+
+// needed reads a required text that is not blank.
+func (f *form) needed(name string) string {
+	x, ok := f.find(name)
+	if !ok {
+		f.r.problemOf(f.pathOf(name), f.at, name+" is required")
+		return ""
+	}
+	s, ok := f.textOf(x)
+	if ok && strings.TrimSpace(s) == "" {
+		f.wrong(x, "must not be empty")
+		return ""
+	}
+	return s
+}
+
+// neededAs reads a required text and validates it; "" when it is invalid.
+func (f *form) neededAs(name string, holds func(string) bool, rule string) string {
+	if f.needed(name) == "" {
+		return ""
+	}
+	return f.checked(name, holds, rule)
+}
+
+// checked reads an optional text and validates it; "" when it is invalid.
+func (f *form) checked(name string, holds func(string) bool, rule string) string {
+	s := f.text(name)
+	if s != "" && !holds(s) {
+		x, _ := f.find(name)
+		f.wrong(x, rule)
+		return ""
+	}
+	return s
+}
+
+// choice reads one of the words, "" when it is absent.
+func (f *form) choice(name string, words ...string) string {
+	x, ok := f.find(name)
+	if !ok {
+		return ""
+	}
+	return f.wordOf(x, words)
+}
+
+// neededChoice reads one of the words, which is required.
+func (f *form) neededChoice(name string, words ...string) string {
+	x, ok := f.find(name)
+	if !ok {
+		f.r.problemOf(f.pathOf(name), f.at, name+" is required: one of "+strings.Join(words, ", "))
+		return ""
+	}
+	return f.wordOf(x, words)
+}
+
+func (f *form) wordOf(x field, words []string) string {
+	s, ok := f.textOf(x)
+	if ok && !slices.Contains(words, s) {
+		f.wrong(x, "must be one of "+strings.Join(words, ", "))
+	}
+	return s
+}
+
+// flag reads true or false; given is false when it is absent.
+func (f *form) flag(name string) (value, given bool) {
+	x, ok := f.find(name)
+	if !ok {
+		return false, false
+	}
+	b, ok := x.value.(*ast.BoolNode)
+	if !ok {
+		f.wrong(x, "must be true or false, not "+kindOf(x.value))
+		return false, false
+	}
+	return b.Value, true
+}
+
+// maxItems is the limit of a list in a set-up.
+const maxItems = 10_000
+
+// items returns the elements of a list, each with the field's name.
+func (f *form) items(name string) []field {
+	x, ok := f.find(name)
+	if !ok {
+		return nil
+	}
+	list, ok := x.value.(*ast.SequenceNode)
+	if !ok {
+		f.wrong(x, "must be a list, not "+kindOf(x.value))
+		return nil
+	}
+	if len(list.Values) > maxItems {
+		f.wrong(x, fmt.Sprintf("has more than %d entries", maxItems))
+		return nil
+	}
+	all := make([]field, len(list.Values))
+	for i, v := range list.Values {
+		all[i] = field{name, resource.Index(x.path, i), f.r.at(v), v}
+	}
+	return all
+}
+
+// texts reads a list of texts, nil when it is absent or empty.
+func (f *form) texts(name string) []string {
+	var all []string
+	for _, x := range f.items(name) {
+		if s, ok := f.textOf(x); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// words reads a list of the given words.
+func (f *form) words(name string, words ...string) []string {
+	var all []string
+	for _, x := range f.items(name) {
+		s := f.wordOf(x, words)
+		if slices.Contains(all, s) {
+			f.wrong(x, "names the same twice")
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// each reads a list of mappings; what names an element.
+func (f *form) each(name, what string, read func(*form)) {
+	for _, x := range f.items(name) {
+		if inner, ok := f.r.form(x.value, what, x.path); ok {
+			read(inner)
+			inner.end()
+		}
+	}
+}
+
+// inner reads a mapping when it is present.
+func (f *form) inner(name string, read func(*form)) {
+	x, ok := f.find(name)
+	if !ok {
+		return
+	}
+	if inner, ok := f.r.form(x.value, name, x.path); ok {
+		read(inner)
+		inner.end()
+	}
+}

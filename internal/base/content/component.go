@@ -1,0 +1,178 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/base/jsonbody"
+)
+
+// ComponentsKey is the key of a request under which the values for a template's variables are.
+const ComponentsKey = "components_push"
+
+// place is the part of a template that a component fills, `{position}_{type}`; no template has a part for other places than
+// these.
+type place string
+
+const (
+	headerText     place = "header_text"
+	headerImage    place = "header_image"
+	headerVideo    place = "header_video"
+	headerDocument place = "header_document"
+	bodyText       place = "body_text"
+	buttonURL      place = "button_url"
+	buttonPayload  place = "button_payload"
+)
+
+// media reports whether the place takes the URL of a medium.
+func (p place) media() bool { return p == headerImage || p == headerVideo || p == headerDocument }
+
+// header reports whether the place is a template's header, of which there is one.
+func (p place) header() bool { return p == headerText || p.media() }
+
+// Component is one entry of components_push: a static text, or the name of the variable whose value is looked up for
+// each recipient.
+type Component struct {
+	key   string // as the request spells it
+	place place
+	n     int    // the number in the key; -1 if it is larger than any template allows
+	text  string // the value
+	name  string // the variable's name, if the value is a placeholder
+}
+
+// ReadComponents reads the entries of components_push: the members of o whose key starts with prefix. No two of them
+// have the same place: a duplicate key is refused by the JSON reader, and a header key in both of its forms here.
+func ReadComponents(o *jsonbody.Object, prefix string) ([]Component, error) {
+	var all []Component
+	for key, v := range o.Members() {
+		key, ok := strings.CutPrefix(key, prefix)
+		if !ok || !v.Present() {
+			continue
+		}
+		c, err := parseComponent(key, v)
+		if err != nil {
+			return nil, err
+		}
+		samePlace := func(o Component) bool { return o.place == c.place && o.n == c.n }
+		if c.n == 0 && c.place.header() && slices.ContainsFunc(all, samePlace) {
+			return nil, carillon.Invalid(c.field(), "The key is given in both of its forms, bare and with _0")
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func parseComponent(key string, v jsonbody.Value) (Component, error) {
+	c := Component{key: key}
+	var ok bool
+	if c.place, c.n, ok = parseKey(key); !ok {
+		return Component{}, carillon.Invalid(c.field(), "Not a component key: they are header_text, header_image, header_video, header_document, body_text_N, button_url_N and button_payload_N, N from 0")
+	}
+	var err error
+	if c.text, _, err = v.String(c.field()); err != nil {
+		return Component{}, err
+	}
+	var reason string
+	if c.name, reason = parsePlaceholder(c.text); reason != "" {
+		return Component{}, carillon.InvalidValue(c.field(), reason, c.text)
+	}
+	if c.name == "" {
+		return c, c.check(c.text)
+	}
+	return c, nil
+}
+
+// field is the component's name in an error.
+func (c *Component) field() string { return ComponentsKey + "." + c.key }
+
+// shownKey is the key in the lists of variable_mismatch, where `header_text` is `header_text_0`.
+func (c *Component) shownKey() string {
+	if c.key == "header_text" {
+		return "header_text_0"
+	}
+	return carillon.Shorten(c.key)
+}
+
+// placeKey is the key that requiredKeys uses for the same place: a medium's has no number.
+func (c *Component) placeKey() string {
+	if c.place.media() {
+		return string(c.place)
+	}
+	return c.shownKey()
+}
+
+// check applies the limits of the component's place to a value: the length of a header, the form of a media URL. A blank
+// value passes; it is reported later among the missing variables.
+func (c *Component) check(value string) error {
+	if blank(value) {
+		return nil
+	}
+	switch {
+	case c.place == headerText:
+		if n := utf8.RuneCountInString(value); n > maxHeader {
+			return carillon.Invalid(c.field(), fmt.Sprintf("A header has at most %d characters, this one %d", maxHeader, n))
+		}
+	case c.place.media():
+		if reason := checkMediaURL(c.place, value); reason != "" {
+			return carillon.InvalidValue(c.field(), reason, value)
+		}
+	}
+	return nil
+}
+
+// parseKey reads a key of the form `{position}_{type}_{N}`. Header keys may omit the number.
+func parseKey(key string) (p place, n int, ok bool) {
+	if p := place(key); p.header() {
+		return p, 0, true
+	}
+	end := strings.LastIndexByte(key, '_')
+	if end < 0 {
+		return "", 0, false
+	}
+	n, ok = parseIndex(key[end+1:])
+	position, kind, _ := strings.Cut(key[:end], "_")
+	ok = ok && slices.Contains([]string{"header", "body", "footer", "button"}, position) &&
+		slices.Contains([]string{"text", "image", "video", "document", "url", "payload"}, kind)
+	return place(key[:end]), n, ok
+}
+
+// parseIndex reads a decimal without leading zeros; -1 stands for one larger than any template allows.
+func parseIndex(s string) (int, bool) {
+	if s == "" || strings.Trim(s, "0123456789") != "" || s[0] == '0' && len(s) > 1 {
+		return 0, false
+	}
+	if n, err := strconv.Atoi(s); err == nil && len(s) < 10 {
+		return n, true
+	}
+	return -1, true
+}
+
+// blank reports whether a text is empty or only white space.
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// Keys are the keys of components_push that a template needs; of one that is not compiled none are known.
+func Keys(s *carillon.Shape) []string {
+	keys := []string{}
+	if s == nil {
+		return keys
+	}
+	switch {
+	case s.HeaderVariable != "":
+		keys = append(keys, string(headerText)+"_0")
+	case s.HeaderFormat != "" && s.HeaderFormat != "TEXT":
+		keys = append(keys, "header_"+strings.ToLower(s.HeaderFormat))
+	}
+	for i := range s.Markers {
+		keys = append(keys, string(bodyText)+"_"+strconv.Itoa(i))
+	}
+	for i, b := range s.Buttons {
+		if b.Variable {
+			keys = append(keys, string(buttonURL)+"_"+strconv.Itoa(i))
+		}
+	}
+	return keys
+}

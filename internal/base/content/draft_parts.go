@@ -1,0 +1,192 @@
+package content
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/base/jsonbody"
+)
+
+// Limits of the channel on the parts of a template.
+const (
+	maxFooter       = 60
+	maxButtonText   = 25
+	maxButtonURL    = 2000
+	maxURLButtons   = 2
+	maxPhoneButtons = 1
+)
+
+// readComponents reads the payload's components. Without a list the draft keeps the ones it has.
+func (d *Draft) readComponents(v jsonbody.Value) error {
+	elements, present, err := v.Array("components")
+	if err != nil || !present {
+		return err
+	}
+	d.Components = make([]carillon.Component, 0, len(elements))
+	for i, e := range elements {
+		field := fmt.Sprintf("components.%d", i)
+		o, present, err := e.Object(field)
+		if err != nil {
+			return err
+		}
+		if !present {
+			return carillon.Missing(field)
+		}
+		c, err := readComponent(o, field)
+		if err != nil {
+			return err
+		}
+		d.Components = append(d.Components, c)
+	}
+	return nil
+}
+
+// textField is a text of an object, and where it goes.
+type textField struct {
+	key      string
+	to       *string
+	required bool
+}
+
+// readTexts reads texts of an object; one that is absent leaves its place as it is. prefix begins the names of fields in
+// errors.
+func readTexts(o *jsonbody.Object, prefix string, fields []textField) error {
+	for _, f := range fields {
+		text, present, err := o.String(prefix+f.key, f.key)
+		switch {
+		case err != nil:
+			return err
+		case f.required && blank(text):
+			return carillon.Missing(prefix + f.key)
+		case present:
+			*f.to = text
+		}
+	}
+	return nil
+}
+
+func readComponent(o *jsonbody.Object, field string) (c carillon.Component, err error) {
+	err = readTexts(o, field+".", []textField{{"type", &c.Type, true}, {"format", &c.Format, false}, {"text", &c.Text, false}})
+	if err != nil {
+		return c, err
+	}
+	c.Type, c.Format = strings.ToUpper(c.Type), strings.ToUpper(c.Format)
+	if c.Example, err = readExample(o.Find("example"), field+".example"); err != nil {
+		return c, err
+	}
+	if c.Type == TypeHeader && c.Format == "" {
+		c.Format = FormatText
+	}
+	buttons, _, err := o.Array(field+".buttons", "buttons")
+	if err != nil {
+		return c, err
+	}
+	for i, e := range buttons {
+		b, err := readButton(e, fmt.Sprintf("%s.buttons.%d", field, i))
+		if err != nil {
+			return c, err
+		}
+		c.Buttons = append(c.Buttons, b)
+	}
+	return c, nil
+}
+
+func readButton(v jsonbody.Value, field string) (b carillon.Button, err error) {
+	o, present, err := v.Object(field)
+	if err != nil {
+		return b, err
+	}
+	if !present {
+		return b, carillon.Missing(field)
+	}
+	err = readTexts(o, field+".", []textField{
+		{"type", &b.Type, true}, {"text", &b.Text, true}, {"url", &b.URL, false}, {"phone_number", &b.PhoneNumber, false},
+	})
+	if err != nil {
+		return b, err
+	}
+	b.Type = strings.ToUpper(b.Type)
+	b.Example, _, err = o.Find("example").Strings(field + ".example")
+	return b, err
+}
+
+// checkPart checks the limits of a component that compiling a template does not check.
+func checkPart(c *carillon.Component, field string) error {
+	switch c.Type {
+	case TypeBody:
+		return carillon.InvalidValue(field+".type", "The body is the payload's content", c.Type)
+	case TypeHeader:
+		if n := utf8.RuneCountInString(c.Text); n > maxHeader {
+			return overLimit("The header's text is too long", maxHeader, n)
+		}
+		if c.Format != FormatText && c.Text != "" {
+			return carillon.Invalid(field+".text", "A media header has no text")
+		}
+	case TypeFooter:
+		if utf8.RuneCountInString(c.Text) > maxFooter {
+			return carillon.Invalid(field+".text", fmt.Sprintf("A footer has at most %d characters", maxFooter))
+		}
+	case TypeButtons:
+		return checkButtons(c.Buttons, field+".buttons")
+	}
+	return nil
+}
+
+func checkButtons(buttons []carillon.Button, field string) error {
+	count := map[string]int{}
+	for i := range buttons {
+		b := &buttons[i]
+		if err := checkButton(b, fmt.Sprintf("%s.%d", field, i)); err != nil {
+			return err
+		}
+		if b.Type == ButtonQuickReply && count[b.Type] > 0 && buttons[i-1].Type != b.Type {
+			return carillon.Invalid(field, "Quick replies stand together")
+		}
+		count[b.Type]++
+	}
+	switch {
+	case count[ButtonURL] > maxURLButtons:
+		return carillon.Invalid(field, fmt.Sprintf("A template has at most %d URL buttons", maxURLButtons))
+	case count[ButtonPhone] > maxPhoneButtons:
+		return carillon.Invalid(field, fmt.Sprintf("A template has at most %d phone button", maxPhoneButtons))
+	}
+	return nil
+}
+
+func checkButton(b *carillon.Button, field string) error {
+	if utf8.RuneCountInString(b.Text) > maxButtonText {
+		return carillon.Invalid(field+".text", fmt.Sprintf("A button's text has at most %d characters", maxButtonText))
+	}
+	switch b.Type {
+	case ButtonQuickReply:
+		return nil
+	case ButtonURL:
+		return checkButtonURL(b.URL, field+".url")
+	case ButtonPhone:
+		if !carillon.ValidNumber(strings.TrimPrefix(b.PhoneNumber, "+")) {
+			return carillon.BadNumber(field+".phone_number", b.PhoneNumber)
+		}
+		return nil
+	}
+	types := []string{ButtonURL, ButtonQuickReply, ButtonPhone}
+	return carillon.InvalidValue(field+".type", "Must be one of "+strings.Join(types, ", "), b.Type)
+}
+
+func checkButtonURL(address, field string) error {
+	if blank(address) {
+		return carillon.Missing(field)
+	}
+	static, _, _ := strings.Cut(address, opening)
+	u, err := url.Parse(static)
+	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
+		return carillon.BadFormat(field, address, "absolute URL, with at most one variable at its end", "https://example.com/p/{{1}}")
+	}
+	if utf8.RuneCountInString(address) > maxButtonURL {
+		return carillon.Invalid(field, fmt.Sprintf("A button's URL has at most %d characters", maxButtonURL))
+	}
+	return nil
+}

@@ -1,0 +1,302 @@
+package content
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/base/provider"
+)
+
+// MaxRecipients is how many recipients one request can have.
+const MaxRecipients = 100
+
+// Source is what a request offers to fill a template with.
+type Source struct {
+	Components []Component
+	Recipients int
+	Bulk       bool // the recipients are a list, so an error names the one it is about
+	Lookup     Lookup
+}
+
+// Lookup finds the values of placeholders: first among a recipient's own fields, then among the values shared by all.
+type Lookup interface {
+	Field(recipient int, name string) (string, bool)
+	Shared(name string) (string, bool)
+}
+
+// Check reports whether src fits the template: every place that needs a value has one, no value is without a place, and
+// every placeholder is found for every recipient (otherwise 422 variable_mismatch); headers, bodies and media URLs keep
+// their limits once filled (otherwise 400).
+func Check(t *carillon.Template, src *Source) error {
+	s, err := ShapeOf(t)
+	if err != nil {
+		return err
+	}
+	c := resolver{src: src, shape: s, first: 0, end: src.Recipients}
+	for i := range src.Components {
+		if comp := &src.Components[i]; c.place(comp) {
+			c.resolve(comp)
+		}
+	}
+	if c.mismatched() {
+		return c.mismatch()
+	}
+	if c.limitErr != nil {
+		return c.limitErr
+	}
+	return c.checkBodies()
+}
+
+// Fill returns the content for one recipient. The template may have changed since Check: a source that no longer fits
+// gets the same 422.
+func Fill(t *carillon.Template, src *Source, recipient int) (provider.Content, error) {
+	s, err := ShapeOf(t)
+	if err != nil {
+		return provider.Content{}, err
+	}
+	if recipient < 0 || recipient >= src.Recipients {
+		return provider.Content{}, errRecipient
+	}
+	c := resolver{src: src, shape: s, first: recipient, end: recipient + 1, fill: true}
+	content := provider.Content{Body: make([]string, len(s.Markers))}
+	for k := range src.Components {
+		if comp := &src.Components[k]; c.place(comp) {
+			setPlace(&content, s, comp, c.resolve(comp))
+		}
+	}
+	if c.mismatched() {
+		return provider.Content{}, c.mismatch()
+	}
+	slices.SortFunc(content.Buttons, func(a, b provider.ButtonValue) int { return a.Index - b.Index })
+	return content, nil
+}
+
+var errRecipient = errors.New("the request has no such recipient")
+
+func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value string) {
+	switch comp.place {
+	case headerText:
+		c.HeaderText = value
+	case headerImage, headerVideo, headerDocument:
+		c.MediaURL = value
+	case bodyText:
+		c.Body[comp.n] = value
+	case buttonURL:
+		value, _ = urlSuffix(&s.Buttons[comp.n], value)
+		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "url", Value: value})
+	case buttonPayload:
+		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "quick_reply", Value: value})
+	}
+}
+
+// resolver resolves the components of a source for a range of its recipients and collects what is wrong.
+type resolver struct {
+	src        *Source
+	shape      *carillon.Shape
+	first, end int  // the recipients looked at
+	fill       bool // the values were checked when the request was accepted
+
+	filled     int      // required places that have a component
+	missing    []string // keys of blank values; names of variables that were not found or are blank
+	unexpected []string // keys of components without a place, or whose value the place cannot take
+	limitErr   error    // the first exceeded limit, a 400
+
+	sharedLength int                // code points of the rendered body that are the same for every recipient
+	lengths      [MaxRecipients]int // and those that differ
+}
+
+// place reports whether the template has a place for the component, and counts the places filled. No two components
+// share one: see ReadComponents.
+func (c *resolver) place(comp *Component) bool {
+	switch {
+	case !hasPlace(c.shape, comp):
+		c.unexpected = append(c.unexpected, comp.shownKey())
+		return false
+	case comp.place != buttonPayload:
+		c.filled++
+	}
+	return true
+}
+
+func (c *resolver) mismatched() bool {
+	return len(c.missing)+len(c.unexpected) > 0 || c.filled != requiredPlaces(c.shape)
+}
+
+func hasPlace(s *carillon.Shape, c *Component) bool {
+	switch c.place {
+	case headerText:
+		return c.n == 0 && s.HeaderVariable != ""
+	case headerImage, headerVideo, headerDocument:
+		return c.n == 0 && strings.EqualFold(string(c.place), "header_"+s.HeaderFormat)
+	case bodyText:
+		return c.n >= 0 && c.n < len(s.Markers)
+	case buttonURL:
+		return c.n >= 0 && c.n < len(s.Buttons) && s.Buttons[c.n].Variable
+	case buttonPayload:
+		return c.n >= 0 && c.n < len(s.Buttons) && s.Buttons[c.n].Type == ButtonQuickReply
+	}
+	return false
+}
+
+// resolve finds the component's value for each recipient, checks it, and returns the last one.
+func (c *resolver) resolve(comp *Component) string {
+	if comp.name == "" {
+		c.checkLines(comp, comp.text, -1)
+		if c.usable(comp, comp.text, comp.shownKey()) && comp.place == bodyText {
+			c.sharedLength += c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(comp.text)
+		}
+		return comp.text
+	}
+	var value string
+	for i := c.first; i < c.end; i++ {
+		value = c.lookUp(comp.name, i)
+		if !c.usable(comp, value, carillon.Shorten(comp.name)) {
+			return value
+		}
+		c.checkLines(comp, value, i)
+		c.checkLimits(comp, value, i)
+	}
+	return value
+}
+
+// LinesReason is the reason of the error of checkLines.
+const LinesReason = "A value has no line ends, no tabs and at most four spaces in a row: the channel refuses others"
+
+// checkLines refuses in a value of a text what WhatsApp takes in the text itself alone. recipient is -1 where the value is everybody's.
+func (c *resolver) checkLines(comp *Component, value string, recipient int) {
+	text := comp.place == bodyText || comp.place == headerText
+	if c.fill || c.limitErr != nil || !text || !strings.ContainsAny(value, "\n\r\t") && !strings.Contains(value, "     ") {
+		return
+	}
+	reason := LinesReason
+	if c.src.Bulk && recipient >= 0 {
+		reason += fmt.Sprintf(", for contacts.%d", recipient)
+	}
+	c.limitErr = carillon.Invalid(comp.field(), reason)
+}
+
+// usable reports whether a value can fill the component's place; name is reported as missing if the value is blank.
+func (c *resolver) usable(comp *Component, value, name string) bool {
+	suffix, ok := value, true
+	if comp.place == buttonURL {
+		suffix, ok = urlSuffix(&c.shape.Buttons[comp.n], value)
+	}
+	switch {
+	case !ok:
+		c.unexpected = append(c.unexpected, comp.shownKey())
+	case blank(suffix):
+		c.missing = append(c.missing, name)
+		ok = false
+	}
+	return ok
+}
+
+// checkLimits applies the limits of the place to a value that was looked up. Static values were checked when the request
+// was read.
+func (c *resolver) checkLimits(comp *Component, value string, recipient int) {
+	switch {
+	case comp.place == bodyText:
+		c.lengths[recipient] += c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(value)
+	case c.limitErr == nil && !c.fill:
+		c.limitErr = comp.check(value)
+	}
+}
+
+// checkBodies checks the length of every recipient's rendered body.
+func (c *resolver) checkBodies() error {
+	for i := range c.src.Recipients {
+		n := c.shape.StaticLength + c.sharedLength + c.lengths[i]
+		if n <= maxContent {
+			continue
+		}
+		reason := fmt.Sprintf("The rendered body has at most %d characters, this one %d", maxContent, n)
+		if c.src.Bulk {
+			reason += fmt.Sprintf(", for contacts.%d", i)
+		}
+		return carillon.Invalid(c.longest(i).field(), reason)
+	}
+	return nil
+}
+
+// longest is the component that adds most to the rendered body of a recipient.
+func (c *resolver) longest(recipient int) *Component {
+	found, most := &Component{key: string(bodyText) + "_0"}, -1
+	for i := range c.src.Components {
+		comp := &c.src.Components[i]
+		if comp.place != bodyText || !hasPlace(c.shape, comp) {
+			continue
+		}
+		value := comp.text
+		if comp.name != "" {
+			value = c.lookUp(comp.name, recipient)
+		}
+		if n := c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(value); n > most {
+			found, most = comp, n
+		}
+	}
+	return found
+}
+
+// lookUp finds the value of a placeholder for a recipient, "" where there is none.
+func (c *resolver) lookUp(name string, recipient int) string {
+	value, found := c.src.Lookup.Field(recipient, name)
+	if !found {
+		value, _ = c.src.Lookup.Shared(name)
+	}
+	return value
+}
+
+// mismatch returns the 422 that lists what the template needs, what the request has, and how they differ.
+func (c *resolver) mismatch() error {
+	required := requiredKeys(c.shape)
+	provided, missing := make([]string, 0, len(c.src.Components)), []string{}
+	filled := make(map[string]bool, len(c.src.Components))
+	for i := range c.src.Components {
+		comp := &c.src.Components[i]
+		provided = append(provided, comp.shownKey())
+		if hasPlace(c.shape, comp) {
+			filled[comp.placeKey()] = true
+		}
+	}
+	for _, key := range required {
+		if !filled[key] {
+			missing = append(missing, key)
+		}
+	}
+	return &carillon.Error{Code: carillon.VariableMismatch, Message: "Template variables do not match the provided data" + c.unknownNames(), Details: carillon.Details{
+		{Key: "template_variables", Value: required},
+		{Key: "provided_variables", Value: provided},
+		{Key: "missing", Value: appendDistinct(missing, c.missing)},
+		{Key: "unexpected", Value: appendDistinct([]string{}, c.unexpected)},
+	}}
+}
+
+// unknownNames says that a placeholder has no value; empty when all have one. The name, which the caller made, is in the
+// details alone, because messages are logged.
+func (c *resolver) unknownNames() string {
+	for _, name := range c.missing {
+		if _, _, key := parseKey(name); !key {
+			return ": neither the contact nor the request has a value for a placeholder; `missing` has its name"
+		}
+	}
+	return ""
+}
+
+// appendDistinct appends those of more that list does not have yet.
+func appendDistinct(list, more []string) []string {
+	seen := make(map[string]bool, len(list)+len(more))
+	for _, s := range list {
+		seen[s] = true
+	}
+	for _, s := range more {
+		if !seen[s] {
+			seen[s] = true
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -1,0 +1,168 @@
+package httpio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/base/share"
+)
+
+const (
+	// DefaultMaxBody bounds a request's body where the route sets no bound of its own.
+	DefaultMaxBody = 1 << 20
+	// maxDropped is how much of a refused body is read.
+	maxDropped = 8 << 20
+	// firstBuffer is as much as is allocated before a byte has arrived: Content-Length is a claim, not a fact.
+	firstBuffer = 4 << 10
+)
+
+// Body reads a JSON request's body: the content type must be application/json, the size at most the route's MaxBody.
+// It is valid until the response has been written.
+func Body(r *http.Request) ([]byte, error) {
+	if err := contentType(r); err != nil {
+		return nil, err
+	}
+	return RawBody(r)
+}
+
+// Object reads a body that is a JSON object.
+func Object(r *http.Request) (*jsonbody.Object, error) {
+	body, err := Body(r)
+	if err != nil {
+		return nil, err
+	}
+	return jsonbody.Parse(body)
+}
+
+func contentType(r *http.Request) error {
+	given := r.Header.Get("Content-Type")
+	if given == "application/json" {
+		return nil
+	}
+	media, _, _ := strings.Cut(given, ";")
+	if strings.EqualFold(strings.TrimSpace(media), "application/json") {
+		return nil
+	}
+	if given == "" {
+		return carillon.Missing("Content-Type")
+	}
+	return carillon.BadFormat("Content-Type", given, "application/json", "application/json")
+}
+
+// LeaveBody closes the connection after the response. For a request that is refused before its body is read: the server
+// would otherwise wait for the body, in order to read the next request after it.
+func LeaveBody(ctx context.Context) { stateOf(ctx).unread = true }
+
+// RawBody reads a body of any type, of at most the route's MaxBody bytes. Errors: payload_too_large; service_unavailable
+// when the memory for bodies is used up.
+func RawBody(r *http.Request) ([]byte, error) {
+	st := stateOf(r.Context())
+	if r.ContentLength > st.maxBody {
+		return nil, tooLarge(st, r)
+	}
+	st.holder = holderOf(st, r)
+	buf, err := growBody(st, r, nil, min(max(512, r.ContentLength+1), firstBuffer))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		n, err := r.Body.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		st.body, st.read = buf, true
+		switch {
+		case int64(len(buf)) > st.maxBody:
+			return nil, tooLarge(st, r)
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case err != nil:
+			e := carillon.Invalid("body", "The body could not be read to its end")
+			e.Err = err
+			return nil, e
+		}
+		if len(buf) == cap(buf) {
+			if buf, err = growBody(st, r, buf, nextSize(int64(cap(buf)), r.ContentLength)); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// visitorAccess are the kinds of routes whose credential anybody gets who opens a company's page.
+var visitorAccess = []string{"chat", "voice"} //nolint:gochecknoglobals // read only
+
+// holderOf is whose part of the memory a body counts for: that of the company that SetCompany named, of which its visitors have a part; else
+// that of all requests of the route's Access. A client has half of either.
+func holderOf(st *state, r *http.Request) share.Holder {
+	h := share.Holder{Company: st.company}
+	switch {
+	case h.Company == "":
+		h.Company = st.access
+	case slices.Contains(visitorAccess, st.access):
+		h.Visitor = true
+	default:
+		return h
+	}
+	if st.router != nil {
+		h.Client = ClientNetwork(r, st.router.Proxies)
+	}
+	return h
+}
+
+// nextSize doubles a full buffer, or takes the announced length when that is less: half of it has arrived.
+func nextSize(size, announced int64) int64 {
+	if announced >= size && announced < 2*size {
+		return announced + 1
+	}
+	return 2 * size
+}
+
+func growBody(st *state, r *http.Request, buf []byte, size int64) ([]byte, error) {
+	if st.router != nil {
+		more := size - int64(cap(buf))
+		if err := st.router.Bodies.Add(st.holder, more); err != nil {
+			drop(st, r)
+			return nil, shed(err)
+		}
+		st.held += more
+	}
+	return append(make([]byte, 0, size), buf...), nil
+}
+
+// shed is the refusal of a body for which there is no memory. It is a 503 whoever holds that: nobody sends too many requests, but too
+// large ones at once.
+func shed(err error) *carillon.Error {
+	e := &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
+		Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
+	}
+	var bound *carillon.Error
+	if errors.As(err, &bound) {
+		e.Details = append(e.Details, carillon.Detail{Key: "bound", Value: bound.Details.Find("bound")})
+	}
+	return e
+}
+
+// drop reads what follows of a body that is refused, within bounds, so that a client that writes its whole request before
+// it reads sees the response.
+func drop(st *state, r *http.Request) {
+	// A client that waits for 100 Continue has not sent anything yet, and reading would invite it to.
+	st.unread = r.Header.Get("Expect") != ""
+	if !st.unread {
+		_, err := io.CopyN(io.Discard, r.Body, maxDropped)
+		st.unread = !errors.Is(err, io.EOF)
+	}
+}
+
+func tooLarge(st *state, r *http.Request) *carillon.Error {
+	drop(st, r)
+	return &carillon.Error{Code: carillon.PayloadTooLarge, Message: "The body is too large", Details: carillon.Details{
+		{Key: "field", Value: "body"}, {Key: "reason", Value: "At most " + strconv.FormatInt(st.maxBody, 10) + " bytes"},
+	}}
+}

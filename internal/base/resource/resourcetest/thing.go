@@ -1,0 +1,145 @@
+// Package resourcetest stands in for the kinds of resources in tests of packages that do not know them: a Thing has the
+// fields of all kinds, and validates little.
+package resourcetest
+
+import (
+	"strings"
+
+	"carillon/internal/base/resource"
+)
+
+// Kinds are stand-ins for the kinds of a set-up, in the order of their references.
+func Kinds() []resource.Kind {
+	var all []resource.Kind
+	for _, k := range []resource.Kind{
+		{Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true, SearchVersion: 1},
+		{Name: "agent", Plural: "agents", Phrase: "an agent"},
+		{Name: "flow", Plural: "flows", Phrase: "a flow", NewHead: func() any { return new(Head) }},
+		{Name: "widget", Plural: "widgets", Phrase: "a widget"},
+		{Name: "secret", Plural: "secrets", Phrase: "a secret", Local: true},
+		{Name: "webhook", Plural: "webhooks", Phrase: "a webhook", NewSecret: func() string { return "made" }},
+	} {
+		k.New = func() resource.Resource { return &Thing{kind: k.Name} }
+		all = append(all, k)
+	}
+	return all
+}
+
+// Thing is a resource of any kind.
+type Thing struct {
+	kind           string
+	ID             string              `json:"id,omitempty"`
+	Name           string              `json:"name,omitempty"`
+	URL            string              `json:"url,omitempty"`
+	Kind           string              `json:"kind,omitempty"`
+	Language       string              `json:"language,omitempty"`
+	Engine         string              `json:"engine,omitempty"`
+	Greeting       string              `json:"greeting,omitempty"`
+	Voicemail      string              `json:"voicemail,omitempty"`
+	Welcome        string              `json:"welcome,omitempty"`
+	Agent          string              `json:"agent,omitempty"`
+	SecretText     string              `json:"secret,omitempty" secret:"true"`
+	Value          string              `json:"value,omitempty" secret:"true"`
+	Hosts          []string            `json:"hosts,omitempty"`
+	IdentitySecret string              `json:"identity_secret,omitempty" secret:"true"`
+	Record         bool                `json:"record,omitempty"`
+	Knowledge      []string            `json:"knowledge,omitempty"`
+	Tools          []string            `json:"tools,omitempty"`
+	Events         []string            `json:"events,omitempty"`
+	Origins        []string            `json:"allowed_origins,omitempty"`
+	Translations   map[string]string   `json:"translations,omitempty"`
+	Appearance     map[string]string   `json:"appearance,omitempty"`
+	Trigger        Trigger             `json:"trigger"`
+	Articles       []map[string]string `json:"articles,omitempty"`
+	Result         []Sought            `json:"result,omitempty"`
+	Steps          []Step              `json:"steps,omitempty"`
+}
+
+// Trigger starts a flow.
+type Trigger struct {
+	Event string `json:"event,omitempty"`
+}
+
+// Head is the head of a flow.
+type Head struct {
+	Trigger Trigger `json:"trigger"`
+}
+
+// Head implements resource.Headed.
+func (x *Thing) Head() any { return &Head{x.Trigger} }
+
+// Sought is what calls of an agent are to find out.
+type Sought struct {
+	Name     string   `json:"name,omitempty"`
+	Type     string   `json:"type,omitempty"`
+	Choices  []string `json:"choices,omitempty"`
+	Question string   `json:"question,omitempty"`
+}
+
+// Step is a part of a Thing that nests.
+type Step struct {
+	Say     string   `json:"say,omitempty"`
+	Ask     string   `json:"ask,omitempty"`
+	Choices []string `json:"choices,omitempty"`
+	If      string   `json:"if,omitempty"`
+	Then    []Step   `json:"then,omitempty"`
+	Else    []Step   `json:"else,omitempty"`
+	Handoff string   `json:"handoff,omitempty"`
+}
+
+// Key implements resource.Resource.
+func (x *Thing) Key() (id, name *string) {
+	switch x.kind {
+	case "knowledge":
+		return &x.ID, &x.ID
+	case "webhook":
+		return &x.ID, &x.URL
+	case "secret":
+		return &x.Name, &x.Name
+	}
+	return &x.ID, &x.Name
+}
+
+// Validate demands the name, and that a step says or asks something.
+func (x *Thing) Validate() error {
+	var c resource.Check
+	_, name := x.Key()
+	c.Required("name", *name)
+	for i, s := range x.Steps {
+		c.That(s.Say != "" || s.Ask != "" || s.If != "" || s.Handoff != "", resource.Index("steps", i), "Must say or ask something")
+	}
+	return c.Err()
+}
+
+// Secrets implements resource.Secretive: a widget's is its identity secret. The greeting stands in for what a secret is used for.
+func (x *Thing) Secrets() []resource.Secret {
+	switch x.kind {
+	case "widget":
+		return []resource.Secret{{Value: &x.IdentitySecret, Use: x.Greeting}}
+	case "secret":
+		return []resource.Secret{{Value: &x.Value, Use: strings.Join(x.Hosts, " ")}}
+	}
+	return []resource.Secret{{Value: &x.SecretText, Use: x.Greeting}}
+}
+
+// References are an agent's knowledge and a widget's agent.
+func (x *Thing) References() []resource.Reference {
+	all := []resource.Reference{{Field: "agent", Kind: "agent", To: &x.Agent}}
+	for i := range x.Knowledge {
+		all = append(all, resource.Reference{Field: resource.Index("knowledge", i), Kind: "knowledge", To: &x.Knowledge[i]})
+	}
+	return all
+}
+
+// Passages implements resource.Searchable: a passage for each article, found by its words.
+func (x *Thing) Passages() []resource.Passage {
+	var all []resource.Passage
+	for i, a := range x.Articles {
+		p := resource.Passage{Article: i, Title: a["title"], Text: a["text"], URL: a["url"], Language: a["language"]}
+		for word := range strings.FieldsSeq(a["text"]) {
+			p.Terms = append(p.Terms, resource.Term{Text: word, Title: strings.Contains(a["title"], word)})
+		}
+		all = append(all, p)
+	}
+	return all
+}

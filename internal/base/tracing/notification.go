@@ -1,0 +1,151 @@
+package tracing
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"carillon"
+	"carillon/internal/base/provider"
+)
+
+// request collects in a request's context what its span needs.
+type request struct {
+	method string
+	begin  time.Time
+	caller trace.SpanContext // of its traceparent header; not valid: it had none
+	self   trace.SpanContext
+	links  []trace.Link
+	root   bool // without a caller's trace
+}
+
+// Handler reads the caller's trace from a request and when it began.
+func (t *Tracing) Handler(next http.Handler) http.Handler {
+	if t == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := &request{method: r.Method, begin: time.Now()}
+		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		q.caller = trace.SpanContextFromContext(ctx)
+		if q.caller.IsValid() {
+			q.self = trace.NewSpanContext(trace.SpanContextConfig{
+				TraceID: q.caller.TraceID(), SpanID: randomSpan(), TraceFlags: q.caller.TraceFlags(), Remote: true,
+			})
+		} else {
+			q.root, q.self = true, t.contextOf(randomTrace(), randomSpan())
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, q)))
+	})
+}
+
+// Responded records a request that was responded to. code is that of the error, if there was one.
+func (t *Tracing) Responded(ctx context.Context, route string, status int, code string) {
+	q, ok := ctx.Value(requestKey).(*request)
+	if t == nil || !ok || strings.HasSuffix(route, "z") { // the probes
+		return
+	}
+	s := span{
+		name: route, kind: trace.SpanKindServer, begin: q.begin, end: time.Now(), id: q.self, parent: q.caller, links: q.links,
+		attributes: []attribute.KeyValue{
+			attribute.String("http.request.method", q.method), attribute.String("http.route", route[strings.IndexByte(route, ' ')+1:]),
+			attribute.Int("http.response.status_code", status),
+		},
+	}
+	if code != "" {
+		s.attributes = append(s.attributes, attribute.String("error.type", code))
+	}
+	if status >= http.StatusInternalServerError {
+		s.failed = code
+	}
+	t.record(s)
+}
+
+// Accepted records that a notification was stored: from the begin of its acceptance to the end of the commit.
+func (t *Tracing) Accepted(ctx context.Context, notificationID, companyID string, messages int, begin time.Time) {
+	if t == nil {
+		return
+	}
+	s := span{
+		name: "accept", kind: trace.SpanKindProducer, begin: begin, end: time.Now(), id: t.context(notificationID, ofAccept),
+		attributes: []attribute.KeyValue{
+			attribute.String("carillon.notification_id", notificationID), attribute.String("carillon.company_id", companyID),
+			attribute.Int("carillon.messages", messages),
+		},
+	}
+	if q, ok := ctx.Value(requestKey).(*request); ok && q.root {
+		q.self = t.context(notificationID, ofRequest)
+		s.parent = q.self
+	} else if ok {
+		q.links = append(q.links, trace.Link{SpanContext: s.id})
+		s.links = []trace.Link{{SpanContext: q.self}}
+	}
+	t.record(s)
+}
+
+// Attempt records an attempt at a message: how long it waited in its lane from when it was due, and how the attempt
+// ended.
+func (t *Tracing) Attempt(r provider.Ref, sender int64, due, begin time.Time, outcome string, reason carillon.Reason) {
+	if t == nil {
+		return
+	}
+	accept := t.context(r.NotificationID, ofAccept)
+	which := []attribute.KeyValue{
+		attribute.Int("carillon.message", r.N), attribute.Int("carillon.attempt", r.Attempt), attribute.Int64("carillon.sender", sender),
+	}
+	if due.Before(begin) {
+		t.record(span{name: "lane", kind: trace.SpanKindInternal, begin: due, end: begin, parent: accept, attributes: which})
+	}
+	s := span{
+		name: "attempt", kind: trace.SpanKindConsumer, begin: begin, end: time.Now(), id: t.of(r, ofAttempt), parent: accept,
+		attributes: append(which, attribute.String("carillon.outcome", outcome)),
+	}
+	if reason != "" {
+		s.attributes = append(s.attributes, attribute.String("carillon.reason", string(reason)))
+		s.failed = string(reason)
+	}
+	t.record(s)
+}
+
+// Sent records the provider's response to an attempt.
+func (t *Tracing) Sent(r provider.Ref, name string, begin time.Time, o provider.Outcome) {
+	if t == nil {
+		return
+	}
+	s := span{
+		name: "send " + name, kind: trace.SpanKindClient, begin: begin, end: time.Now(), id: t.of(r, ofSend), parent: t.of(r, ofAttempt),
+		attributes: []attribute.KeyValue{
+			attribute.String("carillon.provider", name), attribute.String("carillon.verdict", o.Verdict.String()),
+		},
+	}
+	if o.Verdict != provider.Sent {
+		s.failed = o.Verdict.String()
+		s.attributes = append(s.attributes, attribute.String("carillon.fault", string(o.Fault)))
+	}
+	t.record(s)
+}
+
+// Received records receipts that were stored: each belongs to the attempt that it is about, and is linked to the
+// callback that brought it.
+func (t *Tracing) Received(ctx context.Context, rs []provider.Receipt) {
+	if t == nil {
+		return
+	}
+	var links []trace.Link
+	if q, ok := ctx.Value(requestKey).(*request); ok {
+		links = []trace.Link{{SpanContext: q.self}}
+	}
+	now := time.Now()
+	for i := range rs {
+		r := &rs[i]
+		t.record(span{
+			name: "receipt " + string(r.State), kind: trace.SpanKindConsumer, begin: now, end: now, parent: t.of(r.Ref, ofSend), links: links,
+			attributes: []attribute.KeyValue{attribute.String("carillon.state", string(r.State)), attribute.String("carillon.reason", string(r.Reason))},
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package rtp
+
+import "carillon/internal/base/audio"
+
+const (
+	targetFrames = 3  // 60 ms that are waited for before sound is played
+	mostFrames   = 25 // more than half a second waiting is delay that nobody needs
+	aheadFrames  = 6  // with more waiting, quiet frames are left out, which is not noticed
+	quietFrame   = 60 // RMS
+	hideMost     = 5  // frames in a row that are made up where none came
+)
+
+// jitter puts frames into their order and takes them out at a steady pace. What is missing is hidden by what came before, getting
+// quieter.
+type jitter struct {
+	frames  map[uint16][]int16
+	next    uint16 // the frame to be played
+	playing bool
+	known   bool // next is
+	last    []int16
+	hidden  int
+
+	late, lost int64
+}
+
+func newJitter() *jitter { return &jitter{frames: map[uint16][]int16{}} }
+
+// add takes a frame as it came.
+func (j *jitter) add(seq uint16, pcm []int16) {
+	switch ahead := int16(seq - j.next); {
+	case !j.known:
+		j.known, j.next = true, seq
+	case ahead < 0 && !j.playing && ahead > -mostFrames: // the first ones came out of order
+		j.next = seq
+	case ahead < 0 && ahead > -mostFrames:
+		j.late++
+		return
+	case ahead > 4*mostFrames || ahead < 0: // another stream
+		clear(j.frames)
+		j.next, j.playing = seq, false
+	}
+	j.frames[seq] = pcm
+	for len(j.frames) > mostFrames {
+		for len(j.frames) > targetFrames {
+			delete(j.frames, j.next)
+			j.next++
+		}
+	}
+}
+
+// take returns the frame to be played now; nil: silence.
+func (j *jitter) take() []int16 {
+	if !j.playing {
+		if len(j.frames) < targetFrames {
+			return nil
+		}
+		j.playing = true
+	}
+	pcm, ok := j.frames[j.next]
+	for ok && len(j.frames) > aheadFrames && audio.RMS(pcm) < quietFrame {
+		delete(j.frames, j.next)
+		j.next++
+		pcm, ok = j.frames[j.next]
+	}
+	if ok {
+		delete(j.frames, j.next)
+		j.next++
+		j.last, j.hidden = pcm, 0
+		return pcm
+	}
+	j.hidden++
+	switch {
+	case len(j.frames) > 0: // it was lost, or comes too late
+		j.lost++
+		j.next++
+	case j.hidden > hideMost: // nothing comes any more
+		j.playing = false
+		return nil
+	}
+	return j.hide()
+}
+
+// hide makes up a frame.
+func (j *jitter) hide() []int16 {
+	if j.hidden > hideMost {
+		return nil
+	}
+	quieter := make([]int16, len(j.last))
+	for i, s := range j.last {
+		quieter[i] = s / 2
+	}
+	j.last = quieter
+	return quieter
+}

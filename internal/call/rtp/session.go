@@ -1,0 +1,435 @@
+// Package rtp sends and receives the sound of a telephone call: G.711 over RTP (RFC 3550, RFC 3551), digits (RFC 4733), SRTP with
+// keys from SDES (RFC 3711, RFC 4568). A Session is a voice.Line.
+package rtp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pion/rtp"
+	"github.com/pion/srtp/v3"
+
+	"carillon/internal/base/audio"
+)
+
+const (
+	// Rate is samples a second.
+	Rate         = 8000
+	frameTime    = 20 * time.Millisecond
+	frameSamples = Rate / 50
+	lead         = 60 * time.Millisecond
+	mostQueued   = 10 * Rate // samples that wait to be sent
+	keptQueue    = Rate / 2  // whose memory is kept when all are sent
+	mostPacket   = 1500
+	mostPayload  = 3 * frameSamples // of one packet: we ask for 20 ms, and some send 30 or 60
+	replayWindow = 64               // packets of an encrypted call that may come out of order
+)
+
+// Keys encrypt a call.
+type Keys struct {
+	Local, Remote []byte // master key and salt, 30 bytes
+}
+
+// Options describe a Session.
+type Options struct {
+	Conn    net.PacketConn
+	Far     Far
+	Law     audio.Law
+	Digits  uint8                 // payload type of digits; 0: the far side takes none
+	Keys    *Keys                 // nil: not encrypted
+	OnFrame func(in, out []int16) // 20 ms of both sides; out is good until it returns
+	Refused *Refused              // counts the packets that are not heard, of several sessions; nil: it is not wanted
+}
+
+// Session is the sound of one call. Close ends it, and closes the connection.
+type Session struct {
+	o       Options
+	payload uint8
+	encrypt *srtp.Context
+	decrypt atomic.Pointer[srtp.Context]
+
+	mu     sync.Mutex
+	queue  []int16 // to be sent
+	keys   []rune  // to be sent
+	jitter *jitter
+	held   bool
+
+	latch    *latch
+	refused  Refused
+	received atomic.Int64 // unix nanoseconds of the last packet
+	in       chan []int16
+	digits   chan rune
+	done     chan struct{}
+	close    func() error
+	running  sync.WaitGroup
+
+	// Of the sender alone.
+	seq   uint16
+	stamp uint32
+	ssrc  uint32
+	press *press
+	pause int
+	first bool
+	out   [frameSamples]int16
+	coded [frameSamples]byte
+	wire  [mostPacket]byte
+	// Of the receiver alone.
+	pressed pressed
+	packets int64
+}
+
+// ErrKeys means that keys cannot be used.
+var ErrKeys = errors.New("the keys of the call cannot be used")
+
+// New starts a session.
+func New(o Options) (*Session, error) {
+	s := &Session{
+		o: o, jitter: newJitter(), in: make(chan []int16, 25), digits: make(chan rune, digitsMost), done: make(chan struct{}), first: true,
+		latch: newLatch(o.Far),
+	}
+	if o.Law == audio.A {
+		s.payload = 8
+	}
+	if o.Keys != nil {
+		var err error
+		if s.encrypt, err = contextOf(o.Keys.Local); err != nil {
+			return nil, err
+		}
+		if err = s.Rekey(o.Keys.Remote); err != nil {
+			return nil, err
+		}
+	}
+	var random [10]byte
+	_, _ = rand.Read(random[:]) // never fails
+	s.seq, s.stamp, s.ssrc = binary.BigEndian.Uint16(random[:]), binary.BigEndian.Uint32(random[2:]), binary.BigEndian.Uint32(random[6:])
+	s.close = sync.OnceValue(func() error {
+		close(s.done)
+		err := o.Conn.Close()
+		s.running.Wait()
+		return err
+	})
+	s.running.Go(s.send)
+	s.running.Go(s.receive)
+	return s, nil
+}
+
+func contextOf(key []byte) (*srtp.Context, error) {
+	const keyLength, saltLength = 16, 14
+	if len(key) != keyLength+saltLength {
+		return nil, fmt.Errorf("%w: %d bytes", ErrKeys, len(key))
+	}
+	c, err := srtp.CreateContext(key[:keyLength], key[keyLength:], srtp.ProtectionProfileAes128CmHmacSha1_80,
+		srtp.SRTPReplayProtection(replayWindow))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrKeys, err)
+	}
+	return c, nil
+}
+
+// Close ends the session.
+func (s *Session) Close() error { return s.close() }
+
+// Rate implements voice.Line.
+func (s *Session) Rate() int { return Rate }
+
+// Lead implements voice.Line.
+func (s *Session) Lead() time.Duration { return lead }
+
+// Digits implements voice.Line.
+func (s *Session) Digits() <-chan rune { return s.digits }
+
+// Read implements voice.Line: 20 ms of sound every 20 ms.
+func (s *Session) Read(ctx context.Context) ([]int16, error) {
+	select {
+	case pcm := <-s.in:
+		return pcm, nil
+	case <-s.done:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Write implements voice.Line. What waits for too long is left out.
+func (s *Session) Write(pcm []int16) error {
+	select {
+	case <-s.done:
+		return net.ErrClosed
+	default:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue)+len(pcm) <= mostQueued {
+		s.queue = append(s.queue, pcm...)
+	}
+	return nil
+}
+
+// Clear implements voice.Line.
+func (s *Session) Clear() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = nil
+	return nil
+}
+
+// SendDigits presses keys. What the telephone has no key for is left out.
+func (s *Session) SendDigits(digits string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range digits {
+		if _, ok := keyOf(d); ok && len(s.keys) < digitsMost {
+			s.keys = append(s.keys, d)
+		}
+	}
+}
+
+// Hold is for a call that the far side holds: it gets nothing.
+func (s *Session) Hold(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = on
+}
+
+// Follow takes where the far side is from now on, as its signalling says. The same again changes nothing.
+func (s *Session) Follow(far Far) { s.latch.follow(far) }
+
+// Refused is the number of packets of the session that were not heard.
+func (s *Session) Refused() int64 { return s.refused.Total() }
+
+func (s *Session) refuse(why Refusal) {
+	s.refused.add(why)
+	if s.o.Refused != nil {
+		s.o.Refused.add(why)
+	}
+}
+
+// Rekey has an encrypted session read what the far side sends with another key from now on.
+func (s *Session) Rekey(remote []byte) error {
+	c, err := contextOf(remote)
+	if err == nil {
+		s.decrypt.Store(c)
+	}
+	return err
+}
+
+// Received is when the last packet came; zero: none did.
+func (s *Session) Received() time.Time {
+	if n := s.received.Load(); n > 0 {
+		return time.Unix(0, n)
+	}
+	return time.Time{}
+}
+
+// Lost is how many frames did not come in time, and how many came.
+func (s *Session) Lost() (lost, packets int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.jitter.lost + s.jitter.late, s.packets
+}
+
+// send sends a frame, and passes on the one that is due, every 20 ms.
+func (s *Session) send() {
+	next := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-timer.C:
+		}
+		s.tick()
+		if next = next.Add(frameTime); time.Since(next) > mostFrames*frameTime { // the machine slept
+			next = time.Now()
+		}
+		timer.Reset(time.Until(next))
+	}
+}
+
+func (s *Session) tick() {
+	s.mu.Lock()
+	in := s.jitter.take()
+	out := s.out[:]
+	n := copy(out, s.queue)
+	clear(out[n:])
+	s.queue = s.queue[:copy(s.queue, s.queue[n:])]
+	if len(s.queue) == 0 && cap(s.queue) > keptQueue {
+		s.queue = nil
+	}
+	held := s.held
+	if s.press == nil && len(s.keys) > 0 && s.pause == 0 && s.o.Digits > 0 {
+		key, _ := keyOf(s.keys[0])
+		s.keys = s.keys[1:]
+		s.press = &press{key: key, begun: s.stamp}
+	}
+	s.mu.Unlock()
+	if in == nil {
+		in = make([]int16, frameSamples)
+	}
+	if s.o.OnFrame != nil {
+		s.o.OnFrame(in, out)
+	}
+	select {
+	case s.in <- in:
+	default: // nobody listens; the oldest goes
+		select {
+		case <-s.in:
+		default:
+		}
+		select {
+		case s.in <- in:
+		default:
+		}
+	}
+	switch {
+	case held:
+		s.first = true
+	case s.press != nil:
+		s.sendPress()
+	default:
+		s.pause = max(0, s.pause-1)
+		s.packet(s.payload, s.first, s.stamp, s.o.Law.Compress(s.coded[:0], out))
+		s.first = false
+	}
+	s.stamp += frameSamples
+}
+
+func (s *Session) sendPress() {
+	p := s.press
+	payload, last := p.payload()
+	s.packet(s.o.Digits, p.ticks == 0, p.begun, payload[:])
+	if p.ticks++; last {
+		s.press, s.pause, s.first = nil, int(digitPause/frameTime), true
+	}
+}
+
+func (s *Session) packet(payload uint8, marker bool, stamp uint32, data []byte) {
+	to := s.latch.address()
+	if !to.IsValid() {
+		return
+	}
+	p := rtp.Packet{
+		Header:  rtp.Header{Version: 2, Marker: marker, PayloadType: payload, SequenceNumber: s.seq, Timestamp: stamp, SSRC: s.ssrc},
+		Payload: data,
+	}
+	s.seq++
+	n, err := p.MarshalTo(s.wire[:])
+	b := s.wire[:n]
+	if err == nil && s.encrypt != nil {
+		b, err = s.encrypt.EncryptRTP(nil, b, nil)
+	}
+	if err != nil {
+		return
+	}
+	if c, ok := s.o.Conn.(*net.UDPConn); ok { // as below, without an allocation
+		_, _ = c.WriteToUDPAddrPort(b, to)
+		return
+	}
+	_, _ = s.o.Conn.WriteTo(b, net.UDPAddrFromAddrPort(to)) // a packet may be lost
+}
+
+// receive takes packets until the connection is closed.
+func (s *Session) receive() {
+	b := make([]byte, mostPacket)
+	for {
+		n, from, err := s.readFrom(b)
+		select {
+		case <-s.done:
+			return
+		default:
+		}
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(time.Millisecond) //nolint:forbidigo // an unreachable port, say
+			continue
+		}
+		if from.IsValid() {
+			s.take(b[:n], netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
+		}
+	}
+}
+
+func (s *Session) readFrom(b []byte) (n int, from netip.AddrPort, err error) {
+	if c, ok := s.o.Conn.(*net.UDPConn); ok { // as below, without an allocation
+		return c.ReadFromUDPAddrPort(b)
+	}
+	n, address, err := s.o.Conn.ReadFrom(b)
+	if udp, ok := address.(*net.UDPAddr); ok {
+		from = udp.AddrPort()
+	}
+	return n, from, err
+}
+
+// take takes a packet.
+func (s *Session) take(b []byte, from netip.AddrPort) {
+	if len(b) < 12 || b[0]>>6 != 2 || b[1] >= 192 && b[1] <= 223 { // no RTP; RTCP
+		return
+	}
+	if !s.latch.may(from) { // a stranger costs no decryption
+		s.refuse(Foreign)
+		return
+	}
+	if decrypt := s.decrypt.Load(); decrypt != nil {
+		clear, err := decrypt.DecryptRTP(nil, b, nil)
+		if err != nil {
+			s.refuse(Unauthenticated)
+			return
+		}
+		b = clear
+	}
+	var p rtp.Packet
+	if p.Unmarshal(b) != nil {
+		return
+	}
+	if why, ok := s.latch.accept(from, p.SSRC); !ok {
+		s.refuse(why)
+		return
+	}
+	s.received.Store(time.Now().UnixNano())
+	switch {
+	case p.PayloadType == s.o.Digits && s.o.Digits > 0:
+		if d := s.pressed.take(p.Timestamp, p.Payload); d != 0 {
+			select {
+			case s.digits <- d:
+			default:
+			}
+		}
+	case p.PayloadType == 0 || p.PayloadType == 8:
+		if len(p.Payload) == 0 || len(p.Payload) > mostPayload {
+			return
+		}
+		law := audio.Mu
+		if p.PayloadType == 8 {
+			law = audio.A
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.packets++
+		s.jitter.add(p.SequenceNumber, law.Expand(make([]int16, 0, len(p.Payload)), p.Payload))
+	}
+}
+
+// Pressed reports digits that came by another way than the sound.
+func (s *Session) Pressed(digits string) {
+	for _, d := range digits {
+		if _, ok := keyOf(d); !ok {
+			continue
+		}
+		select {
+		case s.digits <- d:
+		default:
+		}
+	}
+}

@@ -1,0 +1,411 @@
+package sip
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	mathrand "math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/base/audio"
+	"carillon/internal/base/need"
+)
+
+// baresip is a telephone that answers and speaks, of another make.
+type baresip struct {
+	t     *testing.T
+	dir   string
+	port  int
+	keys  net.Conn // as if they were pressed
+	mu    sync.Mutex
+	shown bytes.Buffer
+}
+
+// Write implements io.Writer: what it shows.
+func (b *baresip) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shown.Write(p)
+}
+
+// shows waits until baresip shows something.
+func (b *baresip) shows(what string) bool {
+	for end := time.Now().Add(hung); ; time.Sleep(5 * time.Millisecond) {
+		b.mu.Lock()
+		found := strings.Contains(b.shown.String(), what)
+		b.mu.Unlock()
+		if found || time.Now().After(end) {
+			return found
+		}
+	}
+}
+
+const baresipConfig = `poll_method epoll
+sip_listen 127.0.0.1:%[1]d
+sip_certificate %[2]s/cert.pem
+audio_player aubridge,nil
+audio_source aufile,%[2]s/say.wav
+audio_alert aubridge,alert
+module_path %[5]s
+module g711.so
+module aufile.so
+module aubridge.so
+module sndfile.so
+module srtp.so
+module cons.so
+module_tmp uuid.so
+module_app account.so
+module_app menu.so
+snd_path %[2]s
+cons_listen 127.0.0.1:%[3]d
+rtp_ports %[4]d-%[6]d
+`
+
+// answering starts a baresip that answers calls and says something.
+func answering(t *testing.T, say []int16, account string) *baresip {
+	t.Helper()
+	path := need.Program(t, "baresip", "baresip")
+	modules, err := filepath.Glob("/usr/lib*/baresip/modules")
+	if more, _ := filepath.Glob("/usr/lib/*/baresip/modules"); err == nil {
+		modules = append(modules, more...)
+	}
+	if len(modules) == 0 {
+		t.Fatal("the modules of baresip are missing")
+	}
+	b := &baresip{t: t, dir: t.TempDir(), port: reserve(t)}
+	console, media := reserve(t), reserve(t)&^1
+	certificate(t, filepath.Join(b.dir, "cert.pem"))
+	for name, text := range map[string]string{
+		"config":   fmt.Sprintf(baresipConfig, b.port, b.dir, console, media, modules[0], media+20),
+		"accounts": fmt.Sprintf("<sip:peer@127.0.0.1:%d>;regint=0;answermode=auto;audio_codecs=PCMU,PCMA%s\n", b.port, account),
+		"contacts": "",
+		"say.wav":  string(audio.WAV(say, 8000)),
+	} {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := exec.CommandContext(ctx, path, "-4", "-f", b.dir, "-t", fmt.Sprint(hung.Seconds()))
+	c.Dir, c.Stdout, c.Stderr = b.dir, b, b
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = c.Wait()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		if t.Failed() {
+			t.Logf("baresip showed:\n%s", b.shown.String())
+		}
+	})
+	if !b.shows("baresip is ready") {
+		t.Fatal("baresip does not start")
+	}
+	if b.keys, err = net.Dial("udp4", fmt.Sprintf("127.0.0.1:%d", console)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.keys.Close() })
+	return b
+}
+
+// heard is what baresip heard.
+func (b *baresip) heard() []int16 {
+	b.t.Helper()
+	all, err := filepath.Glob(filepath.Join(b.dir, "dump-*-dec.wav"))
+	if err != nil || len(all) != 1 {
+		b.t.Fatalf("%d recordings, %v", len(all), err)
+	}
+	f, err := os.Open(all[0])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer f.Close()
+	pcm, rate, err := audio.ReadWAV(f, 1<<20)
+	if err != nil || rate != 8000 {
+		b.t.Fatalf("a recording of rate %d, %v", rate, err)
+	}
+	return pcm
+}
+
+// mostly is the share of a sound that is heard on a busy machine.
+const mostly = 0.5
+
+// heardIn is the share of what was said, in pieces of a fifth of a second, that a recording has. A busy machine loses some; what follows
+// is found all the same.
+func heardIn(recording, said []int16) float64 {
+	const piece = 1600
+	found, all := 0.0, 0.0
+	for ; len(said) >= piece; said = said[piece:] {
+		_, shift := audio.Correlate(said[:piece], recording)
+		from := min(max(0, shift), len(recording))
+		if ncc, _ := audio.Correlate(said[:piece], recording[from:min(from+piece, len(recording))]); ncc >= 0.8 {
+			found++
+		}
+		all++
+	}
+	return found / all
+}
+
+func certificate(t *testing.T, path string) *tls.Config {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"}, NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+	if path != "" {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := tls.X509KeyPair(text, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
+}
+
+// lossy loses one packet of twenty, of those that come and of those that go, and exchanges others.
+type lossy struct {
+	net.PacketConn
+	in, out ill
+}
+
+// badNetwork is the system's, but that it loses sound.
+type badNetwork struct {
+	net.ListenConfig
+	signals bool   // the socket of SIP, which is the first, is open
+	sound   *lossy // of the only call
+}
+
+// ListenPacket implements Network.
+func (n *badNetwork) ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error) {
+	c, err := n.ListenConfig.ListenPacket(ctx, network, address)
+	if err != nil || !n.signals {
+		n.signals = err == nil
+		return c, err
+	}
+	n.sound = newLossy(c)
+	return n.sound, nil
+}
+
+// ill is one direction of it.
+type ill struct {
+	mu                       sync.Mutex
+	rand                     *mathrand.Rand
+	held                     []byte
+	address                  net.Addr
+	packets, lost, exchanged int
+	next                     int // that is lost
+}
+
+func newLossy(c net.PacketConn) *lossy {
+	return &lossy{PacketConn: c, in: ill{rand: mathrand.New(mathrand.NewPCG(5, 6))}, out: ill{rand: mathrand.New(mathrand.NewPCG(7, 8))}}
+}
+
+// fate says what becomes of the next packet.
+func (i *ill) fate() (lose, hold bool) {
+	if i.packets%20 == 0 {
+		i.next = i.packets + i.rand.IntN(20)
+	}
+	if lose, hold = i.packets == i.next, i.rand.Float64() < 0.1; lose {
+		i.lost++
+	} else if hold {
+		i.exchanged++
+	}
+	i.packets++
+	return lose, hold
+}
+
+// ReadFrom implements net.PacketConn.
+func (l *lossy) ReadFrom(b []byte) (int, net.Addr, error) {
+	i := &l.in
+	if i.held != nil {
+		n := copy(b, i.held)
+		i.held = nil
+		return n, i.address, nil
+	}
+	for {
+		n, from, err := l.PacketConn.ReadFrom(b)
+		if err != nil {
+			return n, from, err
+		}
+		i.mu.Lock()
+		lose, hold := i.fate()
+		i.mu.Unlock()
+		switch {
+		case lose:
+			continue
+		case hold:
+			first := append([]byte(nil), b[:n]...)
+			if n, from, err = l.PacketConn.ReadFrom(b); err == nil {
+				i.held, i.address = first, from
+			}
+		}
+		return n, from, err
+	}
+}
+
+// WriteTo implements net.PacketConn.
+func (l *lossy) WriteTo(b []byte, to net.Addr) (int, error) {
+	i := &l.out
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch lose, hold := i.fate(); {
+	case lose:
+		return len(b), nil
+	case hold && i.held == nil:
+		i.held = append([]byte(nil), b...)
+		return len(b), nil
+	}
+	n, err := l.PacketConn.WriteTo(b, to)
+	if i.held != nil && err == nil {
+		_, err = l.PacketConn.WriteTo(i.held, to)
+		i.held = nil
+	}
+	return n, err
+}
+
+// was reports how many packets of a hundred were lost and exchanged.
+func (i *ill) was() (lost, exchanged float64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	all := float64(max(i.packets, 1)) / 100
+	return float64(i.lost) / all, float64(i.exchanged) / all
+}
+
+// bareCase is a way of calling.
+type bareCase struct {
+	name, transport, account string
+	encrypt, lossy           bool
+}
+
+func TestBaresipTalks(t *testing.T) {
+	need.Sound(t)
+	t.Parallel()
+	for _, c := range []bareCase{
+		{"udp", "udp", "", false, false},
+		{"tcp, A-law", "tcp", ";audio_codecs=PCMA", false, false},
+		{"encrypted", "udp", ";mediaenc=srtp-mand", true, false},
+		{"tls, encrypted", "tls", ";mediaenc=srtp-mand", true, false},
+		{"in a bad network", "udp", "", false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			heard, said := c.talk(t)
+			if heard < mostly || said < mostly {
+				t.Errorf("%.2f of its sound is heard, %.2f of ours", heard, said)
+			}
+		})
+	}
+}
+
+// talk holds a call, and measures the sound of both sides.
+func (c bareCase) talk(t *testing.T) (heard, said float64) {
+	t.Helper()
+	theirs, ours := tone(4*time.Second, 3), tone(1200*time.Millisecond, 9)
+	b := answering(t, theirs, c.account)
+	o := Options{}
+	trunk := Trunk{Host: fmt.Sprintf("127.0.0.1:%d", b.port), Transport: c.transport, Encrypt: c.encrypt}
+	if c.transport == "tls" {
+		o.TLS, o.TLSFiles = "127.0.0.1:0", certificate(t, "")
+		trunk.Host = fmt.Sprintf("127.0.0.1:%d", b.port+1)
+	}
+	network := &badNetwork{}
+	if c.lossy {
+		o.Network = network
+	}
+	e := engine(t, o)
+	var mu sync.Mutex
+	var got []int16
+	call, err := e.Dial(t.Context(), Dial{Trunk: trunk, To: "peer", From: "15555550101", OnFrame: func(in, _ []int16) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, in...)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = call.Write(ours)
+	sound := func() []int16 {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(got)
+	}
+	until := func(what string, is func() bool) {
+		for end := time.Now().Add(hung); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("does not come: ", what)
+			}
+		}
+	}
+	until("the end of our sound", func() bool { return len(sound()) >= len(ours)+1600 }) // a frame goes with each that comes
+	call.SendDigits("42#")
+	for _, key := range "7*" {
+		_, _ = b.keys.Write([]byte(string(key)))
+		select {
+		case d := <-call.Digits():
+			if d != key {
+				t.Errorf("the key %c, not %c", d, key)
+			}
+		case <-time.After(hung):
+			t.Errorf("the key %c does not come", key)
+		}
+	}
+	for _, digit := range []string{"4", "2", "#"} {
+		if !b.shows("received event: '" + digit + "' (end=1)") {
+			t.Errorf("the digit %s was not heard", digit)
+		}
+	}
+	until("its sound, which begins when its thread runs", func() bool {
+		heard = heardIn(sound(), theirs[:8000])
+		return heard >= mostly
+	})
+	call.HangUp(t.Context())
+	if cause := call.Cause(); cause.By != Us || call.Encrypted() != c.encrypt {
+		t.Errorf("%+v, encrypted %v", cause, call.Encrypted())
+	}
+	if c.lossy {
+		for name, way := range map[string]*ill{"come": &network.sound.in, "go": &network.sound.out} {
+			if lost, exchanged := way.was(); lost < 3 || exchanged < 1 {
+				t.Errorf("of the packets that %s %.1f %% were lost and %.1f %% exchanged", name, lost, exchanged)
+			} else {
+				t.Logf("of the packets that %s %.1f %% were lost and %.1f %% exchanged", name, lost, exchanged)
+			}
+		}
+	}
+	return heard, heardIn(b.heard(), ours)
+}

@@ -1,0 +1,564 @@
+package sip
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
+
+	"carillon/internal/call/rtp"
+)
+
+// By is who ended a call.
+type By string
+
+// Who ends calls.
+const (
+	Us     By = "us"
+	Them   By = "them"
+	System By = "system" // the program, or the network
+)
+
+// Cause is why a call ended.
+type Cause struct {
+	By   By
+	Text string
+}
+
+const contentSDP = "application/sdp"
+
+// Call is a call that was answered. Its sound is a voice.Line.
+type Call struct {
+	*rtp.Session
+	e      *Engine
+	dialog *dialog
+	own    *description
+	far    *description
+
+	mu       sync.Mutex
+	cause    *Cause
+	held     bool
+	since    time.Time // from when on sound should come
+	done     chan struct{}
+	changing sync.Mutex // one re-INVITE at a time
+	timer    sessionTimer
+	acked    chan struct{} // of a call to us: closed with its ACK
+	ack      sync.Once
+	talks    []func() // each ends that an address may send
+}
+
+func (e *Engine) newCall(d *dialog, s *rtp.Session, own, far *description) *Call {
+	c := &Call{Session: s, e: e, dialog: d, own: own, far: far, since: time.Now(), done: make(chan struct{}), acked: make(chan struct{})}
+	c.hear(d.peers())
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.calls[d.id()] = c
+	return c
+}
+
+// hear lets the far side's hosts send requests for as long as the call lasts. Those with names are looked up meanwhile.
+func (c *Call) hear(hosts []string) {
+	var names []string
+	for _, h := range hosts {
+		if a := addressOf(h); a.IsValid() {
+			c.hearAt(a)
+		} else if h != "" {
+			names = append(names, h)
+		}
+	}
+	if len(names) == 0 || c.e.life == nil {
+		return
+	}
+	c.e.background.Go(func() {
+		ctx, cancel := context.WithTimeout(c.e.life, maxLookUp)
+		defer cancel()
+		for _, name := range names {
+			all, _ := addresses(ctx, name, 0)
+			for _, a := range all[:min(len(all), maxAddresses)] {
+				c.hearAt(a.Addr().Unmap())
+			}
+		}
+	})
+}
+
+func (c *Call) hearAt(a netip.Addr) {
+	end := c.e.edge.talk(a)
+	c.mu.Lock()
+	keep := c.cause == nil && len(c.talks) < maxPeers
+	if keep {
+		c.talks = append(c.talks, end)
+	}
+	c.mu.Unlock()
+	if !keep {
+		end()
+	}
+}
+
+const maxPeers = 64 // of a call
+
+// Done is closed when the call has ended.
+func (c *Call) Done() <-chan struct{} { return c.done }
+
+// Cause is why the call ended; it is there once it did.
+func (c *Call) Cause() Cause {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause == nil {
+		return Cause{}
+	}
+	return *c.cause
+}
+
+// Held reports whether the far side holds the call.
+func (c *Call) Held() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held
+}
+
+// silentFor is for how long nothing has come that should; 0: the far side need not send.
+func (c *Call) silentFor(now time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held || c.far.direction == receiveOnly {
+		return 0
+	}
+	last := c.Received()
+	if c.since.After(last) {
+		last = c.since
+	}
+	return now.Sub(last)
+}
+
+// Encrypted reports whether the sound is.
+func (c *Call) Encrypted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.far.secure
+}
+
+// HangUp ends the call. It returns once the far side knows, or does not respond.
+func (c *Call) HangUp(ctx context.Context) {
+	select { // whoever was called ends no call that the caller does not know of yet
+	case <-c.acked:
+	case <-c.done:
+	case <-time.After(byeTimeout):
+	}
+	if c.over(Cause{By: Us, Text: "BYE"}) {
+		if err := c.dialog.bye(ctx, ""); err != nil {
+			c.e.o.Log.DebugContext(ctx, "hang up", "error", err)
+		}
+	}
+}
+
+// over ends the call here; it reports false where it was over.
+func (c *Call) over(why Cause) bool {
+	c.mu.Lock()
+	if c.cause != nil {
+		c.mu.Unlock()
+		return false
+	}
+	c.cause = &why
+	talks := c.talks
+	c.talks = nil
+	c.mu.Unlock()
+	for _, end := range talks {
+		end()
+	}
+	c.timer.stop()
+	c.e.mu.Lock()
+	delete(c.e.calls, c.dialog.id())
+	c.e.mu.Unlock()
+	_ = c.Close()
+	close(c.done)
+	return true
+}
+
+// find is the call that a request of the far side belongs to; nil: none. Requests within a call over TLS come over TLS.
+func (e *Engine) find(r *sip.Request) *Call {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.calls[idOf(r)]
+	if c != nil && c.dialog.transport == overTLS && r.Transport() != overTLS {
+		return nil
+	}
+	return c
+}
+
+// await is find, for a BYE that may overtake the answer of its call.
+func (e *Engine) await(r *sip.Request) *Call {
+	const most, pause = 50, 10 * time.Millisecond
+	for range most {
+		c := e.find(r)
+		if c != nil || r.CallID() == nil {
+			return c
+		}
+		e.mu.Lock()
+		coming := e.dialing[r.CallID().Value()]
+		e.mu.Unlock()
+		if !coming {
+			return e.find(r)
+		}
+		time.Sleep(pause) //nolint:forbidigo // a few times at most
+	}
+	return nil
+}
+
+func respond(tx sip.ServerTransaction, r *sip.Request, code int, reason string) {
+	_ = tx.Respond(sip.NewResponseFromRequest(r, code, reason, nil)) // the far side repeats what it gets no response to
+}
+
+const (
+	gone     = "Call/Transaction Does Not Exist"
+	okReason = "OK"
+)
+
+// ended takes a BYE.
+func (e *Engine) ended(r *sip.Request, tx sip.ServerTransaction) {
+	c := e.await(r)
+	if c == nil {
+		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
+		return
+	}
+	respond(tx, r, sip.StatusOK, okReason)
+	text := "BYE"
+	if h := r.GetHeader("Reason"); h != nil {
+		text = "BYE, " + short(h.Value())
+	}
+	c.over(Cause{By: Them, Text: text})
+}
+
+const shortest = 120
+
+// short is a text of the far side that goes into records.
+func short(s string) string {
+	s = strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s), "")
+	if len(s) > shortest {
+		s = strings.ToValidUTF8(s[:shortest], "")
+	}
+	return s
+}
+
+// late takes a CANCEL for what is over or never was; sipgo gives others to their INVITE.
+func late(r *sip.Request, tx sip.ServerTransaction) {
+	respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
+}
+
+// asked takes an OPTIONS.
+func asked(r *sip.Request, tx sip.ServerTransaction) {
+	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, nil)
+	res.AppendHeader(sip.NewHeader("Allow", allowed))
+	res.AppendHeader(sip.NewHeader("Accept", contentSDP))
+	_ = tx.Respond(res)
+}
+
+const allowed = "INVITE, ACK, CANCEL, BYE, UPDATE, INFO, OPTIONS"
+
+// informed takes an INFO: digits of telephones that send no RFC 4733.
+func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {
+	c := e.find(r)
+	if c == nil {
+		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
+		return
+	}
+	respond(tx, r, sip.StatusOK, okReason)
+	if h := r.ContentType(); h == nil || !strings.HasPrefix(strings.ToLower(h.Value()), "application/dtmf-relay") {
+		return
+	}
+	for line := range strings.Lines(string(r.Body())) {
+		if name, value, ok := strings.Cut(line, "="); ok && strings.EqualFold(strings.TrimSpace(name), "signal") {
+			c.Pressed(strings.TrimSpace(value))
+		}
+	}
+}
+
+// change responds to a re-INVITE or an UPDATE: a session timer's refresh, or a change of the sound.
+func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
+	c := e.find(r)
+	if c == nil {
+		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
+		return
+	}
+	if tooShort(r, tx) {
+		return
+	}
+	if !c.changing.TryLock() {
+		respond(tx, r, sip.StatusRequestPending, "Request Pending")
+		return
+	}
+	defer c.changing.Unlock()
+	var body []byte
+	if len(r.Body()) > 0 {
+		far, err := parse(string(r.Body()))
+		if err != nil {
+			respond(tx, r, sip.StatusNotAcceptableHere, "Not Acceptable Here")
+			return
+		}
+		if far.secure != c.far.secure {
+			respond(tx, r, sip.StatusNotAcceptableHere, "Not Acceptable Here")
+			return
+		}
+		answer := far.answer(c.own)
+		c.own = answer
+		c.follow(far)
+		body = []byte(answer.String())
+	} else if r.Method == sip.INVITE { // the far side wants an offer, and answers it in its ACK
+		body = []byte(c.own.String())
+	}
+	if contact := r.Contact(); contact != nil && c.dialog.retarget(&contact.Address) {
+		c.hear([]string{contact.Address.Host})
+	}
+	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, body)
+	if len(body) > 0 {
+		res.AppendHeader(sip.NewHeader("Content-Type", contentSDP))
+	}
+	res.AppendHeader(c.dialog.contact.Clone())
+	res.AppendHeader(sip.NewHeader("Allow", allowed))
+	c.timer.respondTo(r, res)
+	_ = tx.Respond(res)
+}
+
+// follow takes what the far side says about its sound from now on.
+func (c *Call) follow(far *description) {
+	c.mu.Lock()
+	if c.far.direction != far.direction || c.held {
+		c.since = time.Now()
+	}
+	rekeyed := far.secure && len(c.far.keys) > 0 && !bytes.Equal(far.keys[0].key, c.far.keys[0].key)
+	c.far, c.held = far, far.held()
+	c.mu.Unlock()
+	if rekeyed {
+		_ = c.Rekey(far.keys[0].key) // its length was checked
+	}
+	c.Hold(far.held())
+	if !far.address.IsUnspecified() { // so old telephones hold a call; its sound comes back where it was
+		c.Follow(c.dialog.farOf(far, c.dialog.destination))
+	}
+}
+
+// refresh keeps the session alive: the far side ends a call whose session is not refreshed.
+func (c *Call) refresh(ctx context.Context) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	r := c.dialog.request(sip.INVITE, []byte(c.own.String()), contentSDP)
+	c.timer.request(r)
+	res, err := c.reinvite(ctx, r)
+	if err != nil {
+		return err
+	}
+	if far, err := parse(string(res.Body())); err == nil && far.secure == c.own.secure {
+		c.follow(far)
+	}
+	c.timer.agree(res)
+	return nil
+}
+
+// reinvite sends an INVITE within the call and acknowledges its 200.
+func (c *Call) reinvite(ctx context.Context, r *sip.Request) (*sip.Response, error) {
+	for {
+		res, err := c.reinviteOnce(ctx, r)
+		if err != nil || res.IsSuccess() {
+			return res, err
+		}
+		if res.StatusCode == sip.StatusUnauthorized || res.StatusCode == sip.StatusProxyAuthRequired {
+			if again, _ := c.dialog.authorize(r, res); again {
+				r = c.dialog.again(r)
+				continue
+			}
+		}
+		return nil, &Refused{Code: res.StatusCode, Reason: short(res.Reason)}
+	}
+}
+
+func (c *Call) reinviteOnce(ctx context.Context, r *sip.Request) (*sip.Response, error) {
+	tx, err := c.e.client.TransactionRequest(ctx, r, sipgo.ClientRequestBuild)
+	if err != nil {
+		return nil, err
+	}
+	seq := r.CSeq().SeqNo
+	tx.OnRetransmission(func(res *sip.Response) {
+		if res.IsSuccess() {
+			_ = c.dialog.acknowledge(seq)
+		}
+	})
+	for {
+		select {
+		case res := <-tx.Responses():
+			switch {
+			case res.IsProvisional():
+				continue
+			case !res.IsSuccess():
+				return res, nil
+			}
+			return res, c.dialog.acknowledge(seq)
+		case <-tx.Done():
+			return nil, errors.Join(errNoResponse, tx.Err())
+		case <-ctx.Done():
+			tx.Terminate()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Refused is a final response other than 2xx.
+type Refused struct {
+	Code   int
+	Reason string
+}
+
+// Error implements error.
+func (r *Refused) Error() string { return strconv.Itoa(r.Code) + " " + r.Reason }
+
+// sessionTimer is that of RFC 4028: a call whose side has gone ends, instead of lasting for ever.
+type sessionTimer struct {
+	mu       sync.Mutex
+	call     *Call
+	expires  int // seconds; 0: no timer
+	ours     bool
+	least    int
+	timer    *time.Timer
+	finished bool
+}
+
+const (
+	sessionExpires = 1800
+	sessionLeast   = 90
+	headerExpires  = "Session-Expires"
+	headerLeast    = "Min-SE"
+	tooSmall       = 422
+)
+
+// request asks for a timer.
+func (t *sessionTimer) request(r *sip.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	expires, refresher := sessionExpires, ""
+	if t.expires > 0 {
+		expires, refresher = t.expires, ";refresher=uac"
+	}
+	r.AppendHeader(sip.NewHeader("Supported", "timer"))
+	r.AppendHeader(sip.NewHeader(headerExpires, strconv.Itoa(max(expires, t.least))+refresher))
+	r.AppendHeader(sip.NewHeader(headerLeast, strconv.Itoa(max(sessionLeast, t.least))))
+}
+
+// expiresOf reads a Session-Expires; 0: there is none.
+func expiresOf(m interface{ GetHeader(name string) sip.Header }) (seconds int, refresher string) {
+	h := m.GetHeader(headerExpires)
+	if h == nil {
+		if h = m.GetHeader("x"); h == nil {
+			return 0, ""
+		}
+	}
+	value, parameters, _ := strings.Cut(h.Value(), ";")
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil || n <= 0 || n > 1<<20 {
+		return 0, ""
+	}
+	for p := range strings.SplitSeq(parameters, ";") {
+		if name, value, _ := strings.Cut(strings.TrimSpace(p), "="); strings.EqualFold(name, "refresher") {
+			refresher = strings.ToLower(value)
+		}
+	}
+	return n, refresher
+}
+
+// tooShort refuses a request whose session would be shorter than the least that we take (RFC 4028, section 9).
+func tooShort(r *sip.Request, tx sip.ServerTransaction) bool {
+	n, _ := expiresOf(r)
+	if n == 0 || n >= sessionLeast {
+		return false
+	}
+	res := sip.NewResponseFromRequest(r, tooSmall, "Session Interval Too Small", nil)
+	res.AppendHeader(sip.NewHeader(headerLeast, strconv.Itoa(sessionLeast)))
+	_ = tx.Respond(res) // the far side repeats what it gets no response to
+	return true
+}
+
+// agree takes what the far side's 200 to our request says.
+func (t *sessionTimer) agree(res *sip.Response) {
+	n, refresher := expiresOf(res)
+	t.start(n, refresher != "uas")
+}
+
+// respondTo takes what a request of the far side says, and answers it.
+func (t *sessionTimer) respondTo(r *sip.Request, res *sip.Response) {
+	n, refresher := expiresOf(r)
+	if n == 0 {
+		return
+	}
+	supported := false
+	for _, h := range r.GetHeaders("Supported") {
+		supported = supported || strings.Contains(strings.ToLower(h.Value()), "timer")
+	}
+	if refresher == "" || !supported {
+		refresher = "uas"
+	}
+	t.start(n, refresher == "uas")
+	res.AppendHeader(sip.NewHeader(headerExpires, fmt.Sprintf("%d;refresher=%s", n, refresher)))
+	if supported {
+		res.AppendHeader(sip.NewHeader("Require", "timer"))
+	}
+}
+
+// start begins to count. Who refreshes does so at half the time; the other side gives up a little before its end.
+func (t *sessionTimer) start(expires int, ours bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	if t.expires, t.ours = expires, ours; expires == 0 || t.finished || t.call == nil {
+		return
+	}
+	second := t.call.e.o.Second
+	if ours {
+		t.timer = time.AfterFunc(time.Duration(expires)*second/2, t.refresh)
+		return
+	}
+	t.timer = time.AfterFunc(time.Duration(expires-min(32, expires/3))*second, func() { t.giveUp("the session was not refreshed") })
+}
+
+func (t *sessionTimer) refresh() {
+	t.mu.Lock()
+	expires := t.expires
+	t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(expires)*t.call.e.o.Second/3)
+	defer cancel()
+	err := t.call.refresh(ctx)
+	var refused *Refused
+	switch {
+	case err == nil:
+	case errors.As(err, &refused) && refused.Code == sip.StatusRequestPending: // both sides at once
+		time.AfterFunc(2*t.call.e.o.Second, t.refresh)
+	default:
+		t.giveUp("the session could not be refreshed: " + short(err.Error()))
+	}
+}
+
+func (t *sessionTimer) giveUp(why string) {
+	if t.call.over(Cause{By: System, Text: why}) {
+		_ = t.call.dialog.bye(context.Background(), "")
+	}
+}
+
+func (t *sessionTimer) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.finished = true
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}

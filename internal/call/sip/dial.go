@@ -1,0 +1,539 @@
+package sip
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
+
+	"carillon/internal/call/rtp"
+)
+
+// Trunk is who calls are placed with.
+type Trunk struct {
+	Host      string // host, or host:port
+	Transport string // udp, tcp or tls
+	Domain    string // of the addresses of both sides; "": the host
+	Username  string // "": calls need no password
+	Password  string
+	Realm     string // that the password is for; "": the one that the trunk names first
+	CallerID  string // that the far side sees; "": the line's number
+	Encrypt   bool   // the sound, by SRTP
+	Agent     string // that answers calls to the line; "": nobody does
+	Public    bool   // it may be at a public address alone: a member of the company chose it
+	// Authenticate says that calls to the line give its user name and password, as those that are placed do.
+	Authenticate bool
+	// Claimed says that a member of the company entered the line's number or trunk, rather than who runs the installation.
+	Claimed bool
+}
+
+// Dial is a call that is to be placed.
+type Dial struct {
+	Trunk  Trunk
+	To     string            // number, or user
+	From   string            // number that the far side sees
+	Name   string            // that the far side sees too
+	CallID string            // "": one is made
+	Header map[string]string // further headers of the INVITE
+	Ring   time.Duration
+	// What happens on the way; each may be nil, and is called on the goroutine of Dial.
+	OnRinging func(code int, reason string)
+	OnEarly   func(s *rtp.Session) // sound comes before the answer: an announcement, say
+	OnFrame   func(in, out []int16)
+	OnLadder  func(step string) // each message, in a line, for a test call
+}
+
+// Reasons for which Dial fails, besides Refused.
+var (
+	// ErrUnreachable means that nothing came from the far side: it may not exist, or is not reached.
+	ErrUnreachable = errors.New("the telephone company does not respond")
+	// ErrUnanswered means that nobody answered in time.
+	ErrUnanswered = errors.New("nobody answered")
+	// ErrSound means that both sides have no sound in common.
+	ErrSound = errors.New("both sides have no kind of sound in common")
+
+	errUnreadable = errors.New("a header of the telephone company's response has control characters")
+)
+
+const (
+	// unreachableAfter is how long the first response may take.
+	unreachableAfter = 8 * time.Second
+	defaultRing      = 45 * time.Second
+	cancelTimeout    = 6 * time.Second
+	maxRingTimeout   = 5 * time.Minute
+)
+
+// Dial places a call and returns once it is answered. When ctx ends, or nobody answers within Ring, it is canceled. Exactly one
+// dialog of each INVITE is left: one that is answered while it is canceled is ended.
+func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
+	way, err := admit(ctx, d.Trunk, e.o.AllowPrivate)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.health.ready(ctx, d.Trunk); err != nil {
+		return nil, err
+	}
+	x, err := e.newDialing(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	x.dialog.destination, x.dialog.trunkAt = way.destination, way.addresses
+	defer e.edge.talk(way.addresses...)()
+	if crowded(e.ua.TransportLayer(), x.dialog) {
+		x.close()
+		return nil, errors.Join(ErrUnreachable, errCrowded)
+	}
+	e.expect(x.d.CallID, true)
+	defer e.expect(x.d.CallID, false)
+	c, err := x.run(ctx)
+	e.health.called(d.Trunk, err)
+	if c == nil {
+		x.close()
+	}
+	return c, err
+}
+
+// expect says that a call is being placed, or no more.
+func (e *Engine) expect(callID string, yes bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if delete(e.dialing, callID); yes {
+		e.dialing[callID] = true
+	}
+}
+
+// dialing is a call that is being placed.
+type dialing struct {
+	e       *Engine
+	d       Dial
+	dialog  *dialog
+	own     *description
+	session *rtp.Session // nil until sound may come
+	conn    net.PacketConn
+	timer   sessionTimer
+
+	tx        sip.ClientTransaction
+	invite    *sip.Request
+	responded bool // something came
+	longer    bool
+
+	mu       sync.Mutex
+	answered *dialog         // the telephone that answered first
+	others   []*sip.Response // that came before answered was set
+}
+
+func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
+	if d.Ring <= 0 {
+		d.Ring = defaultRing
+	}
+	d.Ring = min(d.Ring, maxRingTimeout)
+	host := e.hostFor(d.Trunk.Host)
+	conn, err := e.ports.open(ctx, e.soundHost(host))
+	if err != nil {
+		return nil, err
+	}
+	x := &dialing{e: e, d: d, conn: conn}
+	port := conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+	x.own = propose(host, port, d.Trunk.Encrypt)
+	if d.CallID == "" {
+		x.d.CallID = rand.Text()
+	}
+	target, domain, err := d.Trunk.target(d.To)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	transport := strings.ToUpper(d.Trunk.Transport)
+	own := e.address.Port()
+	if transport == "TLS" {
+		own = e.tls.Port()
+	}
+	caller := userPart(d.From)
+	from := &sip.FromHeader{
+		DisplayName: displayName(d.Name), Address: sip.Uri{Scheme: "sip", User: caller, Host: domain}, Params: sip.NewParams(),
+	}
+	from.Params.Add("tag", rand.Text())
+	contact := sip.ContactHeader{
+		Address: sip.Uri{Scheme: "sip", User: caller, Host: host.String(), Port: int(own), UriParams: sip.NewParams()},
+	}
+	if transport != "UDP" {
+		contact.Address.UriParams.Add("transport", strings.ToLower(transport))
+	}
+	x.dialog = &dialog{
+		e: e, callID: x.d.CallID, local: from,
+		remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: userPart(d.To), Host: domain}, Params: sip.NewParams()},
+		target: target, contact: contact, transport: transport, seq: 1, trunk: &x.d.Trunk, confined: d.Trunk.Public,
+	}
+	return x, nil
+}
+
+// target is the address of a number, and the domain of both sides.
+func (t *Trunk) target(to string) (target sip.Uri, domain string, err error) {
+	host, port := t.Host, 0
+	if h, p, err := net.SplitHostPort(t.Host); err == nil {
+		n, err := strconv.ParseUint(p, 10, 16)
+		if err != nil {
+			return target, "", fmt.Errorf("the port of the trunk %q: %w", t.Host, err)
+		}
+		host, port = h, int(n)
+	}
+	target = sip.Uri{Scheme: "sip", User: userPart(to), Host: host, Port: port, UriParams: sip.NewParams()}
+	if tr := strings.ToLower(t.Transport); tr != "udp" {
+		target.UriParams.Add("transport", tr)
+	}
+	if domain = t.Domain; domain == "" {
+		domain = host
+	}
+	return target, domain, nil
+}
+
+func (x *dialing) close() {
+	if x.session != nil {
+		_ = x.session.Close()
+		return
+	}
+	_ = x.conn.Close()
+}
+
+func (x *dialing) ladder(format string, args ...any) {
+	if x.d.OnLadder != nil {
+		x.d.OnLadder(fmt.Sprintf(format, args...))
+	}
+}
+
+// request is the INVITE, with what it has by now.
+func (x *dialing) request() *sip.Request {
+	r := x.dialog.numbered(sip.INVITE, x.dialog.seq, []byte(x.own.String()), contentSDP)
+	r.AppendHeader(sip.NewHeader("Allow", allowed))
+	for name, value := range x.d.Header {
+		r.AppendHeader(sip.NewHeader(name, oneLine(value)))
+	}
+	x.timer.request(r)
+	for _, h := range x.dialog.passwords() {
+		r.AppendHeader(sip.HeaderClone(h))
+	}
+	return r
+}
+
+// send sends the INVITE.
+func (x *dialing) send(ctx context.Context) error {
+	if x.tx != nil {
+		x.tx.Terminate()
+		x.dialog.seq++
+	}
+	r := x.request()
+	x.invite = r
+	x.ladder("▶ INVITE %s over %s", r.Recipient.Addr(), x.dialog.transport)
+	connecting, stop := context.WithTimeout(ctx, x.e.patience)
+	defer stop()
+	tx, err := x.e.client.TransactionRequest(connecting, r, sipgo.ClientRequestBuild)
+	switch {
+	case err == nil:
+		x.tx = tx
+		tx.OnRetransmission(x.repeated)
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return errors.Join(ErrUnreachable, err)
+}
+
+// run waits for the answer.
+func (x *dialing) run(ctx context.Context) (*Call, error) {
+	if err := x.send(ctx); err != nil {
+		return nil, err
+	}
+	quiet := time.NewTimer(x.e.patience)
+	defer quiet.Stop()
+	ring := time.NewTimer(x.d.Ring)
+	defer ring.Stop()
+	for {
+		select {
+		case res := <-x.tx.Responses():
+			quiet.Stop()
+			x.responded = true
+			c, again, err := x.take(ctx, res)
+			if c != nil || err != nil {
+				return c, err
+			}
+			if again {
+				quiet.Reset(x.e.patience)
+			}
+		case <-x.tx.Done():
+			if !x.responded {
+				return nil, errors.Join(ErrUnreachable, x.tx.Err())
+			}
+			return nil, errors.Join(ErrUnanswered, x.tx.Err())
+		case <-quiet.C:
+			x.d.OnLadder = nil
+			go func() { _ = x.cancel(ctx) }() // it may respond late: its telephone stops ringing, or is hung up
+			return nil, ErrUnreachable
+		case <-ring.C:
+			if !x.responded {
+				x.tx.Terminate()
+				return nil, ErrUnreachable
+			}
+			return nil, errors.Join(ErrUnanswered, x.cancel(ctx))
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), x.cancel(ctx))
+		}
+	}
+}
+
+// take takes a response. again: the INVITE was sent again. A redirection is a refusal: whoever redirects calls, the far side's telephone
+// say, does not choose whom the company calls, and pays for, or who asks for its password.
+func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again bool, err error) {
+	x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
+	switch code := res.StatusCode; {
+	case code >= 200 && !readable(res.Headers()): // nothing of it is repeated, in an ACK neither
+		x.tx.Terminate()
+		return nil, false, fmt.Errorf("%w: %w", &Refused{sip.StatusBadRequest, "Bad Response"}, errUnreadable)
+	case code == 100, code < 200 && !readable(res.Headers()):
+		return nil, false, nil
+	case code < 200:
+		x.early(res)
+		return nil, false, nil
+	case code < 300:
+		c, err = x.answer(ctx, res)
+		return c, false, err
+	case code == 401 || code == 407:
+		refused := &Refused{code, short(res.Reason)}
+		switch again, err := x.dialog.authorize(x.invite, res); {
+		case again:
+			return nil, true, x.send(ctx)
+		case err != nil:
+			return nil, false, fmt.Errorf("%w: %w", refused, err)
+		}
+		return nil, false, refused
+	case code == 422 && !x.longer:
+		x.longer = true
+		if h := res.GetHeader(headerLeast); h != nil {
+			x.timer.least, _ = strconv.Atoi(strings.TrimSpace(h.Value()))
+		}
+		return nil, true, x.send(ctx)
+	default:
+		return nil, false, &Refused{code, short(res.Reason)}
+	}
+}
+
+// early takes a provisional response: it rings, and sound may come.
+func (x *dialing) early(res *sip.Response) {
+	if x.d.OnRinging != nil {
+		x.d.OnRinging(res.StatusCode, short(res.Reason))
+	}
+	if len(res.Body()) == 0 || x.session != nil {
+		return
+	}
+	far, err := parse(string(res.Body()))
+	if err != nil {
+		return // the answer may be better
+	}
+	if x.sound(far, res.Source()) == nil && x.d.OnEarly != nil {
+		x.d.OnEarly(x.session)
+	}
+}
+
+// sound starts the session with what the far side says from an address.
+func (x *dialing) sound(far *description, source string) error {
+	if far.secure != x.own.secure {
+		return ErrSound
+	}
+	o := rtp.Options{
+		Conn: x.conn, Far: x.dialog.farOf(far, source), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame, Refused: x.e.o.Unheard,
+	}
+	if far.secure {
+		o.Keys = &rtp.Keys{Local: x.own.keys[0].key, Remote: far.keys[0].key}
+	}
+	s, err := rtp.New(o)
+	if err != nil {
+		return err
+	}
+	x.session = s
+	return nil
+}
+
+// answer takes a 200: the call is there. It can be found before the far side gets the ACK, for a BYE may follow at once.
+func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) {
+	d := x.established(res)
+	seq := x.dialog.seq
+	far, err := parse(string(res.Body()))
+	switch {
+	case err != nil:
+	case x.session == nil:
+		err = x.sound(far, res.Source())
+	case far.secure != x.own.secure: // what came early was as it should be
+		err = ErrSound
+	}
+	if err != nil {
+		_ = d.acknowledge(seq)
+		_ = d.bye(ctx, `SIP;cause=488;text="Not Acceptable Here"`)
+		return nil, errors.Join(ErrSound, err)
+	}
+	c := x.e.newCall(d, x.session, x.own, far)
+	c.timer.call, c.timer.least = c, x.timer.least
+	c.follow(far)
+	if err := d.acknowledge(seq); err != nil {
+		c.over(Cause{By: System, Text: short(err.Error())})
+		return nil, errors.Join(ErrUnreachable, err)
+	}
+	c.ack.Do(func() { close(c.acked) })
+	x.ladder("▶ ACK")
+	x.keep(d)
+	c.timer.agree(res)
+	return c, nil
+}
+
+// established is the dialog that a 200 makes.
+func (x *dialing) established(res *sip.Response) *dialog {
+	d := &dialog{
+		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
+		transport: x.dialog.transport, seq: x.invite.CSeq().SeqNo, invited: x.invite.CSeq().SeqNo, routes: routesOf(res, true), destination: res.Source(),
+		trunk: x.dialog.trunk, trunkAt: x.dialog.trunkAt, confined: x.dialog.confined, password: x.dialog.passwords(),
+	}
+	if a, err := netip.ParseAddrPort(res.Source()); err == nil && d.transport == "TLS" { // which of the name's addresses it is
+		d.trunkAt = append(slices.Clone(d.trunkAt), a.Addr().Unmap())
+	}
+	if to := res.To(); to != nil {
+		d.remote = sip.HeaderClone(to).(*sip.ToHeader)
+		d.remote.DisplayName = "" // nobody needs it in requests within the call, and it may be quoted badly
+	}
+	if contact := res.Contact(); contact != nil {
+		d.target = *contact.Address.Clone()
+	}
+	return d
+}
+
+// keep says which telephone has the call.
+func (x *dialing) keep(d *dialog) {
+	x.mu.Lock()
+	x.answered = d
+	others := x.others
+	x.others = nil
+	x.mu.Unlock()
+	for _, res := range others {
+		x.repeated(res)
+	}
+}
+
+const mostOthers = 16
+
+// repeated takes a 200 that comes again: the ACK was lost. One with another tag is of another telephone that was rung: it is ended.
+func (x *dialing) repeated(res *sip.Response) {
+	if !res.IsSuccess() {
+		return
+	}
+	x.mu.Lock()
+	d := x.answered
+	if d == nil && len(x.others) < mostOthers {
+		x.others = append(x.others, res)
+	}
+	x.mu.Unlock()
+	switch {
+	case d == nil:
+	case res.To() == nil || tagOf(res.To().Params) == tagOf(d.remote.Params):
+		_ = d.acknowledge(d.invited)
+	default:
+		other := x.established(res)
+		_ = other.acknowledge(other.invited)
+		go func() { _ = other.bye(context.Background(), "") }()
+	}
+}
+
+// cancel gives the call up: a telephone that rings stops. One that is answered in that moment is hung up.
+func (x *dialing) cancel(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer stop()
+	defer x.tx.Terminate()
+	sent := false
+	for {
+		if x.responded && !sent {
+			sent = true
+			x.ladder("▶ CANCEL")
+			go x.sendCancel(ctx)
+		}
+		select {
+		case res := <-x.tx.Responses():
+			x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
+			x.responded = true
+			switch {
+			case res.IsProvisional():
+			case res.IsSuccess(): // both crossed
+				d := x.established(res)
+				err := d.acknowledge(d.invited)
+				x.keep(d)
+				x.ladder("▶ ACK, BYE")
+				return errors.Join(err, d.bye(ctx, ""))
+			default:
+				return nil
+			}
+		case <-x.tx.Done():
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (x *dialing) sendCancel(ctx context.Context) {
+	r := sip.NewRequest(sip.CANCEL, *x.invite.Recipient.Clone())
+	maxForwards := sip.MaxForwardsHeader(70)
+	r.AppendHeader(sip.HeaderClone(x.invite.Via())) // by which it is found
+	sip.CopyHeaders("Route", x.invite, r)
+	r.AppendHeader(&maxForwards)
+	for _, h := range []sip.Header{x.invite.From(), x.invite.To(), x.invite.CallID()} {
+		r.AppendHeader(sip.HeaderClone(h))
+	}
+	r.AppendHeader(&sip.CSeqHeader{SeqNo: x.invite.CSeq().SeqNo, MethodName: sip.CANCEL})
+	r.SetBody(nil)
+	r.SetTransport(x.invite.Transport())
+	r.SetDestination(x.invite.Destination())
+	r.Laddr = x.invite.Laddr
+	tx, err := x.e.client.TransactionRequest(ctx, r, func(*sipgo.Client, *sip.Request) error { return nil })
+	if err != nil {
+		return
+	}
+	defer tx.Terminate()
+	select {
+	case <-tx.Responses():
+	case <-tx.Done():
+	case <-ctx.Done():
+	}
+}
+
+// Check asks a trunk whether it is there (OPTIONS), and returns its response.
+func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, err error) {
+	target, domain, err := t.target("")
+	if err != nil {
+		return 0, "", err
+	}
+	way, err := admit(ctx, t, e.o.AllowPrivate)
+	if err != nil {
+		return 0, "", err
+	}
+	host := e.hostFor(t.Host)
+	from := &sip.FromHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: domain}, Params: sip.NewParams()}
+	from.Params.Add("tag", rand.Text())
+	d := &dialog{
+		e: e, callID: rand.Text(), local: from, remote: &sip.ToHeader{Address: *target.Clone(), Params: sip.NewParams()}, target: target,
+		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: host.String(), Port: int(e.address.Port())}},
+		transport: strings.ToUpper(t.Transport), destination: way.destination,
+	}
+	if crowded(e.ua.TransportLayer(), d) {
+		return 0, "", errors.Join(ErrUnreachable, errCrowded)
+	}
+	res, err := d.ask(ctx, d.request(sip.OPTIONS, nil, ""))
+	if err != nil {
+		return 0, "", errors.Join(ErrUnreachable, err)
+	}
+	return res.StatusCode, short(res.Reason), nil
+}

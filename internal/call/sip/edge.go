@@ -1,0 +1,280 @@
+package sip
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
+
+	"carillon"
+	"carillon/internal/base/share"
+)
+
+const (
+	maxMessages  = 2000             // a second from one source, in the long run
+	maxBurst     = 4 * time.Second  // of such messages that may come at once
+	responsesFor = 40 * time.Second // after something was sent to an address: all its retransmissions come within 32 s (RFC 3261, 17.1)
+)
+
+// edge decides who may send anything to this node: the trunks of lines, and whomever the node is talking with. Nobody else gets a response,
+// a transaction, a goroutine or a connection: a port that the internet reaches is looked for and flooded day and night.
+//
+//	packet ──▶ known source? ──▶ rate ──▶ sipgo ──▶ transactions ──▶ handler
+//	connection ──▶ known source? ──▶ connections ──▶ handshake ──▶ messages in time, at a rate ──▶ sipgo …
+type edge struct {
+	open         bool // everybody may come
+	refused      *refusals
+	transactions *share.Share
+	connections  *share.Share
+	respond      func(*sip.Response) error // without a transaction
+
+	mu      sync.Mutex
+	sources map[netip.Addr]*source
+}
+
+// source is an address that may send something.
+type source struct {
+	line    bool      // it is a trunk's of a line
+	company string    // of the line; "": it is several companies' trunk
+	talks   int       // calls with it that are placed, or under way
+	until   time.Time // when the last response to what was sent there comes
+	next    time.Time // when its messages would all have come, had they come at their rate
+}
+
+func newEdge(o *Options) *edge {
+	return &edge{
+		open: o.Lines == nil, refused: newRefusals(o.Log),
+		transactions: o.Shares.Of(share.SIPTransactions), connections: o.Shares.Of(share.SIPConnections),
+		sources: map[netip.Addr]*source{}, respond: func(*sip.Response) error { return nil },
+	}
+}
+
+// find is a source that may send something now; nil: it may not.
+func (e *edge) find(a netip.Addr, now time.Time) *source {
+	s := e.sources[a]
+	if s == nil || !s.line && s.talks == 0 && !now.Before(s.until) {
+		return nil
+	}
+	return s
+}
+
+// knows reports whether an address may send something.
+func (e *edge) knows(a netip.Addr) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open || e.find(a, time.Now()) != nil
+}
+
+// packet reports whether a packet is let in.
+func (e *edge) packet(from netip.Addr) bool {
+	if e.open {
+		return true
+	}
+	now := time.Now()
+	e.mu.Lock()
+	s := e.find(from, now)
+	in := s != nil && s.early(now) <= 0
+	if in {
+		s.take(1, now)
+	}
+	e.mu.Unlock()
+	switch {
+	case s == nil:
+		e.refused.add(byStranger, from, now)
+	case !in:
+		e.refused.add(byRate, from, now)
+	}
+	return in
+}
+
+// pace is how long a connection is not read for, after n messages of it.
+func (e *edge) pace(from netip.Addr, n int) time.Duration {
+	now := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.sources[from]
+	if s == nil {
+		return 0
+	}
+	s.take(n, now)
+	return s.early(now)
+}
+
+// take counts n messages.
+func (s *source) take(n int, now time.Time) {
+	if s.next.Before(now) {
+		s.next = now
+	}
+	s.next = s.next.Add(time.Duration(n) * time.Second / maxMessages)
+}
+
+// early is how long before its time the next message would come; 0 or less: it may come.
+func (s *source) early(now time.Time) time.Duration { return s.next.Sub(now.Add(maxBurst)) }
+
+// wrote says that something was sent to an address, which may respond.
+func (e *edge) wrote(to netip.Addr) {
+	if e.open {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.source(to).until = time.Now().Add(responsesFor)
+}
+
+// talk lets addresses send until end is called, and a little longer.
+func (e *edge) talk(all ...netip.Addr) (end func()) {
+	if e.open {
+		return func() {}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, a := range all {
+		e.source(a).talks++
+	}
+	return sync.OnceFunc(func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for _, a := range all {
+			s := e.source(a)
+			s.talks--
+			s.until = time.Now().Add(responsesFor)
+		}
+	})
+}
+
+func (e *edge) source(a netip.Addr) *source {
+	s := e.sources[a]
+	if s == nil {
+		s = &source{}
+		e.sources[a] = s
+	}
+	return s
+}
+
+// setLines takes the addresses of all lines' trunks, with the company of each, and forgets sources that may send nothing any more.
+func (e *edge) setLines(companies map[netip.Addr]string) {
+	now := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for a, company := range companies {
+		s := e.source(a)
+		s.line, s.company = true, company
+	}
+	for a, s := range e.sources {
+		if _, line := companies[a]; !line {
+			s.line, s.company = false, ""
+		}
+		if e.find(a, now) == nil {
+			delete(e.sources, a)
+		}
+	}
+}
+
+// holder is who holds what a source takes.
+func (e *edge) holder(a netip.Addr) share.Holder {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	h := share.Holder{Client: share.Network(a.String())}
+	if s := e.sources[a]; s != nil {
+		h.Company = s.company
+	}
+	return h
+}
+
+// addressOf is the address in host:port; not valid: there is none.
+func addressOf(hostPort string) netip.Addr {
+	if h, _, err := net.SplitHostPort(hostPort); err == nil {
+		hostPort = h
+	}
+	a, _ := netip.ParseAddr(hostPort)
+	return a.Unmap()
+}
+
+// guarded has a handler take only requests that are readable, as many at a time as a node, a company and a trunk may have under way. A
+// transaction is under way until its last retransmission could come, 32 s after its response.
+func (e *edge) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
+	return func(r *sip.Request, tx sip.ServerTransaction) {
+		from := addressOf(r.Source())
+		switch {
+		case !readable(r.Headers()):
+			e.refused.add(byUnreadable, from, time.Now())
+			e.reject(r, sip.StatusBadRequest, "Bad Request", 0)
+			return
+		case e.open, r.IsAck(): // an ACK has no response, and its transaction ends at once
+			h(r, tx)
+			return
+		}
+		holder := e.holder(from)
+		if err := e.transactions.Add(holder, 1); err != nil {
+			e.refused.add(byTransactions, from, time.Now())
+			e.reject(r, sip.StatusServiceUnavailable, "Service Unavailable", retryAfter(err))
+			return
+		}
+		free := sync.OnceFunc(func() { e.transactions.Sub(holder, 1) })
+		if !tx.OnTerminate(func(string, error) { free() }) {
+			free()
+		}
+		h(r, tx)
+	}
+}
+
+func retryAfter(err error) int {
+	var refused *carillon.Error
+	if errors.As(err, &refused) {
+		return refused.RetryAfter
+	}
+	return 0
+}
+
+// reject responds without a transaction: whoever repeats the request gets the response again, and nothing is kept for it.
+func (e *edge) reject(r *sip.Request, code int, reason string, retryAfter int) {
+	if r.IsAck() {
+		return
+	}
+	res := sip.NewResponseFromRequest(r, code, reason, nil)
+	if retryAfter > 0 {
+		res.AppendHeader(sip.NewHeader("Retry-After", strconv.Itoa(retryAfter)))
+	}
+	_ = e.respond(res)
+}
+
+// unrouted takes a request of a method that there is nothing for.
+func unrouted(r *sip.Request, tx sip.ServerTransaction) {
+	res := sip.NewResponseFromRequest(r, sip.StatusMethodNotAllowed, "Method Not Allowed", nil)
+	res.AppendHeader(sip.NewHeader("Allow", allowed))
+	_ = tx.Respond(res)
+}
+
+// Refusals counts what was refused of what came to this node, by reason, since the start.
+func (e *Engine) Refusals() map[string]int64 { return e.edge.refused.counts() }
+
+// packets is the socket of SIP over UDP. What the edge does not let in is dropped before anything reads it: a response would tell who looks
+// for telephone systems that one is here, and would reach whoever's address a packet claims to come from.
+type packets struct {
+	net.PacketConn
+	edge *edge
+}
+
+// ReadFrom implements net.PacketConn.
+func (p packets) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		n, from, err := p.PacketConn.ReadFrom(b)
+		if err != nil {
+			return n, from, err
+		}
+		if p.edge.packet(from.(*net.UDPAddr).AddrPort().Addr().Unmap()) { //nolint:forcetypeassert // of a UDP socket
+			return n, from, nil
+		}
+	}
+}
+
+// WriteTo implements net.PacketConn.
+func (p packets) WriteTo(b []byte, to net.Addr) (int, error) {
+	p.edge.wrote(to.(*net.UDPAddr).AddrPort().Addr().Unmap()) //nolint:forcetypeassert // to a UDP socket
+	return p.PacketConn.WriteTo(b, to)
+}

@@ -1,0 +1,218 @@
+package sip
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo/sip"
+
+	"carillon/internal/call/rtp"
+)
+
+// Incoming is a call to us that nobody has answered yet. Answer or Refuse it.
+type Incoming struct {
+	From, To string // numbers, or users
+	Name     string
+	Source   string // where it came from
+	CallID   string
+	Confined bool // its trunk has Trunk.Public: set it before Answer
+
+	e       *Engine
+	request *sip.Request
+	tx      sip.ServerTransaction
+	far     *description
+	gone    chan struct{} // the caller gave up
+	cancel  sync.Once
+	final   sync.Once
+	tag     string
+
+	challenge []sip.Header // how to give a password that is missing
+}
+
+const (
+	ackTimeout = 32 * time.Second
+	okAgain    = 500 * time.Millisecond
+	okMost     = 4 * time.Second
+)
+
+// invited takes an INVITE: a new call, or a change of one.
+func (e *Engine) invited(r *sip.Request, tx sip.ServerTransaction) {
+	if r.To() == nil || r.From() == nil || r.CallID() == nil || r.CSeq() == nil || r.Contact() == nil {
+		respond(tx, r, sip.StatusBadRequest, "Bad Request")
+		return
+	}
+	if tagOf(r.To().Params) != "" {
+		e.change(r, tx)
+		return
+	}
+	if tooShort(r, tx) {
+		return
+	}
+	if e.o.OnCall == nil {
+		respond(tx, r, sip.StatusNotFound, "Not Found")
+		return
+	}
+	in := &Incoming{
+		From: r.From().Address.User, To: r.Recipient.User, Name: short(r.From().DisplayName), Source: r.Source(), CallID: r.CallID().Value(), e: e,
+		request: r, tx: tx, gone: make(chan struct{}), tag: rand.Text(),
+	}
+	if len(r.Body()) > 0 {
+		far, err := parse(string(r.Body()))
+		if err != nil {
+			respond(tx, r, sip.StatusNotAcceptableHere, "Not Acceptable Here")
+			return
+		}
+		in.far = far
+	}
+	tx.OnCancel(func(*sip.Request) { in.cancel.Do(func() { close(in.gone) }) })
+	e.o.OnCall(in)
+	select { // sipgo ends the transaction when this returns
+	case <-tx.Done():
+	case <-in.gone:
+	}
+}
+
+// Gone is closed when the caller gives up.
+func (in *Incoming) Gone() <-chan struct{} { return in.gone }
+
+// Header is a header of the INVITE; "": there is none.
+func (in *Incoming) Header(name string) string {
+	if h := in.request.GetHeader(name); h != nil {
+		return h.Value()
+	}
+	return ""
+}
+
+// response is one to the INVITE, with our tag.
+func (in *Incoming) response(code int, reason string, body []byte) *sip.Response {
+	res := sip.NewResponseFromRequest(in.request, code, reason, body)
+	if to := res.To(); to != nil {
+		to.Params.Remove("tag")
+		to.Params.Add("tag", in.tag)
+	}
+	return res
+}
+
+// Progress sends a provisional response: 180 for ringing, 183 with sound.
+func (in *Incoming) Progress(code int, reason string) error {
+	return in.tx.Respond(in.response(code, reason, nil))
+}
+
+// Refuse ends the call.
+func (in *Incoming) Refuse(code int, reason string) {
+	res := in.response(code, reason, nil)
+	if code == sip.StatusUnauthorized {
+		for _, h := range in.challenge {
+			res.AppendHeader(h)
+		}
+	}
+	in.final.Do(func() { _ = in.tx.Respond(res) })
+}
+
+// Forbid refuses a call to a number that is no line's of the trunk that it comes from, in the same way whether or not it is another's line.
+func (in *Incoming) Forbid() {
+	in.e.edge.refused.add(byLine, addressOf(in.Source), time.Now())
+	in.Refuse(sip.StatusForbidden, "Forbidden")
+}
+
+var errGone = errors.New("the caller gave up")
+
+// Answer takes the call. onFrame gets its sound; it may be nil.
+func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (*Call, error) {
+	e := in.e
+	host := e.hostFor(in.Source)
+	conn, err := e.ports.open(ctx, e.soundHost(host))
+	if err != nil {
+		in.Refuse(sip.StatusServiceUnavailable, "Service Unavailable")
+		return nil, err
+	}
+	if in.far == nil { // a call without an offer
+		_ = conn.Close()
+		in.Refuse(sip.StatusNotAcceptableHere, "Not Acceptable Here")
+		return nil, ErrSound
+	}
+	own := in.far.answer(propose(host, conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), in.far.secure))
+	d := in.dialog(host.String())
+	o := rtp.Options{
+		Conn: conn, Far: d.farOf(in.far, in.Source), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame, Refused: e.o.Unheard,
+	}
+	if in.far.secure {
+		o.Keys = &rtp.Keys{Local: own.keys[0].key, Remote: in.far.keys[0].key}
+	}
+	s, err := rtp.New(o)
+	if err != nil {
+		_ = conn.Close()
+		in.Refuse(sip.StatusNotAcceptableHere, "Not Acceptable Here")
+		return nil, err
+	}
+	res := in.response(sip.StatusOK, okReason, []byte(own.String()))
+	res.AppendHeader(sip.NewHeader("Content-Type", contentSDP))
+	res.AppendHeader(d.contact.Clone())
+	res.AppendHeader(sip.NewHeader("Allow", allowed))
+	c := e.newCall(d, s, own, in.far)
+	c.timer.call = c
+	c.timer.respondTo(in.request, res)
+	c.follow(in.far)
+	answered := false
+	in.final.Do(func() { answered = in.tx.Respond(res) == nil })
+	if !answered {
+		c.over(Cause{By: Them, Text: "CANCEL"})
+		return nil, errGone
+	}
+	go in.repeat(c, res) //nolint:gosec // it ends with the call
+	return c, nil
+}
+
+// repeat sends the 200 again until its ACK comes; a call that nobody acknowledges is ended.
+func (in *Incoming) repeat(c *Call, res *sip.Response) {
+	late := time.NewTimer(ackTimeout)
+	defer late.Stop()
+	for pause := okAgain; ; pause = min(2*pause, okMost) {
+		select {
+		case <-c.acked:
+			return
+		case <-c.done:
+			return
+		case <-late.C:
+			if c.over(Cause{By: System, Text: "no ACK came"}) {
+				_ = c.dialog.bye(context.Background(), "")
+			}
+			return
+		case <-time.After(pause):
+			_ = in.e.server.WriteResponse(res.Clone())
+		}
+	}
+}
+
+func (in *Incoming) dialog(host string) *dialog {
+	r := in.request
+	local := &sip.FromHeader{Address: *r.To().Address.Clone(), Params: sip.NewParams()}
+	local.Params.Add("tag", in.tag)
+	remote := &sip.ToHeader{Address: *r.From().Address.Clone(), Params: sip.NewParams()}
+	remote.Params.Add("tag", tagOf(r.From().Params))
+	contact := sip.ContactHeader{Address: sip.Uri{
+		Scheme: "sip", User: userPart(in.To), Host: host, Port: int(in.e.address.Port()), UriParams: sip.NewParams(),
+	}}
+	if r.Transport() == overTLS {
+		contact.Address.Port = int(in.e.tls.Port())
+	}
+	if r.Transport() != "UDP" { // requests of the far side come the same way
+		contact.Address.UriParams.Add("transport", strings.ToLower(r.Transport()))
+	}
+	return &dialog{
+		e: in.e, callID: in.CallID, local: local, remote: remote, target: *r.Contact().Address.Clone(), routes: routesOf(r, false),
+		contact: contact, transport: r.Transport(), destination: r.Source(), confined: in.Confined,
+	}
+}
+
+// acknowledged takes an ACK.
+func (e *Engine) acknowledged(r *sip.Request, _ sip.ServerTransaction) {
+	if c := e.find(r); c != nil {
+		c.ack.Do(func() { close(c.acked) })
+	}
+}

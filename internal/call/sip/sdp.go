@@ -1,0 +1,311 @@
+package sip
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/internal/base/audio"
+)
+
+// description is what one side of a call says about its sound: RFC 8866, of which telephones use little.
+type description struct {
+	session, version uint64
+	address          netip.Addr
+	port             uint16
+	secure           bool   // RTP/SAVP
+	payloads         []int  // in the order of preference
+	digits           uint8  // payload type of telephone-event; 0: none
+	direction        string // sendrecv, sendonly, recvonly or inactive
+	keys             []crypto
+}
+
+// crypto is an offered key (RFC 4568).
+type crypto struct {
+	tag string
+	key []byte
+}
+
+const (
+	suite     = "AES_CM_128_HMAC_SHA1_80"
+	keyBytes  = 30
+	digitsOwn = 101
+	maxLines  = 300
+
+	payloadMu, payloadA = 0, 8
+)
+
+// The directions of sound.
+const (
+	sendReceive = "sendrecv"
+	sendOnly    = "sendonly"
+	receiveOnly = "recvonly"
+	inactive    = "inactive"
+)
+
+var (
+	errNoAudio  = errors.New("the far side offers no sound")
+	errNoCodec  = errors.New("the far side has no G.711")
+	errNoKey    = errors.New("the far side encrypts in no way that is known here")
+	errBadSound = errors.New("the description of the sound cannot be read")
+)
+
+// propose is what we propose.
+func propose(address netip.Addr, port uint16, secure bool) *description {
+	id := uint64(time.Now().Unix())
+	d := &description{
+		session: id, version: id, address: address, port: port, secure: secure, payloads: []int{payloadMu, payloadA}, digits: digitsOwn, direction: sendReceive,
+	}
+	if secure {
+		d.keys = []crypto{{"1", newKey()}}
+	}
+	return d
+}
+
+func newKey() []byte {
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // never fails
+	return key
+}
+
+// String is the description as it is sent.
+func (d *description) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\r\n", args...) }
+	family := "IP4"
+	if d.address.Is6() {
+		family = "IP6"
+	}
+	profile := "RTP/AVP"
+	if d.secure {
+		profile = "RTP/SAVP"
+	}
+	line("v=0")
+	line("o=- %d %d IN %s %s", d.session, d.version, family, d.address)
+	line("s=-")
+	line("c=IN %s %s", family, d.address)
+	line("t=0 0")
+	var formats strings.Builder
+	for _, p := range d.payloads {
+		formats.WriteString(" " + strconv.Itoa(p))
+	}
+	if d.digits > 0 {
+		formats.WriteString(" " + strconv.Itoa(int(d.digits)))
+	}
+	line("m=audio %d %s%s", d.port, profile, formats.String())
+	for _, p := range d.payloads {
+		line("a=rtpmap:%d %s/8000", p, map[int]string{payloadMu: "PCMU", payloadA: "PCMA"}[p])
+	}
+	if d.digits > 0 {
+		line("a=rtpmap:%d telephone-event/8000", d.digits)
+		line("a=fmtp:%d 0-15", d.digits)
+	}
+	line("a=ptime:20")
+	for _, k := range d.keys {
+		line("a=crypto:%s %s inline:%s", k.tag, suite, base64.StdEncoding.EncodeToString(k.key))
+	}
+	line("a=%s", d.direction)
+	return b.String()
+}
+
+// parse reads a description. What is not about its first sound is left out.
+func parse(text string) (*description, error) {
+	d := &description{direction: sendReceive}
+	var connection netip.Addr
+	media, found := "", false
+	names := map[int]string{}
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	if len(lines) > maxLines {
+		return nil, errBadSound
+	}
+	for _, line := range lines {
+		kind, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		if !ok {
+			continue
+		}
+		switch kind {
+		case "o":
+			d.parseOrigin(value)
+		case "c":
+			a, err := parseConnection(value)
+			if err != nil {
+				return nil, err
+			}
+			switch media {
+			case "":
+				connection = a
+			case "audio":
+				d.address = a
+			}
+		case "m":
+			media, _, _ = strings.Cut(value, " ")
+			if media != "audio" {
+				continue
+			}
+			if found {
+				media = "another" // the first sound alone
+				continue
+			}
+			found = true
+			if err := d.parseMedia(value); err != nil {
+				return nil, err
+			}
+		case "a":
+			if media == "audio" || media == "" {
+				d.parseAttribute(value, names)
+			}
+		}
+	}
+	if !found || d.port == 0 {
+		return nil, errNoAudio
+	}
+	if !d.address.IsValid() {
+		d.address = connection
+	}
+	return d, d.choose(names)
+}
+
+func (d *description) parseOrigin(value string) {
+	f := strings.Fields(value)
+	if len(f) < 3 {
+		return
+	}
+	d.session, _ = strconv.ParseUint(f[1], 10, 64)
+	d.version, _ = strconv.ParseUint(f[2], 10, 64)
+}
+
+func parseConnection(value string) (netip.Addr, error) {
+	f := strings.Fields(value)
+	if len(f) < 3 {
+		return netip.Addr{}, errBadSound
+	}
+	host, _, _ := strings.Cut(f[2], "/")
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return netip.Addr{}, errBadSound
+	}
+	return a.Unmap(), nil
+}
+
+func (d *description) parseMedia(value string) error {
+	f := strings.Fields(value)
+	if len(f) < 4 {
+		return errBadSound
+	}
+	port, _, _ := strings.Cut(f[1], "/")
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return errBadSound
+	}
+	d.port = uint16(n)
+	switch f[2] {
+	case "RTP/AVP", "RTP/AVPF":
+	case "RTP/SAVP", "RTP/SAVPF":
+		d.secure = true
+	default:
+		return errNoAudio
+	}
+	for _, p := range f[3:] {
+		if n, err := strconv.Atoi(p); err == nil && n >= 0 && n < 128 {
+			d.payloads = append(d.payloads, n)
+		}
+	}
+	return nil
+}
+
+func (d *description) parseAttribute(value string, names map[int]string) {
+	name, rest, _ := strings.Cut(value, ":")
+	switch name {
+	case sendReceive, sendOnly, receiveOnly, inactive:
+		d.direction = name
+	case "rtpmap":
+		payload, encoding, ok := strings.Cut(rest, " ")
+		if n, err := strconv.Atoi(payload); ok && err == nil {
+			names[n] = strings.ToLower(strings.TrimSpace(encoding))
+		}
+	case "crypto":
+		f := strings.Fields(rest)
+		if len(f) < 3 || f[1] != suite {
+			return
+		}
+		if _, err := strconv.ParseUint(f[0], 10, 32); err != nil { // the tag is repeated in our answer
+			return
+		}
+		text, ok := strings.CutPrefix(f[2], "inline:")
+		text, _, _ = strings.Cut(text, "|")
+		if key, err := base64.StdEncoding.DecodeString(text); ok && err == nil && len(key) == keyBytes {
+			d.keys = append(d.keys, crypto{f[0], key})
+		}
+	}
+}
+
+// choose keeps what is known here of the payloads.
+func (d *description) choose(names map[int]string) error {
+	var known []int
+	for _, p := range d.payloads {
+		switch name := names[p]; {
+		case p == payloadMu, p == payloadA:
+			known = append(known, p)
+		case strings.HasPrefix(name, "telephone-event/8000") && d.digits == 0:
+			d.digits = uint8(p)
+		}
+	}
+	d.payloads = known
+	switch {
+	case len(known) == 0:
+		return errNoCodec
+	case d.secure && len(d.keys) == 0:
+		return errNoKey
+	case !d.address.IsValid():
+		return errBadSound
+	}
+	return nil
+}
+
+// law is the one that is preferred.
+func (d *description) law() audio.Law {
+	if d.payloads[0] == payloadA {
+		return audio.A
+	}
+	return audio.Mu
+}
+
+// remote is where the sound goes.
+func (d *description) remote() netip.AddrPort { return netip.AddrPortFrom(d.address, d.port) }
+
+// held reports whether the side that describes itself so wants no sound.
+func (d *description) held() bool {
+	return d.direction == sendOnly || d.direction == inactive || d.address.IsUnspecified()
+}
+
+// answer is our side for what the far side offers: its first law that is known here, its digits, a key of ours.
+func (d *description) answer(own *description) *description {
+	a := *own
+	a.version++
+	a.secure, a.keys, a.digits = d.secure, nil, d.digits
+	a.payloads = slices.Clone(d.payloads[:1])
+	if d.secure {
+		key := newKey()
+		if len(own.keys) > 0 {
+			key = own.keys[0].key
+		}
+		a.keys = []crypto{{d.keys[0].tag, key}}
+	}
+	switch d.direction {
+	case sendOnly:
+		a.direction = receiveOnly
+	case receiveOnly:
+		a.direction = sendOnly
+	case inactive:
+		a.direction = inactive
+	default:
+		a.direction = sendReceive
+	}
+	return &a
+}

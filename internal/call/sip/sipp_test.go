@@ -1,0 +1,267 @@
+package sip
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"carillon/internal/base/need"
+	"carillon/internal/call/rtp/rtptest"
+)
+
+// reserve finds four free ports that follow one another, for UDP and TCP, and returns the first: sipp takes the third for video. Programs
+// are given each only once; those that the system gives away by itself are left alone.
+func reserve(t *testing.T) int {
+	t.Helper()
+	free := func(port int) bool {
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		u, err := net.ListenPacket("udp4", address)
+		if err != nil {
+			return false
+		}
+		defer u.Close()
+		l, err := net.Listen("tcp4", address)
+		if err != nil {
+			return false
+		}
+		return l.Close() == nil
+	}
+	for range 500 {
+		port := 20000 + 4*mathrand.IntN(3000)
+		if free(port) && free(port+1) && free(port+2) && free(port+3) {
+			if _, again := reserved.LoadOrStore(port, true); !again {
+				return port
+			}
+		}
+	}
+	t.Fatal("no ports are free")
+	return 0
+}
+
+var reserved sync.Map // of all tests, which run at once
+
+// listens waits until a program has a port. To try the port would take it from the program at the moment that it wants it, and a connection
+// would count as a call.
+func listens(t *testing.T, network string, port int) {
+	t.Helper()
+	for end := time.Now().Add(hung); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		sockets, err := os.ReadFile("/proc/net/" + network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(sockets)) {
+			const listen = "0A" // or it is a connection
+			f := strings.Fields(line)
+			if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) && (network == "udp" || f[3] == listen) {
+				return
+			}
+		}
+	}
+	t.Fatalf("nobody listens on port %d", port)
+}
+
+// peer is another make of telephone, which plays a scenario and fails when it meets something else: sipp, or an actor in a network in
+// memory.
+type peer interface {
+	trunk() Trunk
+	// done waits until the scenario was played to its end.
+	done()
+	// exchanged is what the peer sent and received.
+	exchanged() string
+}
+
+// withPeers runs a test with an actor, in fake time, and with sipp, whose network is nil.
+func withPeers(t *testing.T, test func(t *testing.T, n Network)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("in memory", func(t *testing.T) {
+		inFakeTime(t, func(t *testing.T, n *rtptest.Network) { test(t, n) })
+	})
+	t.Run("sipp", func(t *testing.T) {
+		need.Sound(t)
+		t.Parallel()
+		test(t, nil)
+	})
+}
+
+// callee starts a peer that is called. Each call of it follows the steps.
+func callee(t *testing.T, n Network, args []string, steps ...string) peer {
+	t.Helper()
+	if n != nil {
+		return act(t, n, slices.Contains(args, "-rtp_echo"), netip.AddrPort{}, steps)
+	}
+	s := runSipp(t, args, steps)
+	if slices.Contains(args, "t1") {
+		listens(t, "tcp", s.port)
+	} else {
+		listens(t, "udp", s.port)
+	}
+	return s
+}
+
+// caller starts a peer that calls an engine.
+func caller(t *testing.T, n Network, e *Engine, steps ...string) peer {
+	t.Helper()
+	if n != nil {
+		return act(t, n, false, e.Address(), steps)
+	}
+	return runSipp(t, []string{"-s", "15555550100", e.Address().String()}, steps)
+}
+
+// sipp is a run of sipp.
+type sipp struct {
+	t      *testing.T
+	port   int
+	cancel context.CancelFunc
+	ended  chan error
+	out    bytes.Buffer
+	trace  string
+}
+
+// scenarioOf joins the steps of a scenario.
+func scenarioOf(steps []string) string {
+	return `<?xml version="1.0" encoding="ISO-8859-1" ?><!DOCTYPE scenario SYSTEM "sipp.dtd"><scenario name="carillon">` +
+		strings.Join(steps, "\n") + `</scenario>`
+}
+
+func runSipp(t *testing.T, args, steps []string) *sipp {
+	t.Helper()
+	path := need.Program(t, "sipp", "sip-tester")
+	dir := t.TempDir()
+	scenario := filepath.Join(dir, "scenario.xml")
+	if err := os.WriteFile(scenario, []byte(scenarioOf(steps)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &sipp{t: t, port: reserve(t), ended: make(chan error, 1), trace: filepath.Join(dir, "trace")}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	all := []string{
+		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(reserve(t)), "-nostdin",
+		"-timeout", fmt.Sprint(hung.Seconds()), "-timeout_error", "-trace_msg", "-message_file", s.trace, "-m", "1",
+	}
+	c := exec.CommandContext(ctx, path, append(all, args...)...)
+	c.Dir, c.Stdout, c.Stderr = dir, &s.out, &s.out
+	c.Env = append(os.Environ(), "TERM=dumb")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { s.ended <- c.Wait() }()
+	t.Cleanup(func() {
+		cancel()
+		if t.Failed() {
+			b, _ := os.ReadFile(s.trace)
+			t.Logf("sipp exchanged:\n%s\n%s", b, s.out.String())
+		}
+	})
+	return s
+}
+
+func (s *sipp) trunk() Trunk {
+	return Trunk{Host: fmt.Sprintf("127.0.0.1:%d", s.port), Transport: "udp"}
+}
+
+func (s *sipp) done() {
+	s.t.Helper()
+	select {
+	case err := <-s.ended:
+		if err != nil {
+			out := s.out.String()
+			s.t.Errorf("sipp met something else: %v\n%s", err, out[max(0, len(out)-1500):])
+		}
+	case <-time.After(hung):
+		s.t.Error("sipp does not end")
+		s.cancel()
+	}
+}
+
+func (s *sipp) exchanged() string {
+	b, _ := os.ReadFile(s.trace)
+	return string(b)
+}
+
+// Steps of scenarios.
+
+func recv(what string, attributes ...string) string {
+	kind := "request"
+	if what[0] >= '0' && what[0] <= '9' {
+		kind = "response"
+	}
+	return fmt.Sprintf(`<recv %s="%s" %s/>`, kind, what, strings.Join(attributes, " "))
+}
+
+// invited takes an INVITE, and notes what requests within the call need.
+const invited = `<recv request="INVITE" rrs="true"><action>` +
+	`<ereg regexp=".*" search_in="hdr" header="From:" assign_to="them"/><ereg regexp="[^;]*" search_in="hdr" header="To:" assign_to="us"/>` +
+	`<ereg regexp=".*" search_in="hdr" header="Via:" assign_to="via"/>` +
+	`</action></recv><Reference variables="them,us,via"/>`
+
+func pause(d time.Duration) string {
+	return fmt.Sprintf(`<pause milliseconds="%d"/>`, d.Milliseconds())
+}
+
+const sippSound = "v=0\r\no=- 1 1 IN IP4 [local_ip]\r\ns=-\r\nc=IN IP4 [media_ip]\r\nt=0 0\r\nm=audio [media_port] RTP/AVP 0 101\r\n" +
+	"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\n"
+
+// reply sends a response; with sound it describes it.
+func reply(status string, sound bool, headers ...string) string {
+	return replyAs("", status, sound, headers...)
+}
+
+// replyAs sends it as another telephone.
+func replyAs(tag, status string, sound bool, headers ...string) string {
+	b := "SIP/2.0 " + status + "\r\n[last_Via:]\r\n[last_From:]\r\n[last_To:];tag=[pid]x[call_number]" + tag + "\r\n[last_Call-ID:]\r\n[last_CSeq:]\r\n" +
+		"Contact: <sip:peer@[local_ip]:[local_port];transport=[transport]>\r\n"
+	for _, h := range headers {
+		b += h + "\r\n"
+	}
+	return send(b, sound)
+}
+
+// answerAgain sends a 200 to an INVITE that was acknowledged.
+func answerAgain(tag string) string {
+	s := ofInvite(replyAs(tag, "200 OK", true))
+	s = strings.Replace(s, "[last_Via:]", "Via:[$via]", 1)
+	return strings.Replace(s, "[last_To:]", "To:[$us]", 1)
+}
+
+// within responds to a request within the call, whose To has our tag already.
+func within(status string, sound bool, headers ...string) string {
+	return strings.Replace(reply(status, sound, headers...), ";tag=[pid]x[call_number]", "", 1)
+}
+
+// ask sends a request within the call.
+func ask(method string, number int, sound bool, headers ...string) string {
+	b := method + " [next_url] SIP/2.0\r\nVia: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\r\nFrom:[$us];tag=[pid]x[call_number]\r\nTo:[$them]\r\n" +
+		"[last_Call-ID:]\r\nCSeq: " + fmt.Sprint(number) + " " + method + "\r\nMax-Forwards: 70\r\nContact: <sip:peer@[local_ip]:[local_port];transport=[transport]>\r\n"
+	for _, h := range headers {
+		b += h + "\r\n"
+	}
+	return strings.Replace(send(b, sound), "<send>", `<send retrans="500">`, 1)
+}
+
+func send(head string, sound bool) string {
+	if sound {
+		head += "Content-Type: application/sdp\r\n"
+	}
+	head += "Content-Length: [len]\r\n\r\n"
+	if sound {
+		head += sippSound
+	}
+	return "<send><![CDATA[\r\n" + head + "\r\n]]></send>"
+}
+
+// acknowledge sends the ACK of a 200 to an INVITE within the call.
+func acknowledge(number int) string {
+	return strings.Replace(ask("ACK", number, false), `<send retrans="500">`, "<send>", 1)
+}

@@ -1,0 +1,201 @@
+package sip
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon/internal/base/share"
+)
+
+// Line is a line as far as the edge knows it.
+type Line struct {
+	Company string
+	Trunk   Trunk
+}
+
+const (
+	followEvery  = time.Second      // looks whether there are other lines
+	maxReading   = 5 * time.Second  // of the lines
+	lookUpEvery  = time.Minute      // of a name
+	maxLookUpGap = 10 * time.Minute // where it has no address
+	foundFor     = 10 * time.Minute // an address of a name whose look-ups give another part of its addresses each time
+	maxLookUp    = 3 * time.Second
+	maxAddresses = 64 // of a name
+)
+
+// hosts knows the addresses of the trunks' names.
+type hosts struct {
+	places *share.Share
+	find   func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) // lookUp; tests have names of their own
+
+	mu  sync.Mutex
+	all map[string]*host // by transport and name
+}
+
+type host struct {
+	found   map[netip.Addr]time.Time // when it last was
+	next    time.Time                // when it is looked up again
+	gap     time.Duration
+	looking bool
+}
+
+func newHosts(shares *share.Set) *hosts {
+	return &hosts{places: shares.Of(share.TrunkNames), find: lookUp, all: map[string]*host{}}
+}
+
+// literal is the address that a trunk is given by; not valid: it has a name.
+func (t *Trunk) literal() netip.Addr {
+	a, _ := netip.ParseAddr(strings.Trim(t.hostName(), "[]"))
+	return a.Unmap()
+}
+
+// of are the addresses of a trunk that are known, and whether its name is to be looked up, which the caller does then, and nobody else
+// meanwhile.
+func (x *hosts) of(t *Trunk, now time.Time) (all []netip.Addr, due bool) {
+	if a := t.literal(); a.IsValid() {
+		return []netip.Addr{a}, false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	key := t.Transport + " " + t.Host
+	h := x.all[key]
+	if h == nil {
+		h = &host{found: map[netip.Addr]time.Time{}}
+		x.all[key] = h
+	}
+	for a := range h.found {
+		all = append(all, a)
+	}
+	due = !h.looking && !now.Before(h.next)
+	h.looking = h.looking || due
+	return all, due
+}
+
+// lookUp looks a trunk's name up for a company.
+func (x *hosts) lookUp(ctx context.Context, company string, t *Trunk) {
+	all, err := x.ask(ctx, company, t)
+	now := time.Now()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	h := x.all[t.Transport+" "+t.Host]
+	if h == nil { // no line has it any more
+		return
+	}
+	h.looking = false
+	if err != nil { // what was found before stays: a fault of the names' servers ends no call
+		h.gap = min(max(2*h.gap, 2*followEvery), maxLookUpGap)
+		h.next = now.Add(h.gap)
+		return
+	}
+	h.gap, h.next = 0, now.Add(lookUpEvery)
+	for a, at := range h.found {
+		if now.Sub(at) > foundFor {
+			delete(h.found, a)
+		}
+	}
+	for _, a := range all {
+		if len(h.found) < maxAddresses {
+			h.found[a.Addr().Unmap()] = now
+		}
+	}
+}
+
+func (x *hosts) ask(ctx context.Context, company string, t *Trunk) ([]netip.AddrPort, error) {
+	place, err := x.places.Wait(ctx, share.Holder{Company: company})
+	if err != nil {
+		return nil, err
+	}
+	defer place.Release()
+	ctx, cancel := context.WithTimeout(ctx, maxLookUp)
+	defer cancel()
+	return x.find(ctx, *t)
+}
+
+// keep forgets the names of trunks that no line has.
+func (x *hosts) keep(lines []Line) {
+	used := map[string]bool{}
+	for i := range lines {
+		used[lines[i].Trunk.Transport+" "+lines[i].Trunk.Host] = true
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for key := range x.all {
+		if !used[key] {
+			delete(x.all, key)
+		}
+	}
+}
+
+// trunks lets in the trunks of the lines that there are.
+type trunks struct {
+	lines func(ctx context.Context) ([]Line, error)
+	edge  *edge
+	hosts *hosts
+	log   *slog.Logger
+
+	lookUps sync.WaitGroup
+	failing bool // the lines were not read the last time
+}
+
+// follow lets in the trunks of other lines, once there are any, until ctx ends.
+func (x *trunks) follow(ctx context.Context) {
+	defer x.lookUps.Wait()
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			x.admit(ctx)
+		}
+	}
+}
+
+// admit lets in the trunks of the lines that there are now: those of before where they cannot be read.
+func (x *trunks) admit(ctx context.Context) {
+	reading, cancel := context.WithTimeout(ctx, maxReading)
+	defer cancel()
+	lines, err := x.lines(reading)
+	if err != nil {
+		if !x.failing && ctx.Err() == nil {
+			x.log.WarnContext(ctx, "read the lines whose trunks may call; those of before still may", "error", err)
+		}
+		x.failing = true
+		return
+	}
+	x.failing = false
+	x.hosts.keep(lines)
+	companies := map[netip.Addr]string{}
+	for i := range lines {
+		company, t := lines[i].Company, &lines[i].Trunk
+		all, due := x.hosts.of(t, time.Now())
+		if due {
+			x.lookUps.Go(func() { x.hosts.lookUp(ctx, company, t) })
+		}
+		for _, a := range all {
+			if other, known := companies[a]; known && other != company {
+				companies[a] = ""
+				continue
+			}
+			companies[a] = company
+		}
+	}
+	x.edge.setLines(companies)
+}
+
+// ComesFrom reports whether a call comes from a trunk of a company.
+func (in *Incoming) ComesFrom(ctx context.Context, company string, t Trunk) bool {
+	hosts := in.e.hosts
+	all, due := hosts.of(&t, time.Now())
+	if due {
+		hosts.lookUp(ctx, company, &t)
+		all, _ = hosts.of(&t, time.Now())
+	}
+	return slices.Contains(all, addressOf(in.Source))
+}

@@ -1,0 +1,49 @@
+package telephone
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/call/sip"
+)
+
+// demanded checks that a call comes as its line's trunk demands.
+func (t *Telephone) demanded(in *sip.Incoming, line *carillon.Sender, trunk sip.Trunk) error {
+	err := in.Demand(trunk)
+	var why *sip.Refused
+	if !errors.As(err, &why) {
+		return err
+	}
+	asked := why.Code == 401 && in.Header("Authorization") == "" // as each call begins
+	if !asked && t.refused.due("line "+line.CompanyID+"/"+line.ID+" "+why.Error(), time.Now()) {
+		t.o.Log.Warn("a call is refused: it does not come as its line demands", "company", line.CompanyID, "line", line.ID, "why", why.Error())
+	}
+	return &refusal{why.Code, why.Reason}
+}
+
+const (
+	saidAgain = time.Minute
+	maxSaid   = 1000
+)
+
+// seldom keeps what is logged again and again to once a minute each.
+type seldom struct {
+	mu   sync.Mutex
+	said map[string]time.Time
+}
+
+// due reports whether something is to be logged now.
+func (s *seldom) due(what string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, known := s.said[what]; known && now.Sub(last) < saidAgain {
+		return false
+	}
+	if s.said == nil || len(s.said) >= maxSaid {
+		s.said = map[string]time.Time{}
+	}
+	s.said[what] = now
+	return true
+}

@@ -1,0 +1,80 @@
+package telephone_test
+
+import (
+	"net"
+	"testing"
+
+	"carillon"
+	"carillon/internal/base/need"
+)
+
+// Calls over sockets of the system, in the time that they take. What they say and do is proved in fake time.
+
+// mostly is the share of a sound that is heard on a busy machine, which may lose some of it.
+const mostly = 0.5
+
+// shareOf is the share of a sound, in pieces of a fifth of a second, that is found in a longer one, which may have something else at the
+// same time. Where something is lost in between, what follows is found all the same.
+func shareOf(long, sound []int16) float64 {
+	const piece = 1600
+	found, all := 0.0, 0.0
+	for ; len(sound) >= piece; sound = sound[piece:] {
+		if all++; within(long, sound[:piece]) >= 0.5 {
+			found++
+		}
+	}
+	return found / all
+}
+
+func TestACallIsHeardOverSockets(t *testing.T) {
+	need.Sound(t)
+	t.Parallel()
+	r := newRigIn(t, &net.ListenConfig{}, robin())
+	e, d := r.place("0018")
+	confirmed := carillon.Detail{Key: "confirmed", Value: true}
+	if e.State != carillon.StateCompleted || e.EndedBy != "callee" || len(e.Result) != 1 || e.Result[0] != confirmed {
+		t.Errorf("%+v", e)
+	}
+	if turns := r.turns(d); len(turns) < 2 || turns[1] != "visitor 1 Yes" {
+		t.Errorf("the key is understood as %q", turns)
+	}
+	greeting := noise("Hello Ana, this is Robin.")
+	heard := r.phone.Heard("34600110018")[0].Sound()
+	if heard, recorded := shareOf(heard, greeting), shareOf(r.recording(d), greeting); heard < mostly || recorded < mostly {
+		t.Errorf("%.2f of the greeting is heard, %.2f recorded", heard, recorded)
+	}
+}
+
+func TestATransferIsHeardOverSockets(t *testing.T) {
+	need.Sound(t)
+	t.Parallel()
+	r := transfersIn(t, &net.ListenConfig{})
+	there := r.answering(nil)
+	c, heard, err := r.ring(r.caller(), lineNumber, "34600110077")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.until("the question", func() bool { return len(heard()) >= 8000 })
+	c.SendDigits("1")
+	far := there.answered(t)
+	mine, theirs := noise("This is what the caller has to say."), noise("And this is what the desk responds.")
+	before := len(there.sound())
+	_, _ = c.Write(mine), far.Write(theirs)
+	r.until("the end of both", func() bool { return len(there.sound()) >= before+len(mine)+8000 })
+	c.SendDigits("5")
+	if d := await(t, far.Digits()); d != '5' {
+		t.Errorf("the key %c", d)
+	}
+	far.HangUp(t.Context())
+	r.over(c)
+	rec := r.ended()
+	recorded := r.recording(&diary{recorded: rec.Recording})
+	for side, share := range map[string]float64{
+		"the desk hears": shareOf(there.sound(), mine), "the caller hears": shareOf(heard(), theirs),
+		"the recording has": shareOf(recorded, theirs),
+	} {
+		if share < mostly {
+			t.Errorf("%s %.2f of it", side, share)
+		}
+	}
+}

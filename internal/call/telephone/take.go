@@ -1,0 +1,252 @@
+package telephone
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/call"
+	"carillon/internal/call/dial"
+	"carillon/internal/call/sip"
+)
+
+const (
+	takeMost = 64               // calls at once that it is not known of yet whether they are taken
+	takeWait = 5 * time.Second  // to find that out
+	callMost = 60 * time.Minute // that a caller talks with an agent, and whoever was transferred with the number
+)
+
+// taken are the calls to our lines on this node.
+type taken struct {
+	ctx    context.Context //nolint:containedctx // ends when all are to be hung up
+	hangUp context.CancelFunc
+	asking chan struct{}
+
+	mu     sync.Mutex
+	closed bool
+	all    sync.WaitGroup
+}
+
+func (t *taken) open() {
+	t.ctx, t.hangUp = context.WithCancel(context.Background())
+	t.asking = make(chan struct{}, takeMost)
+}
+
+// refusal is why a call is not taken.
+type refusal struct {
+	code   int
+	reason string
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.reason }
+
+var (
+	errBusy        = &refusal{486, "Busy Here"}
+	errUnknown     = &refusal{404, "Not Found"} // a line without an agent, to its own trunk
+	errForbidden   = &refusal{403, "Forbidden"}
+	errUnavailable = &refusal{480, "Temporarily Unavailable"}
+	errOverload    = &refusal{503, "Service Unavailable"}
+)
+
+// Take takes a call to us: the agent of the line with that number answers it.
+func (t *Telephone) Take(in *sip.Incoming) {
+	t.taken.mu.Lock()
+	defer t.taken.mu.Unlock()
+	if t.taken.closed || t.full() {
+		in.Refuse(errOverload.code, errOverload.reason)
+		return
+	}
+	select {
+	case t.taken.asking <- struct{}{}:
+	default:
+		in.Refuse(errOverload.code, errOverload.reason)
+		return
+	}
+	t.taken.all.Go(func() {
+		p, err := t.find(in)
+		<-t.taken.asking
+		if err != nil {
+			t.refuse(in, err)
+			return
+		}
+		p.entry.End(t.answer(in, p))
+	})
+}
+
+func (t *Telephone) refuse(in *sip.Incoming, err error) {
+	why := errOverload
+	if !errors.As(err, &why) {
+		t.o.Log.Warn("find who answers a call", "error", err)
+	}
+	if why == errForbidden {
+		in.Forbid()
+		return
+	}
+	in.Refuse(why.code, why.reason)
+}
+
+// find is who answers a call. It has taken its place on the line.
+func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
+	ctx, cancel := context.WithTimeout(t.taken.ctx, takeWait)
+	defer cancel()
+	line, trunk, err := t.lineOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.demanded(in, line, trunk); err != nil {
+		return nil, err
+	}
+	if off, err := t.o.Suspended(ctx, line.CompanyID); err != nil {
+		return nil, err
+	} else if off {
+		return nil, errUnavailable
+	}
+	a, company, err := t.o.Agents.TalkingAgent(ctx, line.CompanyID, trunk.Agent)
+	var known *carillon.Error
+	switch {
+	case errors.As(err, &known) && known.Code == carillon.NotFound:
+		t.o.Log.Warn("the agent of a line does not exist", "company", line.CompanyID, "line", line.ID)
+		return nil, errUnavailable
+	case err != nil:
+		return nil, err
+	}
+	in.Confined = trunk.Public
+	number := numberOf(in.From)
+	entry, err := t.o.Incoming.Take(ctx, t.taken.ctx, line, trunk.Agent, number)
+	switch {
+	case errors.Is(err, call.ErrFull):
+		return nil, errBusy
+	case err != nil:
+		return nil, err
+	}
+	return &placed{
+		Telephone: t, line: line, agent: a, company: company, progress: entry, entry: entry,
+		call: &dial.Call{ID: entry.ID, Number: number, AgentID: trunk.Agent, Contact: map[string]string{}},
+	}, nil
+}
+
+// lineOf is the line that is called: one whose trunk the call comes from, so that nobody else reaches its agent. To a trunk all other
+// numbers are alike: it does not learn which are lines.
+func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sender, sip.Trunk, error) {
+	number := numberOf(in.To)
+	if number == "" {
+		return nil, sip.Trunk{}, errForbidden
+	}
+	lines, err := t.o.Lines(ctx, number)
+	if err != nil {
+		return nil, sip.Trunk{}, err
+	}
+	owner, err := t.o.Owner(ctx, number)
+	if err != nil {
+		return nil, sip.Trunk{}, err
+	}
+	why := errForbidden
+	var all []claim
+	for _, line := range lines {
+		if line.Provider != "sip" || owner != "" && line.CompanyID != owner {
+			continue
+		}
+		trunk, err := sip.TrunkOf(line.Settings)
+		if err != nil {
+			continue
+		}
+		switch {
+		case !in.ComesFrom(ctx, line.CompanyID, trunk):
+		case trunk.Agent == "":
+			why = errUnknown
+		default:
+			all = append(all, claim{line, trunk})
+		}
+	}
+	if len(all) == 0 {
+		return nil, sip.Trunk{}, why
+	}
+	chosen, ok := answering(all)
+	if !ok {
+		t.disputed(all)
+		return nil, sip.Trunk{}, errUnavailable
+	}
+	return chosen.line, chosen.trunk, nil
+}
+
+// answer answers a call and has the agent talk until it ends.
+func (t *Telephone) answer(in *sip.Incoming, p *placed) dial.Ending {
+	ctx, cancel := context.WithTimeout(p.entry.Context(), callMost)
+	defer cancel()
+	_ = in.Progress(180, "Ringing") // a caller who does not know it knows the answer
+	select {
+	case <-in.Gone():
+		return gaveUp()
+	case <-ctx.Done():
+		in.Refuse(errUnavailable.code, errUnavailable.reason)
+		return dial.Ending{State: carillon.StateCanceled, EndedBy: "system", At: time.Now()}
+	default:
+	}
+	c, err := in.Answer(ctx, p.tap.frame)
+	select {
+	case <-in.Gone():
+		if err != nil {
+			return gaveUp()
+		}
+	default:
+	}
+	if err != nil {
+		e := failed(carillon.ReasonProviderRefused, "", err.Error())
+		if errors.Is(err, sip.ErrSound) {
+			e.Cause = "488 Not Acceptable Here"
+		}
+		return e
+	}
+	return p.talk(ctx, c)
+}
+
+// gaveUp is how a call ended whose caller hung up before the answer.
+func gaveUp() dial.Ending {
+	return dial.Ending{State: carillon.StateCanceled, Cause: "487 Request Terminated", EndedBy: "caller", At: time.Now()}
+}
+
+// numberOf is a number as lines and contacts have it; "": it is none.
+func numberOf(user string) string {
+	user = strings.TrimPrefix(user, "+")
+	if user == "" || len(user) > 20 || strings.ContainsFunc(user, func(r rune) bool { return r < '0' || r > '9' }) {
+		return ""
+	}
+	return user
+}
+
+// known is the identity of the other side. Nobody vouches for the number of a caller.
+func (p *placed) known() []identity.Identity {
+	switch {
+	case p.call.Number == "":
+		return nil
+	case p.incoming():
+		return []identity.Identity{{Kind: identity.Caller, Key: identity.Number(p.call.Number)}}
+	}
+	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(p.call.Number)}}
+}
+
+// hidden is a caller who hides the number: somebody else each time.
+func hidden() string { return "call:" + carillon.NewID(time.Now()) }
+
+// full reports whether this node has as many calls under way as it may.
+func (t *Telephone) full() bool {
+	return t.o.Most > 0 && t.o.Placed()+t.o.Incoming.UnderWay()+len(t.taken.asking) >= t.o.Most
+}
+
+// Run lets calls to our lines go on until ctx ends; then it takes no more, gives those under way Options.Drain and hangs up.
+func (t *Telephone) Run(ctx context.Context) error {
+	<-ctx.Done()
+	t.taken.mu.Lock()
+	t.taken.closed = true
+	t.taken.mu.Unlock()
+	late := time.AfterFunc(t.o.Drain, t.taken.hangUp)
+	defer late.Stop()
+	t.taken.all.Wait()
+	t.taken.hangUp()
+	return nil
+}

@@ -1,0 +1,385 @@
+// Package telephone places the calls of notifications over SIP and has agents talk in them: it is the dialer of lines with a trunk,
+// and of the sandbox's lines, whose calls go to the sandbox's phone.
+//
+//	call ─▶ Place ─▶ sip.Dial ─▶ rings ─▶ answered ─▶ a conversation of channel phone, held by voice ─▶ hung up ─▶ Ending
+//
+// Calls to a line's number are answered by the line's agent.
+package telephone
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/base/destination"
+	"carillon/internal/base/provider"
+	"carillon/internal/call"
+	"carillon/internal/call/dial"
+	"carillon/internal/call/sip"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/files"
+	"carillon/internal/voice"
+)
+
+// Channel is that of conversations by telephone.
+const Channel = "phone"
+
+// Trunks knows where a line's calls are placed, and what headers they need.
+type Trunks func(line *carillon.Sender, c *dial.Call) (t sip.Trunk, header map[string]string, err error)
+
+// Options configure a Telephone; all are required.
+type Options struct {
+	Engine        *sip.Engine
+	Trunks        Trunks
+	Voices        *voice.Sessions
+	Conversations *conversation.Conversations
+	Agents        conversation.Agents
+	Files         *files.Files
+	// Suppress has a number of a company called no more, at the wish of whoever was called there. At the wish of somebody who called with the
+	// number, which proves nothing, it gets no marketing.
+	Suppress func(ctx context.Context, companyID, number string, caller bool) error
+	// Lines are the voice lines of a number, of any company, the oldest first.
+	Lines func(ctx context.Context, number string) ([]*carillon.Sender, error)
+	// Owner is the company that whoever runs the installation gave a number to, of several with lines of it; "": none.
+	Owner func(ctx context.Context, number string) (companyID string, err error)
+	// Suspended reports whether a company is.
+	Suspended func(ctx context.Context, companyID string) (bool, error)
+	// Placed counts the calls that this node has placed and that are under way; with those to our lines they are fewer than Most when
+	// another one is taken. Most 0: any number.
+	Placed   func() int
+	Most     int
+	Incoming *call.Incoming // the record of calls to lines
+	Denied   destination.Denied
+	Drain    time.Duration // how long calls that were taken go on after a stop
+	Log      *slog.Logger
+}
+
+// Telephone places calls. It implements call.Dialer.
+type Telephone struct {
+	o       Options
+	taken   taken
+	refused seldom
+}
+
+// New returns a Telephone.
+func New(o Options) *Telephone {
+	t := &Telephone{o: o}
+	t.taken.open()
+	return t
+}
+
+// Place implements call.Dialer.
+func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
+	if t.o.Denied.Has(c.Number) { // since it was accepted, or in a set-up that had no list then
+		return failed(carillon.ReasonUndeliverable, "", deniedDetail)
+	}
+	trunk, header, err := t.o.Trunks(line, c)
+	if err != nil {
+		return failed(carillon.ReasonLineUnavailable, "", err.Error())
+	}
+	a, company, err := t.o.Agents.TalkingAgent(ctx, line.CompanyID, c.AgentID)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil: // hung up before it was dialed
+		return dial.Ending{State: carillon.StateCanceled, EndedBy: "system", At: time.Now()}
+	default:
+		return failed(carillon.ReasonLineUnavailable, "", "the agent cannot be read: "+err.Error())
+	}
+	p := &placed{Telephone: t, line: line, call: c, agent: a, company: company, progress: progress}
+	return p.run(ctx, trunk, header)
+}
+
+// deniedDetail is why a number is not called that whoever runs the installation has never called.
+const deniedDetail = "numbers that begin so are never called (calls-denied)"
+
+func failed(reason carillon.Reason, cause, detail string) dial.Ending {
+	return dial.Ending{State: carillon.StateFailed, Reason: reason, Cause: cause, Detail: detail, EndedBy: "system", At: time.Now()}
+}
+
+// placed is a call that is being placed.
+type placed struct {
+	*Telephone
+	line     *carillon.Sender
+	call     *dial.Call
+	agent    *agent.Agent
+	company  string
+	progress dial.Progress
+	entry    *call.Taken // of a call to a line; nil: we called
+
+	rings sync.Once
+	tap   tap
+}
+
+// incoming reports whether the other side called.
+func (p *placed) incoming() bool { return p.entry != nil }
+
+func (p *placed) run(ctx context.Context, trunk sip.Trunk, header map[string]string) dial.Ending {
+	c, err := p.o.Engine.Dial(ctx, sip.Dial{
+		Trunk: trunk, To: p.call.Number, From: cmp.Or(trunk.CallerID, p.line.Number), Name: p.company, Ring: p.line.RingTimeout, Header: header,
+		OnRinging: func(code int, _ string) {
+			if code >= 180 {
+				p.rings.Do(func() { p.progress.Ringing(time.Now()) })
+			}
+		},
+		OnFrame: p.tap.frame,
+	})
+	if err != nil {
+		return endingOf(ctx, err)
+	}
+	return p.talk(ctx, c)
+}
+
+// endingOf is how a call ended that nobody answered.
+func endingOf(ctx context.Context, err error) dial.Ending {
+	e := dial.Ending{State: carillon.StateFailed, EndedBy: "system", At: time.Now(), Detail: err.Error()}
+	var refused *sip.Refused
+	switch {
+	case errors.As(err, &refused):
+		e.Cause = refused.Error()
+		byCode(&e, refused.Code)
+	case ctx.Err() != nil:
+		e.State, e.Cause = carillon.StateCanceled, "487 Request Terminated"
+	case errors.Is(err, sip.ErrUnanswered):
+		e.State, e.Cause = carillon.StateNoAnswer, "487 Request Terminated"
+	case errors.Is(err, sip.ErrSound):
+		e.Reason, e.Cause = carillon.ReasonProviderRefused, "488 Not Acceptable Here"
+	default:
+		e.Fault = provider.FaultUnreachable
+	}
+	return e
+}
+
+// byCode reads a SIP status (docs/reference/calls.md).
+func byCode(e *dial.Ending, code int) {
+	switch {
+	case code == 486, code == 600:
+		e.State, e.EndedBy = carillon.StateBusy, "callee"
+	case code == 408, code == 480, code == 487:
+		e.State = carillon.StateNoAnswer
+	case code == 403, code == 603, code == 607, code == 608:
+		e.State, e.EndedBy = carillon.StateRejected, "callee"
+	case code == 404, code == 410, code == 484, code == 604:
+		e.Reason = carillon.ReasonUndeliverable
+	case code == 401, code == 407:
+		e.Fault = provider.FaultAccount
+	case code >= 500 && code < 600:
+		e.Fault = provider.FaultProvider
+	default:
+		e.Reason = carillon.ReasonProviderRefused
+	}
+}
+
+// talk has the agent talk in a call that was answered.
+func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
+	answered := time.Now()
+	defer c.HangUp(context.WithoutCancel(ctx))
+	conversationID, err := p.open(ctx)
+	p.progress.Answered(answered, conversationID)
+	if err != nil {
+		p.o.Log.ErrorContext(ctx, "begin the conversation of a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)
+		return dial.Ending{
+			State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", AnsweredBy: "unknown", Detail: "the conversation: " + err.Error(), At: time.Now(),
+		}
+	}
+	if p.agent.Record {
+		r := p.o.Files.Record(files.From{CompanyID: p.line.CompanyID, ConversationID: conversationID, SentBy: "call"}, "call.wav", c.Rate())
+		p.tap.record(r)
+		defer func() { // the line is not kept while the recording is stored
+			c.HangUp(context.WithoutCancel(ctx))
+			p.recorded(ctx, r)
+		}()
+	}
+	e := p.converse(ctx, c, conversationID)
+	e.At = time.Now()
+	return e
+}
+
+// recorded ends the recording.
+func (p *placed) recorded(ctx context.Context, r *files.Recording) {
+	p.tap.record(nil)
+	kept, err := r.Close()
+	switch {
+	case err != nil:
+		p.o.Log.WarnContext(ctx, "record a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)
+	case kept != nil:
+		p.progress.Recorded(kept.ID)
+	}
+}
+
+// open begins the conversation.
+func (p *placed) open(ctx context.Context) (string, error) {
+	name := strings.TrimSpace(p.call.Contact["first_name"] + " " + p.call.Contact["last_name"])
+	if name == "" {
+		name = p.call.Contact["name"]
+	}
+	c, _, err := p.o.Conversations.Open(context.WithoutCancel(ctx), conversation.Start{
+		Channel: Channel, AgentID: p.call.AgentID, Language: p.agent.Language, Always: true,
+		Contact: chats.Contact{
+			CompanyID: p.line.CompanyID, VisitorID: hidden(), Verified: !p.incoming(), Number: p.call.Number,
+			Name: name, Email: p.call.Contact["email"], Language: p.agent.Language,
+		},
+		Known: p.known(),
+	})
+	if err != nil {
+		return "", err
+	}
+	if p.call.Event != "" {
+		b := chats.Bound{Event: p.call.Event, NotificationID: p.call.ID, Values: p.call.Contact}
+		if _, err := p.o.Conversations.Runner.Begin(ctx, p.line.CompanyID, c.ID, b); err != nil { // the agent talks instead
+			p.o.Log.WarnContext(ctx, "begin the flow of a call", "company", p.line.CompanyID, "call", p.call.ID, "event", p.call.Event, "error", err)
+		}
+	}
+	return c.ID, nil
+}
+
+// converse holds the talk until either side ends it.
+func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID string) dial.Ending {
+	m := &machine{line: c, rate: c.Rate(), decided: p.incoming()}
+	e := dial.Ending{State: carillon.StateCompleted, AnsweredBy: "human"}
+	opening, greeting, asks := p.opening()
+	start := voice.Start{
+		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Asks: asks,
+		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), StopsMarketing: p.incoming(),
+		Transfer: p.agent.Transfer,
+	}
+	for {
+		why, err := p.hold(ctx, start, m, &e)
+		var t transferred
+		switch {
+		case m.isMachine():
+			return p.leaveMessage(ctx, c, m, conversationID)
+		case ctx.Err() != nil:
+			e.EndedBy = "system"
+		case why == voice.TransferWanted:
+			if t = p.transfer(ctx, c, conversationID); t.talked {
+				e.EndedBy, e.Cause = t.endedBy, t.cause
+			}
+		case why == notBegun:
+			e.State, e.Reason, e.EndedBy, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, "system", "the talk: "+err.Error()
+			return e
+		case why != "":
+			e.EndedBy = "agent"
+		default: // the line ended, or nothing is left to talk with
+			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
+		}
+		if why == voice.TransferWanted && !t.talked && ctx.Err() == nil && c.Cause().By == "" {
+			start.Resume = wordsOf(p.agent.Language).unreached
+			continue
+		}
+		if e.EndedBy == "" { // hung up while the second leg rang
+			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
+		}
+		p.leave(ctx, conversationID)
+		if err != nil && ctx.Err() == nil {
+			e.Detail = err.Error()
+		}
+		return e
+	}
+}
+
+// notBegun is why a talk ended that could not be opened.
+const notBegun = "not begun"
+
+// hold holds a talk and returns why it ended; "": with its line. What the agent found out is in the ending.
+func (p *placed) hold(ctx context.Context, start voice.Start, m *machine, e *dial.Ending) (why string, err error) {
+	start.Show = func(x voice.Event) {
+		switch x.Kind {
+		case voice.Ended:
+			why = x.Code
+		case voice.Transcribed:
+			m.understood(x.Text)
+		case voice.Noted:
+			e.Result = chats.Value{Name: x.Name, Type: x.Code, Text: x.Text}.Add(e.Result)
+		default:
+		}
+	}
+	s, err := p.o.Voices.Open(ctx, start)
+	if err != nil {
+		return notBegun, err
+	}
+	talking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m.found = func() { cancel() }
+	err = s.Run(talking)
+	return why, err
+}
+
+func (p *placed) endedBy(c sip.Cause) string {
+	switch {
+	case c.By != sip.Them:
+		return "system"
+	case p.incoming():
+		return "caller"
+	}
+	return "callee"
+}
+
+// opening is what the agent begins with: what every call says, and the first question, to callers where the agent is to ask them.
+func (p *placed) opening() (opening, greeting, asks string) {
+	w := wordsOf(p.agent.Language)
+	opening, greeting = fmt.Sprintf(w.automated, p.company), p.agent.Greeting
+	if p.incoming() {
+		opening = fmt.Sprintf(w.answered, p.company)
+	}
+	if p.agent.Record {
+		opening += " " + w.recorded
+	}
+	if q := p.agent.Questions(); len(q) > 0 && (!p.incoming() || p.agent.AskCallers) {
+		greeting, asks = strings.TrimSpace(greeting+" "+q[0].Question), q[0].Name
+	}
+	return opening, greeting, asks
+}
+
+// stop has the number called no more; nil where it is unknown.
+func (p *placed) stop() func(ctx context.Context) error {
+	if p.call.Number == "" {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		return p.o.Suppress(ctx, p.line.CompanyID, p.call.Number, p.incoming())
+	}
+}
+
+func (p *placed) leave(ctx context.Context, conversationID string) {
+	if _, err := p.o.Conversations.Leave(context.WithoutCancel(ctx), p.line.CompanyID, conversationID); err != nil {
+		p.o.Log.WarnContext(ctx, "end a conversation by telephone", "conversation", conversationID, "error", err)
+	}
+}
+
+// tap gives the sound of a call to its recording.
+type tap struct {
+	mu sync.Mutex
+	to *files.Recording
+}
+
+func (t *tap) record(r *files.Recording) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.to = r
+}
+
+// frame takes the sound of both sides.
+func (t *tap) frame(in, out []int16) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.to == nil {
+		return
+	}
+	both := make([]int16, len(out))
+	for i := range both {
+		s := int(out[i])
+		if i < len(in) {
+			s += int(in[i])
+		}
+		both[i] = int16(max(-32768, min(32767, s)))
+	}
+	t.to.Write(both)
+}

@@ -1,0 +1,238 @@
+package telephone
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/base/audio"
+	"carillon/internal/call/dial"
+	"carillon/internal/call/sip"
+	"carillon/internal/voice"
+)
+
+// Trial is a call that tries a line: it says in one sentence that it is a test, and hangs up.
+type Trial struct {
+	Number   string
+	Language string
+	Company  string // its name
+	Speaker  voice.Speaker
+	Show     func(TrialStep) // what happens, as it does; on one goroutine
+}
+
+// TrialStep is a message between the line and its trunk.
+type TrialStep struct {
+	After time.Duration // since the trial began
+	Ours  bool          // we sent it
+	Code  int           // of a response; 0: it is a request
+	Text  string        // as 180 Ringing, or INVITE
+}
+
+// TrialEnd is how a trial ended.
+type TrialEnd struct {
+	Problem  string // one of the Trial… constants
+	Code     int    // of the trunk's last response, where one refused the call
+	Detail   string // in the words of SIP
+	Answered bool
+	Talked   time.Duration // from the answer to the end
+	Packets  int64         // of sound that came
+	Loud     bool          // more came than silence
+}
+
+// What a trial found out.
+const (
+	TrialWell        = ""            // it was answered, and sound came back
+	TrialUnreachable = "unreachable" // nothing came from the trunk
+	TrialDenied      = "denied"      // the trunk is where the line may not call
+	TrialEncryption  = "encryption"  // the trunk's certificate is not trusted, or it does not speak TLS
+	TrialPassword    = "password"    // the trunk wants another user name or password
+	TrialForbidden   = "forbidden"   // the trunk does not allow the number, or the caller's
+	TrialNumber      = "number"      // there is no such number, or it has another form
+	TrialSound       = "sound"       // both sides have no kind of sound in common
+	TrialSilent      = "silent"      // it was answered, and no sound came back
+	TrialCut         = "cut"         // it was answered, and ended before the sentence did
+	TrialBusy        = "busy"
+	TrialUnanswered  = "unanswered"
+	TrialDeclined    = "declined"
+	TrialFault       = "fault"   // of the trunk
+	TrialRefused     = "refused" // for another reason
+	TrialCanceled    = "canceled"
+	TrialSettings    = "settings" // the line's cannot be read
+)
+
+const (
+	trialRing = 30 * time.Second // at most
+	trialTalk = 20 * time.Second
+	trialRest = 800 * time.Millisecond // after the sentence, for what is said back
+)
+
+// Try calls a number to try a line. When ctx ends the call is hung up.
+func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) TrialEnd {
+	if t.o.Denied.Has(x.Number) {
+		return TrialEnd{Problem: TrialForbidden, Detail: deniedDetail}
+	}
+	trunk, header, err := t.o.Trunks(line, &dial.Call{Number: x.Number, Attempt: 1})
+	if err != nil {
+		return TrialEnd{Problem: TrialSettings, Detail: carillon.Shorten(err.Error())}
+	}
+	pcm := x.sentence(ctx, line.CompanyID)
+	begin := time.Now()
+	show := func(s TrialStep) {
+		s.After = time.Since(begin)
+		x.Show(s)
+	}
+	c, err := t.o.Engine.Dial(ctx, sip.Dial{
+		Trunk: trunk, To: x.Number, From: cmp.Or(trunk.CallerID, line.Number), Name: x.Company, Ring: min(cmp.Or(line.RingTimeout, trialRing), trialRing),
+		Header: header, OnLadder: func(step string) { show(stepOf(step)) },
+	})
+	if err != nil {
+		return trialError(ctx, err)
+	}
+	return trialTalked(ctx, c, pcm, show)
+}
+
+// stepOf reads a step of the ladder.
+func stepOf(step string) (s TrialStep) {
+	arrow, text, _ := strings.Cut(step, " ")
+	s.Ours, s.Text = arrow == "▶", text
+	code, _, _ := strings.Cut(text, " ")
+	s.Code, _ = strconv.Atoi(code)
+	return s
+}
+
+// trialTalked says the sentence in a call that was answered, listens, and hangs up.
+func trialTalked(ctx context.Context, c *sip.Call, pcm []int16, show func(TrialStep)) TrialEnd {
+	e := TrialEnd{Answered: true}
+	answered := time.Now()
+	length := audio.Duration(len(pcm), c.Rate())
+	talking, cancel := context.WithTimeout(ctx, min(length+trialRest, trialTalk))
+	defer cancel()
+	err := c.Write(pcm)
+	for err == nil {
+		var heard []int16
+		if heard, err = c.Read(talking); err == nil && audio.RMS(heard) >= audible {
+			e.Loud = true
+		}
+	}
+	e.Talked = time.Since(answered)
+	_, e.Packets = c.Lost()
+	switch why := c.Cause(); why.By { // its sound ends before Done is closed
+	case "":
+		show(TrialStep{Ours: true, Text: "BYE"})
+		c.HangUp(context.WithoutCancel(ctx))
+	case sip.Them:
+		show(TrialStep{Text: "BYE"})
+		fallthrough
+	default:
+		e.Detail = why.Text
+	}
+	switch {
+	case ctx.Err() != nil:
+		e.Problem = TrialCanceled
+	case e.Talked < length && (e.Packets > 0 || e.Talked < soundWithin):
+		e.Problem = TrialCut
+	case e.Packets == 0:
+		e.Problem = TrialSilent
+	}
+	return e
+}
+
+// soundWithin is how long a call lasts before it can be said that no sound comes.
+const soundWithin = time.Second
+
+// audible is more than the noise of a line.
+const audible = 100.0
+
+// trialError is how a trial ended that nobody answered.
+func trialError(ctx context.Context, err error) TrialEnd {
+	e := TrialEnd{Detail: carillon.Shorten(err.Error())}
+	var refused *sip.Refused
+	switch {
+	case errors.As(err, &refused):
+		e.Code = refused.Code
+		e.Problem = problemOf(refused.Code)
+	case ctx.Err() != nil:
+		e.Problem = TrialCanceled
+	case errors.Is(err, sip.ErrDenied):
+		e.Problem = TrialDenied
+	case errors.Is(err, sip.ErrUnanswered):
+		e.Problem = TrialUnanswered
+	case errors.Is(err, sip.ErrSound):
+		e.Problem = TrialSound
+	case strings.Contains(err.Error(), "x509:"), strings.Contains(err.Error(), "tls:"):
+		e.Problem = TrialEncryption
+	case errors.Is(err, sip.ErrUnreachable):
+		e.Problem = TrialUnreachable
+	default:
+		e.Problem = TrialFault
+	}
+	return e
+}
+
+// problemOf reads a SIP status for whoever sets up a line.
+func problemOf(code int) string {
+	switch code {
+	case 401, 407:
+		return TrialPassword
+	case 403:
+		return TrialForbidden
+	case 404, 410, 416, 484, 604:
+		return TrialNumber
+	case 415, 488, 606:
+		return TrialSound
+	case 486, 600:
+		return TrialBusy
+	case 408, 480, 487:
+		return TrialUnanswered
+	case 603, 607, 608:
+		return TrialDeclined
+	}
+	if code >= 500 && code < 600 {
+		return TrialFault
+	}
+	return TrialRefused
+}
+
+// sentence is what is said. Where nothing speaks, it is two tones.
+func (x *Trial) sentence(ctx context.Context, companyID string) []int16 {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var pcm []int16
+	if x.Speaker != nil {
+		err := x.Speaker.Speak(ctx, voice.Utterance{
+			CompanyID: companyID, Voice: (*agent.Voice)(nil).Settings(), Language: x.Language, Text: fmt.Sprintf(wordsOf(x.Language).trial, x.Company), Rate: trialRate,
+		}, func(piece []int16) error {
+			if pcm = append(pcm, piece...); len(pcm) > trialRate*int(trialTalk/time.Second) {
+				return errors.New("the sentence is too long")
+			}
+			return nil
+		})
+		if err == nil && len(pcm) > 0 {
+			return pcm
+		}
+	}
+	return tones()
+}
+
+// trialRate is that of telephones.
+const trialRate = 8000
+
+// tones are a high and a low tone, half a second each.
+func tones() []int16 {
+	pcm := make([]int16, trialRate)
+	for i := range pcm {
+		f := 880.0
+		if i >= trialRate/2 {
+			f = 660
+		}
+		pcm[i] = int16(6000 * math.Sin(2*math.Pi*f*float64(i)/trialRate))
+	}
+	return pcm
+}

@@ -1,0 +1,196 @@
+// Package api serves the public interface under /functions/v1, one file a subject, and the callbacks of providers.
+// Handlers check the access key, company, scope, idempotent replay, rate limit, body and fields, in this order; notify and
+// catalog check the rest.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/provider"
+	"carillon/internal/base/resource"
+	"carillon/internal/event/hook"
+	"carillon/internal/send/catalog"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
+	"carillon/internal/talk/files"
+	"carillon/internal/talk/person"
+)
+
+// Deps are the parts the endpoints call.
+type Deps struct {
+	Store     *store.Store
+	Auth      *auth.Auth
+	Notify    *notify.Notify
+	Calls     Calls // nil: no calls are placed
+	Catalog   *catalog.Catalog
+	Limits    *limit.Limits
+	Callbacks map[string]Callback // by provider
+	Messaging Messaging           // nil: nobody writes to senders
+	Ready     func(ctx context.Context) (carillon.Details, error)
+	Log       *slog.Logger
+	Proxies   []netip.Prefix // trusted proxies
+	Files     *files.Files
+	BaseURL   func() string // the installation's public address
+	Hooks     *hook.Deliverer
+	Kinds     []resource.Kind // of resources
+	People    *person.People
+	// Accepted is called with each notification that was accepted; nil: nobody is.
+	Accepted func(companyID string, a apicalls.Accepted)
+}
+
+// Messaging takes what people write to senders, and what becomes of replies to them.
+type Messaging interface {
+	Receive(ctx context.Context, s *carillon.Sender, all []provider.Inbound) error
+	Receipts(ctx context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error
+	// Ignore counts messages for which there is no conversation.
+	Ignore(all []provider.Inbound)
+}
+
+// Callback reads the callbacks of one provider; app wires the provider's own functions.
+type Callback struct {
+	Handshake func(settings json.RawMessage, query url.Values) (challenge string, ok bool)
+	// Signed reports whether a callback carries a well-formed signature; without one its body is not read.
+	Signed func(header http.Header) bool
+	Verify func(settings json.RawMessage, header http.Header, body []byte) bool
+	// Portfolio is the scope of the provider's ids of people that a sender gets.
+	Portfolio func(s *carillon.Sender) string
+	// Parse returns the events of one sender in a callback, and counts those of other numbers.
+	Parse func(body []byte, s *carillon.Sender) (CallbackEvents, error)
+}
+
+// CallbackEvents are the events of one sender in a callback.
+type CallbackEvents struct {
+	Receipts  []provider.Receipt
+	Inbound   []provider.Inbound
+	Unnamed   []provider.Inbound            // messages that name no author
+	Elsewhere map[string][]provider.Inbound // messages to other numbers, by the provider's id of the number
+	Replies   []provider.ReplyReceipt
+	Templates []provider.TemplateEvent
+	Notice    *provider.Notice // the newest that the channel reports by itself; nil: none
+	Concerned bool             // the callback is about this sender
+	Ignored   int              // parts that are not stored, besides messages
+
+	Preferences []provider.Preference // the earliest first
+}
+
+const prefix = "/functions/v1"
+
+// Routes returns the routes of the interface, grouped by subject.
+func Routes(d Deps) []httpio.Route {
+	g := guard{d.Auth, d.Proxies}
+	all := slices.Concat(
+		signIn{d.Auth, d.Proxies}.routes(),
+		sending{g, d.Store, d.Limits, d.Notify, d.Accepted}.routes(),
+		notifications{g, d.Store, d.Limits, d.Notify, d.Calls}.routes(),
+		calls{g, d.Notify, d.Files}.routes(),
+		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
+		suppressionList{g, d.Store}.routes(),
+		personal{g, d.People}.routes(),
+		hooked{g, d.Hooks, d.Kinds}.routes(),
+		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
+		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, &sightings{}, d.Log}.routes(),
+		meta{d.Store, d.Ready}.routes(),
+	)
+	for i := range all {
+		// Signing in works during maintenance; otherwise nobody could end the window.
+		if strings.Contains(all[i].Pattern, " "+prefix+"/") && !strings.Contains(all[i].Pattern, " "+prefix+"/auth") {
+			all[i].Handle = Gated(d.Store, all[i].Handle)
+		}
+	}
+	return all
+}
+
+func route(pattern, access string, handle httpio.Handler) httpio.Route {
+	return httpio.Route{Pattern: pattern, Access: access, Handle: handle}
+}
+
+// guard admits the holders of access keys and company tokens.
+type guard struct {
+	auth    *auth.Auth
+	proxies []netip.Prefix // trusted proxies
+}
+
+// changes reports whether a request may change what is recorded (audit.Record). Sends do not, and are many.
+func changes(r *http.Request, scope auth.Scope) bool {
+	send := r.Method == http.MethodPost && (scope == auth.NotifySend || scope == auth.VoiceSend)
+	return !send && r.Method != http.MethodGet && r.Method != http.MethodHead
+}
+
+// by returns a request whose changes are recorded as a key's.
+func (g guard) by(r *http.Request, scope auth.Scope, p *auth.Principal) *http.Request {
+	if !changes(r, scope) {
+		return r
+	}
+	return r.WithContext(audit.By(r.Context(), audit.Author{
+		Kind: "key", ID: p.KeyID, Name: p.Label, Origin: audit.API, Address: httpio.ClientAddress(r, g.proxies),
+	}))
+}
+
+// keyRoute is a route for the holder of an access key, or of a company token, with the scope.
+func (g guard) keyRoute(pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error) httpio.Route {
+	return route(pattern, "key:"+string(scope), func(w http.ResponseWriter, r *http.Request) error {
+		p, err := g.principal(r, scope)
+		if err != nil {
+			return err
+		}
+		return handle(w, g.by(r, scope, p), p)
+	})
+}
+
+// valueRoute is a keyRoute whose handler returns the value of a 200, or nil for a 204.
+func (g guard) valueRoute(pattern string, scope auth.Scope, handle func(r *http.Request, p *auth.Principal) (any, error)) httpio.Route {
+	return route(pattern, "key:"+string(scope), httpio.Value(func(r *http.Request) (any, error) {
+		p, err := g.principal(r, scope)
+		if err != nil {
+			return nil, err
+		}
+		return handle(g.by(r, scope, p), p)
+	}))
+}
+
+// principal resolves the credential of a request: a present access_key decides alone, else a company token as Bearer
+// (docs/reference/signing-in.md). Then the company, then the scope.
+func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, error) {
+	p, err := g.auth.Principal(r.Context(), accessKey(r), r.Header.Get("Authorization"))
+	if err != nil {
+		nameKey(r, err)
+		return nil, err
+	}
+	httpio.SetCompany(r.Context(), p.Company.ID)
+	httpio.SetKey(r.Context(), p.KeyID)
+	if p.Company.Suspended {
+		return nil, carillon.Denied("The company is suspended")
+	}
+	if !p.Allows(scope) {
+		return nil, carillon.Denied("The access key lacks the scope " + string(scope))
+	}
+	return p, nil
+}
+
+// nameKey names the company and the key of a credential that is known but not accepted any more: the company is to see that it is used.
+func nameKey(r *http.Request, err error) {
+	if k, ok := errors.AsType[*auth.FormerKey](err); ok {
+		httpio.SetCompany(r.Context(), k.CompanyID)
+		httpio.SetKey(r.Context(), k.ID)
+	}
+}
+
+// accessKey reads the query parameter access_key. present distinguishes an empty one from none.
+func accessKey(r *http.Request) auth.PresentedKey {
+	q := r.URL.Query()
+	return auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}
+}

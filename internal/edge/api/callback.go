@@ -1,0 +1,332 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+	"carillon/internal/send/catalog"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/suppressions"
+)
+
+// maxCallback is the limit of a callback's body: the channel batches up to 3 MB of updates.
+const maxCallback = 4 << 20
+
+// callbacks are the endpoints that providers call (docs/reference/callbacks.md).
+type callbacks struct {
+	providers map[string]Callback
+	store     *store.Store
+	notify    *notify.Notify
+	catalog   *catalog.Catalog
+	messaging Messaging
+	seen      *sightings
+	log       *slog.Logger
+}
+
+// sightEvery is how often it is stored that callbacks of a sender come.
+const sightEvery = time.Minute
+
+// sightings are when it was last stored of a sender, on this node.
+type sightings struct {
+	mu sync.Mutex
+	at map[int64]time.Time
+}
+
+// due reports whether it is to be stored again.
+func (s *sightings) due(senderUID int64, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.at[senderUID]) < sightEvery {
+		return false
+	}
+	if s.at == nil {
+		s.at = map[int64]time.Time{}
+	}
+	s.at[senderUID] = now
+	return true
+}
+
+func (s callbacks) routes() []httpio.Route {
+	var routes []httpio.Route
+	for _, provider := range slices.Sorted(maps.Keys(s.providers)) {
+		pattern := " /callbacks/" + provider + "/{sender}"
+		routes = append(routes,
+			route("GET"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.handshake(w, r, provider) }),
+			httpio.Route{Pattern: "POST" + pattern, Access: "provider", MaxBody: maxCallback, Handle: func(w http.ResponseWriter, r *http.Request) error {
+				return s.receive(w, r, provider)
+			}})
+	}
+	return routes
+}
+
+// senders returns the senders that a callback's address can mean; sender ids are unique within a company only.
+func (s callbacks) senders(r *http.Request, provider string) (Callback, []*carillon.Sender, error) {
+	cb, id := s.providers[provider], r.PathValue("sender")
+	if !validID(id) {
+		return cb, nil, carillon.Absent("Sender")
+	}
+	all, err := s.store.SendersByID(r.Context(), id)
+	if err != nil {
+		return cb, nil, err
+	}
+	var senders []*carillon.Sender
+	for _, x := range all {
+		if x.Provider == provider {
+			senders = append(senders, x)
+		}
+	}
+	if len(senders) == 0 {
+		return cb, nil, carillon.Absent("Sender")
+	}
+	return cb, senders, nil
+}
+
+// validID reports whether an id from a path can be the id of a sender.
+func validID(id string) bool {
+	return id != "" && len(id) <= 255 && utf8.ValidString(id) && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' })
+}
+
+// handshake proves to the provider that the address is ours: it returns the challenge unchanged.
+func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider string) error {
+	cb, senders, err := s.senders(r, provider)
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	for _, x := range senders {
+		if challenge, ok := cb.Handshake(x.Settings, query); ok {
+			if err := s.store.KeepHandshake(r.Context(), x, time.Now()); err != nil {
+				return err
+			}
+			h := w.Header()
+			h.Set("Content-Type", "text/plain; charset=utf-8")
+			h.Set("X-Content-Type-Options", "nosniff")
+			h.Set("Cache-Control", "no-store")
+			_, _ = w.Write([]byte(challenge)) // the client may be gone
+			return nil
+		}
+	}
+	return carillon.Denied("The verify token is not this sender's")
+}
+
+// receive responds with 200 only when every event of the callback is stored; otherwise the provider repeats the callback.
+// The body of one that names no sender of ours, or carries no signature, is not read.
+func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider string) error {
+	cb, senders, err := s.senders(r, provider)
+	if err == nil && !cb.Signed(r.Header) {
+		err = carillon.NoAccess("The callback is not signed", "missing")
+	}
+	if err != nil {
+		httpio.LeaveBody(r.Context())
+		return err
+	}
+	body, err := httpio.RawBody(r)
+	if err != nil {
+		return err
+	}
+	verified, in := false, intake{to: map[string]string{}}
+	for _, x := range senders {
+		if !cb.Verify(x.Settings, r.Header, body) {
+			continue
+		}
+		verified = true
+		httpio.SetCompany(r.Context(), x.CompanyID)
+		if err := s.storeForCompany(r, cb, x, body, &in); err != nil {
+			return err
+		}
+	}
+	if !verified {
+		return carillon.NoAccess("The signature is not this sender's", "invalid")
+	}
+	s.leaveOut(r, &in)
+	return httpio.Raw(w, http.StatusOK, []byte(`{"success":true}`))
+}
+
+// intake is where the messages of a callback go.
+type intake struct {
+	to map[string]string // by their ids, the company that gets each: of two that claim a number the one whose sender is older
+
+	unnamed   []provider.Inbound
+	elsewhere map[string][]provider.Inbound // to other numbers than the last sender's, by the provider's id of the number
+}
+
+// leaveOut counts and logs the messages that no sender got.
+func (s callbacks) leaveOut(r *http.Request, in *intake) {
+	if s.messaging == nil {
+		return
+	}
+	log := httpio.Logger(r.Context(), s.log).With("sender", r.PathValue("sender"))
+	if len(in.unnamed) > 0 {
+		s.messaging.Ignore(in.unnamed)
+		log.WarnContext(r.Context(), "ignore messages that name no author", "kinds", kindsOf(in.unnamed))
+	}
+	for id, all := range in.elsewhere {
+		all = slices.DeleteFunc(all, func(m provider.Inbound) bool { _, taken := in.to[m.ID]; return taken })
+		if len(all) > 0 {
+			s.messaging.Ignore(all)
+			log.WarnContext(r.Context(), "ignore messages that no sender takes", "phone_number_id", id, "kinds", kindsOf(all))
+		}
+	}
+}
+
+// kindsOf are the kinds of messages, as metrics have them.
+func kindsOf(all []provider.Inbound) (kinds []string) {
+	for i := range all {
+		kinds = append(kinds, all[i].Label())
+	}
+	return kinds
+}
+
+// storeForCompany stores a callback's events for each sender of the company whose secret signs it: a provider's
+// application has one callback address and may serve several numbers.
+func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte, in *intake) error {
+	all, err := s.store.Senders(r.Context(), x.CompanyID)
+	if err != nil {
+		return err
+	}
+	for _, y := range all {
+		if y.Provider != x.Provider || y.UID != x.UID && !cb.Verify(y.Settings, r.Header, body) {
+			continue
+		}
+		if err := s.storeEvents(r.Context(), cb, y, body, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeEvents stores the events of one sender. Events of other numbers of the same application are ignored: after an
+// error the provider would repeat them for days.
+func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte, in *intake) error {
+	events, err := cb.Parse(body, x)
+	if err != nil {
+		return err
+	}
+	in.unnamed, in.elsewhere = events.Unnamed, events.Elsewhere
+	if events.Ignored > 0 {
+		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "company", x.CompanyID, "sender", x.ID, "parts", events.Ignored)
+	}
+	s.sight(ctx, x, events)
+	if len(events.Receipts) > 0 {
+		if err := s.notify.Receive(ctx, x, events.Receipts); err != nil {
+			return fmt.Errorf("store receipts: %w", err)
+		}
+		if err := s.suppressOptOuts(ctx, x, events.Receipts); err != nil {
+			return err
+		}
+		if err := s.learn(ctx, cb, x, events.Receipts); err != nil {
+			return err
+		}
+	}
+	if err := s.obeyPreferences(ctx, x, events.Preferences); err != nil {
+		return err
+	}
+	if s.messaging != nil {
+		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, in.to)); err != nil {
+			return fmt.Errorf("store inbound messages: %w", err)
+		}
+		if err := s.messaging.Receipts(ctx, x, events.Replies); err != nil {
+			return fmt.Errorf("store receipts of replies: %w", err)
+		}
+	}
+	if len(events.Templates) > 0 {
+		return s.catalog.Apply(ctx, events.Templates)
+	}
+	return nil
+}
+
+// sight stores that a callback came, and what the channel reports by itself. Neither is worth having the provider repeat the callback.
+func (s callbacks) sight(ctx context.Context, x *carillon.Sender, events CallbackEvents) {
+	now := time.Now()
+	if events.Concerned && s.seen.due(x.UID, now) {
+		if err := s.store.KeepCallback(ctx, x, now); err != nil {
+			httpio.Logger(ctx, s.log).WarnContext(ctx, "store when a callback came", "company", x.CompanyID, "sender", x.ID, "error", err)
+		}
+	}
+	if events.Notice != nil {
+		if err := s.store.KeepNotice(ctx, x, *events.Notice); err != nil {
+			httpio.Logger(ctx, s.log).WarnContext(ctx, "store a notice of the channel", "company", x.CompanyID, "sender", x.ID, "error", err)
+		}
+	}
+}
+
+// claimed are the messages that are for a sender's company, and not for another one that has the same number.
+func (s callbacks) claimed(ctx context.Context, x *carillon.Sender, all []provider.Inbound, to map[string]string) (own []provider.Inbound) {
+	for _, m := range all {
+		if company, ok := to[m.ID]; ok && company != x.CompanyID {
+			httpio.Logger(ctx, s.log).WarnContext(ctx, "ignore messages to a number that another company has too", "company", x.CompanyID, "sender", x.ID)
+			continue
+		}
+		to[m.ID] = x.CompanyID
+		own = append(own, m)
+	}
+	return own
+}
+
+// learn stores whose the numbers are that messages were sent to, where the channel names the people.
+func (s callbacks) learn(ctx context.Context, cb Callback, x *carillon.Sender, receipts []provider.Receipt) error {
+	var reports []chats.Report
+	for i := range receipts {
+		r := &receipts[i]
+		if r.UserID == "" || cb.Portfolio == nil {
+			continue
+		}
+		number, err := s.store.NumberOf(ctx, x.UID, r.Ref)
+		if err != nil {
+			return err
+		}
+		if number != "" {
+			who := &identity.Identity{Kind: identity.Person, Scope: cb.Portfolio(x), Key: identity.User(r.UserID)}
+			reports = append(reports, chats.Report{Number: number, As: r.Number, Person: who})
+		}
+	}
+	if len(reports) == 0 {
+		return nil
+	}
+	return s.store.Chats().Learn(ctx, x.CompanyID, reports, time.Now())
+}
+
+// suppressOptOuts suppresses the recipients who opted out of marketing at the channel, for marketing.
+func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []provider.Receipt) error {
+	numbers, err := s.store.OptOuts(ctx, x.UID, receipts)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	return s.store.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, time.Now(), numbers...)
+}
+
+// obeyPreferences suppresses people for marketing who chose that in the channel's settings, or lifts it. Without an instant a wish to stop
+// is one of now, and another one is not obeyed.
+func (s callbacks) obeyPreferences(ctx context.Context, x *carillon.Sender, all []provider.Preference) error {
+	for i := range all {
+		p := &all[i]
+		at := p.At
+		var err error
+		if p.Stop {
+			if at.IsZero() {
+				at = time.Now()
+			}
+			err = s.store.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, at, p.Addresses()...)
+		} else if !at.IsZero() {
+			err = s.store.LiftOptOut(ctx, x.CompanyID, at, p.Addresses()...)
+		}
+		if err != nil {
+			return fmt.Errorf("store a wish about marketing: %w", err)
+		}
+	}
+	return nil
+}

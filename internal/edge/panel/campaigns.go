@@ -1,0 +1,255 @@
+package panel
+
+import (
+	"encoding/csv"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/share"
+	"carillon/internal/send/notify"
+	"carillon/internal/store/stats"
+)
+
+// campaigns serves the results of a company's campaigns.
+type campaigns struct {
+	*Panel
+	exports *share.Share
+}
+
+func (x campaigns) routes() []httpio.Route {
+	const read = auth.MayReadNotifications
+	return []httpio.Route{
+		x.route("GET", "/campaigns", read, x.list),
+		x.route("GET", "/campaigns/one", read, x.one),
+		x.route("GET", "/campaigns/recipients", read, x.recipients),
+		x.route("GET", "/campaigns/reasons", read, x.reasons),
+		{Pattern: "GET " + prefix + "/campaigns/export", Access: "panel", Permission: string(read), Handle: x.export},
+	}
+}
+
+// The kinds of cursors, and bounds.
+const (
+	campaignPages  = "campaigns"
+	recipientPages = "campaign-recipients"
+	reasonPages    = "campaign-reasons"
+	exportedMost   = 5000 // recipients in memory
+	reasonMost     = 64   // characters
+	reachedStates  = 20
+)
+
+// campaignRow is what became of the recipients of a campaign, as far as they are counted.
+type campaignRow struct {
+	Name        string `json:"name"`
+	FirstAt     string `json:"first_at"`
+	LastAt      string `json:"last_at"`
+	Recipients  int64  `json:"recipients"`
+	Waiting     int64  `json:"waiting"`
+	Sent        int64  `json:"sent"`
+	Delivered   int64  `json:"delivered"`
+	Read        int64  `json:"read"`
+	Failed      int64  `json:"failed"`
+	Skipped     int64  `json:"skipped"`
+	Canceled    int64  `json:"canceled"`
+	Unconfirmed int64  `json:"unconfirmed"` // sent, and neither delivered nor failed so far
+}
+
+func campaignRowOf(c *stats.Campaign) campaignRow {
+	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
+	return campaignRow{
+		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Read, c.Failed, c.Skipped, c.Canceled, unconfirmed,
+	}
+}
+
+// list responds with the campaigns, the last used first, and until when their recipients are counted.
+func (x campaigns) list(r *http.Request, by member) (any, error) {
+	q := r.URL.Query()
+	page, err := httpio.ReadPage(q, campaignPages)
+	if err != nil {
+		return nil, err
+	}
+	var from stats.Cursor
+	if page.After != "" {
+		at, key, _ := strings.Cut(page.After, "/")
+		ms, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || key == "" {
+			return nil, httpio.BadCursor(q)
+		}
+		from = stats.Cursor{At: time.UnixMilli(ms).UTC(), Key: key}
+	}
+	found, next, err := x.Store.Stats().Campaigns(r.Context(), by.companyID, from, page.Limit)
+	if err != nil {
+		return nil, err
+	}
+	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
+	list := struct {
+		httpio.List[campaignRow]
+		AsOf string `json:"as_of"`
+	}{httpio.List[campaignRow]{Data: []campaignRow{}}, carillon.FormatTime(asOf)}
+	for i := range found {
+		list.Data = append(list.Data, campaignRowOf(&found[i]))
+	}
+	if next != nil {
+		cursor := httpio.EncodeCursor(campaignPages, strconv.FormatInt(next.At.UnixMilli(), 10)+"/"+next.Key)
+		list.Next = &cursor
+	}
+	return list, err
+}
+
+// campaignOf is the query's campaign.
+func campaignOf(q url.Values) (name string, err error) {
+	if name, err = queryText(q, "name", campaignMost); err == nil && name == "" {
+		err = carillon.Missing("name")
+	}
+	return name, err
+}
+
+func (x campaigns) one(r *http.Request, by member) (any, error) {
+	name, err := campaignOf(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.Store.Stats().Campaign(r.Context(), by.companyID, name)
+	if err == nil && c == nil {
+		err = carillon.Absent("Campaign")
+	}
+	if err != nil {
+		return nil, err
+	}
+	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
+	return struct {
+		campaignRow
+		AsOf string `json:"as_of"`
+	}{campaignRowOf(c), carillon.FormatTime(asOf)}, err
+}
+
+// walk begins a walk through the recipients of the query's campaign.
+func (x campaigns) walk(r *http.Request, by member, kind string) (*notify.Recipients, httpio.Page, error) {
+	q := r.URL.Query()
+	name, err := campaignOf(q)
+	if err != nil {
+		return nil, httpio.Page{}, err
+	}
+	page, err := httpio.ReadPage(q, kind)
+	if err != nil {
+		return nil, page, err
+	}
+	w := notify.Sent{N: x.Notify}.Campaign(by.companyID, name)
+	if page.After != "" {
+		ok, err := w.After(r.Context(), page.After)
+		if err == nil && !ok {
+			err = httpio.BadCursor(q)
+		}
+		return w, page, err
+	}
+	return w, page, nil
+}
+
+// readReached reads what narrows the recipients of a campaign.
+func readReached(q url.Values) (f notify.ReachedFilter, err error) {
+	if text := q.Get("state"); text != "" {
+		for s := range strings.SplitSeq(text, ",") {
+			if !slices.Contains(recipientStates(), carillon.State(s)) || len(f.States) == reachedStates {
+				return f, carillon.InvalidValue("state", "States of messages or calls, with commas between them", carillon.Shorten(s))
+			}
+			f.States = append(f.States, carillon.State(s))
+		}
+	}
+	reason, err := queryText(q, "reason", reasonMost)
+	f.Reason = carillon.Reason(reason)
+	return f, err
+}
+
+// recipientStates are the states of messages and calls.
+func recipientStates() []carillon.State {
+	return append(callStates(), carillon.StateSending, carillon.StateSent, carillon.StateDelivered, carillon.StateRead)
+}
+
+// recipients responds with a page of what became of each recipient.
+func (x campaigns) recipients(r *http.Request, by member) (any, error) {
+	f, err := readReached(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	w, page, err := x.walk(r, by, recipientPages)
+	if err != nil {
+		return nil, err
+	}
+	found, next, err := w.List(r.Context(), f, page.Limit)
+	list := httpio.List[notify.Reached]{Data: append([]notify.Reached{}, found...)}
+	if next != "" {
+		cursor := httpio.EncodeCursor(recipientPages, next)
+		list.Next = &cursor
+	}
+	return list, err
+}
+
+// reasons counts why recipients failed or were skipped, among as many as one request looks at.
+func (x campaigns) reasons(r *http.Request, by member) (any, error) {
+	w, _, err := x.walk(r, by, reasonPages)
+	if err != nil {
+		return nil, err
+	}
+	reasons, looked, next, err := w.Why(r.Context())
+	shown := struct {
+		Reasons map[carillon.Reason]int `json:"reasons"`
+		Looked  int                     `json:"looked"`
+		Next    *string                 `json:"next_cursor"`
+	}{Reasons: reasons, Looked: looked}
+	if next != "" {
+		cursor := httpio.EncodeCursor(reasonPages, next)
+		shown.Next = &cursor
+	}
+	return shown, err
+}
+
+// export responds with the recipients of a campaign as a CSV file, which is written as they are read.
+func (x campaigns) export(w http.ResponseWriter, r *http.Request) error {
+	by, err := x.member(r, auth.MayReadNotifications)
+	if err != nil {
+		return err
+	}
+	f, err := readReached(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	walk, _, err := x.walk(r, by, recipientPages)
+	if err != nil {
+		return err
+	}
+	place, err := x.exports.Take(by.holder())
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	some, err := walk.Next(r.Context(), exportedMost)
+	if err != nil {
+		return err
+	}
+	out := csv.NewWriter(httpio.OpenDownload(w, "campaign.csv"))
+	_ = out.Write([]string{"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at", "message_id"}) // Error reports it
+	for len(some) > 0 {
+		for i := range some {
+			if c := &some[i]; f.Fits(c) {
+				_ = out.Write([]string{
+					c.Number, string(c.State), string(c.Reason), httpio.Cell(c.Detail), strconv.Itoa(c.Attempts), c.CreatedAt, c.SentAt, c.DeliveredAt, c.ReadAt, c.EndedAt,
+					c.NotificationID + "." + strconv.Itoa(c.N),
+				})
+			}
+		}
+		if out.Flush(); out.Error() != nil {
+			return nil
+		}
+		if some, err = walk.Next(r.Context(), exportedMost); err != nil {
+			panic(http.ErrAbortHandler) // a file that ends early must not look whole
+		}
+	}
+	out.Flush()
+	return nil
+}

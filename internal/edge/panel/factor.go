@@ -1,0 +1,134 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/store"
+)
+
+// secondFactors serves the second factor of the caller's sign-in, and its removal for members who lost theirs.
+type secondFactors struct{ *Panel }
+
+func (s secondFactors) routes() []httpio.Route {
+	return []httpio.Route{
+		s.ownRoute("GET", "/user/second-factor", s.show),
+		s.ownRoute("POST", "/user/second-factor", s.propose),
+		s.ownRoute("POST", "/user/second-factor/confirm", s.confirm),
+		s.ownRoute("POST", "/user/second-factor/recovery-codes", s.recover),
+		s.ownRoute("POST", "/user/second-factor/remove", s.removeOwn),
+		s.route("DELETE", "/users/{id}/second-factor", auth.MayWriteUsers, s.remove),
+	}
+}
+
+func (s secondFactors) factors() auth.Factors { return auth.NewFactors(s.Auth) }
+
+// factorState is the second factor in a response.
+type factorState struct {
+	Enabled  bool    `json:"enabled"`
+	Since    *string `json:"since"`
+	Recovery int     `json:"recovery_codes"` // that are left
+}
+
+func (s secondFactors) show(r *http.Request, c *auth.Caller) (any, error) {
+	x, err := s.factors().Of(r.Context(), c.Account.ID)
+	if err != nil || x == nil {
+		return factorState{}, err
+	}
+	return factorState{true, auth.TimeOrNull(x.ConfirmedAt), x.Recovery}, nil
+}
+
+// propose makes a secret for an authenticator, for who knows the present password.
+func (s secondFactors) propose(r *http.Request, c *auth.Caller) (any, error) {
+	if _, err := s.withPassword(r, c, "present"); err != nil {
+		return nil, err
+	}
+	return s.factors().Propose(r.Context(), c)
+}
+
+// withPassword reads a body and checks the present password in it.
+func (s secondFactors) withPassword(r *http.Request, c *auth.Caller, known ...string) (*jsonbody.Object, error) {
+	o, err := object(r, known...)
+	if err != nil {
+		return nil, err
+	}
+	present, err := secretOf(o, "present")
+	if err != nil {
+		return nil, err
+	}
+	return o, s.Auth.CheckPassword(r.Context(), c, present)
+}
+
+// recovery is what a response shows once.
+type recovery struct {
+	Codes []string `json:"recovery_codes"`
+}
+
+func (s secondFactors) confirm(r *http.Request, c *auth.Caller) (any, error) {
+	o, err := object(r, "code")
+	if err != nil {
+		return nil, err
+	}
+	code, err := secretOf(o, "code")
+	if err != nil {
+		return nil, err
+	}
+	codes, err := s.factors().Confirm(r.Context(), c, code)
+	return recovery{codes}, err
+}
+
+// recover replaces the recovery codes, for who has a code of the authenticator.
+func (s secondFactors) recover(r *http.Request, c *auth.Caller) (any, error) {
+	o, err := object(r, "code")
+	if err != nil {
+		return nil, err
+	}
+	code, err := secretOf(o, "code")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.factors().Check(r.Context(), c, code); err != nil {
+		return nil, err
+	}
+	codes, err := s.factors().Recover(r.Context(), c)
+	return recovery{codes}, err
+}
+
+// removeOwn turns the caller's second factor off, for who knows the present password and has a code.
+func (s secondFactors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
+	o, err := s.withPassword(r, c, "present", "code")
+	if err != nil {
+		return nil, err
+	}
+	code, err := secretOf(o, "code")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.factors().Check(r.Context(), c, code); err != nil {
+		return nil, err
+	}
+	return nil, s.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveFactor(ctx, c.Account.ID) })
+}
+
+// remove turns the second factor of a member off who lost it, and ends the member's sessions.
+func (s secondFactors) remove(r *http.Request, by member) (any, error) {
+	id := strings.ToLower(r.PathValue("id"))
+	if id == by.accountID {
+		return nil, carillon.InConflict("Your own second factor is turned off with your password and a code: POST /panel/v1/user/second-factor/remove")
+	}
+	return nil, s.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := ownMember(ctx, tx, by, id); err != nil {
+			return err
+		}
+		if err := tx.RemoveFactor(ctx, id); err != nil {
+			return err
+		}
+		return tx.EndSessions(ctx, id, "", time.Now())
+	})
+}

@@ -1,0 +1,194 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/chats"
+)
+
+// people serves who takes part: contacts, teammates, and who of them is there.
+type people struct{ inbox }
+
+const (
+	othersMost        = 20 // conversations of a contact
+	notificationsMost = 20
+	membersAtOnce     = 200
+)
+
+// profile is a contact with the rest of what the company has with them.
+type profile struct {
+	Contact       chats.ContactView `json:"contact"`
+	Conversations []chats.Summary   `json:"conversations"`
+	Notifications []*notify.View    `json:"notifications"`
+}
+
+// contact responds with the contact of a conversation, its other conversations, and what was sent to its numbers.
+func (x people) contact(r *http.Request, by member) (any, error) {
+	c, err := x.find(r, by)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := x.chats().ContactOf(r.Context(), by.companyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	p := profile{Contact: contact.View(), Conversations: []chats.Summary{}, Notifications: []*notify.View{}}
+	others, err := x.chats().OfContact(r.Context(), by.companyID, contact.ID, c.ID, othersMost)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		p.Conversations = append(p.Conversations, chats.Summarize(other))
+	}
+	known, err := x.chats().Identities(r.Context(), by.companyID, contact.ID)
+	if err != nil {
+		return nil, err
+	}
+	var lines []identity.Key
+	for _, k := range known {
+		if k.Kind != identity.Person && !slices.Contains(lines, k.Key) {
+			lines = append(lines, k.Key)
+		}
+	}
+	if len(lines) == 0 {
+		return p, nil
+	}
+	sent, _, err := x.Notify.List(r.Context(), by.companyID, store.Filter{Lines: lines, Limit: notificationsMost})
+	p.Notifications = append(p.Notifications, sent...)
+	return p, err
+}
+
+// editContact replaces those of name, e-mail address and number that are given; an empty one removes it.
+func (x people) editContact(r *http.Request, by member) (any, error) {
+	o, err := object(r, "name", "email", "number")
+	if err != nil {
+		return nil, err
+	}
+	edit, err := readContactEdit(o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.find(r, by)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := x.chats().EditContact(r.Context(), by.companyID, c.ContactID, edit)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Contact chats.ContactView `json:"contact"`
+	}{contact.View()}, nil
+}
+
+func readContactEdit(o *jsonbody.Object) (edit chats.ContactEdit, err error) {
+	if edit.Name, err = optional(o, "name", func() (string, error) { return text(o, "name", nameMost) }); err != nil {
+		return edit, err
+	}
+	if edit.Email, err = optional(o, "email", func() (string, error) { return email(o) }); err != nil {
+		return edit, err
+	}
+	edit.Number, err = optional(o, "number", func() (string, error) {
+		s, err := text(o, "number", nameMost)
+		if err != nil {
+			return "", err
+		}
+		return readNumber("number", s)
+	})
+	return edit, err
+}
+
+// optional reads a text that may be left out (nil) or be empty.
+func optional(o *jsonbody.Object, field string, read func() (string, error)) (*string, error) {
+	s, given, err := o.String(field, field)
+	if err == nil && given && strings.TrimSpace(s) != "" {
+		s, err = read()
+	}
+	if err != nil || !given {
+		return nil, err
+	}
+	s = strings.TrimSpace(s)
+	return &s, nil
+}
+
+// teammateRow is a member who may answer conversations.
+type teammateRow struct {
+	AccountID string `json:"account_id"`
+	Name      string `json:"name"`
+	Email     string `json:"email"`
+	Role      string `json:"role"`
+	Present   bool   `json:"present"`
+	Away      bool   `json:"away"`
+}
+
+// teammates responds with the members who may answer, and who of them is there.
+func (x people) teammates(r *http.Request, by member) (any, error) {
+	present, err := x.chats().Present(r.Context(), by.companyID, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]chats.Presence{}
+	for _, p := range present {
+		there[p.AccountID] = p
+	}
+	rows := []teammateRow{}
+	if err := x.eachMember(r.Context(), by.companyID, func(m accounts.Member) {
+		if auth.Role(m.Role).Can(auth.MayAnswerConversations) {
+			p, present := there[m.ID]
+			rows = append(rows, teammateRow{m.ID, m.Name, m.Email, m.Role, present, p.Away})
+		}
+	}); err != nil {
+		return nil, err
+	}
+	return struct {
+		Data []teammateRow `json:"data"`
+	}{rows}, nil
+}
+
+// eachMember calls found for every member of a company.
+func (x people) eachMember(ctx context.Context, companyID string, found func(m accounts.Member)) error {
+	for after := ""; ; {
+		members, err := x.Store.Members(ctx, companyID, after, membersAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			found(m)
+			after = m.ID
+		}
+		if len(members) < membersAtOnce {
+			return nil
+		}
+	}
+}
+
+// setAway records whether the caller takes no conversations though the inbox is open.
+func (x people) setAway(r *http.Request, by member) (any, error) {
+	o, err := object(r, "away")
+	if err != nil {
+		return nil, err
+	}
+	away, given, err := o.Bool("away", "away")
+	switch {
+	case err != nil:
+		return nil, err
+	case !given:
+		return nil, carillon.Missing("away")
+	}
+	present, err := x.Conversations.Attendance.SetAway(r.Context(), by.by(), away)
+	return struct {
+		Present bool `json:"present"`
+		Away    bool `json:"away"`
+	}{present, away}, err
+}

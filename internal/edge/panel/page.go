@@ -1,0 +1,173 @@
+package panel
+
+import (
+	"bytes"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"carillon"
+	"carillon/internal/base/httpio"
+	"carillon/web"
+)
+
+//go:embed page.html
+var pageHTML string
+
+// pageText are the texts of the status page in one language.
+type pageText struct {
+	Running, Open, NotBuilt, Addresses, Interface, Documentation, Description, Administration, Ready, Commands, FirstOwner, MakeKey, Send, All string
+}
+
+// page is what a browser sees at the address of the installation: that the program runs, and where to go on. A program that was
+// compiled without the panel's pages shows it at their address too, with how to build them.
+type page struct {
+	template *template.Template
+	matcher  language.Matcher
+	texts    []pageText // by index of the matcher's languages
+	built    bool
+}
+
+func newPage(built bool) page {
+	return page{
+		built:    built,
+		template: template.Must(template.New("page").Parse(pageHTML)),
+		matcher:  language.NewMatcher([]language.Tag{language.English, language.Spanish, language.Portuguese}),
+		texts: []pageText{
+			{
+				"Carillon is running", "Open the panel", "The panel's pages are not built into this program. Install Node 20 or later, run make, and start it again. Until then it is administered by commands, and over its interface.",
+				"Addresses", "Interface for applications", "Documentation", "Its description (OpenAPI)", "Interface for administration", "Is it ready?",
+				"First commands", "Make the first owner", "Make an access key", "Send a message", "All commands",
+			},
+			{
+				"Carillon está en marcha", "Abrir el panel", "Este programa no contiene las páginas del panel. Instale Node 20 o posterior, ejecute make y vuelva a iniciarlo. Hasta entonces se administra con comandos y a través de su interfaz.",
+				"Direcciones", "Interfaz para aplicaciones", "Documentación", "Su descripción (OpenAPI)", "Interfaz de administración", "¿Está listo?",
+				"Primeros comandos", "Crear el primer propietario", "Crear una clave de acceso", "Enviar un mensaje", "Todos los comandos",
+			},
+			{
+				"O Carillon está funcionando", "Abrir o painel", "Este programa não contém as páginas do painel. Instale o Node 20 ou mais recente, execute make e inicie o programa de novo. Até lá, ele é administrado por comandos e pela sua interface.",
+				"Endereços", "Interface para aplicações", "Documentação", "Sua descrição (OpenAPI)", "Interface de administração", "Está pronto?",
+				"Primeiros comandos", "Criar o primeiro proprietário", "Criar uma chave de acesso", "Enviar uma mensagem", "Todos os comandos",
+			},
+		},
+	}
+}
+
+// Pages returns the routes of what a browser sees, and what it sees at the address of the installation. addresses are those of
+// Deps.
+func Pages(files *web.Files, addresses func() (base, widget string)) (routes []httpio.Route, root httpio.Handler) {
+	p := newPage(files.Built())
+	show := p.show
+	if p.built {
+		show = application{files, addresses}.show
+	}
+	return []httpio.Route{
+		{Pattern: "GET " + sessionPath, Access: "none", Handle: show},
+		{Pattern: "GET " + sessionPath + "/{path...}", Access: "none", Page: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
+			if strings.HasPrefix(r.URL.Path, prefix+"/") || r.URL.Path == prefix {
+				return carillon.Absent("Route")
+			}
+			return show(w, r)
+		}},
+		{Pattern: "GET " + sessionPath + "/assets/{file...}", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
+			return files.Serve(w, r, web.Panel, "assets/"+r.PathValue("file"), web.Forever)
+		}},
+	}, p.show
+}
+
+// application is the page of the panel, which shows by itself what its address names.
+type application struct {
+	files     *web.Files
+	addresses func() (base, widget string)
+}
+
+// What stands in the built page for what only a running program knows.
+const (
+	nonceMark  = "CSP_NONCE"
+	baseMark   = "CARILLON_BASE"
+	widgetMark = "CARILLON_WIDGETS"
+)
+
+func (a application) show(w http.ResponseWriter, r *http.Request) error {
+	built, err := a.files.Page(web.Panel)
+	if err != nil {
+		return fmt.Errorf("read the panel's page: %w", err)
+	}
+	base, widgets := a.addresses()
+	nonce := rand.Text()
+	text := strings.NewReplacer(nonceMark, nonce, baseMark, template.HTMLEscapeString(base), widgetMark, template.HTMLEscapeString(widgets)).Replace(string(built))
+	frames := "'none'"
+	if u, err := url.Parse(widgets); err == nil {
+		frames = u.Scheme + "://" + u.Host
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'"+assets(base, r.Host)+"; style-src 'nonce-"+nonce+"'; img-src 'self' data: blob:; font-src 'self'; "+
+		"connect-src 'self'"+socketOrigin(base)+"; media-src 'self'; frame-src "+frames+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(self), payment=(), usb=()")
+	h.Set("Cache-Control", "no-store")
+	_, err = io.WriteString(w, text)
+	return err
+}
+
+var hostForm = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
+// assets are the sources of the panel's own files, for worklets, which have no nonce: at the public address, and at the one that
+// the page was asked for.
+func assets(base, host string) (sources string) {
+	if u, err := url.Parse(base); err == nil && hostForm.MatchString(u.Host) {
+		sources = " " + u.Scheme + "://" + u.Host + sessionPath + "/assets/"
+		if strings.EqualFold(u.Host, host) {
+			return sources
+		}
+	}
+	if hostForm.MatchString(host) {
+		sources += " " + host + sessionPath + "/assets/"
+	}
+	return sources
+}
+
+// socketOrigin is the source of the public address's sockets, which 'self' does not cover in every browser.
+func socketOrigin(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || !hostForm.MatchString(u.Host) {
+		return ""
+	}
+	return " " + strings.Replace(u.Scheme, "http", "ws", 1) + "://" + u.Host
+}
+
+func (p page) show(w http.ResponseWriter, r *http.Request) error {
+	tag, index := language.MatchStrings(p.matcher, r.Header.Get("Accept-Language"))
+	base, _ := tag.Base()
+	nonce := rand.Text()
+	var b bytes.Buffer
+	if err := p.template.Execute(&b, struct {
+		Lang, Nonce string
+		Built       bool
+		Text        pageText
+	}{base.String(), nonce, p.built, p.texts[index]}); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Vary", "Accept-Language")
+	_, err := w.Write(b.Bytes())
+	return err
+}

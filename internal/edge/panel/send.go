@@ -1,0 +1,69 @@
+package panel
+
+import (
+	"net/http"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/send/notify"
+)
+
+// sending accepts notifications from the page that sends one, with the checks and errors of `POST notify`.
+type sending struct{ *Panel }
+
+func (x sending) routes() []httpio.Route {
+	return []httpio.Route{
+		{Pattern: "POST " + prefix + "/notifications", Access: "panel", Permission: string(auth.MaySendNotifications), Handle: x.send},
+	}
+}
+
+// send accepts a notification. The page gives each attempt an idempotency key of its own, so that a second click sends nothing.
+func (x sending) send(w http.ResponseWriter, r *http.Request) error {
+	by, err := x.member(r, auth.MaySendNotifications)
+	if err != nil {
+		return err
+	}
+	company, err := x.open(r, by)
+	if err != nil {
+		return err
+	}
+	key, err := httpio.IdempotencyKey(r)
+	if err != nil {
+		return err
+	}
+	if key == "" {
+		return carillon.Missing("Idempotency-Key")
+	}
+	sub := &notify.Submission{Company: company, Channel: carillon.Messaging, Route: "panel/notifications", IdempotencyKey: key}
+	if sub.Body, err = httpio.Body(r); err != nil {
+		return err
+	}
+	sub.Hash = httpio.ContentHash(r.URL.Query(), sub.Body)
+	a, done, err := x.Notify.Repeat(r.Context(), company.ID, sub.Route, key, sub.Hash)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if a.Replayed {
+		return httpio.Repeatable(w, a.JSON, true)
+	}
+	if _, err := x.Limits.Allow(r.Context(), "send panel "+by.companyID, company.Limits.SendsPerMinute, 1); err != nil {
+		return err
+	}
+	if a, err = x.Notify.Accept(r.Context(), sub); err != nil {
+		return err
+	}
+	return httpio.Repeatable(w, a.JSON, a.Replayed)
+}
+
+// open returns the company of a member whose messages may be accepted now.
+func (x sending) open(r *http.Request, by member) (*carillon.Company, error) {
+	if err := notify.UnderMaintenance(r.Context(), x.Store); err != nil {
+		return nil, err
+	}
+	if err := x.Store.Full(); err != nil {
+		return nil, err
+	}
+	return x.Store.Company(r.Context(), by.companyID)
+}

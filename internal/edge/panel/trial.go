@@ -1,0 +1,52 @@
+package panel
+
+import (
+	"context"
+	"net/http"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+)
+
+// Trial is who tries an agent aloud, from a page of that origin.
+type Trial struct{ CompanyID, AccountID, Name, Origin string }
+
+// Trials open talks of teammates with agents. The address is what the response shows.
+type Trials interface {
+	TalkTo(ctx context.Context, by Trial, agentID, language string) (address any, conversationID string, err error)
+}
+
+// trialing lets an administrator talk aloud with an agent as it is stored.
+type trialing struct{ *Panel }
+
+// talkTo gives out the address of a socket on which the caller talks with an agent as a visitor would.
+func (x trialing) talkTo(r *http.Request, by member) (any, error) {
+	a, err := x.agentOf(r, by)
+	if err != nil {
+		return nil, err
+	}
+	if a.Engine == "elevenlabs" {
+		return nil, carillon.InConflict("The agent talks elsewhere")
+	}
+	o, err := object(r, "language")
+	if err != nil {
+		return nil, err
+	}
+	language, err := languageOf(o, a.Language)
+	if err != nil {
+		return nil, err
+	}
+	address, id, err := x.Trials.TalkTo(r.Context(), Trial{by.companyID, by.accountID, by.name, r.Header.Get("Origin")}, a.ID, language)
+	if err == nil {
+		_, err = x.Conversations.Tag(r.Context(), by.companyID, id, []string{testTag})
+	}
+	return address, err
+}
+
+// testTag marks conversations that a teammate holds with an agent to try it.
+const testTag = "test"
+
+func (x trialing) routes() []httpio.Route {
+	return []httpio.Route{x.route("POST", "/agents/{id}/talk", auth.MayWriteResources, x.talkTo)}
+}

@@ -1,0 +1,486 @@
+package widget
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/base/hours"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/files"
+)
+
+// chat serves the routes that the chat page calls.
+type chat struct{ Deps }
+
+const (
+	maxNameLength    = 120
+	maxEmailLength   = 254
+	maxPageLength    = 2048
+	maxClientID      = 64
+	maxReasonLength  = 500
+	maxCommentLength = 1000
+	// historyMost is how many turns a session begins with; earlier ones are not shown.
+	historyMost = 500
+	chatBody    = 32 << 10
+)
+
+func (d chat) routes() []httpio.Route {
+	post := func(name string, handle func(r *http.Request, s *session, f *found) (any, error)) httpio.Route {
+		return httpio.Route{
+			Pattern: "POST " + prefix + "/chat/" + name, Access: "chat", CORS: d.cors(), MaxBody: chatBody,
+			Handle: httpio.Value(func(r *http.Request) (any, error) {
+				s, f, err := d.session(r)
+				if err != nil {
+					return nil, err
+				}
+				httpio.SetCompany(r.Context(), s.Company)
+				stored := name != "typing" && name != "seen"
+				if err := mayCall(d.Deps, r, f.company, s.Contact, stored); err != nil {
+					return nil, err
+				}
+				return handle(r, s, f)
+			}),
+		}
+	}
+	return []httpio.Route{
+		{Pattern: "POST " + prefix + "/chat/session", Access: "none", CORS: d.cors(), MaxBody: chatBody, Handle: httpio.Value(d.begin)},
+		{Pattern: "POST " + prefix + "/chat/files", Access: "chat", CORS: d.cors(), MaxBody: files.MaxBody, Handle: d.receive},
+		{Pattern: "GET " + prefix + "/chat/stream", Access: "chat", CORS: d.cors(), Stream: true, Handle: d.stream},
+		post("turns", d.say), post("typing", d.typing), post("seen", d.seen), post("handoff", d.handoff), post("contact", d.introduce),
+		post("rating", d.rate), post("end", d.end),
+	}
+}
+
+// What a client's network and a company may call of conversations, in calls of one visitor: an office is one client.
+const (
+	clientCalls  = 5
+	companyCalls = 50
+)
+
+// mayCall counts a call of a visitor, and one that is stored for their network and their company too: an office whose people type has
+// many that are not. Errors: rate_limit_exceeded, service_unavailable.
+func mayCall(d Deps, r *http.Request, c *carillon.Company, visitor string, stored bool) error {
+	most := c.Limits.WidgetCallsPerMinute
+	if !stored {
+		_, err := d.Limits.Allow(r.Context(), "chat/"+visitor, most, 1)
+		return err
+	}
+	for _, x := range []struct {
+		name string
+		most int
+	}{
+		{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + d.address(r), clientCalls * most}, {"chat calls/" + c.ID, companyCalls * most},
+	} {
+		if _, err := d.Limits.Allow(r.Context(), x.name, x.most, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cors lets any page ask; whether its origin may use the widget is checked with the session.
+func (d chat) cors() httpio.CORS {
+	return httpio.CORS{Allow: func(*http.Request, string) bool { return true }}
+}
+
+// state is where a conversation stands, as the page shows it.
+type state struct {
+	State    chats.State `json:"state"`
+	Position int         `json:"position,omitempty"` // in the queue, from 1
+	Away     bool        `json:"away"`               // nobody is there to take it
+}
+
+func (d chat) stateOf(ctx context.Context, c *chats.Conversation) (x state, err error) {
+	x = state{State: c.State, Away: c.State == chats.Missed}
+	if c.State == chats.Queued {
+		x.Position, err = d.Chats.QueuePosition(ctx, c)
+	}
+	return x, err
+}
+
+// begun is the response to the begin of a session.
+type begun struct {
+	Token          string `json:"token"`
+	ExpiresAt      string `json:"expires_at"`
+	ConversationID string `json:"conversation_id"`
+	state
+	Contact contactView `json:"contact"`
+	Turns   []turnView  `json:"turns"`
+	Limits  limits      `json:"limits"`
+}
+
+type contactView struct {
+	Name  string `json:"name,omitempty"`
+	Email string `json:"email,omitempty"`
+}
+
+type limits struct {
+	Text  int      `json:"text"`  // characters
+	File  int64    `json:"file"`  // bytes
+	Types []string `json:"types"` // of files
+}
+
+// begin opens the visitor's conversation: the one before, where it goes on.
+func (d chat) begin(r *http.Request) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid(body, "widget_id")
+	if err != nil {
+		return nil, err
+	}
+	visitor, err := uuid(body, "customer_id")
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.find(r.Context(), "chat", id)
+	switch {
+	case err != nil:
+		return nil, err
+	case f == nil:
+		return nil, carillon.Absent("Widget")
+	}
+	httpio.SetCompany(r.Context(), f.company.ID)
+	if err := d.mayUse(r, f); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"chat/" + f.company.ID + "/" + d.address(r), "visitor/" + f.company.ID + "/" + visitor} {
+		if _, err := d.Limits.Allow(r.Context(), name, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := d.Limits.Allow(r.Context(), "chats/"+f.company.ID, companyCalls*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+		return nil, err
+	}
+	start, err := d.start(body, f, visitor)
+	if err != nil {
+		return nil, err
+	}
+	c, contact, err := d.Conversations.Open(r.Context(), start)
+	if err != nil {
+		return nil, err
+	}
+	return d.begun(r, f, c, contact)
+}
+
+func (d chat) start(body *jsonbody.Object, f *found, visitor string) (conversation.Start, error) {
+	var x conversation.Start
+	lang, err := line(body, "lang", maxLanguage, false)
+	if err != nil {
+		return x, err
+	}
+	page, err := line(body, "page", maxPageLength, false)
+	if err != nil {
+		return x, err
+	}
+	token, _, err := body.String("identity", "identity")
+	if err != nil {
+		return x, err
+	}
+	anew, _, err := body.Bool("anew", "anew")
+	if err != nil {
+		return x, err
+	}
+	lang = canonical(lang, f.Language)
+	contact, err := f.contact(visitor, lang, token)
+	return conversation.Start{
+		Channel: "web_chat", AgentID: f.Agent, Language: lang, Page: webAddress(page), Anew: anew, Contact: contact,
+	}, err
+}
+
+func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *chats.Contact) (any, error) {
+	token, expires, err := d.token(session{
+		Conversation: c.ID, Contact: contact.ID, Company: c.CompanyID, Widget: f.ID, Origin: r.Header.Get("Origin"),
+	}, sessionAudience, sessionAge, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	turns, err := d.history(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	state, err := d.stateOf(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	return &begun{
+		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state, Contact: contactView{contact.Name, contact.Email},
+		Turns: turns, Limits: limits{Text: conversation.MaxText, File: d.Files.Most(), Types: files.Types()},
+	}, nil
+}
+
+// history returns the turns that a conversation's contact sees, the newest ones of many.
+func (d chat) history(ctx context.Context, c *chats.Conversation) ([]turnView, error) {
+	turns, err := d.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, historyMost)
+	views := []turnView{}
+	for i := range turns {
+		if view, shown := d.view(&turns[i]); shown {
+			views = append(views, view)
+		}
+	}
+	return views, err
+}
+
+// turnView is a turn as its contact sees it.
+type turnView struct {
+	Seq      int64          `json:"seq"`
+	Author   chats.Author   `json:"author"`
+	Kind     string         `json:"kind"`
+	Text     string         `json:"text"`
+	At       string         `json:"at"`
+	ClientID string         `json:"client_id,omitempty"`
+	Name     string         `json:"name,omitempty"` // of the teammate or the agent
+	Choices  []string       `json:"choices,omitempty"`
+	File     *chats.File    `json:"file,omitempty"`
+	Sources  []chats.Source `json:"sources,omitempty"`
+	Event    string         `json:"event,omitempty"`
+	Rating   int            `json:"rating,omitempty"`
+	Of       int64          `json:"of,omitempty"`
+	Voice    *chats.Voice   `json:"voice,omitempty"`
+}
+
+// view is a turn as its contact sees it; shown is false for what is for teammates alone.
+func (d chat) view(t *chats.Turn) (v turnView, shown bool) { return d.show(t.View()) }
+
+func (d chat) show(v chats.TurnView) (view turnView, shown bool) {
+	_, pages := d.Addresses()
+	return turnView{
+		v.Seq, v.Author, v.Kind, v.Text, v.At, v.ClientID, v.Name, v.Choices, d.Files.Signed(v.File, pages, time.Now()), v.Sources, v.Event,
+		v.Rating, v.Of, v.Voice,
+	}, !v.Note
+}
+
+// filesPerMinute bounds what one visitor sends, where the company has limits.
+const filesPerMinute = 20
+
+// receive takes a file that the visitor is going to show in a turn.
+func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
+	s, f, err := d.session(r)
+	if err == nil {
+		httpio.SetCompany(r.Context(), s.Company)
+		_, err = d.Limits.Allow(r.Context(), "files/"+s.Contact, min(filesPerMinute, f.company.Limits.WidgetCallsPerMinute), 1)
+	}
+	if err == nil {
+		most := clientCalls * min(filesPerMinute, f.company.Limits.WidgetCallsPerMinute)
+		_, err = d.Limits.Allow(r.Context(), "files/"+s.Company+"/"+d.address(r), most, 1)
+	}
+	if err != nil {
+		httpio.LeaveBody(r.Context())
+		return err
+	}
+	from := s.from()
+	from.Client = d.address(r)
+	kept, err := d.Files.Receive(w, r, from)
+	if err != nil {
+		return err
+	}
+	_, pages := d.Addresses()
+	return httpio.JSON(w, http.StatusOK, d.Files.Signed(kept, pages, time.Now()))
+}
+
+// from is the visitor as files know them.
+func (s *session) from() files.From {
+	return files.From{CompanyID: s.Company, ConversationID: s.Conversation, SentBy: s.Contact, Visitor: true}
+}
+
+// say appends what the visitor says: a text, a choice or a file.
+func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	in := conversation.Said{}
+	if in.ClientID, err = line(body, "client_id", maxClientID, true); err != nil {
+		return nil, err
+	}
+	given := 0
+	for _, kind := range []string{chats.KindText, chats.KindChoice, chats.KindFile} {
+		text, present, err := body.String(kind, kind)
+		if err != nil {
+			return nil, err
+		}
+		if present {
+			given++
+			in.Kind, in.Text = kind, conversation.Clean(text)
+		}
+	}
+	switch n := utf8.RuneCountInString(in.Text); {
+	case given != 1:
+		return nil, carillon.Invalid("body", "Takes one of text, choice and file")
+	case n == 0:
+		return nil, carillon.Missing(in.Kind)
+	case n > conversation.MaxText:
+		return nil, carillon.Invalid(in.Kind, "At most "+strconv.Itoa(conversation.MaxText)+" characters")
+	case in.Kind == chats.KindFile:
+		if in.File, err = d.Files.Keep(r.Context(), s.from(), in.Text); err != nil {
+			return nil, err
+		}
+		in.Text = ""
+	}
+	turn, _, err := d.Conversations.Say(r.Context(), s.Company, s.Conversation, in)
+	if err != nil {
+		return nil, err
+	}
+	view, _ := d.view(turn)
+	return view, nil
+}
+
+func (d chat) typing(_ *http.Request, s *session, _ *found) (any, error) {
+	d.Conversations.Typing(s.Company, s.Conversation, chats.Visitor, "", "")
+	return nil, nil
+}
+
+func (d chat) seen(r *http.Request, s *session, _ *found) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	seq, err := whole(body, "seq", 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.Conversations.Seen(r.Context(), s.Company, s.Conversation, int64(seq))
+}
+
+func (d chat) handoff(r *http.Request, s *session, f *found) (any, error) {
+	return d.ask(r, s, f)
+}
+
+// ask asks for a teammate. Errors: conflict where the widget offers none.
+func (d chat) ask(r *http.Request, s *session, f *found) (x state, err error) {
+	if !yes(f.TalkToPerson) {
+		return x, carillon.InConflict("The widget offers no teammate")
+	}
+	body, err := httpio.Object(r)
+	if err != nil {
+		return x, err
+	}
+	reason, err := line(body, "reason", maxReasonLength, false)
+	if err != nil {
+		return x, err
+	}
+	now := time.Now()
+	open := !hours.Next(f.Hours, now).After(now)
+	c, err := d.Conversations.Ask(r.Context(), s.Company, s.Conversation, reason, open)
+	if err != nil {
+		return x, err
+	}
+	return d.stateOf(r.Context(), c)
+}
+
+func (d chat) introduce(r *http.Request, s *session, _ *found) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	name, err := line(body, "name", maxNameLength, false)
+	if err != nil {
+		return nil, err
+	}
+	email, err := line(body, "email", maxEmailLength, true)
+	if err != nil {
+		return nil, err
+	}
+	if local, domain, ok := strings.Cut(email, "@"); !ok || local == "" || !strings.Contains(domain, ".") || strings.ContainsAny(email, " <>\"") {
+		return nil, carillon.BadFormat("email", carillon.Shorten(email), "e-mail address", "ana@example.com")
+	}
+	return nil, d.Conversations.Introduce(r.Context(), s.Company, s.Conversation, name, email)
+}
+
+func (d chat) rate(r *http.Request, s *session, _ *found) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	return d.rated(r, s, body)
+}
+
+// rated records the rating in the body of a request.
+func (d chat) rated(r *http.Request, s *session, body *jsonbody.Object) (any, error) {
+	rating, err := whole(body, "rating", 5)
+	if err != nil {
+		return nil, err
+	}
+	if rating < 1 {
+		return nil, carillon.Invalid("rating", "Must be a whole number from 1 to 5")
+	}
+	comment, _, err := body.String("comment", "comment")
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.Conversations.Rate(r.Context(), s.Company, s.Conversation, rating, clip(conversation.Clean(comment), maxCommentLength))
+}
+
+func (d chat) end(r *http.Request, s *session, _ *found) (any, error) {
+	c, err := d.Conversations.Leave(r.Context(), s.Company, s.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		State chats.State `json:"state"`
+	}{c.State}, nil
+}
+
+// uuid reads a required UUID.
+func uuid(body *jsonbody.Object, field string) (string, error) {
+	s, err := line(body, field, 100, true)
+	if err == nil {
+		err = checkID(field, s)
+	}
+	return strings.ToLower(s), err
+}
+
+// line reads a string on one line, of at most that many characters.
+func line(body *jsonbody.Object, field string, most int, required bool) (string, error) {
+	s, _, err := body.String(field, field)
+	if err != nil {
+		return "", err
+	}
+	s = strings.TrimSpace(s)
+	switch {
+	case s == "" && required:
+		return "", carillon.Missing(field)
+	case utf8.RuneCountInString(s) > most:
+		return "", carillon.Invalid(field, "At most "+strconv.Itoa(most)+" characters")
+	case strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }):
+		return "", carillon.Invalid(field, "Must be one line")
+	}
+	return s, nil
+}
+
+// whole reads a required whole number from 0.
+func whole(body *jsonbody.Object, field string, most int) (int, error) {
+	v := body.Find(field)
+	if !v.Present() {
+		return 0, carillon.Missing(field)
+	}
+	n, err := strconv.Atoi(string(v.Raw()))
+	if err != nil || n < 0 || n > most {
+		return 0, carillon.Invalid(field, "Must be a whole number from 0 to "+strconv.Itoa(most))
+	}
+	return n, nil
+}
+
+func clip(s string, most int) string {
+	runes := []rune(strings.TrimSpace(s))
+	return string(runes[:min(len(runes), most)])
+}
+
+// webAddress is the address of a page, "" for anything else; what follows ? or # may hold secrets and is left out.
+func webAddress(s string) string {
+	s, _, _ = strings.Cut(s, "#")
+	s, _, _ = strings.Cut(s, "?")
+	if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
+		return s
+	}
+	return ""
+}

@@ -1,0 +1,64 @@
+package widget
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+)
+
+// keyed is the widget of a request with an access key, which may use it; its id is in a parameter. Errors: unauthorized, forbidden,
+// validation_failed, rate_limit_exceeded, not_found.
+func (d Deps) keyed(r *http.Request, kind, parameter string) (*found, *auth.Principal, error) {
+	q := r.URL.Query()
+	p, err := d.Auth.Principal(r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"))
+	if err != nil {
+		if k, ok := errors.AsType[*auth.FormerKey](err); ok { // its company is to see that it is used
+			httpio.SetCompany(r.Context(), k.CompanyID)
+			httpio.SetKey(r.Context(), k.ID)
+		}
+		return nil, nil, err
+	}
+	httpio.SetCompany(r.Context(), p.Company.ID)
+	httpio.SetKey(r.Context(), p.KeyID)
+	switch {
+	case p.Company.Suspended:
+		return nil, nil, carillon.Denied("The company is suspended")
+	case !p.Allows(auth.WidgetUse):
+		return nil, nil, lacksScope()
+	}
+	if err := checkID(parameter, q.Get(parameter)); err != nil {
+		return nil, nil, err
+	}
+	if _, err := d.Limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
+		return nil, nil, err
+	}
+	f, err := d.find(r.Context(), "", strings.ToLower(q.Get(parameter)))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case f != nil && f.company.ID != p.Company.ID:
+		return nil, nil, carillon.Denied("The widget belongs to another company")
+	case f == nil || f.Kind != kind:
+		return nil, nil, carillon.Absent(strings.ToUpper(kind[:1]) + kind[1:] + " widget")
+	}
+	return f, p, d.mayUse(r, f)
+}
+
+// checkID checks a required UUID.
+func checkID(field, id string) error {
+	switch {
+	case id == "":
+		return carillon.Missing(field)
+	case !carillon.ValidUUID(id):
+		return carillon.BadFormat(field, carillon.Shorten(id), "UUID", "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21")
+	}
+	return nil
+}
+
+func lacksScope() error {
+	return carillon.Denied("The access key lacks the scope " + string(auth.WidgetUse))
+}

@@ -1,0 +1,163 @@
+package widget
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/base/resource"
+	"carillon/internal/base/schedule"
+	"carillon/internal/voice/convai"
+)
+
+// Widget is a chat or voice widget.
+type Widget struct {
+	ID             string            `json:"id,omitempty"`
+	Kind           string            `json:"kind"` // chat or voice
+	Name           string            `json:"name"`
+	Agent          string            `json:"agent,omitempty"` // the agent's id, once stored
+	Welcome        string            `json:"welcome"`
+	Translations   map[string]string `json:"translations"` // of the welcome, by language
+	Language       string            `json:"language"`     // BCP 47
+	Appearance     Appearance        `json:"appearance"`
+	AllowedOrigins []string          `json:"allowed_origins"` // empty: any
+	// TalkToPerson is whether the page offers a teammate; nil: it does.
+	TalkToPerson *bool `json:"talk_to_person,omitempty"`
+	// Texts replace those of the page, by language and key.
+	Texts map[string]map[string]string `json:"texts,omitempty"`
+	// Hours are when teammates answer; nil: always. Outside them a visitor who asks for one leaves an address instead.
+	Hours *carillon.CallingHours `json:"hours,omitempty"`
+	// IdentitySecret signs who a visitor is, by HS256; its UTF-8 bytes are the key. Empty: visitors are not identified.
+	IdentitySecret string `json:"identity_secret,omitempty" secret:"true"`
+
+	// Of voice widgets.
+	TextInput  *bool    `json:"text_input,omitempty"` // visitors may type too; nil: they may
+	Transcript *bool    `json:"transcript,omitempty"` // the page shows what is said; nil: it does
+	Terms      string   `json:"terms,omitempty"`      // what visitors agree to before they speak
+	Overrides  []string `json:"overrides,omitzero"`   // what the page may change; nil: language and text_only
+}
+
+// Appearance is how a widget looks on the page.
+type Appearance struct {
+	PrimaryColor string `json:"primary_color,omitempty"` // #rrggbb
+	Position     string `json:"position,omitempty"`      // a corner
+	Animation    string `json:"animation,omitempty"`
+	Title        string `json:"title,omitempty"`
+}
+
+const (
+	maxOrigins        = 100
+	minIdentitySecret = 24 // bytes
+	maxIdentitySecret = 256
+	maxTerms          = 2000 // characters
+)
+
+var (
+	color = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+	word  = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+)
+
+// Kind describes widgets.
+func Kind() resource.Kind {
+	return resource.Kind{Name: "widget", Plural: "widgets", Phrase: "a widget", New: func() resource.Resource { return &Widget{} }}
+}
+
+// Key implements resource.Resource.
+func (w *Widget) Key() (id, name *string) { return &w.ID, &w.Name }
+
+// Secrets implements resource.Secretive.
+func (w *Widget) Secrets() []resource.Secret { return []resource.Secret{{Value: &w.IdentitySecret}} }
+
+// References is the agent that talks in the widget.
+func (w *Widget) References() []resource.Reference {
+	return []resource.Reference{{Field: "agent", Kind: "agent", To: &w.Agent}}
+}
+
+// Validate implements resource.Resource.
+func (w *Widget) Validate() error {
+	var c resource.Check
+	c.UUID("id", &w.ID)
+	c.Choice("kind", &w.Kind, "chat", "voice")
+	c.Name("name", w.Name)
+	c.Text("welcome", w.Welcome)
+	c.Language("language", &w.Language)
+	if w.Translations == nil {
+		w.Translations = map[string]string{}
+	}
+	for _, language := range slices.Sorted(maps.Keys(w.Translations)) {
+		at := "translations." + language
+		c.That(resource.ValidLanguage(language), at, "Must stand under a language such as es or pt-BR")
+		c.Required(at, w.Translations[language])
+	}
+	w.Appearance.validate(&c)
+	w.validateTexts(&c)
+	w.validateHours(&c)
+	w.AllowedOrigins = resource.List(w.AllowedOrigins)
+	c.That(len(w.AllowedOrigins) <= maxOrigins, "allowed_origins", "Must hold at most 100 origins")
+	for i, o := range w.AllowedOrigins {
+		c.That(validOrigin(o), resource.Index("allowed_origins", i), "Must hold origins such as https://www.example.com")
+	}
+	c.That(utf8.RuneCountInString(w.Terms) <= maxTerms, "terms", "Must have at most 2,000 characters")
+	if w.Overrides != nil { // an empty list allows nothing
+		c.Words("overrides", &w.Overrides, convai.OverrideLanguage, convai.OverrideFirstMessage, convai.OverrideVoice, convai.OverrideTextOnly)
+	}
+	n := len(w.IdentitySecret)
+	c.That(n == 0 || minIdentitySecret <= n && n <= maxIdentitySecret, "identity_secret", "Must have 24 to 256 bytes")
+	return c.Err()
+}
+
+const (
+	maxTexts      = 100 // of a language
+	maxTextLength = 500
+)
+
+var textKey = regexp.MustCompile(`^[a-z][A-Za-z_]{0,63}$`)
+
+func (w *Widget) validateTexts(c *resource.Check) {
+	for _, language := range slices.Sorted(maps.Keys(w.Texts)) {
+		at := "texts." + language
+		c.That(resource.ValidLanguage(language), at, "Must stand under a language such as es or pt-BR")
+		c.That(len(w.Texts[language]) <= maxTexts, at, "Must have at most 100 entries")
+		for _, key := range slices.Sorted(maps.Keys(w.Texts[language])) {
+			c.That(textKey.MatchString(key), at+"."+key, "Must be the name of a text of the page, such as placeholder")
+			c.That(utf8.RuneCountInString(w.Texts[language][key]) <= maxTextLength, at+"."+key, "Must have at most 500 characters")
+		}
+	}
+}
+
+var (
+	clock = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+	days  = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} //nolint:gochecknoglobals // read only
+)
+
+func (w *Widget) validateHours(c *resource.Check) {
+	h := w.Hours
+	if h == nil {
+		return
+	}
+	_, err := schedule.Zone(h.Timezone)
+	c.That(err == nil, "hours.timezone", "Must be the name of a time zone such as Europe/Madrid")
+	c.That(clock.MatchString(h.From), "hours.from", "Must be a time of day such as 09:00")
+	c.That(clock.MatchString(h.To) || h.To == "24:00", "hours.to", "Must be a time of day such as 18:00")
+	c.That(len(h.Days) > 0 && !slices.ContainsFunc(h.Days, func(d string) bool { return !slices.Contains(days, d) }), "hours.days", "Must hold days such as mon")
+}
+
+func (a *Appearance) validate(c *resource.Check) {
+	c.That(a.PrimaryColor == "" || color.MatchString(a.PrimaryColor), "appearance.primary_color", "Must be a colour such as #0b6e4f")
+	if a.Position != "" {
+		c.Choice("appearance.position", &a.Position, "bottom-right", "bottom-left", "top-right", "top-left")
+	}
+	c.That(a.Animation == "" || word.MatchString(a.Animation), "appearance.animation", "Must be a word such as pulse or wave")
+	c.Text("appearance.title", a.Title)
+}
+
+// originForm is strict because origins become part of a header in which spaces, quotes and semicolons have a meaning.
+var originForm = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
+func validOrigin(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && originForm.MatchString(s) && u.Hostname() != ""
+}

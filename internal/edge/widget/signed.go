@@ -1,0 +1,203 @@
+package widget
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/store/addresses"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/voice/convai"
+)
+
+const (
+	// addressAge is how long a signed address can be used.
+	addressAge = time.Minute
+	// voiceAudience is that of tokens of voice conversations.
+	voiceAudience = "voice"
+	// voiceAge is how long such a token is good at most; a newer one comes with each signed address.
+	voiceAge = 24 * time.Hour
+	// keptAfter is how long it is good after the conversation's end.
+	keptAfter = time.Hour
+
+	socketPath = "/v1/convai/conversation"
+)
+
+// Signed is the address of a socket and what goes with it.
+type Signed struct {
+	URL               string `json:"signed_url"`
+	ExpiresAt         string `json:"expires_at"`
+	ConversationID    string `json:"conversation_id"`
+	ConversationToken string `json:"conversation_token"`
+	SDK               sdk    `json:"sdk"`
+}
+
+// sdk is what a client has to be able to do.
+type sdk struct {
+	Transport    string `json:"transport"`
+	Protocol     string `json:"protocol"`
+	InputFormat  string `json:"input_format"`
+	OutputFormat string `json:"output_format"`
+}
+
+// signing is what an address is bound to.
+type signing struct {
+	conversation *chats.Conversation
+	keyID        string
+	origin       string
+}
+
+// sign gives out the address of a socket for a conversation.
+func (d Deps) sign(ctx context.Context, s signing) (*Signed, error) {
+	c, now := s.conversation, time.Now()
+	token, expires := rand.Text(), now.Add(addressAge).Truncate(time.Second).UTC()
+	if err := d.Signed.Add(ctx, &addresses.Address{
+		ID: digest(token), CompanyID: c.CompanyID, ConversationID: c.ID, WidgetID: c.WidgetID, AgentID: c.AgentID, KeyID: s.keyID, Origin: s.origin, ExpiresAt: expires,
+	}); err != nil {
+		return nil, err
+	}
+	base, _ := d.Addresses()
+	q := url.Values{"agent_id": {c.AgentID}, "conversation": {c.ID}, "exp": {strconv.FormatInt(expires.Unix(), 10)}, "token": {token}}
+	return d.handOut(socketOf(base)+socketPath+"?"+q.Encode(), expires, s, now)
+}
+
+// handOut is what a client gets to open a socket at an address.
+func (d Deps) handOut(address string, expires time.Time, s signing, now time.Time) (*Signed, error) {
+	c := s.conversation
+	token, _, err := d.token(session{
+		Conversation: c.ID, Contact: c.ContactID, Company: c.CompanyID, Widget: c.WidgetID, Origin: s.origin,
+	}, voiceAudience, voiceAge, now)
+	if err != nil {
+		return nil, err
+	}
+	return &Signed{
+		URL: address, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, ConversationToken: token,
+		SDK: sdk{Transport: "websocket", Protocol: convai.Protocol, InputFormat: convai.Format, OutputFormat: convai.Format},
+	}, nil
+}
+
+// socketOf is the address of sockets at an http or https address.
+func socketOf(address string) string { return "ws" + strings.TrimPrefix(address, "http") }
+
+// digest is the id of the address with a token: the database holds no token.
+func digest(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// admitted is a socket that may be opened.
+type admitted struct {
+	address      *addresses.Address
+	conversation *chats.Conversation
+	widget       *found // of a teammate's conversation with an agent: without an id
+}
+
+// redeem checks the address of a request for a socket, and uses it up. Errors: unauthorized, forbidden.
+func (d Deps) redeem(r *http.Request) (*admitted, error) {
+	ctx, q := r.Context(), r.URL.Query()
+	token := q.Get("token")
+	if token == "" {
+		return nil, carillon.NoAccess("The signed address is missing", "missing")
+	}
+	a, err := d.Signed.Find(ctx, digest(token))
+	switch {
+	case err != nil:
+		return nil, err
+	case a == nil:
+		return nil, carillon.NoAccess("The signed address is invalid", "invalid")
+	case q.Get("conversation") != a.ConversationID || q.Get("agent_id") != a.AgentID:
+		return nil, carillon.Denied("The signed address is for another conversation")
+	case !a.UsedAt.IsZero():
+		return nil, carillon.NoAccess("The signed address was used", "used")
+	case !a.ExpiresAt.After(time.Now()):
+		return nil, carillon.NoAccess("The signed address is expired", "expired")
+	}
+	x := &admitted{address: a}
+	if x.conversation, err = d.Chats.Find(ctx, a.CompanyID, a.ConversationID); err != nil {
+		return nil, err
+	}
+	if x.widget, err = d.talkedIn(ctx, x.conversation); err != nil {
+		return nil, err
+	}
+	if err := d.mayOpen(r, x); err != nil {
+		return nil, err
+	}
+	good, err := d.Signed.Use(ctx, a.CompanyID, a.ID, time.Now())
+	if err == nil && !good {
+		err = carillon.NoAccess("The signed address was used", "used")
+	}
+	return x, err
+}
+
+// talkedIn is the widget that a voice conversation is held in. Errors: unauthorized once it is gone.
+func (d Deps) talkedIn(ctx context.Context, c *chats.Conversation) (*found, error) {
+	if c.WidgetID == "" {
+		company, err := d.Companies.Company(ctx, c.CompanyID)
+		return &found{&Widget{Kind: "voice", Agent: c.AgentID, Language: c.Language}, company}, err
+	}
+	f, err := d.find(ctx, "voice", c.WidgetID)
+	if err == nil && (f == nil || f.company.ID != c.CompanyID) {
+		err = carillon.NoAccess("The widget is gone", "revoked")
+	}
+	return f, err
+}
+
+// mayOpen checks what an address is bound to: the access key, the company, the page's origin.
+func (d Deps) mayOpen(r *http.Request, x *admitted) error {
+	if err := d.stillGood(r.Context(), x.address.KeyID, x.widget); err != nil {
+		return err
+	}
+	if err := d.mayUse(r, x.widget); err != nil {
+		return err
+	}
+	base, pages := d.Addresses()
+	origin := r.Header.Get("Origin")
+	own := origin == "" || origin == originOf(pages) || origin == originOf(base)
+	if bound := x.address.Origin; bound != "" && origin != bound || bound == "" && !own {
+		return carillon.Denied("The signed address was given to a page of another origin")
+	}
+	return nil
+}
+
+// stillGood checks the company and the access key that a talk was begun with; "": with none.
+func (d Deps) stillGood(ctx context.Context, keyID string, f *found) error {
+	if f.company.Suspended {
+		return carillon.Denied("The company is suspended")
+	}
+	if keyID == "" {
+		return nil
+	}
+	p, err := d.Auth.PrincipalByID(ctx, keyID)
+	if err == nil && !p.Allows(auth.WidgetUse) {
+		err = lacksScope()
+	}
+	return err
+}
+
+// Teammate is a member of a company who tries an agent.
+type Teammate struct {
+	CompanyID, AccountID, Name string
+	Origin                     string // of the panel
+}
+
+// TalkTo gives out the address of a socket on which a teammate talks with an agent, without a widget. With each agent it is another
+// conversation. Errors: not_found.
+func (d Deps) TalkTo(ctx context.Context, by Teammate, agentID, language string) (*Signed, error) {
+	c, _, err := d.Conversations.Open(ctx, conversation.Start{
+		Channel: voiceChannel, AgentID: agentID, Language: language, Anew: true,
+		Contact: chats.Contact{CompanyID: by.CompanyID, VisitorID: by.AccountID + "/" + agentID, Verified: true, Name: by.Name, Language: language},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.sign(ctx, signing{conversation: c, origin: by.Origin})
+}

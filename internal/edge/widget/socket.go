@@ -1,0 +1,167 @@
+package widget
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/share"
+	"carillon/internal/voice"
+	"carillon/internal/voice/convai"
+)
+
+// checkTalks is how often it is checked that a talk may go on.
+const checkTalks = 20 * time.Second
+
+// socket holds a talk on a WebSocket, from the page of a signed address.
+func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
+	if err := convai.Check(r); err != nil {
+		return err
+	}
+	x, err := d.redeem(r)
+	if err != nil {
+		return err
+	}
+	httpio.SetCompany(r.Context(), x.address.CompanyID)
+	place, err := httpio.Follow(r, share.Holder{Company: x.address.CompanyID, Visitor: true})
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	conn, err := convai.Accept(w, r, convai.Options{Log: httpio.Logger(r.Context(), d.Log), Allowed: x.widget.overrides()})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return d.hold(r.Context(), conn, x, d.address(r))
+}
+
+// hold holds the talk of a socket until it ends.
+func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client string) error {
+	i, err := conn.Initiation(ctx)
+	if err != nil {
+		return err
+	}
+	conn.Begin(x.address.ConversationID)
+	start := voice.Start{
+		CompanyID: x.address.CompanyID, ConversationID: x.address.ConversationID, Client: client, Line: conn.Line(), Show: conn.Show,
+		Greeting: i.FirstMessage, NoGreeting: i.NoGreeting, Language: i.Language, Variables: i.Variables, ClientTools: true,
+	}
+	if i.TextOnly {
+		start.Line = nil
+	}
+	a, err := d.agentOf(ctx, x.widget)
+	if err != nil {
+		conn.Refuse(err)
+		return err
+	}
+	if start.Greeting == "" && !start.NoGreeting {
+		start.Greeting = d.greeting(ctx, x, a, canonical(i.Language, x.conversation.Language))
+	}
+	start.Voice = voiceOf(a, i)
+	s, err := d.Voices.Open(ctx, start)
+	if err != nil {
+		conn.Refuse(err)
+		return err
+	}
+	held, stop := context.WithCancel(ctx)
+	defer stop()
+	go d.watch(held, conn, x)
+	err = conn.Serve(ctx, s.Run, convai.Client{
+		Type: s.Type, Remark: s.Remark, Active: s.Active, ToolResult: s.ToolResult, End: s.End,
+		Score: func(turn int64, score string) { d.score(ctx, x, turn, score) },
+	})
+	var e *carillon.Error
+	if err != nil && !errors.As(err, &e) && !errors.Is(err, context.Canceled) {
+		httpio.Logger(ctx, d.Log).ErrorContext(ctx, "hold a talk", "conversation", x.address.ConversationID, "error", err)
+	}
+	return err
+}
+
+// watch ends a talk whose company, widget or access key may no longer be used.
+func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
+	tick := time.NewTicker(cmp.Or(d.CheckEvery, checkTalks))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		f, err := d.talkedIn(ctx, x.conversation)
+		if err == nil {
+			err = d.stillGood(ctx, x.address.KeyID, f)
+		}
+		var e *carillon.Error
+		if errors.As(err, &e) && e.Code.Status() < http.StatusInternalServerError {
+			conn.Refuse(err)
+			return
+		}
+	}
+}
+
+// greeting is the widget's welcome where the agent has no greeting in the language; "": the agent's own.
+func (d spoken) greeting(ctx context.Context, x *admitted, a *agent.Agent, lang string) string {
+	if a != nil && a.Greeting != "" && sameLanguage(a.Language, lang) {
+		return ""
+	}
+	return d.welcome(ctx, x.widget.Widget, lang)
+}
+
+// voiceOf is the agent's voice with what the client overrides; nil: it overrides nothing.
+func voiceOf(a *agent.Agent, i *convai.Initiation) *agent.Voice {
+	if a == nil || i.Voice == "" && i.Speed == 0 {
+		return nil
+	}
+	v := a.Voice.Settings()
+	if i.Voice != "" {
+		v.Name = i.Voice
+	}
+	if i.Speed != 0 {
+		v.Speed = i.Speed
+	}
+	return v
+}
+
+// score records that the visitor likes or dislikes a response.
+func (d spoken) score(ctx context.Context, x *admitted, turn int64, score string) {
+	if err := d.Conversations.Score(ctx, x.address.CompanyID, x.address.ConversationID, turn, score); err != nil {
+		httpio.Logger(ctx, d.Log).WarnContext(ctx, "record how a response was found", "error", err)
+	}
+}
+
+// overall records how a visitor found a conversation, in the form that ElevenLabs' clients send it. They send no credential, and the
+// id alone is none: the conversation's token is demanded all the same.
+func (d spoken) overall(r *http.Request, t *talk) (any, error) {
+	if !strings.EqualFold(r.PathValue("id"), t.Conversation) {
+		return nil, carillon.Denied("The session token is for another conversation")
+	}
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	feedback, present, err := body.String("feedback", "feedback")
+	if err != nil {
+		return nil, err
+	}
+	rating := 0
+	switch {
+	case !present:
+		return chat(d).rated(r, t.session, body)
+	case feedback == "like":
+		rating = best
+	case feedback == "dislike":
+		rating = worst
+	default:
+		return nil, carillon.Invalid("feedback", "Must be like or dislike")
+	}
+	return nil, d.Conversations.Rate(r.Context(), t.Company, t.Conversation, rating, "")
+}
+
+const worst, best = 1, 5

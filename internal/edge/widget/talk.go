@@ -1,0 +1,145 @@
+package widget
+
+import (
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/base/httpio"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+)
+
+const (
+	maxQuery   = 500 // characters
+	maxResults = 20
+)
+
+// talk is a voice conversation whose token came with a request.
+type talk struct {
+	*session
+	conversation *chats.Conversation
+	widget       *found
+}
+
+// talk returns the conversation of a request. Errors: unauthorized, also an hour after its end; forbidden.
+func (d Deps) talk(r *http.Request) (*talk, error) {
+	s, err := d.claims(r, voiceAudience)
+	if err != nil {
+		return nil, err
+	}
+	httpio.SetCompany(r.Context(), s.Company)
+	c, err := d.Chats.Find(r.Context(), s.Company, s.Conversation)
+	switch {
+	case carillon.IsCode(err, carillon.NotFound):
+		return nil, carillon.NoAccess("The conversation is gone", "revoked")
+	case err != nil:
+		return nil, err
+	case over(c) && time.Since(c.StateAt) > keptAfter:
+		return nil, carillon.NoAccess("The session token is expired", "expired")
+	}
+	f, err := d.talkedIn(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	return &talk{s, c, f}, d.mayUse(r, f)
+}
+
+// results are those of a search.
+type results struct {
+	Results []result `json:"results"`
+}
+
+type result struct {
+	Title string  `json:"title"`
+	Text  string  `json:"text"`
+	URL   string  `json:"url"`
+	Score float64 `json:"score"`
+}
+
+// search searches what the agent knows.
+func (d spoken) search(r *http.Request, t *talk) (any, error) {
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := body.String("query", "query")
+	if err != nil {
+		return nil, err
+	}
+	limit := 5
+	if body.Find("limit").Present() {
+		if limit, err = whole(body, "limit", maxResults); err != nil {
+			return nil, err
+		}
+	}
+	switch text = conversation.Clean(text); {
+	case text == "":
+		return nil, carillon.Missing("query")
+	case utf8.RuneCountInString(text) > maxQuery:
+		return nil, carillon.Invalid("query", "At most 500 characters")
+	case limit == 0:
+		return nil, carillon.Invalid("limit", "Must be a whole number from 1 to 20")
+	}
+	all := results{Results: []result{}}
+	a, err := d.agentOf(r.Context(), t.widget)
+	if err != nil || a == nil {
+		return all, err
+	}
+	hits, err := d.Search.Find(r.Context(), knowledge.Query{
+		CompanyID: t.Company, Knowledge: a.Knowledge, Text: text, Language: t.conversation.Language, Limit: limit,
+	})
+	for _, h := range hits {
+		all.Results = append(all.Results, result{h.Title, h.Excerpt, h.URL, h.Score})
+	}
+	return all, err
+}
+
+// handoff asks for a teammate. Who takes the conversation talks on the socket of the visitor: there is no other medium.
+func (d spoken) handoff(r *http.Request, t *talk) (any, error) {
+	x, err := chat(d).ask(r, t.session, t.widget)
+	return voiceState{x.State, x.Position}, err
+}
+
+// voiceState is where a conversation stands.
+type voiceState struct {
+	State    chats.State `json:"state"`
+	Position int         `json:"position,omitempty"` // in the queue, from 1
+}
+
+// endHandoff takes the wish for a teammate back, or the conversation from one.
+func (d spoken) endHandoff(r *http.Request, t *talk) (any, error) {
+	c, err := d.Conversations.CallOff(r.Context(), t.Company, t.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	return voiceState{State: c.State}, nil
+}
+
+// turnsView is a conversation with its turns.
+type turnsView struct {
+	ConversationID string      `json:"conversation_id"`
+	State          chats.State `json:"state"`
+	Turns          []turnView  `json:"turns"`
+}
+
+// turns are those that the visitor sees, the newest ones of many.
+func (d spoken) turns(r *http.Request, t *talk) (any, error) {
+	switch id := strings.ToLower(r.URL.Query().Get("conversation_id")); id {
+	case t.Conversation:
+	case "":
+		return nil, carillon.Missing("conversation_id")
+	default:
+		return nil, carillon.Denied("The session token is for another conversation")
+	}
+	turns, err := chat(d).history(r.Context(), t.conversation)
+	return turnsView{t.Conversation, t.conversation.State, turns}, err
+}
+
+// rate records how the visitor found the conversation.
+func (d spoken) rate(r *http.Request, t *talk) (any, error) {
+	return chat(d).rate(r, t.session, t.widget)
+}

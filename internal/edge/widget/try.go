@@ -1,0 +1,70 @@
+package widget
+
+import (
+	"bytes"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/http"
+
+	"golang.org/x/text/language"
+
+	"carillon/internal/base/httpio"
+)
+
+//go:embed try.html
+var tryHTML string
+
+//nolint:gochecknoglobals // read only
+var tryPage = template.Must(template.New("try").Parse(tryHTML))
+
+// TryRoute returns the route of a page that holds nothing but the widget that its address names, so that a company can try one
+// before it stands on its own pages.
+func TryRoute(d Deps) httpio.Route {
+	return httpio.Route{Pattern: "GET /try", Access: "none", Handle: d.try}
+}
+
+// tryText are the words of the page in one language.
+type tryText struct{ Code, Title, Text string }
+
+func tryTexts() []tryText {
+	return []tryText{
+		{"en", "Your widget on an empty page", "Its button is in the corner. The page stands for one of yours: what is said here is a real conversation."},
+		{"es", "Su widget en una página vacía", "Su botón está en la esquina. La página está en lugar de una suya: lo que se diga aquí es una conversación de verdad."},
+		{"pt", "Seu widget em uma página vazia", "O botão está no canto. A página faz o papel de uma das suas: o que for dito aqui é uma conversa de verdade."},
+	}
+}
+
+func (d Deps) try(w http.ResponseWriter, r *http.Request) error {
+	_, pages := d.Addresses()
+	texts := tryTexts()
+	tags := make([]language.Tag, len(texts))
+	for i, t := range texts {
+		tags[i] = language.Make(t.Code)
+	}
+	_, i := language.MatchStrings(language.NewMatcher(tags), r.Header.Get("Accept-Language"))
+	nonce := rand.Text()
+	var b bytes.Buffer
+	if err := tryPage.Execute(&b, struct {
+		tryText
+		Nonce, Pages string
+	}{texts[i], nonce, pages}); err != nil {
+		return fmt.Errorf("write the page to try a widget on: %w", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", customerPolicy(nonce, originOf(pages)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "strict-origin-when-cross-origin")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Vary", "Accept-Language")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// customerPolicy is what docs/reference/widgets.md recommends to sites with a policy, for a page with scripts and styles of its own.
+func customerPolicy(nonce, origin string) string {
+	return "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "' " + origin + "; connect-src " + origin +
+		"; frame-src " + origin + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}

@@ -1,0 +1,136 @@
+package widget
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/voice"
+)
+
+// Voices holds talks; *voice.Sessions is one.
+type Voices interface {
+	Open(ctx context.Context, s voice.Start) (*voice.Session, error)
+}
+
+// spoken serves the routes of voice widgets: those that take an access key, and those that take a conversation's token.
+type spoken struct{ Deps }
+
+const (
+	voiceChannel = "web_voice"
+	voicePath    = prefix + "/voice-widget"
+)
+
+func (d spoken) routes() []httpio.Route {
+	const key = "key:" + string(auth.WidgetUse)
+	anyone := httpio.CORS{AnyOrigin: true, Methods: []string{http.MethodGet, http.MethodPost}}
+	talk := func(pattern string, handle func(r *http.Request, t *talk) (any, error)) httpio.Route {
+		return httpio.Route{
+			Pattern: pattern, Access: "voice", CORS: anyone, MaxBody: chatBody,
+			Handle: httpio.Value(func(r *http.Request) (any, error) {
+				t, err := d.talk(r)
+				if err != nil {
+					return nil, err
+				}
+				if err := mayCall(d.Deps, r, t.widget.company, t.Contact, true); err != nil {
+					return nil, err
+				}
+				return handle(r, t)
+			}),
+		}
+	}
+	return []httpio.Route{
+		{Pattern: "GET " + voicePath, Access: key, CORS: anyone, Handle: httpio.Value(d.configuration)},
+		{Pattern: "GET " + voicePath + "/signed-url", Access: key, CORS: anyone, Handle: httpio.Value(d.signedURL)},
+		talk("POST "+voicePath+"/search", d.search), talk("POST "+voicePath+"/handoff", d.handoff), talk("POST "+voicePath+"/handoff/end", d.endHandoff),
+		talk("GET "+voicePath+"/chat-by-conversation", d.turns), talk("POST "+voicePath+"/feedback", d.rate),
+		talk("POST /v1/convai/conversations/{id}/feedback", d.overall),
+		{Pattern: "GET " + socketPath, Access: "voice", Stream: true, Handle: d.socket},
+	}
+}
+
+// configuration is what the embed script and the page show.
+func (d spoken) configuration(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	if err := checkID("id_widget", q.Get("id_widget")); err != nil {
+		return nil, err
+	}
+	f, _, err := d.keyed(r, "voice", "id_widget")
+	if err != nil {
+		return nil, err
+	}
+	return d.voiceData(r.Context(), f, q.Get("language"))
+}
+
+// signedURL gives out the address of a socket: for the conversation whose token comes with the request, else for the visitor's.
+func (d spoken) signedURL(r *http.Request) (any, error) {
+	f, p, err := d.keyed(r, "voice", "id_widget")
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.conversation(r, f)
+	if err != nil {
+		return nil, err
+	}
+	s := signing{conversation: c, keyID: p.KeyID, origin: r.Header.Get("Origin")}
+	a, err := d.agentOf(r.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	if atElevenLabs(a) {
+		return d.signAtElevenLabs(r.Context(), a, s)
+	}
+	return d.sign(r.Context(), s)
+}
+
+// conversation is the one that a signed address is for.
+func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, error) {
+	if r.URL.Query().Has("access_key") && r.Header.Get("Authorization") != "" {
+		t, err := d.talk(r)
+		switch {
+		case err != nil:
+			return nil, err
+		case t.Widget != f.ID:
+			return nil, carillon.Denied("The conversation is another widget's")
+		case over(t.conversation):
+			return nil, carillon.InConflict("The conversation has ended")
+		}
+		return t.conversation, nil
+	}
+	start, visitor, err := d.visit(r, f)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Limits.Allow(r.Context(), "visitor/"+f.company.ID+"/"+visitor, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+		return nil, err
+	}
+	c, _, err := d.Conversations.Open(r.Context(), start)
+	return c, err
+}
+
+// visit is what a visitor begins a conversation with.
+func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visitor string, err error) {
+	q := r.URL.Query()
+	visitor = strings.ToLower(q.Get("customer_id"))
+	if visitor == "" {
+		visitor = carillon.NewID(time.Now())
+	} else if err := checkID("customer_id", visitor); err != nil {
+		return start, "", err
+	}
+	lang := canonical(q.Get("language"), f.Language)
+	contact, err := f.contact(visitor, lang, q.Get("identity"))
+	return conversation.Start{
+		Channel: voiceChannel, AgentID: f.Agent, Language: lang, Page: webAddress(clip(q.Get("page"), maxPageLength)), Anew: true, Contact: contact,
+	}, visitor, err
+}
+
+// over reports whether a conversation is closed for its contact.
+func over(c *chats.Conversation) bool {
+	return c.State == chats.Resolved || c.State == chats.WrapUp || c.State == chats.Abandoned
+}

@@ -1,0 +1,130 @@
+package widget
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"carillon/internal/agent"
+	"carillon/internal/voice/convai"
+)
+
+// VoiceData is the configuration of a voice widget as its page gets it.
+type VoiceData struct {
+	WidgetID     string            `json:"widget_id"`
+	Name         string            `json:"name"`
+	Colors       Colors            `json:"colors"`
+	Position     string            `json:"position"`
+	Animation    string            `json:"animation"`
+	Language     string            `json:"language"`
+	Languages    []string          `json:"languages"`
+	Agent        AgentData         `json:"agent"`
+	Welcome      string            `json:"welcome"`
+	Texts        map[string]string `json:"texts"`
+	TextInput    bool              `json:"text_input"`
+	Transcript   bool              `json:"transcript"`
+	Terms        string            `json:"terms,omitempty"`
+	Speech       bool              `json:"speech"`  // somebody speaks
+	Hearing      bool              `json:"hearing"` // what visitors say is understood
+	TalkToPerson bool              `json:"talk_to_person"`
+}
+
+// Colors are those of a voice widget, as #rrggbb.
+type Colors struct {
+	Primary    string `json:"primary"`
+	OnPrimary  string `json:"on_primary"` // of what is drawn on it
+	Background string `json:"background"`
+	Text       string `json:"text"`
+}
+
+const (
+	defaultPrimary  = "#2f5bd7"
+	defaultPosition = "bottom-right"
+	background      = "#ffffff"
+	dark            = "#1d1c1a"
+	onBright        = "#15130f"
+	onDark          = "#ffffff"
+)
+
+// voiceData returns the configuration in a language (BCP 47; "": the widget's own).
+func (d Deps) voiceData(ctx context.Context, w *found, lang string) (*VoiceData, error) {
+	lang = canonical(lang, w.Language)
+	a, err := d.agentOf(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	primary := cmp.Or(w.Appearance.PrimaryColor, defaultPrimary)
+	x := &VoiceData{
+		WidgetID: w.ID, Name: w.Name, Colors: Colors{primary, onColor(primary), background, dark},
+		Position: cmp.Or(w.Appearance.Position, defaultPosition), Animation: w.Appearance.Animation,
+		Language: lang, Languages: w.languages(), Welcome: d.welcome(ctx, w.Widget, lang), Texts: w.texts(lang),
+		TextInput: yes(w.TextInput), Transcript: yes(w.Transcript), Terms: w.Terms, TalkToPerson: yes(w.TalkToPerson),
+	}
+	if a != nil {
+		x.Agent.Name = a.Name
+	}
+	x.Speech, x.Hearing = d.Speaks(a)
+	return x, nil
+}
+
+// agentOf is the agent that answers in a widget; nil: none does.
+func (d Deps) agentOf(ctx context.Context, w *found) (*agent.Agent, error) {
+	if w.Agent == "" {
+		return nil, nil
+	}
+	x, owner, err := d.Resources.Find(ctx, agent.Kind(), w.Agent)
+	if a, ok := x.(*agent.Agent); ok && owner == w.company.ID {
+		return a, nil
+	}
+	return nil, err
+}
+
+// languages are those that the widget was written in, its own first.
+func (w *Widget) languages() []string {
+	all := slices.DeleteFunc(slices.Sorted(maps.Keys(w.Translations)), func(l string) bool { return l == w.Language })
+	return append([]string{w.Language}, all...)
+}
+
+// overrides is what a client may override.
+func (w *Widget) overrides() []string {
+	if w.Overrides == nil {
+		return []string{convai.OverrideLanguage, convai.OverrideTextOnly}
+	}
+	return w.Overrides
+}
+
+// yes is a switch that is on unless it is turned off.
+func yes(b *bool) bool { return b == nil || *b }
+
+// onColor is the colour that can be read best on a colour (WCAG 2.2).
+func onColor(on string) string {
+	if contrast(on, onBright) > contrast(on, onDark) {
+		return onBright
+	}
+	return onDark
+}
+
+// contrast is the ratio between two colours, from 1 to 21.
+func contrast(a, b string) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// luminance is that of #rrggbb, from 0 to 1.
+func luminance(color string) float64 {
+	sum := 0.0
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		n, _ := strconv.ParseUint(color[1+2*i:3+2*i], 16, 8) // its form is checked
+		v := float64(n) / 255
+		if v <= 0.04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		sum += weight * v
+	}
+	return sum
+}

@@ -1,0 +1,293 @@
+package hook
+
+import (
+	"context"
+	"hash/fnv"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/egress"
+	"carillon/internal/store"
+	"carillon/internal/store/hooks"
+)
+
+// Options of a Deliverer.
+type Options struct {
+	Client *egress.Client
+	// Owns reports whether this node serves a shard, of carillon.Shards; each endpoint belongs to one.
+	Owns func(shard int) bool
+	// Alert is called when the owners of an endpoint should learn that it fails.
+	Alert     func(ctx context.Context, a Alert)
+	Attempted func(ok bool, took time.Duration) // nil: nobody counts
+	Suspended func(ctx context.Context, companyID string) (bool, error)
+	Busy      func() bool      // whether there are too few processors for what the node does; nil: never. One at a time calls it
+	Now       func() time.Time // nil: time.Now
+	Log       *slog.Logger
+}
+
+// Alert says that an endpoint fails.
+type Alert struct {
+	CompanyID string
+	URL       string
+	Since     time.Time
+	Disabled  time.Time // when it is or will be disabled
+	Ended     bool      // it is disabled
+	Gone      bool      // because it responded 410
+	Last      string    // why the last attempt failed
+}
+
+// Deliverer sends events to endpoints.
+type Deliverer struct {
+	store *store.Store
+	o     Options
+	wake  chan struct{}
+	pace  *pace
+
+	mu      sync.Mutex
+	lanes   map[hooks.Key]*lane
+	serving int             // of them
+	woken   map[string]bool // companies, since they were looked at
+	serve   sync.WaitGroup
+}
+
+const (
+	passEvery = time.Second // after which every endpoint is looked at: another node's events, and deliveries that are due, are seen then
+	passCalm  = 20 * time.Millisecond
+	passBusy  = 250 * time.Millisecond // while events give way
+	lanesMost = 1000                   // endpoints that a node serves at once
+	lanesKept = 10 * time.Minute
+
+	sweepEvery = 10 * time.Minute
+	sweepMost  = 500                // rows at once
+	keepFailed = 8 * 24 * time.Hour // a day longer than events are kept
+)
+
+// NewDeliverer builds a deliverer.
+func NewDeliverer(s *store.Store, o Options) *Deliverer {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Attempted == nil {
+		o.Attempted = func(bool, time.Duration) {}
+	}
+	if o.Busy == nil {
+		o.Busy = func() bool { return false }
+	}
+	return &Deliverer{store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[hooks.Key]*lane{}, woken: map[string]bool{}}
+}
+
+// Wake has the endpoints of companies be looked at now: there may be new events.
+func (d *Deliverer) Wake(companies ...string) {
+	d.mu.Lock()
+	for _, id := range companies {
+		d.woken[id] = true
+	}
+	d.mu.Unlock()
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// takeWoken returns the companies that were woken since the last call.
+func (d *Deliverer) takeWoken() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := slices.Collect(maps.Keys(d.woken))
+	clear(d.woken)
+	return all
+}
+
+// Run serves the endpoints of this node until ctx ends; requests under way are finished.
+func (d *Deliverer) Run(ctx context.Context) error {
+	defer d.serve.Wait()
+	failing, sweep := false, d.o.Now()
+	var passed time.Time
+	for ctx.Err() == nil {
+		var err error
+		// To look at every endpoint takes milliseconds where there are a thousand, and events come all the time.
+		if woken := d.takeWoken(); time.Since(passed) >= passEvery {
+			err = d.Pass(ctx)
+			passed = time.Now() // a slow one is not repeated without a pause
+		} else if len(woken) > 0 {
+			err = d.passOf(ctx, woken)
+		}
+		if err != nil && ctx.Err() == nil && !failing {
+			d.o.Log.WarnContext(ctx, "look for events to deliver", "error", err)
+		}
+		failing = err != nil
+		if now := d.o.Now(); !now.Before(sweep) && d.o.Owns(0) {
+			sweep = now.Add(sweepEvery)
+			d.sweep(ctx, now)
+		}
+		wait(ctx, passEvery-time.Since(passed), d.wake)
+		calm := passCalm
+		if d.pace.perSecond() < paceFirst() {
+			calm = passBusy
+		}
+		wait(ctx, calm, nil) // what is committed together is looked at together
+	}
+	return nil
+}
+
+// sweep deletes what is left of endpoints that were deleted, and deliveries that were given up long ago.
+func (d *Deliverer) sweep(ctx context.Context, now time.Time) {
+	for more, err := true, error(nil); more && ctx.Err() == nil; wait(ctx, passCalm, nil) {
+		if more, err = d.store.Hooks().Sweep(ctx, now.Add(-keepFailed), sweepMost); err != nil {
+			d.o.Log.WarnContext(ctx, "delete old deliveries", "error", err)
+			return
+		}
+	}
+}
+
+func wait(ctx context.Context, most time.Duration, wake <-chan struct{}) {
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	case <-wake:
+	}
+}
+
+// Pass has every endpoint of this node that has something to do be served, each by a goroutine of its own.
+func (d *Deliverer) Pass(ctx context.Context) error {
+	due, err := d.store.Hooks().Due(ctx, d.o.Now())
+	if err != nil {
+		return err
+	}
+	d.forget()
+	d.beginAll(ctx, due)
+	return nil
+}
+
+// passOf is Pass for the endpoints of some companies.
+func (d *Deliverer) passOf(ctx context.Context, companies []string) error {
+	due, err := d.store.Hooks().DueOf(ctx, companies, d.o.Now())
+	if err != nil {
+		return err
+	}
+	d.beginAll(ctx, due)
+	return nil
+}
+
+// beginAll serves those of some endpoints that are this node's.
+func (d *Deliverer) beginAll(ctx context.Context, due []hooks.Key) {
+	for _, k := range due {
+		if d.o.Owns(shardOf(k)) {
+			d.begin(ctx, k)
+		}
+	}
+}
+
+// Wait returns when no endpoint is being served.
+func (d *Deliverer) Wait() { d.serve.Wait() }
+
+func shardOf(k hooks.Key) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(k.CompanyID + k.WebhookID)) // never fails
+	return int(h.Sum32() % carillon.Shards)
+}
+
+// begin serves an endpoint unless it is being served.
+func (d *Deliverer) begin(ctx context.Context, k hooks.Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := d.lanes[k]
+	if l == nil {
+		l = &lane{d: d, key: k}
+		d.lanes[k] = l
+	}
+	if l.serving {
+		l.again = true // what is new may have come after its last look
+		return
+	}
+	if d.serving >= lanesMost {
+		return
+	}
+	l.serving, d.serving = true, d.serving+1
+	d.serve.Go(func() {
+		for more := true; more; more = d.ended(l, ctx.Err() == nil) {
+			if err := l.run(ctx); err != nil && ctx.Err() == nil {
+				d.o.Log.WarnContext(ctx, "deliver events", "webhook_id", k.WebhookID, "error", err)
+				wait(ctx, passEvery, nil)
+			}
+		}
+	})
+}
+
+// ended records that a lane found nothing more to do, and reports whether it is to look again, which it is not at the end.
+func (d *Deliverer) ended(l *lane, may bool) (again bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	again, l.again = l.again && may, false
+	if !again {
+		l.serving, l.served, d.serving = false, d.o.Now(), d.serving-1
+	}
+	return again
+}
+
+// forget drops the lanes that had nothing to do for a while.
+func (d *Deliverer) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before := d.o.Now().Add(-lanesKept)
+	maps.DeleteFunc(d.lanes, func(_ hooks.Key, l *lane) bool { return !l.serving && l.served.Before(before) })
+}
+
+// Serving returns how many endpoints are being served.
+func (d *Deliverer) Serving() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.serving
+}
+
+// mayRead is how many events a lane may read for its next round: what is read and not sent is read again.
+func (d *Deliverer) mayRead() int {
+	return min(roundMost, max(width, int(d.pace.perSecond()*roundLong.Seconds())/max(1, d.Serving())))
+}
+
+// Rate returns how many events a second this node sends at most now: fewer while it is busy.
+func (d *Deliverer) Rate() float64 { return d.pace.perSecond() }
+
+// Find returns an endpoint of a company. Errors: not_found.
+func (d *Deliverer) Find(ctx context.Context, companyID, id string) (*Webhook, error) {
+	x, err := d.store.Resource(ctx, companyID, Kind(), id)
+	if err != nil {
+		return nil, err
+	}
+	return x.(*Webhook), nil //nolint:forcetypeassert // the kind makes no other
+}
+
+// listed returns an endpoint from the cache; nil: there is none.
+func (d *Deliverer) listed(ctx context.Context, k hooks.Key) (*Webhook, error) {
+	all, err := d.store.Listed(ctx, k.CompanyID, Kind())
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range all {
+		if w, ok := x.(*Webhook); ok && w.ID == k.WebhookID {
+			return w, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
+// Test sends an endpoint an event of a type that never happened, and returns the attempt. Errors: not_found, validation_failed.
+func (d *Deliverer) Test(ctx context.Context, companyID, id, kind string) (*hooks.Attempt, error) {
+	w, err := d.Find(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	b, err := Sample(companyID, kind, d.o.Now())
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx) // what was sent is in the log, whoever waits for it
+	a, _ := d.send(ctx, companyID, w, b, "test", 1)
+	return &a, d.store.Hooks().Log(ctx, &a)
+}

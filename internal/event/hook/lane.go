@@ -1,0 +1,354 @@
+package hook
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"carillon/internal/store/db"
+	"carillon/internal/store/hooks"
+)
+
+const (
+	roundMost   = 100             // events of one round
+	retriesMost = 50              // deliveries that are tried again in one round
+	width       = 8               // requests at once
+	roundLong   = 2 * time.Second // after which a round sends no more: what it sent is not stored before its end
+	waitingMost = 10_000
+	loggedMost  = 20  // attempts that succeeded, logged each second
+	trimEvery   = 200 // logged attempts, on average
+)
+
+// lane serves one endpoint.
+type lane struct {
+	d       *Deliverer
+	key     hooks.Key
+	serving bool      // guarded by the deliverer
+	again   bool      // there was something to do while it was served; guarded by the deliverer
+	served  time.Time // when it was last; guarded by the deliverer
+	second  int64     // of the last attempt that was logged though it succeeded
+	logged  int       // in that second
+}
+
+// run serves the endpoint until there is nothing to do for it.
+func (l *lane) run(ctx context.Context) error {
+	for ctx.Err() == nil && l.owned() {
+		more, err := l.round(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// owned reports whether this node still serves the endpoint: once another one does, it sends the same events.
+func (l *lane) owned() bool { return l.d.o.Owns(shardOf(l.key)) }
+
+// job is one delivery of a round.
+type job struct {
+	hooks.Delivery
+	fresh   bool // it has no row yet
+	wanted  bool
+	ended   bool // it was delivered, or has a row
+	outcome outcome
+	after   chan struct{} // closed when the job before it of the same subject has ended; nil: none
+	done    chan struct{}
+}
+
+// round delivers some events, and reports whether there may be more to do now.
+func (l *lane) round(ctx context.Context) (more bool, err error) {
+	s := l.d.store.Hooks()
+	w, err := l.d.listed(ctx, l.key)
+	if err != nil || w == nil || w.Paused {
+		return false, err
+	}
+	if suspended, err := l.d.o.Suspended(ctx, l.key.CompanyID); err != nil || suspended {
+		return false, err
+	}
+	now := l.d.o.Now()
+	e, err := s.Endpoint(ctx, l.key)
+	if err != nil || e == nil || stopped(e, now) {
+		return false, err
+	}
+	down, since := e.Failures >= downAfter, e.FailingSince
+	jobs, cursors, err := l.read(ctx, w, now, down)
+	if err != nil {
+		return false, err
+	}
+	if len(jobs) == 0 {
+		if !e.WakeAt.IsZero() && !e.WakeAt.After(now) {
+			err = s.Save(ctx, &hooks.Round{Endpoint: e, Since: since, Ordered: w.Ordered}) // the row that woke it is gone
+		}
+		return false, err
+	}
+	r := l.deliver(ctx, w, e, jobs)
+	r.Since, r.Ordered = since, w.Ordered
+	r.sort(cursors, l.d.o.Now())
+	if e.Failures >= downAfter {
+		r.Probe = e.PauseUntil
+	}
+	if err := l.save(ctx, &r.Round); err != nil {
+		return false, err
+	}
+	l.alert(ctx, w, e, r.last)
+	l.trim(ctx, len(r.Attempts))
+	return !stopped(e, l.d.o.Now()), nil
+}
+
+const (
+	saveWait    = 100 * time.Millisecond // after the first failure; twice as long each time
+	maxSaveWait = 5 * time.Second
+)
+
+// save stores a round whose events have been sent: one that is not stored is sent again. While the database is away it is tried again, as
+// long as the endpoint is this node's, and what cannot be stored with its log is stored without.
+func (l *lane) save(ctx context.Context, r *hooks.Round) error {
+	for wait := saveWait; ; wait = min(2*wait, maxSaveWait) {
+		err := l.d.store.Hooks().Save(context.WithoutCancel(ctx), r)
+		switch {
+		case err == nil:
+			return nil
+		case db.Transient(err):
+			select {
+			case <-ctx.Done():
+				return err
+			case <-time.After(wait):
+			}
+			if !l.owned() {
+				return err
+			}
+		case len(r.Attempts) > 0:
+			l.d.o.Log.ErrorContext(ctx, "log attempts of deliveries", "webhook_id", l.key.WebhookID, "error", err)
+			r.Attempts = nil
+		default:
+			return err
+		}
+	}
+}
+
+// read returns what the next round delivers: what is due again, and events behind the cursors. Of an endpoint that is down it is one.
+func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (jobs []*job, cursors []hooks.Cursor, err error) {
+	s := l.d.store.Hooks()
+	until, most := now, retriesMost
+	if down {
+		until, most = now.AddDate(1, 0, 0), 1
+	}
+	again, err := s.Retries(ctx, l.key, until, w.Ordered, most)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range again {
+		jobs = append(jobs, &job{Delivery: again[i], wanted: true})
+	}
+	if down && len(jobs) > 0 || len(jobs) == retriesMost {
+		return jobs, nil, nil
+	}
+	if waiting, _, err := s.Counts(ctx, l.key); err != nil || waiting > waitingMost {
+		return jobs, nil, err
+	}
+	if cursors, err = s.Cursors(ctx, l.key); err != nil {
+		return nil, nil, err
+	}
+	fresh, most := 0, l.d.mayRead()
+	for _, c := range cursors {
+		if fresh >= most {
+			break
+		}
+		events, err := l.d.store.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, most)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range events {
+			x := &job{Delivery: hooks.Delivery{Event: events[i]}, fresh: true, wanted: w.wants(&events[i])}
+			jobs = append(jobs, x)
+			fresh++
+			if down && x.wanted { // one request is enough
+				return jobs, cursors, nil
+			}
+		}
+	}
+	return jobs, cursors, l.block(ctx, w, jobs)
+}
+
+// block leaves for later the new events of subjects of which a delivery waits, where the endpoint wants an order.
+func (l *lane) block(ctx context.Context, w *Webhook, jobs []*job) error {
+	if !w.Ordered {
+		return nil
+	}
+	var subjects []string
+	for _, x := range jobs {
+		if x.fresh && x.wanted && !slices.Contains(subjects, x.Subject) {
+			subjects = append(subjects, x.Subject)
+		}
+	}
+	if len(subjects) == 0 {
+		return nil
+	}
+	blocked, err := l.d.store.Hooks().Blocked(ctx, l.key, subjects)
+	for _, x := range jobs {
+		if x.fresh && blocked[x.Subject] {
+			x.State, x.NextAt = hooks.Waiting, l.d.o.Now()
+		}
+	}
+	return err
+}
+
+// result is a round and its jobs.
+type result struct {
+	hooks.Round
+	jobs []*job
+	last string // why an attempt failed
+}
+
+// deliver sends what the jobs say, some at once, until the endpoint wants or can take no more.
+func (l *lane) deliver(ctx context.Context, w *Webhook, e *hooks.Endpoint, jobs []*job) *result {
+	r := &result{Round: hooks.Round{Endpoint: e}, jobs: jobs}
+	var mu sync.Mutex // guards r and e
+	var all sync.WaitGroup
+	slots := make(chan struct{}, width)
+	began, sent := time.Now(), 0
+	last := map[string]*job{}
+	for _, x := range jobs {
+		if !x.wanted || x.State == hooks.Waiting && x.fresh {
+			continue
+		}
+		x.done = make(chan struct{})
+		if before := last[x.Subject]; before != nil && w.Ordered {
+			x.after = before.done
+		}
+		last[x.Subject] = x
+		slots <- struct{}{}
+		end := sent > 0 && time.Since(began) > roundLong || l.d.pace.wait(ctx) != nil
+		mu.Lock()
+		end = end || stopped(e, l.d.o.Now()) || !l.owned()
+		mu.Unlock()
+		if end {
+			<-slots
+			close(x.done)
+			break
+		}
+		sent++
+		before := x.after
+		all.Go(func() {
+			defer func() { close(x.done); <-slots }()
+			if before != nil {
+				<-before
+			}
+			l.try(ctx, w, x, r, &mu)
+		})
+	}
+	all.Wait()
+	return r
+}
+
+// try sends one event and records what came of it.
+func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.Mutex) {
+	mu.Lock()
+	blocked := w.Ordered && slices.ContainsFunc(r.jobs, func(b *job) bool {
+		return b != x && b.ended && !b.outcome.ok && b.Subject == x.Subject && b.Topic == x.Topic && b.Seq < x.Seq
+	})
+	if x.Gone || blocked {
+		x.ended = true
+		x.outcome.ok = x.Gone // there is nothing left to send
+		x.State, x.NextAt = hooks.Waiting, l.d.o.Now()
+	}
+	over := x.ended
+	mu.Unlock()
+	if over {
+		return
+	}
+	b, err := BodyOf(&x.Event)
+	if err != nil {
+		l.d.o.Log.ErrorContext(ctx, "read an event", "topic", x.Topic, "error", err)
+		mu.Lock()
+		x.ended, x.outcome.ok = true, true
+		mu.Unlock()
+		return
+	}
+	// A request that has begun is finished: half of one may have been acted on.
+	a, o := l.d.send(context.WithoutCancel(ctx), l.key.CompanyID, w, b, x.Subject, x.Attempt+1)
+	now := l.d.o.Now()
+	mu.Lock()
+	defer mu.Unlock()
+	down := r.Endpoint.Failures >= downAfter
+	r.Recovered = record(r.Endpoint, o, now) || r.Recovered
+	x.ended, x.outcome = true, o
+	if !o.ok {
+		r.last = a.Error
+		failed(&x.Delivery, now, !down)
+		if x.NextAt.Before(r.Endpoint.PauseUntil) && x.State == hooks.Waiting {
+			x.NextAt = r.Endpoint.PauseUntil
+		}
+	}
+	if !o.ok || l.mayLog(now) {
+		r.Attempts = append(r.Attempts, a)
+	}
+}
+
+// sort divides the jobs into what is delivered and what is kept, and moves the cursors behind the last of each topic that was reached:
+// what was not comes again.
+func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
+	for _, c := range cursors {
+		end := c.Seq
+		for _, x := range r.jobs {
+			if !x.fresh || x.Topic != c.Topic {
+				continue
+			}
+			if x.wanted && !x.ended {
+				if x.State != hooks.Waiting {
+					break
+				}
+				x.ended, x.NextAt = true, now // behind another of its subject
+			}
+			end = x.Seq
+		}
+		if end > c.Seq {
+			r.Cursors = append(r.Cursors, hooks.Cursor{Topic: c.Topic, Seq: end})
+		}
+	}
+	for _, x := range r.jobs {
+		switch {
+		case !x.wanted || !x.ended:
+		case !x.outcome.ok:
+			r.Kept = append(r.Kept, x.Delivery)
+		case !x.fresh:
+			r.Delivered = append(r.Delivered, x.Delivery)
+		}
+	}
+}
+
+// mayLog reports whether an attempt that succeeded is logged: a busy endpoint's are only sampled.
+func (l *lane) mayLog(now time.Time) bool {
+	if s := now.Unix(); s != l.second {
+		l.second, l.logged = s, 0
+	}
+	l.logged++
+	return l.logged <= loggedMost
+}
+
+// trim deletes old attempts now and then: whoever logs more does so more often.
+func (l *lane) trim(ctx context.Context, logged int) {
+	if rand.IntN(trimEvery) >= logged { //nolint:gosec // no secret
+		return
+	}
+	if _, err := l.d.store.Hooks().Trim(ctx, l.key, 10*trimEvery); err != nil && ctx.Err() == nil {
+		l.d.o.Log.WarnContext(ctx, "delete old attempts", "webhook_id", l.key.WebhookID, "error", err)
+	}
+}
+
+func (l *lane) alert(ctx context.Context, w *Webhook, e *hooks.Endpoint, last string) {
+	if !alertDue(e, l.d.o.Now()) {
+		return
+	}
+	// Saved before it is sent: one e-mail too few is better than one in each round.
+	if err := l.d.store.Hooks().Save(ctx, &hooks.Round{Endpoint: e, Since: e.FailingSince, Ordered: w.Ordered, Probe: e.PauseUntil}); err != nil {
+		l.d.o.Log.WarnContext(ctx, "save endpoint", "webhook_id", w.ID, "error", err)
+		return
+	}
+	l.d.o.Log.WarnContext(ctx, "an endpoint of events fails", "company_id", l.key.CompanyID, "webhook_id", w.ID, "since", e.FailingSince, "disabled", e.DisabledWhy, "reason", last)
+	l.d.o.Alert(ctx, Alert{
+		CompanyID: l.key.CompanyID, URL: w.URL, Since: e.FailingSince, Disabled: e.FailingSince.Add(disableAfter), Ended: !e.DisabledAt.IsZero(), Gone: e.DisabledWhy == "gone", Last: last,
+	})
+}

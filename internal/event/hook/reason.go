@@ -1,0 +1,72 @@
+package hook
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/base/egress"
+)
+
+// certificateNames is how many of a certificate's names are quoted.
+const certificateNames = 3
+
+// reason says why there was no good response, without the address, whose query may hold a secret.
+func reason(err error) string {
+	if denied, ok := errors.AsType[*egress.DeniedError](err); ok {
+		return "Its address may not be reached: " + denied.Reason + "; --media-allow-private names networks that may be"
+	}
+	text := certificate(err)
+	switch {
+	case text != "":
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"): // net/http has no type for it
+		text = "it speaks HTTP on this port, not HTTPS: give another port, or turn encryption on there"
+	case errors.Is(err, io.EOF):
+		text = "it closed the connection without a response"
+	default:
+		text = strings.TrimPrefix(err.Error(), "send request: ")
+	}
+	// It may quote what the other side sent, of any length and in any bytes, such as the names in its certificate.
+	text = shorten([]byte(text), keptReason)
+	if text == "" {
+		return "No response"
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// certificate says what is wrong with the certificate that an endpoint showed; "": nothing, or something rare.
+func certificate(err error) string {
+	if x, ok := errors.AsType[x509.CertificateInvalidError](err); ok && x.Reason == x509.Expired && x.Cert != nil {
+		if time.Now().Before(x.Cert.NotBefore) {
+			return "its certificate is valid only from " + carillon.FormatTime(x.Cert.NotBefore) + " on: correct the clock, or use another certificate"
+		}
+		return "its certificate expired at " + carillon.FormatTime(x.Cert.NotAfter) + ": renew it"
+	}
+	if x, ok := errors.AsType[x509.HostnameError](err); ok {
+		names := slices.Clone(x.Certificate.DNSNames)
+		for _, ip := range x.Certificate.IPAddresses {
+			names = append(names, ip.String())
+		}
+		if len(names) == 0 {
+			return "its certificate is not for " + x.Host + ": use one that names this host"
+		}
+		return "its certificate is not for " + x.Host + ", but for " + strings.Join(names[:min(len(names), certificateNames)], ", ") + ": use one that names this host"
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); !ok {
+		return ""
+	}
+	if x, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && len(x.UnverifiedCertificates) > 0 &&
+		bytes.Equal(x.UnverifiedCertificates[0].RawIssuer, x.UnverifiedCertificates[0].RawSubject) {
+		return "its certificate is self-signed: use one of an authority that this machine trusts"
+	}
+	return "its certificate is not of an authority that this machine trusts: use one of such an authority, and send the whole chain"
+}

@@ -1,0 +1,282 @@
+package bulk
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/content"
+	"carillon/internal/store/bulk"
+)
+
+// Edit is a change of a job's settings; what is nil stays.
+type Edit struct {
+	Version int // that was seen
+	Number  *int
+	Fields  map[string]int
+	Values  map[string]Value
+
+	Template, Language, Sender, Campaign, Type, Event, At, Timezone *string
+}
+
+// editable are the states in which settings may be changed. What was checked is checked again then.
+//
+//nolint:gochecknoglobals // a constant table
+var editable = []bulk.State{bulk.Draft, bulk.Checking, bulk.Checked}
+
+// Change changes a job's settings; it is a draft then. Errors: not_found, conflict, validation_failed.
+func (x *Jobs) Change(ctx context.Context, companyID, id string, e Edit) (*View, error) {
+	return x.change(ctx, companyID, id, func(v *View) error {
+		if !slices.Contains(editable, v.State) {
+			return carillon.InConflict("The job is being sent: its settings do not change any more")
+		}
+		if e.Version != v.Settings.Version {
+			return carillon.InConflict("Somebody else has changed the job meanwhile: load it again")
+		}
+		s := &v.Settings
+		s.Version++
+		for _, text := range []struct{ to, from *string }{
+			{&s.Template, e.Template},
+			{&s.Language, e.Language},
+			{&s.Sender, e.Sender},
+			{&s.Campaign, e.Campaign},
+			{&s.Type, e.Type},
+			{&s.Event, e.Event},
+			{&s.At, e.At},
+			{&s.Timezone, e.Timezone},
+		} {
+			if text.from != nil {
+				*text.to = *text.from
+			}
+		}
+		if err := s.remap(e); err != nil {
+			return err
+		}
+		if s.At != "" {
+			if _, err := s.due(); err != nil {
+				return err
+			}
+		}
+		if s.Template != "" && s.Sender != "" {
+			t, err := x.template(ctx, companyID, s)
+			if err != nil {
+				return err
+			}
+			if e.Values == nil {
+				s.mapValues(t)
+			}
+		}
+		v.State, v.Done, v.Result, v.Reason, v.Detail = bulk.Draft, 0, Result{}, "", ""
+		v.Owner, v.LeaseUntil = "", time.Time{}
+		return nil
+	})
+}
+
+// remap changes which columns are what.
+func (s *Settings) remap(e Edit) error {
+	last := len(s.Columns) - 1
+	if e.Number != nil {
+		if s.Number = *e.Number; s.Number < -1 || s.Number > last {
+			return carillon.Invalid("number", "Must be one of the columns")
+		}
+	}
+	if e.Fields != nil {
+		for field, i := range e.Fields {
+			if !slices.Contains(contactFields, field) || i < 0 || i > last {
+				return carillon.Invalid("fields."+carillon.Shorten(field), "Must be a field of contacts, and one of the columns")
+			}
+		}
+		s.Fields = e.Fields
+		s.nameColumns()
+	}
+	if e.Values != nil {
+		for key, v := range e.Values {
+			if v.Column != nil && (*v.Column < 0 || *v.Column > last) {
+				return carillon.Invalid("values."+carillon.Shorten(key), "Must be one of the columns")
+			}
+		}
+		s.Values = e.Values
+	}
+	return nil
+}
+
+// template finds the template of a job, which has to be approved. Errors: template_not_found, template_not_approved, validation_failed.
+func (x *Jobs) template(ctx context.Context, companyID string, s *Settings) (*carillon.Template, error) {
+	named, err := x.o.Store.SendersNamed(ctx, companyID, s.Sender)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(named, func(n *carillon.Sender) bool { return n.ID == s.Sender && n.Channel == carillon.Messaging })
+	if i < 0 {
+		return nil, carillon.Invalid("sender", "Must be a messaging sender of the company")
+	}
+	all, err := x.o.Store.Templates(ctx, named[i].UID)
+	if err != nil {
+		return nil, err
+	}
+	return content.FindTemplate(all, s.Template, s.Language)
+}
+
+// Check has a job's rows be checked. Errors: not_found, conflict, validation_failed with the first field that is missing.
+func (x *Jobs) Check(ctx context.Context, companyID, id string) (*View, error) {
+	return x.change(ctx, companyID, id, func(v *View) error {
+		if !slices.Contains(editable, v.State) {
+			return carillon.InConflict("The job is being sent already")
+		}
+		if v.Settings.Template == "" {
+			return carillon.Missing("template")
+		}
+		t, err := x.template(ctx, companyID, &v.Settings)
+		if err != nil {
+			return err
+		}
+		if err := v.Settings.check(t, content.Keys(t.Shape)); err != nil {
+			return err
+		}
+		v.State, v.Done, v.Result, v.Reason, v.Detail = bulk.Checking, 0, Result{}, "", ""
+		v.Owner, v.LeaseUntil = "", time.Time{}
+		return nil
+	})
+}
+
+// Send begins to send what was checked. recipients is how many the caller was shown; again says that it is sent although it may have been
+// sent before the database was restored. Errors: not_found, conflict, quota_exceeded, validation_failed for a time that is past.
+func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, again bool) (*View, error) {
+	q, err := x.Quota(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	return x.change(ctx, companyID, id, func(v *View) error {
+		switch {
+		case v.State == bulk.Sending:
+			return nil // a second click
+		case v.State != bulk.Checked:
+			return carillon.InConflict("The rows have to be checked before they are sent")
+		case !v.RestoredAt.IsZero() && !again:
+			return carillon.InConflict("The database was restored, and the job may have been sent since the backup was made: confirm with `again` that it is to be sent")
+		case v.Result.Good == 0:
+			return carillon.InConflict("No row can be sent")
+		case recipients != v.Result.Good:
+			return carillon.InConflict(fmt.Sprintf("The job has %d recipients, and %d were confirmed: load it again", v.Result.Good, recipients))
+		case q.Limit > 0 && v.Result.Good > q.Left():
+			return &carillon.Error{Code: carillon.QuotaExceeded, Message: "The recipients do not fit into today's quota", Details: carillon.Details{
+				{Key: "quota", Value: q.Limit},
+				{Key: "used", Value: q.Used},
+				{Key: "reset_time", Value: carillon.FormatTime(q.Reset)},
+				{Key: "reason", Value: fmt.Sprintf("%d recipients, of which %d can be sent today", v.Result.Good, q.Left())},
+			}}
+		}
+		due, err := v.Settings.due()
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		if !due.IsZero() && !due.After(now) {
+			return carillon.InvalidValue("datetime_sending", "The time has passed", v.Settings.At)
+		}
+		if _, err := x.template(ctx, companyID, &v.Settings); err != nil {
+			return err
+		}
+		v.State, v.Done, v.BegunAt, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = bulk.Sending, 0, now, "", "", time.Time{}, time.Time{}
+		return nil
+	})
+}
+
+// Pause has a job accept no more; what it has accepted is sent.
+func (x *Jobs) Pause(ctx context.Context, companyID, id string) (*View, error) {
+	return x.change(ctx, companyID, id, func(v *View) error {
+		if v.State != bulk.Sending && v.State != bulk.Paused {
+			return carillon.InConflict("The job is not being sent")
+		}
+		if v.State == bulk.Sending {
+			v.State, v.Reason, v.Detail = bulk.Paused, ByTeammate, ""
+		}
+		return nil
+	})
+}
+
+// Resume goes on with a job that was paused.
+func (x *Jobs) Resume(ctx context.Context, companyID, id string) (*View, error) {
+	return x.change(ctx, companyID, id, func(v *View) error {
+		switch {
+		case v.State == bulk.Sending:
+			return nil
+		case v.State != bulk.Paused:
+			return carillon.InConflict("The job is not paused")
+		case time.Since(v.ChangedAt) > goOnWithin:
+			return carillon.InConflict("The job was paused for more than 30 days: cancel it, and upload what is left again")
+		}
+		v.State, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = bulk.Sending, "", "", time.Time{}, time.Time{}
+		return nil
+	})
+}
+
+// Cancel ends a job. Where accepted is true, what it has accepted and was not sent yet is canceled too.
+func (x *Jobs) Cancel(ctx context.Context, companyID, id string, accepted bool) (*View, error) {
+	return x.change(ctx, companyID, id, func(v *View) error {
+		switch v.State {
+		case bulk.Canceling, bulk.Canceled:
+			if accepted && v.Detail == cancelOnly {
+				v.State, v.Detail = bulk.Canceling, cancelAll
+				if v.Owner == "" {
+					v.LeaseUntil = time.Time{}
+				}
+			}
+			return nil
+		case bulk.Draft, bulk.Checking, bulk.Checked:
+			v.State, v.EndedAt = bulk.Canceled, time.Now()
+			return nil
+		case bulk.Sending, bulk.Paused, bulk.Done:
+			if v.Owner == "" {
+				v.LeaseUntil = time.Time{} // else whoever accepts a batch just now records it first, and lets go
+			}
+			v.State, v.Reason, v.Detail = bulk.Canceling, "", cancelOnly
+			if accepted {
+				v.Detail = cancelAll
+			}
+			return nil
+		default:
+			return carillon.InConflict("The job is over")
+		}
+	})
+}
+
+// What a cancel is to do, as Job.Detail has it meanwhile.
+const (
+	cancelOnly = "rest"
+	cancelAll  = "accepted"
+)
+
+// Discard removes a job that is not being sent, with the rows of its file.
+func (x *Jobs) Discard(ctx context.Context, companyID, id string) error {
+	_, err := x.change(ctx, companyID, id, func(v *View) error {
+		if v.State == bulk.Sending || v.State == bulk.Canceling {
+			return carillon.InConflict("The job is being sent: cancel it first")
+		}
+		v.State = bulk.Discarded
+		return nil
+	})
+	return err
+}
+
+// Allowance is a company's daily quota; a limit of 0 is none.
+type Allowance struct {
+	Limit, Used int
+	Reset       time.Time
+}
+
+// Left is how many recipients can be accepted today.
+func (a Allowance) Left() int { return max(0, a.Limit-a.Used) }
+
+// Quota returns what is left of a company's quota today.
+func (x *Jobs) Quota(ctx context.Context, companyID string) (Allowance, error) {
+	c, err := x.o.Store.Company(ctx, companyID)
+	if err != nil {
+		return Allowance{}, err
+	}
+	now := time.Now().UTC()
+	used, err := x.o.Store.Used(ctx, companyID, now.Format(time.DateOnly))
+	return Allowance{c.Limits.DailyRecipients, used, now.Truncate(24 * time.Hour).Add(24 * time.Hour)}, err
+}

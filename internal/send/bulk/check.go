@@ -1,0 +1,137 @@
+package bulk
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/store/bulk"
+)
+
+const checksSaved = 20 // batches a save
+
+// check checks the rows of a job from the first one on: which lines have a number is known in memory alone.
+func (x worker) check(ctx context.Context, v *View) error {
+	v.Done, v.Result = 0, Result{Faults: map[string]int{}}
+	t, err := x.template(ctx, v.CompanyID, &v.Settings)
+	if err != nil {
+		return x.fails(ctx, v, err)
+	}
+	company, err := x.o.Store.Company(ctx, v.CompanyID)
+	if err != nil {
+		return err
+	}
+	c := checking{x: x, v: v, template: t, company: company, seen: make(map[identity.Key]int, v.Total)}
+	c.class, _ = carillon.ParseClass(v.Settings.Type)
+	var waiting []bulk.Check
+	for v.Done < v.Batches {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		found, err := c.batch(ctx, v.Done)
+		if err != nil {
+			return err
+		}
+		waiting = append(waiting, found)
+		if v.Done++; len(waiting) == checksSaved || v.Done == v.Batches {
+			if v.Done == v.Batches {
+				v.State, v.Owner, v.ChangedAt = bulk.Checked, "", time.Now()
+			}
+			if err := x.hold(ctx, v, waiting...); err != nil {
+				return err
+			}
+			waiting = waiting[:0]
+		}
+	}
+	return nil
+}
+
+// fails has a job that cannot be checked be a draft again, if its settings are at fault.
+func (x worker) fails(ctx context.Context, v *View, err error) error {
+	if reason, detail, ours := reasonOf(err); ours {
+		v.State, v.Reason, v.Detail, v.Owner, v.ChangedAt = bulk.Draft, reason, detail, "", time.Now()
+		return x.save(ctx, v)
+	}
+	return err
+}
+
+// checking is a check under way.
+type checking struct {
+	x        worker
+	v        *View
+	template *carillon.Template
+	company  *carillon.Company
+	class    carillon.Class
+	seen     map[identity.Key]int // the row of each line that is sent to
+}
+
+// batch checks the rows of a batch: the number first, then what the template needs, then whether the person wants it, and has it already.
+func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
+	rows, err := c.x.batch(ctx, c.v, n)
+	if err != nil {
+		return bulk.Check{}, err
+	}
+	bad := map[int]fault{}
+	numbers := make([]string, len(rows))
+	for i, r := range rows {
+		number, cleaned, reason := cleanNumber(r.Cells[c.v.Settings.Number])
+		if reason != "" {
+			bad[i] = fault{i, reason, carillon.Shorten(r.Cells[c.v.Settings.Number])}
+			continue
+		}
+		if numbers[i] = number; cleaned {
+			c.v.Result.Cleaned++
+		}
+	}
+	for _, f := range c.v.Settings.unfit(c.template, rows, bad) {
+		bad[f.I] = f
+	}
+	people := identity.Numbers(numbers...) // of rows without a good number nobody
+	suppressed := map[identity.Key]bool{}
+	if c.company.Suppresses {
+		if suppressed, err = c.x.o.Store.Suppressed(ctx, c.v.CompanyID, c.class, people); err != nil {
+			return bulk.Check{}, err
+		}
+	}
+	for i, r := range rows {
+		if _, known := bad[i]; known {
+			continue
+		}
+		switch line, twice := c.seen[people[i]]; {
+		case suppressed[people[i]]:
+			bad[i] = fault{I: i, Reason: Suppressed}
+		case twice:
+			bad[i] = fault{i, Duplicate, strconv.Itoa(line)}
+		default:
+			c.seen[people[i]] = r.Line
+		}
+	}
+	return c.counted(n, len(rows), bad), nil
+}
+
+// counted adds a batch to the result.
+func (c *checking) counted(n, rows int, bad map[int]fault) bulk.Check {
+	found := bulk.Check{N: n, Good: rows - len(bad), Faulty: len(bad), Faults: faultsText(bad)}
+	c.x.o.Observer.Checked(found.Good, found.Faulty)
+	c.v.Result.Rows += rows
+	c.v.Result.Good += found.Good
+	for _, f := range bad {
+		c.v.Result.Faults[f.Reason]++
+	}
+	return found
+}
+
+func faultsText(bad map[int]fault) string {
+	if len(bad) == 0 {
+		return ""
+	}
+	list := make([]fault, 0, len(bad))
+	for _, f := range bad {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b fault) int { return a.I - b.I })
+	return write(list)
+}

@@ -1,0 +1,213 @@
+package bulk
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/content"
+	"carillon/internal/base/schedule"
+	"carillon/internal/base/sheet"
+	"carillon/internal/send/request"
+)
+
+// BatchRows is how many rows of the file make a batch, which is one request.
+const BatchRows = 100
+
+// batches is how many batches rows make.
+func batches(rows int) int { return (rows + BatchRows - 1) / BatchRows }
+
+// cells is a row as it is stored: the line, then the cells.
+type cells []string
+
+// row is a row of the file.
+type row = sheet.Row
+
+func stored(r row) cells { return append(cells{strconv.Itoa(r.Line)}, r.Cells...) }
+
+func rowsOf(text string) ([]row, error) {
+	all, err := read[[]cells](text)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]row, len(all))
+	for i, c := range all {
+		line, err := strconv.Atoi(c[0])
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = row{Line: line, Cells: c[1:]}
+	}
+	return rows, nil
+}
+
+// body is a request to send to the rows. at is when it is sent, where that is still to come.
+func (s *Settings) body(rows []row, scheduled bool) []byte {
+	used := s.used()
+	contacts := make([]map[string]string, len(rows))
+	for i, r := range rows {
+		number, _, _ := cleanNumber(r.Cells[s.Number])
+		c := map[string]string{"number": number}
+		for key, column := range used {
+			if text := r.Cells[column]; text != "" {
+				c[key] = text
+			}
+		}
+		contacts[i] = c
+	}
+	values := map[string]any{
+		"contacts": contacts, "recipient_id": s.Sender, "name_template": s.Template, "language_template": s.Language,
+		"notification_type": s.Type, "campaign_name": s.Campaign, "components_push": s.components(),
+	}
+	if s.Event != "" {
+		values["name_event"] = s.Event
+	}
+	if scheduled {
+		values["datetime_sending"], values["timezone"] = s.At, cmp.Or(s.Timezone, "UTC")
+	}
+	text, _ := json.Marshal(values) // texts
+	return text
+}
+
+// due is when the messages are to leave; zero: at once.
+func (s *Settings) due() (time.Time, error) {
+	if s.At == "" {
+		return time.Time{}, nil
+	}
+	return schedule.Parse(s.At, cmp.Or(s.Timezone, "UTC"))
+}
+
+// fits checks a request to send to the rows, all of which have a number. Errors: those of request.Parse and CheckAgainst.
+func (s *Settings) fits(t *carillon.Template, rows []row) (*request.Request, error) {
+	req, err := request.Parse(carillon.Messaging, s.body(rows, false), false, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	return req, req.CheckAgainst(t)
+}
+
+// fault is a row of a batch that is not sent.
+type fault struct {
+	I      int    `json:"i"` // in the batch
+	Reason string `json:"r"`
+	Detail string `json:"d,omitempty"`
+}
+
+// unfit are the rows of a batch that no request takes, each with the reason; rows with a fault already are left out. Where all of them
+// fit together none is looked at alone.
+func (s *Settings) unfit(t *carillon.Template, rows []row, known map[int]fault) []fault {
+	var left []row
+	var index []int
+	for i, r := range rows {
+		if _, bad := known[i]; !bad {
+			left, index = append(left, r), append(index, i)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	if _, err := s.fits(t, left); err == nil {
+		return nil
+	}
+	var all []fault
+	for i, r := range left {
+		if _, err := s.fits(t, []row{r}); err != nil {
+			f := s.faultOf(err)
+			f.I = index[i]
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// faultOf says in terms of the file why a request for one row is refused.
+func (s *Settings) faultOf(err error) fault {
+	e, ok := errors.AsType[*carillon.Error](err)
+	if !ok {
+		return fault{Reason: Refused, Detail: "The row could not be checked"}
+	}
+	field, _ := e.Details.Find("field").(string)
+	reason, _ := e.Details.Find("reason").(string)
+	reason = strings.TrimSuffix(reason, ", for contacts.0")
+	if missing, _ := e.Details.Find("missing").([]string); e.Code == carillon.VariableMismatch && len(missing) > 0 {
+		return fault{Reason: VariableMissing, Detail: s.columnNames(missing)}
+	}
+	unexpected, _ := e.Details.Find("unexpected").([]string)
+	switch {
+	case e.Code == carillon.VariableMismatch && slices.ContainsFunc(unexpected, func(key string) bool { return strings.HasPrefix(key, "button_url") }):
+		return fault{Reason: AddressInvalid, Detail: s.columnNames(unexpected)}
+	case strings.Contains(field, "header_image"), strings.Contains(field, "header_video"), strings.Contains(field, "header_document"):
+		return fault{Reason: MediaInvalid, Detail: reason}
+	case reason == content.LinesReason:
+		return fault{Reason: Refused, Detail: reason}
+	case strings.Contains(field, "header_text"), strings.Contains(field, "body_text"), strings.HasPrefix(field, "contact"):
+		return fault{Reason: TextTooLong, Detail: reason}
+	}
+	if reason == "" {
+		reason = e.Message
+	}
+	return fault{Reason: Refused, Detail: reason}
+}
+
+// columnNames are the columns of placeholders and of components, as the file names them.
+func (s *Settings) columnNames(keys []string) string {
+	all := make([]string, len(keys))
+	for i, key := range keys {
+		all[i] = key
+		if v, ok := s.Values[key]; ok && v.Column != nil {
+			key = s.Columns[*v.Column].Key
+		}
+		for _, c := range s.Columns {
+			if c.Key == key {
+				all[i] = c.Name
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// check reports what a job lacks before its rows can be checked. Errors: validation_failed, field by field.
+func (s *Settings) check(t *carillon.Template, keys []string) error {
+	if s.Number < 0 || s.Number >= len(s.Columns) {
+		return carillon.Missing("number")
+	}
+	if s.Campaign == "" {
+		return carillon.Missing("campaign")
+	}
+	if _, ok := carillon.ParseClass(s.Type); !ok {
+		return carillon.Missing("type")
+	}
+	if s.Sender == "" {
+		return carillon.Missing("sender")
+	}
+	for _, key := range keys {
+		if v, ok := s.Values[key]; !ok || v.Column == nil && strings.TrimSpace(v.Text) == "" {
+			return carillon.Missing("values." + key)
+		}
+	}
+	sample := row{Cells: make([]string, len(s.Columns))}
+	for i := range sample.Cells {
+		sample.Cells[i] = "x"
+	}
+	sample.Cells[s.Number] = "34600111222"
+	// What is the same for everybody is refused here; what a row lacks is found when its batch is checked.
+	_, err := request.Parse(carillon.Messaging, s.body([]row{sample}, false), false, time.Time{})
+	if e, ok := errors.AsType[*carillon.Error](err); ok {
+		field, _ := e.Details.Find("field").(string)
+		if key, component := strings.CutPrefix(field, "components_push."); component {
+			reason, _ := e.Details.Find("reason").(string)
+			return carillon.Invalid("values."+key, reason)
+		}
+		return e
+	}
+	if err == nil && t == nil {
+		err = fmt.Errorf("job without a template: %s", s.Template)
+	}
+	return err
+}

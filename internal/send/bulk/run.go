@@ -1,0 +1,204 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/share"
+	"carillon/internal/store/bulk"
+	"carillon/internal/store/db"
+)
+
+const (
+	pollEvery = time.Second
+	turn      = 3 * time.Second // after which a job lets another one go first
+	retryIn   = 2 * time.Second
+)
+
+// worker works at jobs.
+type worker struct{ *Jobs }
+
+// Run works at jobs until ctx ends.
+func (x *Jobs) Run(ctx context.Context) error { return worker{x}.run(ctx) }
+
+func (x worker) run(ctx context.Context) error {
+	if x.o.Store.Bulk().SQLite() {
+		if err := x.o.Store.Bulk().Release(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			x.o.Log.WarnContext(ctx, "cannot release jobs", "error", err)
+		}
+	}
+	var working sync.WaitGroup
+	defer working.Wait()
+	places := x.o.Shares.Of(share.ListJobs)
+	for ctx.Err() == nil {
+		x.claim(ctx, places, &working)
+		select {
+		case <-ctx.Done():
+		case <-x.wake:
+		case <-time.After(pollEvery):
+		}
+	}
+	return nil
+}
+
+// claim begins to work at jobs that are due, as far as there are places.
+func (x worker) claim(ctx context.Context, places *share.Share, working *sync.WaitGroup) {
+	due, err := x.o.Store.Bulk().Due(ctx, time.Now(), int(share.ListJobs.Node), places.Full())
+	if err != nil {
+		if ctx.Err() == nil {
+			x.o.Log.WarnContext(ctx, "cannot find jobs", "error", err)
+		}
+		return
+	}
+	for _, j := range due {
+		place, ok := places.Try(share.Holder{Company: j.CompanyID})
+		if !ok {
+			continue
+		}
+		v, err := viewOf(j)
+		if err == nil {
+			v.Owner = x.o.Node
+			err = x.hold(ctx, v)
+		}
+		if err != nil {
+			place.Release()
+			if !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+				x.o.Log.WarnContext(ctx, "cannot begin a job", "job", j.ID, "error", err)
+			}
+			continue
+		}
+		working.Go(func() {
+			defer x.waken()
+			defer place.Release()
+			x.work(ctx, v)
+		})
+	}
+}
+
+// hold saves a job whose lease begins again, and checks of its batches.
+func (x worker) hold(ctx context.Context, v *View, checks ...bulk.Check) error {
+	v.LeaseUntil = time.Now().Add(x.o.Lease)
+	return x.save(ctx, v, checks...)
+}
+
+// work works at a job for a while.
+func (x worker) work(ctx context.Context, v *View) {
+	var err error
+	switch v.State {
+	case bulk.Checking:
+		err = x.check(ctx, v)
+	case bulk.Sending:
+		err = x.send(ctx, v)
+	case bulk.Canceling:
+		err = x.undo(ctx, v)
+	default:
+	}
+	switch {
+	case err == nil || errors.Is(err, bulk.ErrOvertaken):
+	case ctx.Err() != nil:
+		x.drop(context.WithoutCancel(ctx), v, 0, v.Reason)
+	case x.hopeless(v.ID, err):
+		x.o.Log.ErrorContext(ctx, "pause a job that cannot go on", "job", v.ID, "error", err)
+		x.stuck(ctx, v)
+	default:
+		x.o.Log.WarnContext(ctx, "cannot go on with a job", "job", v.ID, "error", err)
+		x.drop(ctx, v, x.backoff(v.ID), Busy)
+	}
+	if err == nil {
+		x.forget(v.ID)
+	}
+}
+
+// maxJobTries is how often a job is tried that fails for a reason of ours which does not pass.
+const maxJobTries = 8
+
+// hopeless counts a failure of a job, and reports whether there were too many in a row.
+func (x worker) hopeless(id string, err error) bool {
+	if db.Transient(err) {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.failures[id]++
+	return x.failures[id] >= maxJobTries
+}
+
+func (x worker) backoff(id string) time.Duration {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return retryIn << max(0, x.failures[id]-1)
+}
+
+func (x worker) forget(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.failures, id)
+}
+
+// stuck pauses a job as it is stored: what v says of it may be what cannot be stored.
+func (x worker) stuck(ctx context.Context, v *View) {
+	x.forget(v.ID)
+	j, err := x.o.Store.Bulk().Find(ctx, v.CompanyID, v.ID)
+	if err != nil || j == nil || j.Owner != v.Owner {
+		return // its lease ends by itself
+	}
+	now, err := viewOf(j)
+	if err == nil {
+		err = x.pauses(ctx, now, Problem, "It failed for a reason inside the program, each time it was tried; the log says more")
+	}
+	if err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+		x.o.Log.WarnContext(ctx, "cannot pause a job", "job", v.ID, "error", err)
+	}
+}
+
+// drop gives a job up after an error: what v says of it may not be stored, and is not stored now.
+func (x worker) drop(ctx context.Context, v *View, after time.Duration, reason string) {
+	if err := x.o.Store.Bulk().Yield(ctx, v.Job, time.Now().Add(after), reason); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
+	}
+}
+
+// yield gives a job up, for another turn after a while.
+func (x worker) yield(ctx context.Context, v *View, after time.Duration, reason string) {
+	v.Owner, v.LeaseUntil, v.Reason = "", time.Now().Add(after), reason
+	if err := x.save(ctx, v); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
+	}
+}
+
+// batch reads the rows of a batch.
+func (x *Jobs) batch(ctx context.Context, v *View, n int) ([]row, error) {
+	text, err := x.o.Store.Bulk().Cells(ctx, v.CompanyID, v.ID, n)
+	if err != nil {
+		return nil, err
+	}
+	return rowsOf(text)
+}
+
+// found returns what was found of a batch, with the rows that are not sent.
+func (x worker) found(ctx context.Context, v *View, n int) (bulk.Check, map[int]fault, error) {
+	checks, err := x.o.Store.Bulk().Checks(ctx, v.CompanyID, v.ID, n, 1)
+	if err != nil {
+		return bulk.Check{}, nil, err
+	}
+	if len(checks) == 0 || checks[0].N != n {
+		return bulk.Check{}, nil, carillon.Absent("Check")
+	}
+	known, err := faultsOf(checks[0].Faults)
+	return checks[0], known, err
+}
+
+func faultsOf(text string) (map[int]fault, error) {
+	all := map[int]fault{}
+	if text == "" {
+		return all, nil
+	}
+	list, err := read[[]fault](text)
+	for _, f := range list {
+		all[f.I] = f
+	}
+	return all, err
+}

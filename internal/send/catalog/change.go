@@ -1,0 +1,203 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/content"
+	"carillon/internal/store/templates"
+)
+
+// ErrCreatedToday means that a company has created as many templates as it may in a UTC day: the caller's 429.
+var ErrCreatedToday = templates.ErrToday
+
+// Create stores a draft of the sender's company, or with submit submits it at once; then it is created pending, or not at
+// all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
+// the channel.
+func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *carillon.Sender, t carillon.Template, submit bool) (*carillon.Template, error) {
+	if err := content.Compile(&t); err != nil {
+		return nil, err
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	t.ID, t.ProviderID, t.CompanyID, t.SenderUID, t.Status, t.Reason = carillon.NewTemplateID(now), "", company.ID, s.UID, carillon.TemplateDraft, ""
+	t.CreatedAt, t.UpdatedAt = now, now
+	r := &templates.Record{Template: t}
+	changes := []templates.Change{{Action: templates.Created, By: c.by}}
+	if submit {
+		claim(r, carillon.TemplatePending, now)
+		changes = append(changes, templates.Change{Action: templates.Submitted, By: c.by})
+	}
+	limits := templates.Limits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
+	if err := c.store.CreateTemplate(ctx, r, limits, changes...); err != nil {
+		return nil, err
+	}
+	if !submit {
+		return &r.Template, nil
+	}
+	return c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *templates.Record, _ error) error {
+		_, err := c.store.UndoCreateTemplate(ctx, claimed)
+		return err
+	})
+}
+
+// Edit changes a draft, a rejected template, which becomes a draft, or a pending one, which is withdrawn at the channel
+// and becomes a draft. Revise turns the present template into the edited one. Name and language are fixed once the
+// channel has had the template. Errors: not_found, conflict, validation_failed, service_unavailable.
+func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t carillon.Template) (carillon.Template, error)) (*carillon.Template, error) {
+	r, err := c.unclaimed(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	switch r.Status {
+	case carillon.TemplateDraft, carillon.TemplateRejected, carillon.TemplatePending:
+	default:
+		return nil, carillon.InConflict("A template that is " + string(r.Status) + " cannot be edited")
+	}
+	revised, err := revise(r.Template)
+	if err != nil {
+		return nil, err
+	}
+	if err := content.Compile(&revised); err != nil {
+		return nil, err
+	}
+	next := *r
+	next.Template = revised
+	next.ID, next.ProviderID, next.CompanyID, next.SenderUID, next.CreatedAt = r.ID, r.ProviderID, r.CompanyID, r.SenderUID, r.CreatedAt
+	next.Status, next.Reason, next.PollAt = carillon.TemplateDraft, "", time.Time{}
+	if (next.Name != r.Name || next.Language != r.Language) && (r.ProviderID != "" || r.Status != carillon.TemplateDraft) {
+		return nil, carillon.InConflict("Name and language are fixed once the channel has had the template")
+	}
+	edited := templates.Change{Action: templates.Edited, By: c.by}
+	if r.Status != carillon.TemplatePending {
+		return &next.Template, orChanged(c.swap(ctx, r, &next, edited))
+	}
+	err = c.withdraw(ctx, r, func(ctx context.Context, claimed *templates.Record) (bool, error) {
+		next.ClaimedUntil = time.Time{}
+		return c.swap(ctx, claimed, &next, edited)
+	})
+	return &next.Template, err
+}
+
+// swap stores a template as it is next, and what that is in its history, unless another write was faster.
+func (c *Catalog) swap(ctx context.Context, r, next *templates.Record, changes ...templates.Change) (bool, error) {
+	return c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{}, changes...)
+}
+
+// orChanged is the conflict of a request whose change another one was faster than.
+func orChanged(ok bool, err error) error {
+	if ok || err != nil {
+		return err
+	}
+	return carillon.InConflict("Another request or the channel changed the template meanwhile")
+}
+
+// Delete removes a template of any status, first at the channel if it may have it. Errors: not_found, conflict,
+// service_unavailable.
+func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
+	r, err := c.unclaimed(ctx, companyID, id)
+	if err != nil {
+		return err
+	}
+	if r.ProviderID == "" && r.Status != carillon.TemplatePending {
+		return orChanged(c.store.DeleteTemplate(ctx, r))
+	}
+	return c.withdraw(ctx, r, c.store.DeleteTemplate)
+}
+
+// unclaimed reads a template. Errors: not_found, conflict when another request has claimed it.
+func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*templates.Record, error) {
+	r, err := c.store.Template(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	if r.ClaimedUntil.After(time.Now()) {
+		return nil, carillon.InConflict("Another request is changing the template")
+	}
+	return r, nil
+}
+
+// claim marks a record as the subject of a request to the channel, and sets the status it has meanwhile.
+func claim(r *templates.Record, status carillon.TemplateStatus, now time.Time) {
+	r.Status = status
+	r.ClaimedUntil = now.Add(claimDuration).Truncate(time.Millisecond)
+	r.PollAt = r.ClaimedUntil
+}
+
+// withdraw withdraws a template at the channel under a claim, then calls finish to store the result. When the channel fails,
+// the template stays as it was.
+func (c *Catalog) withdraw(ctx context.Context, r *templates.Record, finish func(ctx context.Context, claimed *templates.Record) (bool, error)) error {
+	s, reviewer, err := c.channel(ctx, r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimDuration)
+	defer cancel()
+	claimed := *r
+	claimed.ClaimedUntil = time.Now().Add(claimDuration).Truncate(time.Millisecond)
+	if err := orChanged(c.swap(ctx, r, &claimed)); err != nil {
+		return err
+	}
+	call, cancelCall := context.WithTimeout(ctx, callTimeout)
+	failed := reviewer.Withdraw(call, s, &r.Template)
+	cancelCall()
+	if failed != nil {
+		_, err := c.underClaim(ctx, &claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
+			back := *now
+			back.ClaimedUntil = time.Time{}
+			return c.swap(ctx, now, &back)
+		})
+		return errors.Join(channelError(s.Provider, failed), err)
+	}
+	return orChanged(c.underClaim(ctx, &claimed, finish))
+}
+
+// underClaim calls write while our claim holds. The channel may report meanwhile; then write is called again with the record
+// that it changed. False: the claim is lost.
+func (c *Catalog) underClaim(ctx context.Context, claimed *templates.Record, write func(ctx context.Context, now *templates.Record) (bool, error)) (bool, error) {
+	now := claimed
+	for {
+		if ok, err := write(ctx, now); ok || err != nil {
+			return ok, err
+		}
+		read, err := c.store.Template(ctx, claimed.CompanyID, claimed.ID)
+		if carillon.IsCode(err, carillon.NotFound) {
+			return false, nil
+		}
+		if err != nil || !read.ClaimedUntil.Equal(claimed.ClaimedUntil) {
+			return false, err
+		}
+		now = read
+	}
+}
+
+// channel returns the sender of a template and its reviewer.
+func (c *Catalog) channel(ctx context.Context, r *templates.Record) (*carillon.Sender, Reviewer, error) {
+	s, err := c.store.Sender(ctx, r.SenderUID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find the template's sender: %w", err)
+	}
+	reviewer, ok := c.reviewers[s.Provider]
+	if !ok {
+		return nil, nil, carillon.InConflict("The provider " + s.Provider + " reviews no templates")
+	}
+	return s, reviewer, nil
+}
+
+// channelError is the caller's error for a failed request to the channel: the channel's own refusal, else
+// upstream_unavailable.
+func channelError(provider string, err error) error {
+	if _, ok := errors.AsType[*carillon.Error](err); ok {
+		return err
+	}
+	return &carillon.Error{
+		Code: carillon.UpstreamUnavailable, Message: "The messaging channel is not available",
+		Details: carillon.Details{
+			{Key: "service", Value: provider},
+			{Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(5 * time.Minute))},
+		},
+		Err: err,
+	}
+}

@@ -1,0 +1,291 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/content"
+	"carillon/internal/base/destination"
+	"carillon/internal/base/hours"
+	"carillon/internal/base/identity"
+	"carillon/internal/queue"
+	"carillon/internal/send/request"
+	"carillon/internal/store"
+)
+
+// Submission is a request to send whose credential, scope and rate have been checked.
+type Submission struct {
+	Company *carillon.Company
+	Channel carillon.Channel
+	Body    []byte
+	Flat    bool
+	// Route and IdempotencyKey identify repeats, Hash their content. The key is empty when there is none.
+	Route, IdempotencyKey, Hash string
+	ResendOf                    string        // the notification whose failed recipients it is for; "": none
+	Keep                        time.Duration // how long the key is stored; 0: keepAnswers
+	// Sender is the company's that sends, of Channel, where the program chose it itself; nil: recipient_id says which.
+	Sender *carillon.Sender
+}
+
+// Response is the body for the caller; repeats get the same bytes.
+type Response struct {
+	ID       string // of the notification; empty for a repeat
+	JSON     []byte
+	Replayed bool
+}
+
+// keepAnswers is how long an idempotency key is stored (docs/reference/sending.md).
+const keepAnswers = 24 * time.Hour
+
+// Accept checks a submission's body and stores it. After a nil error it is durable and will be delivered. Errors: those of
+// docs/reference/errors.md from validation_failed to quota_exceeded, and service_unavailable.
+func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
+	release, err := n.store.Admit(ctx, len(s.Body))
+	if err != nil {
+		return Response{}, err
+	}
+	defer release()
+	now := time.Now()
+	req, err := request.Parse(s.Channel, s.Body, s.Flat, now)
+	if err != nil {
+		return Response{}, err
+	}
+	sender, named := s.Sender, s.Sender != nil
+	if !named {
+		if sender, named, err = n.pickSender(ctx, s.Company, s.Channel, req.RecipientID); err != nil {
+			return Response{}, err
+		}
+	}
+	a := &store.Accept{Notification: store.Notification{
+		ID: n.store.NewNotificationID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
+		Campaign: req.Campaign, Flat: s.Flat, Body: req.Source(), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
+		Labels: store.Labels{
+			RecipientID: req.RecipientID, TemplateName: req.TemplateName, Language: req.Language, AgentID: req.AgentID, Event: req.Event,
+		},
+	}}
+	if req.Scheduled {
+		a.Notification.DueAt = req.At
+	}
+	if !named {
+		addNote(&a.Notification, noteDefaultSender)
+	}
+	if s.ResendOf != "" {
+		addNote(&a.Notification, noteResendOf+s.ResendOf)
+	}
+	if s.Channel == carillon.Voice {
+		a.DialAt = hours.Next(s.Company.CallingHours, a.Notification.DueAt)
+	}
+	repeats, err := n.checkContent(ctx, s.Company, sender, req, &a.Notification)
+	if err != nil {
+		return Response{}, err
+	}
+	if err := n.addMessages(ctx, s.Company, req, repeats, a); err != nil {
+		return Response{}, err
+	}
+	if s.IdempotencyKey != "" {
+		a.Idempotency = &store.Idempotency{
+			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(cmp.Or(s.Keep, keepAnswers)),
+		}
+	}
+	// The request is stored even when its caller disconnects: its lane must be woken, and its key stay reserved until then.
+	body, err := n.keep(context.WithoutCancel(ctx), a)
+	if err != nil {
+		return Response{}, err
+	}
+	if a.Replay != "" {
+		return Response{JSON: []byte(a.Replay), Replayed: true}, nil
+	}
+	if n.o.Observer != nil {
+		n.o.Observer.Accepted(ctx, &a.Notification, now)
+	}
+	if a.Notification.Open > 0 {
+		n.wakeAt(&a.Notification)
+	}
+	return Response{ID: a.Notification.ID, JSON: body}, nil
+}
+
+// idTries is how many ids are tried for a notification. Numbers can collide while two nodes have the same slot.
+const idTries = 5
+
+// keep stores a notification and returns the response's body.
+func (n *Notify) keep(ctx context.Context, a *store.Accept) (body []byte, err error) {
+	for range idTries {
+		body = responseJSON(&a.Notification)
+		if a.Idempotency != nil {
+			a.Idempotency.Answer = string(body)
+		}
+		if err = n.store.Accept(ctx, a); !errors.Is(err, store.ErrIDTaken) {
+			break
+		}
+		a.Notification.ID = carillon.NewStrayID(a.Notification.CreatedAt)
+	}
+	return body, err
+}
+
+// kindOf returns the kind of work that delivers on a channel.
+func kindOf(ch carillon.Channel) string {
+	if ch == carillon.Voice {
+		return queue.Calls
+	}
+	return queue.Messages
+}
+
+// responseJSON returns the response's body. Clients rely on the order of its keys; no value needs escaping.
+func responseJSON(n *store.Notification) []byte {
+	b := make([]byte, 0, 160)
+	b = append(b, `{"success":true,"message":"Notification queued successfully","notification_id":"`...)
+	b = append(b, n.ID...)
+	if n.Scheduled {
+		b = append(b, `","scheduled_time":"`...)
+		b = append(b, carillon.FormatTime(n.DueAt)...)
+	}
+	return append(b, `"}`...)
+}
+
+// pickSender reads recipient_id: a sender of the company by id or number, else the company's default one
+// (docs/reference/sending.md). It reports whether recipient_id names the sender.
+func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string) (s *carillon.Sender, named bool, err error) {
+	all, err := n.store.SendersNamed(ctx, c.ID, recipientID)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, s := range all {
+		if s.Channel == ch {
+			return s, true, nil
+		}
+	}
+	const field = "recipient_id"
+	if len(all) > 0 {
+		return nil, false, carillon.InvalidValue(field, "This is a "+string(all[0].Channel)+" line; the route needs a "+string(ch)+" one", recipientID)
+	}
+	if elsewhere, err := n.store.ProvedElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
+		if err == nil {
+			err = carillon.Denied("The recipient_id belongs to another company")
+		}
+		return nil, false, err
+	}
+	if c.StrictRecipientID {
+		return nil, false, carillon.InvalidValue(field, "No "+string(ch)+" sender of the company has this id or number", recipientID)
+	}
+	standard, err := n.store.DefaultSender(ctx, c.ID, ch)
+	if err == nil && standard == nil {
+		err = carillon.InvalidValue(field, "The company has no default "+string(ch)+" sender and none has this id or number", recipientID)
+	}
+	return standard, false, err
+}
+
+// checkContent checks the request against its template or agent, and returns which recipients repeat another one.
+func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request, to *store.Notification) ([]bool, error) {
+	if req.Event != "" {
+		known, err := n.store.FlowKnown(ctx, c.ID, req.Event)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			addNote(to, noteUnknownEvent)
+		}
+	}
+	if req.Channel == carillon.Voice {
+		if _, err := n.store.Agent(ctx, c.ID, req.AgentID); err != nil {
+			return nil, err
+		}
+		return nil, mayCall(n.o.Denied, req.Contacts)
+	}
+	list, err := n.store.Templates(ctx, sender.UID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := content.FindTemplate(list, req.TemplateName, req.Language)
+	if err != nil {
+		return nil, err
+	}
+	to.TemplateID = t.ID
+	if err := req.CheckAgainst(t); err != nil {
+		return nil, err
+	}
+	return req.Duplicates(t), nil
+}
+
+// mayCall refuses contacts whose numbers are never called. Errors: limit_exceeded.
+func mayCall(never destination.Denied, contacts []request.Contact) error {
+	for i := range contacts {
+		if never.Has(contacts[i].Number) {
+			return &carillon.Error{Code: carillon.LimitExceeded, Message: "This installation calls no such numbers", Details: carillon.Details{
+				{Key: "field", Value: "contact.number"}, {Key: "reason", Value: deniedReason},
+			}}
+		}
+	}
+	return nil
+}
+
+const deniedReason = "Numbers that begin so, such as those of premium-rate services and satellites, are never called: " +
+	"the operator has the list (calls-denied)"
+
+// addMessages adds a message for each recipient. Repeats and suppressed numbers are skipped and not charged.
+func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *store.Accept) error {
+	var suppressed map[identity.Key]bool
+	if c.Suppresses {
+		people := make([]identity.Key, len(req.Contacts))
+		for i := range req.Contacts {
+			people[i] = identity.Number(req.Contacts[i].Number)
+		}
+		var err error
+		if suppressed, err = n.store.Suppressed(ctx, c.ID, req.Class, people); err != nil {
+			return err
+		}
+	}
+	a.Messages = make([]store.NewMessage, len(req.Contacts))
+	for i := range req.Contacts {
+		m := store.NewMessage{Number: req.Contacts[i].Number}
+		switch {
+		case repeats != nil && repeats[i]:
+			m.Skip = carillon.ReasonDuplicate
+		case suppressed[identity.Number(m.Number)]:
+			m.Skip = carillon.ReasonSuppressed
+		default:
+			a.Notification.Open++
+		}
+		a.Messages[i] = m
+	}
+	a.Notification.Total = len(a.Messages)
+	if a.Notification.Open == 0 { // nothing will be delivered, so the contacts are not kept
+		a.Notification.DoneAt, a.Notification.Body = a.Notification.CreatedAt, ""
+	}
+	a.Quota = store.Quota{
+		Day: a.Notification.CreatedAt.UTC().Format(time.DateOnly), Charge: a.Notification.Open, Limit: c.Limits.DailyRecipients,
+		Bytes: a.Size(), BytesLimit: c.Limits.DailyBytes,
+	}
+	if a.Notification.Channel == carillon.Voice {
+		a.Quota.Calls, a.Quota.CallsLimit = a.Notification.Open, c.Limits.DailyCalls
+	}
+	return nil
+}
+
+// Usage is a company's use of its daily quota.
+type Usage struct {
+	Date      string          `json:"date"`
+	Quota     int             `json:"quota"`
+	Used      int             `json:"used"`
+	ResetTime string          `json:"reset_time"`
+	Limits    carillon.Limits `json:"limits"`
+}
+
+// Usage reads a company's use of its daily quota.
+func (n *Notify) Usage(ctx context.Context, c *carillon.Company) (*Usage, error) {
+	now := time.Now().UTC()
+	day := now.Format(time.DateOnly)
+	used, err := n.store.Used(ctx, c.ID, day)
+	if err != nil {
+		return nil, err
+	}
+	reset := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
+	return &Usage{Date: day, Quota: c.Limits.DailyRecipients, Used: used, ResetTime: carillon.FormatTime(reset), Limits: c.Limits}, nil
+}
+
+// requestOf reads a stored body again.
+func requestOf(n *store.Notification) (*request.Request, error) {
+	return request.Parse(n.Channel, []byte(n.Body), n.Flat, time.Time{})
+}

@@ -1,0 +1,76 @@
+package notify_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/suppressions"
+)
+
+func TestTheBodyIsKeptOnlyForRecipientsToSendTo(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		r := newRig(t, o, func(r *rig) { r.company.Suppresses = true })
+		defer r.start()()
+		if err := r.store.Suppress(t.Context(), r.company.ID, suppressions.All, "stop", time.Now(), "34600111222", "34600111223"); err != nil {
+			t.Fatal(err)
+		}
+		skipped := r.accept(body("", "34600111222", "34600111223"))
+		mixed := r.accept(body("", "34600111222", "34600111224"))
+		for id, kept := range map[string]bool{skipped: false, mixed: true} {
+			n, err := r.store.LoadNotification(t.Context(), carillon.SeqOf(id))
+			if err != nil || (n.Body != "") != kept {
+				t.Errorf("%q is stored, %v", n.Body, err)
+			}
+		}
+		v := r.view(skipped)
+		if v.State != carillon.StateCompleted || v.TemplateName != "hello" || v.Campaign != "c" || len(v.Recipients) != 2 {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// What another company enters, an id or a number, refuses nobody's requests; a number that is proved to be another's does.
+func TestAcceptRefusesOnlyNumbersProvedToBeAnothers(t *testing.T) {
+	engines(t, func(t *testing.T, o store.Options) {
+		r := newRig(t, o, nil)
+		defer r.start()()
+		const entered, number, proved = "invoice-7", "34600111222", "34600111333"
+		if err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			other := &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Other"}
+			err := tx.PutCompany(ctx, other, time.Now())
+			for id, number := range map[string]string{entered: number, "own": proved} {
+				x := *r.sender
+				x.CompanyID, x.ID, x.Number, x.Default, x.UID = other.ID, id, number, false, 0
+				err = errors.Join(err, tx.PutSender(ctx, &x, time.Now()))
+				if number == proved {
+					_, unproved := tx.ProveNumber(ctx, &x, false, time.Now())
+					err = errors.Join(err, unproved)
+				}
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		to := func(recipientID string) error {
+			_, err := r.notify.Accept(t.Context(), &notify.Submission{
+				Company: r.company, Channel: carillon.Messaging, Route: "test",
+				Body: []byte(strings.Replace(string(body("", "34600000001")), `"recipient_id":"main"`, `"recipient_id":"`+recipientID+`"`, 1)),
+			})
+			return err
+		}
+		for _, name := range []string{entered, number, "own", "flow"} {
+			if err := to(name); err != nil {
+				t.Errorf("to %s: %v", name, err)
+			}
+		}
+		if err := to(proved); !carillon.IsCode(err, carillon.Forbidden) {
+			t.Errorf("to a number of another company: %v", err)
+		}
+	})
+}

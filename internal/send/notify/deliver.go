@@ -1,0 +1,326 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/db"
+	"carillon/internal/store/rank"
+	"carillon/internal/store/suppressions"
+	"carillon/internal/store/work"
+)
+
+const (
+	tries      = 10             // temporary failures before attempts_exhausted
+	timeToLive = 24 * time.Hour // a message that was tried expires when it is that late
+	ourWait    = time.Minute    // longest wait after our own fault
+
+	// maxOwnTries is after how many attempts a fault of our own that does not pass ends a message: about a day.
+	maxOwnTries = 1440
+
+	// A header's file that cannot be reached, even by our own fault, is tried at least this often and for this long.
+	mediaTries    = 3
+	mediaPatience = 10 * time.Minute
+)
+
+// backoffs are the waits after the first temporary failures, as the channel recommends (1 s, 4 s, 16 s …): ten attempts take
+// about three hours.
+//
+//nolint:gochecknoglobals // a constant table
+var backoffs = []time.Duration{
+	time.Second, 4 * time.Second, 16 * time.Second, 64 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
+}
+
+// backoff returns the wait after an attempt, with a jitter of a quarter.
+func backoff(attempt int) time.Duration {
+	d := backoffs[min(max(attempt, 1), len(backoffs))-1]
+	return d + rand.N(d/4) //nolint:gosec // no secret
+}
+
+// attempt is one attempt to deliver a message.
+type attempt struct {
+	*queue.Job
+	key    carillon.MessageKey
+	sender *carillon.Sender
+	of     *store.Notification // nil until it has been read
+}
+
+// id is that of the notification, empty until it has been read.
+func (j *attempt) id() string {
+	if j.of == nil {
+		return ""
+	}
+	return j.of.ID
+}
+
+// end is the outcome of an attempt that ends the message.
+func (j *attempt) end(r rank.Rank, reason carillon.Reason) store.Outcome {
+	return store.Outcome{Of: j.of, SenderID: j.sender.ID, Number: j.Number, Rank: r, Reason: reason}
+}
+
+// deliver makes one attempt. The queue has committed its start.
+func (n *worker) deliver(ctx context.Context, j *attempt) queue.Done {
+	now := time.Now()
+	var err error
+	if j.sender, err = n.store.Sender(ctx, j.SenderUID); err != nil {
+		return n.later(j, fmt.Errorf("read the sender: %w", err), now)
+	}
+	e, err := n.load(ctx, j.key.Seq())
+	if err != nil {
+		return n.later(j, fmt.Errorf("load: %w", err), now)
+	}
+	j.of = e.n
+	if done, stop := n.unwanted(ctx, j, e, now); stop {
+		return done
+	}
+	m, done, stop := n.compose(ctx, j, e, now)
+	if stop {
+		return done
+	}
+	provider := n.o.Senders[j.sender.Provider]
+	if provider == nil {
+		return n.later(j, fmt.Errorf("no such provider: %s", j.sender.Provider), now)
+	}
+	if !j.Valid() {
+		// Another node may own the shard by now. The request has not left, so the message is known to be unsent.
+		return queue.Done{Result: result(j, work.MoveRetry, now), Ours: true}
+	}
+	ctx, cancel := within(ctx, j.sender)
+	defer cancel()
+	return n.judge(ctx, j, e, provider.Send(ctx, j.sender, m))
+}
+
+// longestRequest is the longest time-out of any channel's client.
+const longestRequest = 30 * time.Second
+
+// within ends a request well before another node that acquired the shard can stop waiting for its unknown outcome: a request
+// still in flight when the message is sent again would send it twice. Most senders wait longer than any request.
+func within(ctx context.Context, s *carillon.Sender) (context.Context, context.CancelFunc) {
+	if most := s.Unknown.After * 4 / 5; most < longestRequest {
+		return context.WithTimeout(ctx, most)
+	}
+	return ctx, func() {}
+}
+
+const (
+	suspendedWait = 5 * time.Second // before a message of a suspended company is tried again
+	lookMost      = 5 * time.Second // of a query before a send
+)
+
+// unwanted ends a message whose recipient was suppressed after it was accepted, and postpones one whose company was
+// suspended.
+func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Time) (queue.Done, bool) {
+	c, err := n.store.Company(ctx, e.n.CompanyID)
+	if err != nil {
+		return n.later(j, err, now), true
+	}
+	if c.Suspended { // since the message was prefetched; the lane pauses now
+		r := result(j, work.MoveRetry, now.Add(suspendedWait))
+		r.Detail = "the company is suspended"
+		return queue.Done{Result: r, Ours: true}, true
+	}
+	if !c.Suppresses {
+		return queue.Done{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	defer cancel()
+	who := identity.Number(j.Number)
+	hit, err := n.store.Suppressed(ctx, c.ID, j.Class, []identity.Key{who})
+	if err != nil {
+		return n.later(j, err, now), true
+	}
+	if !hit[who] {
+		return queue.Done{}, false
+	}
+	r := result(j, work.MoveDone, now)
+	r.Outcome = j.end(rank.Skipped, carillon.ReasonSuppressed)
+	return queue.Done{Result: r}, true
+}
+
+// compose fills the template and checks media.
+func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*provider.Outgoing, queue.Done, bool) {
+	m := &provider.Outgoing{
+		Ref:    provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
+		Number: j.Number, Class: j.Class,
+	}
+	t, done, stop := n.template(ctx, j, e, now)
+	if stop {
+		return nil, done, true
+	}
+	since := e.n.DueAt
+	if t.UpdatedAt.After(since) {
+		since = t.UpdatedAt // the message may have been held until then
+	}
+	if j.Attempt-j.Forgiven > 1 && now.Sub(since) > timeToLive {
+		return nil, ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now), true
+	}
+	content, err := e.req.Content(t, j.key.N())
+	if err != nil {
+		return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
+	}
+	m.Template, m.Content = t, content
+	if content.MediaURL != "" && j.sender.MediaCheck == "full" && n.o.Media != nil {
+		if rejected, err := n.o.Media.CheckMedia(ctx, j.sender.CompanyID, t.Shape.HeaderFormat, content.MediaURL); err != nil {
+			if rejected || j.Attempt >= mediaTries && now.Sub(since) > mediaPatience {
+				return nil, ended(j, carillon.ReasonMediaRejected, err.Error(), now), true
+			}
+			return nil, n.later(j, err, now), true
+		}
+	}
+	return m, queue.Done{}, false
+}
+
+// template returns the message's template when it is approved; otherwise the message is held or ends.
+func (n *worker) template(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
+	list, err := n.store.Templates(ctx, e.n.SenderUID)
+	if err != nil {
+		return nil, n.later(j, err, now), true
+	}
+	for _, t := range list {
+		if t.ID != e.n.TemplateID {
+			continue
+		}
+		switch t.Status {
+		case carillon.TemplateApproved:
+			if !e.fits(t) {
+				return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
+			}
+			return t, queue.Done{}, false
+		case carillon.TemplatePaused, carillon.TemplatePending:
+			return nil, held(j, t, "the template is "+string(t.Status), now), true
+		default:
+			return nil, ended(j, carillon.ReasonTemplateRejected, "the template is "+string(t.Status), now), true
+		}
+	}
+	return nil, ended(j, carillon.ReasonTemplateRejected, "the template is gone", now), true
+}
+
+// judge turns an outcome into a result for the database.
+func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Outcome) queue.Done {
+	now := time.Now()
+	switch o.Verdict {
+	case provider.Sent:
+		if o.Number != "" && !identity.Number(j.Number).Is(o.Number) {
+			if err := n.store.Chats().Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
+				n.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err) // the message is sent
+			}
+		}
+		r := result(j, work.MoveDone, now)
+		end := j.end(rank.Sent, "")
+		end.ProviderID = o.ProviderID
+		r.Outcome = end
+		return queue.Done{Result: r, Answered: true}
+	case provider.Refused:
+		if o.Reason == carillon.ReasonRecipientOptedOut {
+			err := n.store.Suppress(ctx, j.sender.CompanyID, suppressions.Marketing, suppressions.OptedOut, now, j.Number)
+			if err != nil { // the channel refuses it again
+				return n.later(j, fmt.Errorf("suppress the recipient: %w", err), now)
+			}
+		}
+		d := ended(j, o.Reason, o.Detail, now)
+		d.Answered = true
+		return d
+	case provider.PauseSender:
+		r := result(j, work.MoveRetry, now)
+		r.Detail = o.Detail
+		return queue.Done{Result: r, Pause: true, PauseFor: o.RetryAfter, Fault: faultOf(o)}
+	case provider.PauseTemplate:
+		t, d, stop := n.template(ctx, j, e, now)
+		if stop {
+			return d
+		}
+		if n.o.Templates != nil {
+			if err := n.o.Templates.Pause(ctx, t, o.Detail); err != nil {
+				n.o.Log.WarnContext(ctx, "pause template", "error", err)
+			}
+		}
+		d = held(j, t, o.Detail, now)
+		d.Answered = true
+		return d
+	case provider.Unknown:
+		r := result(j, work.MoveUnknown, now.Add(j.sender.Unknown.After))
+		r.Detail = o.Detail
+		return queue.Done{Result: r, Fault: faultOf(o)}
+	case provider.RetryLater:
+		return retried(j, o, now)
+	}
+	return n.later(j, fmt.Errorf("verdict %d", o.Verdict), now)
+}
+
+func retried(j *attempt, o provider.Outcome, now time.Time) queue.Done {
+	limit := tries
+	if o.MaxTries > 0 {
+		limit = min(limit, o.MaxTries)
+	}
+	tried := max(1, j.Attempt-j.Forgiven)
+	if tried >= limit && !(j.Probe && o.Fault != "") {
+		reason := o.Reason
+		if reason == "" {
+			reason = carillon.ReasonAttemptsExhausted
+		}
+		d := ended(j, reason, o.Detail, now)
+		d.Answered, d.Fault = true, o.Fault
+		return d
+	}
+	r := result(j, work.MoveRetry, now.Add(max(o.RetryAfter, backoff(tried))))
+	if o.RetryAfter > 0 {
+		r.Due = now.Add(o.RetryAfter + rand.N(o.RetryAfter/4+1)) //nolint:gosec // no secret
+	}
+	r.Detail = o.Detail
+	d := queue.Done{Result: r, Fault: o.Fault}
+	if o.Fault == provider.FaultThrottled {
+		d.PauseFor = o.RetryAfter
+	}
+	return d
+}
+
+// faultOf returns the class of a fault that concerns more than the message, by the verdict where the provider gives none.
+func faultOf(o provider.Outcome) provider.Fault {
+	switch {
+	case o.Fault != "":
+		return o.Fault
+	case o.Verdict == provider.PauseSender:
+		return provider.FaultAccount
+	}
+	return provider.FaultUnknown
+}
+
+func result(j *attempt, m work.Move, due time.Time) work.Result {
+	return work.Result{Key: j.Key, SenderUID: j.SenderUID, Attempt: j.Attempt, Move: m, Due: due, At: due}
+}
+
+// ended returns the result of a message that fails permanently.
+func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) queue.Done {
+	r := result(j, work.MoveDone, now)
+	r.Detail, r.Outcome = detail, j.end(rank.Failed, reason)
+	return queue.Done{Result: r}
+}
+
+// later postpones a message after our own fault: the database, a missing provider, the network. The attempt does not count.
+func (n *worker) later(j *attempt, err error, now time.Time) queue.Done {
+	if !errors.Is(err, context.Canceled) {
+		n.o.Log.Warn("postpone message", "notification", j.id(), "message", j.key.N(), "error", err)
+	}
+	if j.sender != nil && j.Attempt >= maxOwnTries && !db.Transient(err) {
+		return ended(j, carillon.ReasonAttemptsExhausted, "could not be sent for a reason inside the program, each time it was tried", now)
+	}
+	r := result(j, work.MoveRetry, now.Add(min(backoff(j.Attempt), ourWait)))
+	r.Detail = "put off by a fault on our side"
+	return queue.Done{Result: r, Ours: true}
+}
+
+// held returns the result that keeps a message out of the due index until its template is approved.
+func held(j *attempt, t *carillon.Template, detail string, now time.Time) queue.Done {
+	r := result(j, work.MoveHold, now)
+	r.Detail, r.Outcome = detail, store.Outcome{Hold: holdName(t)}
+	return queue.Done{Result: r}
+}

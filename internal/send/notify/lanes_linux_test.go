@@ -1,0 +1,88 @@
+package notify_test
+
+import (
+	"fmt"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+)
+
+// processor is the processor time that this process has used: unlike the clock's it hardly depends on what else the
+// machine does.
+func processor(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestManySendersCostLittleMoreThanOne gives five messages to each of many senders, and as many to one. With
+// CARILLON_TEST_ROUNDS=100000 it has the size and the engines that the design asks for. Each sender costs a read of its own
+// for its five messages, where one sender's reads bring hundreds.
+func TestManySendersCostLittleMoreThanOne(t *testing.T) {
+	const few, bound = 1000, 3.0
+	senders := rounds(t, few)
+	compare := func(t *testing.T, o func(t *testing.T) store.Options) {
+		one := drained(t, o(t), senders, 1)
+		many := drained(t, o(t), senders, senders)
+		t.Logf("%d messages: of one sender %s of processor time, of %d senders %s", 5*senders, one, senders, many)
+		if many.Seconds() > bound*one.Seconds() {
+			t.Errorf("%d messages of %d senders took %s of processor time, of one sender %s", 5*senders, senders, many, one)
+		}
+	}
+	t.Run("sqlite", func(t *testing.T) { compare(t, sqlite) })
+	if senders > few {
+		t.Run("postgres", func(t *testing.T) { compare(t, postgres) })
+	}
+}
+
+// drained accepts notifications to five, spread over the senders, and returns how long their delivery took.
+func drained(t *testing.T, o store.Options, notifications, senders int) time.Duration {
+	t.Helper()
+	r := newRig(t, o, nil)
+	r.provider.quiet = true
+	ids := r.senders(senders)
+	work := make(chan int)
+	var callers sync.WaitGroup
+	for range 64 {
+		callers.Go(func() {
+			for i := range work {
+				numbers := make([]string, 5)
+				for k := range numbers {
+					numbers[k] = fmt.Sprintf("346%07d%d", i, k)
+				}
+				_, err := r.notify.Accept(t.Context(), &notify.Submission{
+					Company: r.company, Channel: carillon.Messaging, Body: from(ids[i%senders], body("", numbers...)), Route: "notify",
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for i := range notifications {
+		work <- i
+	}
+	close(work)
+	callers.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	begin := processor(t)
+	stop := r.start()
+	for want, n := 5*notifications, 0; n < want; n = r.provider.count() {
+		await(t, "it goes on", func() bool { return r.provider.count() >= min(n+1000, want) })
+	}
+	stop() // what is in flight is written
+	if n := r.provider.count(); n != 5*notifications {
+		t.Errorf("%d messages were sent, want %d", n, 5*notifications)
+	}
+	return processor(t) - begin
+}

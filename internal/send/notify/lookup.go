@@ -1,0 +1,149 @@
+package notify
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/number"
+	"carillon/internal/base/provider"
+	"carillon/internal/store"
+)
+
+// Hit is what an id or number that somebody looks for belongs to; an empty kind: nothing.
+type Hit struct {
+	Kind   string `json:"kind"` // notification, message, call, number, or empty
+	ID     string `json:"id,omitempty"`
+	N      int    `json:"n"`
+	Number string `json:"number,omitempty"`
+}
+
+// LookUp finds what a text names among what a company sent: the id of a notification, message or call, the provider's id of a
+// message, or a number that something was sent to.
+func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
+	text = strings.TrimSpace(text)
+	if id := strings.ToLower(text); carillon.ValidUUID(id) {
+		return x.byID(ctx, companyID, id, -1)
+	}
+	if ref, ok := refOf(text); ok {
+		return x.byID(ctx, companyID, ref.NotificationID, ref.N)
+	}
+	if number := number.Find(text); number != "" {
+		found, next, err := x.N.store.Notifications(ctx, companyID, store.Filter{Lines: identity.Numbers(number), Limit: 1}, time.Now())
+		if err != nil || len(found) == 0 && next == "" {
+			return Hit{}, err
+		}
+		return Hit{Kind: "number", Number: number}, nil
+	}
+	if strings.ContainsAny(text, " \t\r\n\x00") || len(text) < 8 || len(text) > 255 {
+		return Hit{}, nil
+	}
+	return x.byProviderID(ctx, companyID, text)
+}
+
+// refOf reads the id of a message, with or without an attempt, also within the sandbox's id of it.
+func refOf(text string) (provider.Ref, bool) {
+	text = strings.ToLower(strings.TrimPrefix(text, "sandbox."))
+	if strings.Count(text, ".") == 1 {
+		text += ".0"
+	}
+	ref, err := provider.ParseRef(text)
+	return ref, err == nil
+}
+
+func (x Sent) byID(ctx context.Context, companyID, id string, n int) (Hit, error) {
+	found, err := x.N.store.Notification(ctx, companyID, id)
+	switch {
+	case carillon.IsCode(err, carillon.NotFound):
+		if c, err := x.N.store.Incoming().Find(ctx, companyID, id); err != nil || c == nil {
+			return Hit{}, err
+		}
+		return Hit{Kind: "call", ID: id}, nil
+	case err != nil:
+		return Hit{}, err
+	case n >= found.Total:
+		return Hit{}, nil
+	case n >= 0:
+		return Hit{Kind: "message", ID: id, N: n}, nil
+	}
+	return Hit{Kind: "notification", ID: id}, nil
+}
+
+// numberPages is how many pages of the notifications to a number are looked through.
+const numberPages = 4
+
+// byProviderID finds a message by the provider's id. No index leads from it to the message, since each message would pay for that;
+// an id of WhatsApp contains the number, which leads there. Others are found among the newest notifications.
+func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, error) {
+	if number := numberIn(id); number != "" {
+		f := store.Filter{Lines: identity.Numbers(number), Channel: carillon.Messaging, Limit: 50}
+		for range numberPages {
+			found, next, err := x.N.store.Notifications(ctx, companyID, f, time.Now())
+			if err != nil {
+				return Hit{}, err
+			}
+			if h, err := x.among(ctx, found, id); err != nil || h.Kind != "" {
+				return h, err
+			}
+			if f.Before = next; next == "" {
+				break
+			}
+		}
+	}
+	key, ok, err := x.N.store.MessageOf(ctx, companyID, id)
+	if err != nil || !ok {
+		return Hit{}, err
+	}
+	n, err := x.N.store.LoadNotification(ctx, key.Seq())
+	if err != nil || n.CompanyID != companyID {
+		return Hit{}, err
+	}
+	return Hit{Kind: "message", ID: n.ID, N: key.N()}, nil
+}
+
+func (x Sent) among(ctx context.Context, found []*store.Notification, providerID string) (Hit, error) {
+	ids := make(map[carillon.Seq]string, len(found))
+	seqs := make([]carillon.Seq, len(found))
+	for i, n := range found {
+		seqs[i] = n.Seq()
+		ids[n.Seq()] = n.ID
+	}
+	messages, err := x.N.store.MessagesOf(ctx, seqs)
+	for seq, all := range messages {
+		for i := range all {
+			if all[i].ProviderID == providerID {
+				return Hit{Kind: "message", ID: ids[seq], N: all[i].N}, nil
+			}
+		}
+	}
+	return Hit{}, err
+}
+
+// numberIn is the number in an id of WhatsApp; "": there is none.
+func numberIn(id string) string {
+	text, ok := strings.CutPrefix(id, "wamid.")
+	if !ok {
+		return ""
+	}
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+	if err != nil {
+		return ""
+	}
+	if number := firstDigits(string(raw)); carillon.ValidNumber(number) {
+		return number
+	}
+	return ""
+}
+
+// firstDigits is the first run of at least seven digits.
+func firstDigits(text string) string {
+	for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c < '0' || c > '9' }) {
+		if len(part) >= 7 {
+			return part
+		}
+	}
+	return ""
+}

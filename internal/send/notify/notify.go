@@ -1,0 +1,127 @@
+// Package notify accepts notifications, delivers them and stores their receipts.
+//
+//	Accept: body and fields → sender → template or agent → variables → quota, all stored in one shared commit
+//	Deliver: load → may it still be sent? → media → Sender.Send → verdict → result
+//	Receive: receipts, unordered and repeated; a message only moves forward
+//
+// It does not decide when a message is sent (queue) nor how (whatsapp, sandbox).
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/cache"
+	"carillon/internal/base/destination"
+	"carillon/internal/base/provider"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+	"carillon/internal/store/work"
+)
+
+// Sender sends one message and judges the provider's response. The message's start has been committed; Send must not repeat a
+// request.
+type Sender interface {
+	Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome
+}
+
+// Media checks the files of headers before a send.
+type Media interface {
+	// CheckMedia reports whether a company's file is rejected, or why it could not be checked.
+	CheckMedia(ctx context.Context, companyID, format, url string) (rejected bool, err error)
+}
+
+// Templates pauses a template that the channel refused.
+type Templates interface {
+	Pause(ctx context.Context, t *carillon.Template, reason string) error
+}
+
+// Observer is notified for metrics and traces.
+type Observer interface {
+	// Accepted: a notification has been stored; begin is when its request came.
+	Accepted(ctx context.Context, n *store.Notification, begin time.Time)
+	Delivered(d Delivered)
+	// Received: receipts have been stored.
+	Received(ctx context.Context, rs []provider.Receipt)
+	// Reconciled: the senders' policies decided about messages of unknown outcome.
+	Reconciled(retried, failed int)
+}
+
+// Delivered is an attempt that ended now.
+type Delivered struct {
+	Ref        provider.Ref // without a notification's id where it could not be read
+	SenderUID  int64
+	Due, Begin time.Time
+	Move       work.Move
+	Outcome    store.Outcome
+}
+
+// Options configure a Notify. Senders is required.
+type Options struct {
+	Senders   map[string]Sender // by provider
+	Media     Media             // nil: nothing is checked
+	Templates Templates         // nil: no template is paused
+	Observer  Observer          // nil: none
+	Denied    destination.Denied
+	Drain     time.Duration // how long a stop waits for sends in flight
+	Log       *slog.Logger
+}
+
+// Notify accepts and delivers. Make it with New; Run does its background work.
+type Notify struct {
+	store   *store.Store
+	queue   *queue.Queue
+	o       Options
+	entries *cache.Cache[*entry]
+	running sync.Map // idempotency keys being worked on by this node
+
+	*closer
+}
+
+// New builds a Notify, which delivers the messages that the queue starts.
+func New(s *store.Store, q *queue.Queue, o Options) *Notify {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	n := &Notify{store: s, queue: q, o: o, closer: newCloser(s, o.Log), entries: cache.New[*entry](entriesMost, readMost)}
+	q.Handle(queue.Kind{Name: queue.Messages, Source: s.MessageQueue(), Worker: &worker{n}, Drain: o.Drain})
+	return n
+}
+
+const releaseEvery = time.Minute
+
+// Run does the background work until ctx ends: it closes completed notifications, releases messages that need not be held and
+// fills the search table (docs/adr/0004).
+func (n *Notify) Run(ctx context.Context) error {
+	var done sync.WaitGroup
+	done.Go(func() { every(ctx, sweepEvery, n.closer.sweep, n.closer.sweepOpen) })
+	done.Go(func() { every(ctx, releaseEvery, nil, n.releaseNeedless) })
+	done.Go(func() { fillSearch(ctx, n.store, n.queue, n.o.Log) })
+	done.Go(func() { countStats(ctx, n.store, n.queue, n.o.Log) })
+	n.closer.run(ctx)
+	done.Wait()
+	return nil
+}
+
+// every does something at once, periodically, and on request, until ctx ends.
+func every(ctx context.Context, period time.Duration, request <-chan struct{}, do func(ctx context.Context)) {
+	for ctx.Err() == nil {
+		do(ctx)
+		select {
+		case <-ctx.Done():
+		case <-request:
+		case <-time.After(period):
+		}
+	}
+}
+
+// pause waits for a while, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,92 @@
+package notify
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/provider"
+	"carillon/internal/queue"
+	"carillon/internal/store"
+	"carillon/internal/store/templates"
+)
+
+// Receive stores receipts of one sender's messages. After a nil error they are durable.
+func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []provider.Receipt) error {
+	if len(rs) == 0 {
+		return nil
+	}
+	seqs := make([]carillon.Seq, 0, len(rs))
+	for i := range rs {
+		rs[i].SenderUID = s.UID
+		if seq := carillon.SeqOf(rs[i].Ref.NotificationID); len(seqs) == 0 || seqs[len(seqs)-1] != seq {
+			seqs = append(seqs, seq)
+		}
+	}
+	if err := n.store.Receive(ctx, rs); err != nil {
+		return err
+	}
+	if n.o.Observer != nil {
+		n.o.Observer.Received(ctx, rs)
+	}
+	n.Closed(seqs)
+	return nil
+}
+
+// holdName returns the name under which messages of a template are held.
+func holdName(t *carillon.Template) string { return t.CompanyID + "/" + t.ID }
+
+const releaseAtOnce = 1000
+
+// Release returns the messages that are held for a template to their lane.
+func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
+	return n.release(ctx, holdName(t), func() {
+		for c := range carillon.Class(carillon.Classes) {
+			n.queue.Wake(queue.Wake{Kind: queue.Messages, SenderUID: t.SenderUID, Class: c, Due: time.UnixMilli(0)})
+		}
+	})
+}
+
+// release releases what is held under a name in chunks, and calls released after each.
+func (n *Notify) release(ctx context.Context, hold string, released func()) error {
+	for {
+		count, err := n.store.Release(ctx, hold, releaseAtOnce)
+		if err != nil {
+			return err
+		}
+		if count > 0 {
+			released()
+		}
+		if count < releaseAtOnce {
+			return nil
+		}
+	}
+}
+
+// releaseNeedless releases messages of approved templates: a template may have been approved while a message was being held,
+// or a crash may have prevented the release.
+func (n *Notify) releaseNeedless(ctx context.Context) {
+	holds, err := n.store.Holds(ctx)
+	for _, hold := range holds {
+		company, id, _ := strings.Cut(hold, "/")
+		var t *templates.Record
+		t, err = n.store.Template(ctx, company, id)
+		switch {
+		case carillon.IsCode(err, carillon.NotFound):
+			err = n.release(ctx, hold, func() {}) // the delivery ends the messages
+		case err == nil && t.Status != carillon.TemplatePaused && t.Status != carillon.TemplatePending:
+			err = n.Release(ctx, &t.Template)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		n.o.Log.WarnContext(ctx, "release held messages", "error", err)
+	}
+}
+
+func (n *Notify) wakeAt(x *store.Notification) {
+	n.queue.Wake(queue.Wake{Kind: kindOf(x.Channel), SenderUID: x.SenderUID, Class: x.Class, Due: x.DueAt})
+}

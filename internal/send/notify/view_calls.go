@@ -1,0 +1,203 @@
+package notify
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/send/request"
+	"carillon/internal/store"
+	"carillon/internal/store/calls"
+	"carillon/internal/store/chats"
+)
+
+// CallRow is a call in a list.
+type CallRow struct {
+	CallID         string           `json:"call_id"`
+	Direction      string           `json:"direction"` // outgoing or incoming
+	State          carillon.State   `json:"state"`
+	Reason         carillon.Reason  `json:"reason,omitempty"`
+	Number         string           `json:"number"`
+	Name           string           `json:"name,omitempty"` // of the contact
+	AgentID        string           `json:"agent_id"`
+	Campaign       string           `json:"campaign_name,omitempty"`
+	SenderUID      int64            `json:"-"`
+	CreatedAt      string           `json:"created_at"`
+	ScheduledAt    string           `json:"scheduled_time,omitempty"`
+	DueAt          string           `json:"due_at,omitempty"` // of a call that waits
+	DialedAt       string           `json:"dialed_at,omitempty"`
+	RingingAt      string           `json:"ringing_at,omitempty"`
+	AnsweredAt     string           `json:"answered_at,omitempty"`
+	EndedAt        string           `json:"ended_at,omitempty"`
+	DurationS      *int             `json:"duration_s,omitempty"`
+	Attempts       int              `json:"attempts"`
+	Cause          string           `json:"cause,omitempty"`
+	EndedBy        string           `json:"ended_by,omitempty"`
+	AnsweredBy     string           `json:"answered_by,omitempty"`
+	Result         carillon.Details `json:"result,omitempty"`
+	HasRecording   bool             `json:"has_recording"`
+	ConversationID string           `json:"conversation_id,omitempty"`
+}
+
+// Calls reads calls for a company's members.
+type Calls struct{ Store *store.Store }
+
+// List returns a page of a company's calls, newest first; next is what the next page begins before, calls.Oldest after the last.
+func (x Calls) List(ctx context.Context, companyID string, f calls.Filter) (rows []CallRow, next carillon.MessageKey, err error) {
+	now := time.Now()
+	found, next, err := x.Store.Calls().List(ctx, companyID, f, now)
+	if err != nil {
+		return nil, next, err
+	}
+	var ids []string
+	for _, c := range found {
+		if c.ConversationID != "" {
+			ids = append(ids, c.ConversationID)
+		}
+	}
+	noted, err := x.Store.Chats().Noted(ctx, companyID, ids)
+	if err != nil {
+		return nil, next, err
+	}
+	for _, c := range found {
+		rows = append(rows, rowOf(c, noted[c.ConversationID], now))
+	}
+	return rows, next, nil
+}
+
+func rowOf(c *calls.Listed, noted []chats.Value, now time.Time) CallRow {
+	r := CallRow{
+		CallID: c.NotificationID, Direction: outgoing, State: c.State, Reason: c.Reason, Number: c.Number, Name: calledName(c.Body, c.Flat),
+		AgentID: c.AgentID, Campaign: c.Campaign, SenderUID: c.SenderUID, CreatedAt: instant(c.CreatedAt), DialedAt: instant(c.DialedAt),
+		RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt), DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Attempts: c.Dials,
+		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, HasRecording: c.Recording != "", ConversationID: c.ConversationID,
+		Result: resultOf([]chats.Turn{{Extra: chats.Extra{Set: noted}}}),
+	}
+	if c.Scheduled {
+		r.ScheduledAt = instant(c.ScheduledAt)
+	}
+	switch {
+	case c.UnderWay:
+		r.Attempts++
+	case c.Queued:
+		r.DueAt = instant(c.Due)
+		if c.Scheduled && c.Call.Attempts == 0 && now.Before(c.ScheduledAt) {
+			r.State = carillon.StateScheduled
+		}
+	}
+	return r
+}
+
+// talkedFor is how many seconds an ended call was talked in; nil where nobody answered.
+func talkedFor(answered, ended time.Time) *int {
+	if answered.IsZero() || ended.IsZero() {
+		return nil
+	}
+	s := int(ended.Sub(answered).Round(time.Second) / time.Second)
+	return &s
+}
+
+// calledName is the name of the contact of a call's request.
+func calledName(body string, flat bool) string {
+	if body == "" {
+		return ""
+	}
+	req, err := request.Parse(carillon.Voice, []byte(body), flat, time.Time{})
+	if err != nil || len(req.Contacts) == 0 {
+		return ""
+	}
+	return nameIn(req.Contacts[0].Fields())
+}
+
+// CallPage is a call with all that is known about it, for the company's members.
+type CallPage struct {
+	CallRow
+	Detail     string         `json:"detail,omitempty"` // of the last attempt, for who runs the line
+	Tries      []TryView      `json:"tries"`
+	RecordedAt string         `json:"recorded_at,omitempty"` // when the recording begins
+	Turns      []SpokenRow    `json:"turns"`
+	Transfers  []TransferView `json:"transfers,omitempty"`
+}
+
+// TryView is one attempt at a call, the one under way included.
+type TryView struct {
+	N          int             `json:"n"`
+	State      carillon.State  `json:"state"`
+	Reason     carillon.Reason `json:"reason,omitempty"`
+	Cause      string          `json:"cause,omitempty"`
+	Detail     string          `json:"detail,omitempty"`
+	Counts     bool            `json:"counts"` // it reached the network
+	DialedAt   string          `json:"dialed_at"`
+	RingingAt  string          `json:"ringing_at,omitempty"`
+	AnsweredAt string          `json:"answered_at,omitempty"`
+	EndedAt    string          `json:"ended_at,omitempty"`
+}
+
+// SpokenRow is a turn, and where in the recording it was said.
+type SpokenRow struct {
+	chats.TurnView
+	OffsetMS *int64 `json:"offset_ms,omitempty"`
+}
+
+// One reads a company's call. Errors: not_found.
+func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error) {
+	c, err := x.Store.Calls().One(ctx, companyID, id)
+	if err == nil && c == nil {
+		return x.incoming(ctx, companyID, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := x.Store.Calls().Attempts(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	var turns []chats.Turn
+	if c.ConversationID != "" {
+		if turns, err = x.Store.Chats().Turns(ctx, companyID, c.ConversationID, 0, maxCallTurns); err != nil {
+			return nil, err
+		}
+	}
+	p := &CallPage{CallRow: rowOf(c, nil, time.Now()), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
+	p.Result = resultOf(turns)
+	if p.Transfers, err = transfersOf(ctx, x.Store.Incoming(), companyID, c.ConversationID); err != nil {
+		return nil, err
+	}
+	for _, a := range attempts {
+		p.Tries = append(p.Tries, TryView{
+			a.N, a.State, a.Reason, a.Cause, a.Detail, a.Counts, instant(a.DialedAt), instant(a.RingingAt), instant(a.AnsweredAt), instant(a.EndedAt),
+		})
+	}
+	for i := range turns {
+		p.Turns = append(p.Turns, SpokenRow{turns[i].View(), offsetOf(&turns[i], c.Recording)})
+	}
+	return p, nil
+}
+
+// recordedAt is when a recording begins; zero where there is none.
+func recordedAt(recording string) time.Time {
+	if !carillon.ValidUUID(recording) {
+		return time.Time{}
+	}
+	ms, err := strconv.ParseInt(recording[:8]+recording[9:13], 16, 64) // its id was made then
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// offsetOf is where in a recording a turn was said, in milliseconds; nil where there is none. What the person says is stored once it
+// was understood, what the agent says when it begins to.
+func offsetOf(t *chats.Turn, recording string) *int64 {
+	began := recordedAt(recording)
+	if began.IsZero() {
+		return nil
+	}
+	ms := t.At.Sub(began).Milliseconds()
+	if v := t.Extra.Voice; v != nil && t.Author == chats.Visitor {
+		ms -= v.LengthMS + v.DetectMS + v.TranscribeMS
+	}
+	ms = max(ms, 0)
+	return &ms
+}

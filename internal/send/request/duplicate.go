@@ -1,0 +1,44 @@
+package request
+
+import (
+	"slices"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+)
+
+// Duplicates marks the contacts that repeat an earlier one: the same number, in any form, and the same rendered message, which is sent
+// once. It returns nil where no number occurs twice; only contacts whose number does are rendered. The request must have
+// passed CheckAgainst for the template.
+func (r *Request) Duplicates(t *carillon.Template) []bool {
+	count := make(map[identity.Key]int, len(r.Contacts))
+	for i := range r.Contacts {
+		count[identity.Number(r.Contacts[i].Number)]++
+	}
+	if len(count) == len(r.Contacts) {
+		return nil
+	}
+	marks := make([]bool, len(r.Contacts))
+	kept := map[identity.Key][]provider.Content{}
+	for i := range r.Contacts {
+		line := identity.Number(r.Contacts[i].Number)
+		if count[line] == 1 {
+			continue
+		}
+		content, err := r.Content(t, i)
+		if err != nil {
+			continue
+		}
+		marks[i] = slices.ContainsFunc(kept[line], func(k provider.Content) bool { return equal(&k, &content) })
+		if !marks[i] {
+			kept[line] = append(kept[line], content)
+		}
+	}
+	return marks
+}
+
+func equal(c, o *provider.Content) bool {
+	return c.HeaderText == o.HeaderText && c.MediaURL == o.MediaURL &&
+		slices.Equal(c.Body, o.Body) && slices.Equal(c.Buttons, o.Buttons)
+}

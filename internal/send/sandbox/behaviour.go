@@ -1,0 +1,140 @@
+package sandbox
+
+import (
+	"time"
+
+	"carillon"
+	"carillon/internal/base/provider"
+)
+
+// behaviour is one row of the guide's table of messages: what happens to numbers with the suffix.
+type behaviour struct {
+	suffix  string
+	effect  string // as the guide describes it
+	verdict provider.Verdict
+	faults  int  // so many attempts fail temporarily first
+	limited bool // they fail by a rate limit, which demands a wait
+	slow    bool
+	late    bool   // the receipts begin only after Delays.Late
+	steps   []step // nil: as ordinary; none: no receipts
+}
+
+// step is one receipt.
+type step struct {
+	state  carillon.State
+	at     moment
+	reason carillon.Reason
+}
+
+// moment is one of the Delays.
+type moment int
+
+const (
+	now moment = iota
+	onDelivered
+	onRead
+	onRinging
+	onAnswered
+	onEnded
+)
+
+func (m moment) in(d *Delays) time.Duration {
+	return [...]time.Duration{
+		now: 0, onDelivered: d.Delivered, onRead: d.Read, onRinging: d.Ringing, onAnswered: d.Answered, onEnded: d.Ended,
+	}[m]
+}
+
+var ordinary = []step{ //nolint:gochecknoglobals // read-only table
+	{state: carillon.StateDelivered, at: onDelivered},
+	{state: carillon.StateRead, at: onRead},
+}
+
+// behaviours is the table. Steps stand in the order of their moments.
+var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
+	{suffix: "0001", effect: "refused at once: `failed`, reason `undeliverable`", verdict: provider.Refused},
+	{suffix: "0002", effect: "two attempts fail temporarily, the third is accepted", faults: 2},
+	{suffix: "0003", effect: "outcome unknown; the receipts come late, beginning after 5 s", verdict: provider.Unknown, late: true},
+	{
+		suffix: "0004", effect: "outcome unknown at every attempt, and never a receipt: the sender's policy decides after its wait",
+		verdict: provider.Unknown, steps: []step{},
+	},
+	{
+		suffix: "0005", effect: "`sent`, then `failed` by receipt, reason `undeliverable`",
+		steps: []step{{state: carillon.StateFailed, at: onDelivered, reason: carillon.ReasonUndeliverable}},
+	},
+	{
+		suffix: "0006", effect: "`delivered`, never `read`",
+		steps: []step{{state: carillon.StateDelivered, at: onDelivered}},
+	},
+	{
+		suffix: "0007", effect: "`read`, with no receipt for `delivered`",
+		steps: []step{{state: carillon.StateRead, at: onRead}},
+	},
+	{
+		suffix: "0008", effect: "receipts in the wrong order and each twice: read, delivered, sent",
+		steps: []step{
+			{state: carillon.StateRead, at: onDelivered},
+			{state: carillon.StateRead, at: onDelivered},
+			{state: carillon.StateDelivered, at: onRead},
+			{state: carillon.StateDelivered, at: onRead},
+			{state: carillon.StateSent, at: onRead},
+			{state: carillon.StateSent, at: onRead},
+		},
+	},
+	{suffix: "0009", effect: "slow: the channel responds after 5 s", slow: true},
+	{suffix: "0010", effect: "the first attempt is rate limited for 5 s, the second is accepted", faults: 1, limited: true},
+}
+
+// plan is a behaviour with its delays.
+type plan struct {
+	behaviour
+	steps []dated
+}
+
+type dated struct {
+	step
+	after time.Duration
+}
+
+// planTable holds the plans by the suffix of a number.
+type planTable struct {
+	bySuffix map[string]*plan
+	ordinary *plan
+}
+
+const suffixDigits = 4
+
+func (t *planTable) plan(number string) *plan {
+	if p, ok := t.bySuffix[suffixOf(number)]; ok {
+		return p
+	}
+	return t.ordinary
+}
+
+// suffixOf returns the digits of a number that decide.
+func suffixOf(number string) string { return number[max(0, len(number)-suffixDigits):] }
+
+func newPlanTable(d *Delays) *planTable {
+	t := &planTable{bySuffix: map[string]*plan{}, ordinary: newPlan(behaviour{}, d)}
+	for _, b := range behaviours {
+		t.bySuffix[b.suffix] = newPlan(b, d)
+	}
+	return t
+}
+
+func newPlan(b behaviour, d *Delays) *plan {
+	steps := b.steps
+	if steps == nil {
+		steps = ordinary
+	}
+	p := &plan{behaviour: b}
+	base := time.Duration(0)
+	if b.late { // the lost response would have said sent
+		base = d.Late
+		p.steps = append(p.steps, dated{step{state: carillon.StateSent}, base})
+	}
+	for _, s := range steps {
+		p.steps = append(p.steps, dated{s, base + s.at.in(d)})
+	}
+	return p
+}

@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"carillon/internal/base/audio"
+	"carillon/internal/call/rtp"
+	"carillon/internal/call/sip"
+)
+
+// script is what happens to a call: one row of the guide's table of calls.
+type script struct {
+	suffix string
+	effect string // as the guide describes it
+	first  int    // it happens to so many first attempts, and later ones are ordinary; 0: to all
+	rings  bool
+	slow   bool   // Delays.Slow later
+	at     moment // since it was dialed: when it is answered, or refused
+	code   int    // that it is refused with
+	reason string
+	talk   func(ctx context.Context, c *callee) // after the answer; nil: it is refused
+}
+
+var ordinaryCall = script{rings: true, at: onAnswered, talk: listens} //nolint:gochecknoglobals // read only
+
+// scripts is the table.
+var scripts = []script{ //nolint:gochecknoglobals // read-only table
+	{suffix: "0001", effect: "`failed` at once, reason `undeliverable`", code: 404, reason: "Not Found"},
+	{
+		suffix: "0002", effect: "the line is faulty twice, which uses up no attempt; then the call is answered", first: 2,
+		code: 503, reason: "Service Unavailable",
+	},
+	{suffix: "0009", effect: "rings 5 s longer before it is answered", rings: true, slow: true, at: onAnswered, talk: listens},
+	{suffix: "0011", effect: "`busy`", at: onRinging, code: 486, reason: "Busy Here"},
+	{
+		suffix: "0012", effect: "rings until the line's `ring_timeout`, 4 s at most, then `no_answer`",
+		rings: true, at: onEnded, code: 480, reason: "Temporarily Unavailable",
+	},
+	{suffix: "0013", effect: "rings, then `rejected`", rings: true, at: onAnswered, code: 603, reason: "Decline"},
+	{suffix: "0014", effect: "rings, is answered by a machine, then `voicemail`", rings: true, at: onAnswered, talk: greetsAsMachine},
+	{suffix: "0015", effect: "`failed`, reason `provider_refused`", at: onRinging, code: 488, reason: "Not Acceptable Here"},
+	{suffix: "0016", effect: "the first attempt is `busy`, the next one is answered", first: 1, at: onRinging, code: 486, reason: "Busy Here"},
+	{
+		suffix: "0017", effect: "is answered, and hung up by the callee at once: `completed`", rings: true, at: onAnswered,
+		talk: func(context.Context, *callee) {},
+	},
+	{suffix: "0018", effect: "is answered; presses 1 whenever the agent waits, three times, and hangs up", rings: true, at: onAnswered, talk: presses("1", 3)},
+	{suffix: "0019", effect: "is answered; presses 9, to be called no more", rings: true, at: onAnswered, talk: presses("9", 1)},
+	{suffix: "0020", effect: "is answered and says nothing: the agent asks twice, and says goodbye", rings: true, at: onAnswered, talk: isSilent},
+	{suffix: "0021", effect: "is answered; speaks into the agent's words after two seconds, and hangs up", rings: true, at: onAnswered, talk: interrupts},
+}
+
+// callee is the phone in a call that it answered.
+type callee struct {
+	*sip.Call
+	heard *Heard
+}
+
+// heardWithin is how long the phone waits for a word before it hangs up: of two that listen to each other neither speaks.
+const heardWithin = 30 * time.Second
+
+// untilQuiet waits until the agent has spoken and waits; false: the call is over, or nobody speaks.
+func (c *callee) untilQuiet(ctx context.Context) bool {
+	spoke, quiet := false, time.Duration(0)
+	for {
+		pcm, err := c.Read(ctx)
+		if err != nil {
+			return false
+		}
+		if audio.RMS(pcm) >= loudness {
+			spoke, quiet = true, 0
+		} else if quiet += audio.Duration(len(pcm), rtp.Rate); spoke && quiet >= quietFor {
+			return true
+		} else if quiet >= heardWithin {
+			return false
+		}
+	}
+}
+
+// listens lets the agent finish once and hangs up.
+func listens(ctx context.Context, c *callee) { c.untilQuiet(ctx) }
+
+// presses answers with a key as often as the agent waits.
+func presses(keys string, times int) func(ctx context.Context, c *callee) {
+	return func(ctx context.Context, c *callee) {
+		for range times {
+			if !c.untilQuiet(ctx) {
+				return
+			}
+			c.SendDigits(keys)
+			c.heard.press(keys)
+		}
+		c.untilQuiet(ctx)
+	}
+}
+
+// isSilent waits for the agent to end the call.
+func isSilent(ctx context.Context, c *callee) {
+	for {
+		if _, err := c.Read(ctx); err != nil {
+			return
+		}
+	}
+}
+
+// greetsAsMachine says a long greeting and beeps, and records what follows.
+func greetsAsMachine(ctx context.Context, c *callee) {
+	_ = c.Write(append(babble(5*time.Second), beep()...))
+	isSilent(ctx, c)
+}
+
+// interrupts speaks while the agent does.
+func interrupts(ctx context.Context, c *callee) {
+	for heard := time.Duration(0); heard < 2*time.Second; {
+		pcm, err := c.Read(ctx)
+		if err != nil {
+			return
+		}
+		heard += audio.Duration(len(pcm), rtp.Rate)
+	}
+	_ = c.Write(babble(1500 * time.Millisecond))
+	c.untilQuiet(ctx)
+}
+
+// babble resembles speech: a voice in syllables, without words.
+func babble(d time.Duration) []int16 {
+	pcm := make([]int16, audio.Count(d, rtp.Rate))
+	phase := 0.0
+	for i := range pcm {
+		at := float64(i) / rtp.Rate
+		phase += (130 + 40*math.Sin(at*2.3)) / rtp.Rate
+		syllable := 0.35 + 0.65*math.Abs(math.Sin(math.Pi*3.7*at))
+		sum := 0.0
+		for k := 1.0; k <= 12; k++ { // a buzz through two resonances
+			f := k * 130
+			sum += math.Sin(2*math.Pi*k*phase) * (math.Exp(-math.Pow((f-600)/300, 2)) + 0.5*math.Exp(-math.Pow((f-1300-300*math.Sin(at*5))/300, 2)))
+		}
+		pcm[i] = int16(5000 * syllable * sum)
+	}
+	return pcm
+}
+
+// beep is what machines sound before they record.
+func beep() []int16 {
+	pcm := make([]int16, audio.Count(400*time.Millisecond, rtp.Rate))
+	for i := range pcm {
+		pcm[i] = int16(8000 * math.Sin(2*math.Pi*1000*float64(i)/rtp.Rate))
+	}
+	return pcm
+}

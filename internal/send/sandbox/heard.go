@@ -1,0 +1,160 @@
+package sandbox
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"carillon/internal/base/audio"
+	"carillon/internal/call/sip"
+)
+
+// Bounds of what the phone keeps of calls; what it heard is compressed.
+const (
+	heardMost    = 60                 // calls
+	heardCompany = 20                 // of one company
+	heardSound   = 3 * 60 * HeardRate // bytes of one, three minutes
+)
+
+// calls are the last calls to the phone, the newest last.
+type calls struct {
+	mu  sync.Mutex
+	all []*Heard
+}
+
+// Heard is a call to the phone, with what was heard of it.
+type Heard struct {
+	Number    string
+	From      string
+	CallID    string // of SIP
+	CompanyID string // whose line called; "": unknown
+	Call      string // the call's id; "": it has none, as one that tries a line
+	Suffix    string // of the number, where it decides what happens; "": an ordinary call
+	At        time.Time
+	Law       audio.Law
+
+	mu       sync.Mutex
+	answered time.Time
+	ended    time.Time
+	code     int    // that it was refused with
+	sound    []byte // compressed
+	keys     string // that it pressed
+}
+
+// State is how far a call is.
+type State struct {
+	Answered time.Time // zero: it was not answered
+	Ended    time.Time // zero: it is not over
+	Code     int       // that it was refused with; 0: it was not
+	Keys     string    // that the phone pressed
+	Length   time.Duration
+}
+
+// add begins to keep a call.
+func (c *calls) add(in *sip.Incoming, s script) *Heard {
+	h := &Heard{
+		Number: in.To, From: in.From, CallID: in.CallID, CompanyID: in.Header(CompanyHeader), Call: in.Header(CallHeader), Suffix: s.suffix, At: time.Now(),
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, h)
+	if own := c.of(h.CompanyID); len(own) > heardCompany {
+		c.all = slices.DeleteFunc(c.all, func(x *Heard) bool { return x == own[0] })
+	}
+	c.all = slices.Delete(c.all, 0, max(0, len(c.all)-heardMost))
+	return h
+}
+
+// of are the calls of a company's lines, the oldest first.
+func (c *calls) of(companyID string) (own []*Heard) {
+	for _, h := range c.all {
+		if h.CompanyID == companyID {
+			own = append(own, h)
+		}
+	}
+	return own
+}
+
+// Calls are the last calls of a company's lines to this node's phone, the newest first.
+func (p *Phone) Calls(companyID string) []*Heard {
+	p.calling.mu.Lock()
+	defer p.calling.mu.Unlock()
+	own := p.calling.of(companyID)
+	slices.Reverse(own)
+	return own
+}
+
+// Heard are the last calls to a number that were answered, the newest first; "": to any number.
+func (p *Phone) Heard(number string) (all []*Heard) {
+	p.calling.mu.Lock()
+	defer p.calling.mu.Unlock()
+	for _, h := range slices.Backward(p.calling.all) {
+		if (number == "" || h.Number == number) && !h.State().Answered.IsZero() {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+func (h *Heard) frame(in, _ []int16) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.sound) < heardSound {
+		h.sound = h.Law.Compress(h.sound, in)
+	}
+}
+
+func (h *Heard) answer() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answered = time.Now()
+}
+
+func (h *Heard) refuse(code int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.code = code
+}
+
+func (h *Heard) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = time.Now()
+}
+
+func (h *Heard) press(keys string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.keys += keys
+}
+
+// Sound is what was heard, 8,000 samples a second.
+func (h *Heard) Sound() []int16 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.Law.Expand(nil, h.sound)
+}
+
+// State is how far the call is.
+func (h *Heard) State() State {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return State{h.answered, h.ended, h.code, h.keys, audio.Duration(len(h.sound), HeardRate)}
+}
+
+// HeardRate is how many samples a second the sound of calls has.
+const HeardRate = 8000
+
+// Behaviour is what happens to calls to numbers with a suffix.
+type Behaviour struct {
+	Suffix string
+	Effect string // in a sentence
+}
+
+// Behaviours are those of calls, in the order of the guide; numbers with none of these suffixes are answered.
+func Behaviours() (all []Behaviour) {
+	for _, s := range scripts {
+		all = append(all, Behaviour{s.suffix, s.effect})
+	}
+	return all
+}

@@ -1,0 +1,136 @@
+package sandbox
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"carillon/internal/call/sip"
+)
+
+// Headers of a call to the sandbox's phone.
+const (
+	AttemptHeader = "X-Carillon-Attempt" // which attempt it is, from 1
+	CompanyHeader = "X-Carillon-Company" // whose line calls: nobody else sees the call
+	CallHeader    = "X-Carillon-Call"    // the call's id; empty: it has none
+)
+
+// Phone is every telephone that the sandbox's lines can call: a SIP user agent of its own, which is called over SIP and RTP as any
+// other. The last four digits of the number decide what it does.
+type Phone struct {
+	d      Delays
+	log    *slog.Logger
+	engine *sip.Engine
+	ctx    context.Context //nolint:containedctx // ends with the phone
+	cancel context.CancelFunc
+	calls  sync.WaitGroup
+
+	calling calls
+}
+
+const (
+	quietFor = 1 * time.Second // until the phone takes it that the agent waits for it
+	callMost = 5 * time.Minute
+	loudness = 200.0
+)
+
+// OpenPhone starts a phone on a free port of this machine. Of the options of its user agent Log is required, and Address and OnCall are the
+// phone's own.
+func OpenPhone(ctx context.Context, d Delays, o sip.Options) (*Phone, error) {
+	p := &Phone{d: d.filled(), log: o.Log}
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	var err error
+	o.Address, o.OnCall = "127.0.0.1:0", p.take
+	p.engine, err = sip.New(ctx, o)
+	if err != nil {
+		p.cancel()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Address is where the phone is called.
+func (p *Phone) Address() string { return p.engine.Address().String() }
+
+// Close hangs up and ends the phone.
+func (p *Phone) Close() error {
+	p.cancel()
+	p.calls.Wait()
+	return p.engine.Close()
+}
+
+// take takes a call.
+func (p *Phone) take(in *sip.Incoming) {
+	select {
+	case <-p.ctx.Done():
+		in.Refuse(503, "Service Unavailable")
+		return
+	default:
+	}
+	p.calls.Go(func() { p.follow(in, scriptOf(in)) })
+}
+
+// scriptOf is what happens to a call.
+func scriptOf(in *sip.Incoming) script {
+	attempt, err := strconv.Atoi(in.Header(AttemptHeader))
+	if err != nil {
+		attempt = 1
+	}
+	return scriptFor(in.To, attempt)
+}
+
+func scriptFor(number string, attempt int) script {
+	for _, s := range scripts {
+		if suffixOf(number) == s.suffix && (s.first == 0 || attempt <= s.first) {
+			return s
+		}
+	}
+	return ordinaryCall
+}
+
+// follow does what a script says.
+func (p *Phone) follow(in *sip.Incoming, s script) {
+	h := p.calling.add(in, s)
+	defer h.end()
+	begin := time.Now()
+	until := func(moment time.Duration) bool {
+		select {
+		case <-time.After(time.Until(begin.Add(moment))):
+			return true
+		case <-in.Gone():
+		case <-p.ctx.Done():
+			in.Refuse(503, "Service Unavailable")
+		}
+		return false
+	}
+	if s.rings {
+		if !until(p.d.Ringing) {
+			return
+		}
+		_ = in.Progress(180, "Ringing") // a caller who does not know it knows the answer
+	}
+	moment := s.at.in(&p.d)
+	if s.slow {
+		moment += p.d.Slow
+	}
+	if !until(moment) {
+		return
+	}
+	if s.talk == nil {
+		h.refuse(s.code)
+		in.Refuse(s.code, s.reason)
+		return
+	}
+	c, err := in.Answer(p.ctx, h.frame)
+	if err != nil {
+		p.log.DebugContext(p.ctx, "answer a call to the sandbox's phone", "error", err)
+		return
+	}
+	h.answer()
+	ctx, cancel := context.WithTimeout(p.ctx, callMost)
+	defer cancel()
+	s.talk(ctx, &callee{Call: c, heard: h})
+	c.HangUp(context.WithoutCancel(ctx))
+}

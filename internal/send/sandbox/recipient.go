@@ -1,0 +1,158 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+)
+
+// Recipient is a phone that a sender of the sandbox writes to.
+type Recipient struct {
+	SenderUID int64
+	Number    string // or the id of a person who hides it
+}
+
+// UserID is the id by which the sandbox names the person with a username: the same in every run.
+func UserID(username string) string {
+	digest := sha256.Sum256([]byte(strings.ToLower(username)))
+	return "ZZ." + hex.EncodeToString(digest[:10])
+}
+
+const (
+	reachEvery = time.Second
+	typingFor  = 25 * time.Second // as the real channel shows it
+	writtenBy  = "phone."
+)
+
+// MessageID is the channel's id of a message that a phone writes; client is the phone's own of it.
+func MessageID(address, client string) string { return writtenBy + address + "." + client }
+
+// authorOf is the number of the phone that wrote a message, or the id of the person; "": none did.
+func authorOf(id string) string {
+	text, ok := strings.CutPrefix(id, writtenBy)
+	if !ok {
+		return ""
+	}
+	parts := strings.SplitN(text, ".", 3)
+	switch {
+	case len(parts) > 1 && carillon.ValidNumber(parts[0]):
+		return parts[0]
+	case len(parts) > 2 && identity.ValidUser(parts[0]+"."+parts[1]):
+		return parts[0] + "." + parts[1]
+	}
+	return ""
+}
+
+// MarkRead has a phone show that a message that it wrote was read, and where typing is true that a reply is being written.
+func (c *Channel) MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error {
+	author := authorOf(id)
+	if author == "" || c.o.Marked == nil {
+		return nil
+	}
+	until := time.Time{}
+	if typing {
+		until = time.Now().Add(typingFor)
+	}
+	return c.o.Marked(ctx, s, author, until)
+}
+
+// samples are the files that phones of the sandbox send, by their ids.
+var samples = map[string]sample{ //nolint:gochecknoglobals // read only
+	"photo":    {"photo.png", "image/png", photo},
+	"voice":    {"voice.ogg", "audio/ogg", voice},
+	"document": {"document.pdf", "application/pdf", document},
+}
+
+type sample struct {
+	name, mime string
+	content    []byte
+}
+
+var (
+	//go:embed samples/photo.png
+	photo []byte
+	//go:embed samples/voice.ogg
+	voice []byte
+	//go:embed samples/document.pdf
+	document []byte
+)
+
+// ErrNoFile means that phones of the sandbox send no such file.
+var ErrNoFile = errors.New("the sandbox has no such file")
+
+// File reads a file that a phone sent. Errors: ErrNoFile.
+func (c *Channel) File(_ context.Context, _ *carillon.Sender, id string, most int64) (content []byte, mime string, err error) {
+	f, ok := samples[id]
+	if !ok || int64(len(f.content)) > most {
+		return nil, "", ErrNoFile
+	}
+	return f.content, f.mime, nil
+}
+
+// Sample is the name and type of a file that phones send, by its id.
+func Sample(id string) (name, mime string, ok bool) {
+	f, ok := samples[id]
+	return f.name, f.mime, ok
+}
+
+// Refresh reads which phones are unreachable.
+func (c *Channel) Refresh(ctx context.Context) error {
+	all, err := c.o.Unreachable(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		c.away.Store(nil)
+		return nil
+	}
+	away := make(map[Recipient]bool, len(all))
+	for _, r := range all {
+		away[r] = true
+	}
+	c.away.Store(&away)
+	return nil
+}
+
+// followUnreachable refreshes until ctx ends.
+func (c *Channel) followUnreachable(ctx context.Context) {
+	every := time.NewTicker(reachEvery)
+	defer every.Stop()
+	for {
+		if err := c.Refresh(ctx); err != nil && ctx.Err() == nil {
+			c.o.Logger.WarnContext(ctx, "read which phones are unreachable", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+	}
+}
+
+// reachable returns those of due deliveries whose phones are reachable. The receipts of the others wait until they are.
+func (c *Channel) reachable(due []*delivery) []*delivery {
+	away := c.away.Load()
+	if away == nil {
+		return due
+	}
+	now := time.Now()
+	var there, later []*delivery
+	for _, d := range due {
+		if !(*away)[Recipient{d.senderUID, d.number}] {
+			there = append(there, d)
+			continue
+		}
+		d.accepted = d.accepted.Add(now.Sub(d.due()) + reachEvery)
+		d.at = d.due()
+		later = append(later, d)
+	}
+	c.pending.putBack(later)
+	return there
+}

@@ -1,0 +1,122 @@
+// Package sandbox simulates a channel, a reviewer and a phone behind the same interfaces as the real ones, for the demo, for
+// development and for tests. Nothing leaves the process. It is deterministic: the last four digits of a number and the end
+// of a template's name decide what happens, by the tables of docs/guides/sandbox.md, which a test checks against this
+// package. Receipts to come are kept in bounded memory and lost when the process ends.
+package sandbox
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/provider"
+)
+
+// Options configure a Channel; the zero value works and reports nothing.
+type Options struct {
+	// Receipts is called with receipts: at most 256 at a time, all of one sender, each with its SenderUID. After an error
+	// they are reported again.
+	Receipts func(ctx context.Context, rs []provider.Receipt) error
+	// Replies is called with receipts of replies, as Receipts is.
+	Replies func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error
+	// Unreachable returns the phones that are unreachable, which is asked every second; nil: none is.
+	Unreachable func(ctx context.Context) ([]Recipient, error)
+	// Marked is called when the company has read what a phone wrote, and until when it is shown as writing (zero: not).
+	Marked func(ctx context.Context, s *carillon.Sender, number string, typingUntil time.Time) error
+	// Templates is called with the reviewer's decisions. After an error they are reported again.
+	Templates func(ctx context.Context, e provider.TemplateEvent) error
+	Delays    Delays
+	Logger    *slog.Logger
+}
+
+// Delays are when things happen after a message or a template was accepted, or a call was dialed. Of each, 0 is the default and a
+// negative value means at once.
+type Delays struct {
+	Delivered  time.Duration // 400 ms
+	Read       time.Duration // 1.5 s
+	Ringing    time.Duration // 300 ms
+	Answered   time.Duration // 1.5 s
+	Ended      time.Duration // 4 s: the call is over, or nobody answered
+	Late       time.Duration // 5 s: the first receipt of a message whose outcome was unknown
+	Slow       time.Duration // 5 s: how long a slow send takes, and how much longer a slow callee lets it ring
+	RetryAfter time.Duration // 5 s: the wait that a rate limit demands
+	Review     time.Duration // 2 s
+}
+
+func (d Delays) filled() Delays {
+	for _, f := range []struct {
+		at       *time.Duration
+		standard time.Duration
+	}{
+		{&d.Delivered, 400 * time.Millisecond},
+		{&d.Read, 1500 * time.Millisecond},
+		{&d.Ringing, 300 * time.Millisecond},
+		{&d.Answered, 1500 * time.Millisecond},
+		{&d.Ended, 4 * time.Second},
+		{&d.Late, 5 * time.Second},
+		{&d.Slow, 5 * time.Second},
+		{&d.RetryAfter, 5 * time.Second},
+		{&d.Review, 2 * time.Second},
+	} {
+		switch {
+		case *f.at == 0:
+			*f.at = f.standard
+		case *f.at < 0:
+			*f.at = 0
+		}
+	}
+	return d
+}
+
+// Bounds.
+const (
+	receiptBatch = 256
+	maxPending   = 1 << 18 // messages with receipts to come, some 40 MB
+	maxTemplates = 10_000
+	maxReviews   = 1_000 // under way
+	retryAfter   = time.Second
+	retryFor     = 10 * time.Minute // since it was due, as a channel stops repeating a callback
+)
+
+// Channel is the simulated channel with its reviewer.
+type Channel struct {
+	o       Options
+	plans   *planTable
+	pending schedule
+	reviews chan review // in the order of their ends
+
+	away atomic.Pointer[map[Recipient]bool] // phones that are unreachable; nil: none
+
+	mu        sync.Mutex
+	templates map[templateKey]*submission
+}
+
+// New returns a channel. Send works at once; receipts and decisions are reported while Run runs.
+func New(o Options) *Channel {
+	o.Delays = o.Delays.filled()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Channel{
+		o:         o,
+		plans:     newPlanTable(&o.Delays),
+		pending:   schedule{max: maxPending, wake: make(chan struct{}, 1)},
+		reviews:   make(chan review, maxReviews),
+		templates: map[templateKey]*submission{},
+	}
+}
+
+// Run reports receipts and decisions when they are due, until ctx ends. The rest is dropped.
+func (c *Channel) Run(ctx context.Context) error {
+	var loops sync.WaitGroup
+	loops.Go(func() { c.reportReceipts(ctx) })
+	loops.Go(func() { c.decideReviews(ctx) })
+	if c.o.Unreachable != nil {
+		loops.Go(func() { c.followUnreachable(ctx) })
+	}
+	loops.Wait()
+	return nil
+}

@@ -1,0 +1,334 @@
+package whatsapp
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+)
+
+// Callback is the content of one callback. Neither order nor uniqueness is guaranteed by the channel.
+type Callback struct {
+	Receipts  []provider.Receipt
+	Templates []provider.TemplateEvent
+	Replies   []provider.ReplyReceipt
+	Inbound   map[string][]provider.Inbound // by PhoneNumberID; "": the channel does not say it
+	Unnamed   []provider.Inbound            // messages that name no author
+	Notices   []Notice
+	// Preferences are wishes about marketing, by PhoneNumberID; "": of all numbers of the account.
+	Preferences map[string][]provider.Preference
+	Ignored     int // what is not ours, not stored, or about the account
+
+	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
+	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
+	PhoneNumberIDs []string
+	WABAIDs        []string // the ids of the business accounts concerned, each once
+}
+
+// Notice is what a callback reports about a business account, or about one of its numbers.
+type Notice struct {
+	WABAID string
+	Number string // digits; empty: about the account
+	provider.Notice
+}
+
+// Concerns reports whether a callback is about a sender with these settings.
+func (cb *Callback) Concerns(raw json.RawMessage) bool {
+	s, err := parseSettings(raw)
+	if err != nil {
+		return false
+	}
+	if len(cb.PhoneNumberIDs) > 0 {
+		return slices.Contains(cb.PhoneNumberIDs, s.phoneNumberID)
+	}
+	return slices.Contains(cb.WABAIDs, s.wabaID)
+}
+
+// Newest is the newest notice about a number of the settings' account that a sender has; nil when there is none.
+func (cb *Callback) Newest(raw json.RawMessage, number string) (newest *provider.Notice) {
+	s, err := parseSettings(raw)
+	if err != nil {
+		return nil
+	}
+	for i := range cb.Notices {
+		n := &cb.Notices[i]
+		if n.WABAID == s.wabaID && (n.Number == "" || identity.Number(number).Is(n.Number)) && (newest == nil || !n.At.Before(newest.At)) {
+			newest = &n.Notice
+		}
+	}
+	return newest
+}
+
+type envelope struct {
+	Object string `json:"object"`
+	Entry  list[struct {
+		ID      nodeID  `json:"id"`
+		Time    seconds `json:"time"`
+		Changes list[struct {
+			Field string `json:"field"`
+			Value value  `json:"value"`
+		}] `json:"changes"`
+	}] `json:"entry"`
+}
+
+// value holds what any field's value can hold; a change fills the members of its field.
+type value struct {
+	Metadata struct {
+		PhoneNumberID nodeID `json:"phone_number_id"`
+	} `json:"metadata"`
+	Statuses list[status]     `json:"statuses"`
+	Messages list[inbound]    `json:"messages"`
+	Contacts list[profile]    `json:"contacts"`
+	Wishes   list[preference] `json:"user_preferences"`
+	templateValue
+	noticeValue
+}
+
+// noticeValue is what the fields phone_number_quality_update and account_update report, next to the event.
+type noticeValue struct {
+	Display string `json:"display_phone_number"`
+	Limit   string `json:"max_daily_conversations_per_business"`
+	Current string `json:"current_limit"`
+}
+
+type status struct {
+	ID              string       `json:"id"`
+	Status          string       `json:"status"`
+	Timestamp       seconds      `json:"timestamp"`
+	RecipientID     loose        `json:"recipient_id"`
+	RecipientUserID string       `json:"recipient_user_id"`
+	Data            string       `json:"biz_opaque_callback_data"`
+	Errors          []graphError `json:"errors"`
+}
+
+// ParseCallback reads a verified body. It is a *carillon.Error when the body is no JSON object; whatever inside it is
+// unknown, incomplete or not about our messages is counted as ignored, for an error would make the channel repeat the
+// whole for days.
+func ParseCallback(body []byte, senderUID int64) (Callback, error) {
+	var e envelope
+	if err := decode(body, &e); err != nil {
+		return Callback{}, &carillon.Error{
+			Code: carillon.ValidationFailed, Message: "Invalid value",
+			Details: carillon.Details{{Key: "field", Value: "body"}, {Key: "reason", Value: "This must be JSON"}},
+			Err:     fmt.Errorf("parse callback: %w", err),
+		}
+	}
+	var cb Callback
+	if e.Object != "whatsapp_business_account" {
+		cb.Ignored++
+		return cb, nil
+	}
+	for i := range e.Entry {
+		entry := &e.Entry[i]
+		if id := string(entry.ID); id != "" && !slices.Contains(cb.WABAIDs, id) {
+			cb.WABAIDs = append(cb.WABAIDs, id)
+		}
+		for j := range entry.Changes {
+			if f := entry.Changes[j].Field; f == "phone_number_quality_update" || f == "account_update" {
+				cb.addNotice(f, string(entry.ID), entry.Time, &entry.Changes[j].Value)
+				continue
+			}
+			cb.addChange(entry.Changes[j].Field, &entry.Changes[j].Value, senderUID)
+		}
+	}
+	return cb, nil
+}
+
+// addChange adds one change by its field.
+func (cb *Callback) addChange(field string, v *value, senderUID int64) {
+	switch field {
+	case "messages":
+		cb.addMessages(v, senderUID)
+	case "message_template_status_update":
+		cb.addTemplate(v.statusEvent(senderUID))
+	case "user_preferences":
+		cb.addPreferences(v)
+	case "template_category_update":
+		cb.addTemplate(v.categoryEvent(senderUID))
+	default:
+		cb.Ignored++
+	}
+}
+
+// addNotice adds what is reported about a number or the account. One without an event of the channel's form is ignored.
+func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
+	if waba == "" || at == 0 || !eventForm.MatchString(v.Event) {
+		cb.Ignored++
+		return
+	}
+	n := Notice{WABAID: waba, Notice: provider.Notice{Event: v.Event, At: at.instant()}}
+	if field == "phone_number_quality_update" {
+		if n.Number = digitsOf(v.Display); n.Number == "" {
+			cb.Ignored++
+			return
+		}
+		if limit := cmp.Or(v.Limit, v.Current); eventForm.MatchString(limit) {
+			n.Limit = limit
+		}
+	}
+	cb.Notices = append(cb.Notices, n)
+}
+
+// eventForm is the form of the channel's words.
+var eventForm = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
+
+func (cb *Callback) addTemplate(e provider.TemplateEvent, ok bool) {
+	if !ok {
+		cb.Ignored++
+		return
+	}
+	cb.Templates = append(cb.Templates, e)
+}
+
+func (cb *Callback) addMessages(v *value, senderUID int64) {
+	id := string(v.Metadata.PhoneNumberID)
+	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
+		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
+	}
+	for i := range v.Statuses {
+		if r, ok := v.Statuses[i].receipt(senderUID); ok {
+			cb.Receipts = append(cb.Receipts, r)
+		} else if r, ok := v.Statuses[i].replyReceipt(); ok {
+			cb.Replies = append(cb.Replies, r)
+		} else {
+			cb.Ignored++
+		}
+	}
+	for i := range v.Messages {
+		m, ok := v.Messages[i].read(v.Contacts)
+		if !ok {
+			cb.Unnamed = append(cb.Unnamed, m)
+			continue
+		}
+		if cb.Inbound == nil {
+			cb.Inbound = map[string][]provider.Inbound{}
+		}
+		cb.Inbound[id] = append(cb.Inbound[id], m)
+	}
+}
+
+// preference is a person's choice about marketing in the channel's settings.
+type preference struct {
+	WaID      loose   `json:"wa_id"`
+	UserID    string  `json:"user_id"`
+	Category  string  `json:"category"`
+	Value     string  `json:"value"`
+	Timestamp seconds `json:"timestamp"`
+}
+
+// addPreferences adds wishes about marketing, the earliest first. The channel has no others yet.
+func (cb *Callback) addPreferences(v *value) {
+	id := string(v.Metadata.PhoneNumberID)
+	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
+		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
+	}
+	for _, w := range v.Wishes {
+		p := provider.Preference{
+			Number: w.WaID.number(), UserID: userID(w.UserID), Stop: w.Value == "stop", At: w.Timestamp.instant(),
+		}
+		if w.Category != "marketing_messages" || !p.Stop && w.Value != "resume" || len(p.Addresses()) == 0 {
+			cb.Ignored++
+			continue
+		}
+		if cb.Preferences == nil {
+			cb.Preferences = map[string][]provider.Preference{}
+		}
+		cb.Preferences[id] = append(cb.Preferences[id], p)
+	}
+	slices.SortStableFunc(cb.Preferences[id], func(a, b provider.Preference) int { return a.At.Compare(b.At) })
+}
+
+// InboundFor returns what people wrote to a number's sender, and what they wrote to other numbers, by PhoneNumberID.
+func (cb *Callback) InboundFor(raw json.RawMessage) (own []provider.Inbound, others map[string][]provider.Inbound) {
+	id := PhoneNumberID(raw)
+	others = maps.Clone(cb.Inbound)
+	if id != "" {
+		own = others[id]
+		delete(others, id)
+	}
+	return own, others
+}
+
+// PreferencesFor are the wishes about marketing that people have of a number's sender.
+func (cb *Callback) PreferencesFor(raw json.RawMessage) []provider.Preference {
+	if !cb.Concerns(raw) {
+		return nil
+	}
+	return slices.Concat(cb.Preferences[""], cb.Preferences[PhoneNumberID(raw)])
+}
+
+// receipt returns false for a status that is not of one of our messages, or that is not stored.
+func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
+	ref, err := provider.ParseRef(s.Data)
+	at := s.Timestamp.instant()
+	if err != nil || at.IsZero() {
+		return provider.Receipt{}, false
+	}
+	r := provider.Receipt{Ref: ref, SenderUID: senderUID, ProviderID: s.ID, At: at}
+	s.recipient(&r)
+	ok := s.state(&r)
+	return r, ok
+}
+
+// state sets what a status reports; false: that is not stored.
+func (s *status) state(r *provider.Receipt) bool {
+	switch s.Status {
+	case "sent":
+		r.State = carillon.StateSent
+	case "delivered":
+		r.State = carillon.StateDelivered
+	case "read", "played":
+		r.State = carillon.StateRead
+	case "failed":
+		r.State, r.Reason = carillon.StateFailed, carillon.ReasonProviderRefused
+		s.explain(r)
+	default:
+		return false
+	}
+	return true
+}
+
+// explain sets the reason by the first error with a code, by the same table as for responses.
+func (s *status) explain(r *provider.Receipt) {
+	for i := range s.Errors {
+		e := &s.Errors[i]
+		if e.Code == nil {
+			continue
+		}
+		found := e.rule(0)
+		r.Reason, r.Detail = found.receiptReason(), e.detail(found)
+		r.OptOut = r.Reason == carillon.ReasonRecipientOptedOut
+		return
+	}
+}
+
+// seconds is a time of the channel: Unix seconds, as a string or a number; 0 when it is neither.
+type seconds int64
+
+// UnmarshalJSON accepts both forms.
+func (s *seconds) UnmarshalJSON(b []byte) error {
+	text := string(b)
+	if len(text) > 1 && text[0] == '"' {
+		text = text[1 : len(text)-1]
+	}
+	const last = 253402300799 // the year 9999
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n <= last {
+		*s = seconds(n)
+	}
+	return nil
+}
+
+func (s seconds) instant() time.Time {
+	if s == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(s), 0).UTC()
+}

@@ -1,0 +1,155 @@
+package whatsapp
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/cache"
+	"carillon/internal/base/egress"
+)
+
+const (
+	maxResponse = 1 << 20 // bytes of a body
+	maxHeader   = 64 << 10
+	dialTimeout = 10 * time.Second
+	idleTimeout = 45 * time.Second
+	maxAccounts = 8192 // kept
+	// writeBuffer holds the header of any request that settings allow, so that no byte is sent before WroteHeaders is called.
+	writeBuffer = 16 << 10
+)
+
+// Options tune a Client; the zero value works.
+type Options struct {
+	RequestTimeout time.Duration  // of one request with its response; 30 s when 0
+	IdleConns      int            // connections kept open to the channel; 256 when 0
+	RootCAs        *x509.CertPool // that verify the channel's certificate; nil: the system's
+	Egress         *egress.Client // what addresses that members chose may reach; nil: what is public
+}
+
+// Client speaks to the channel for all senders. It is safe for concurrent use.
+type Client struct {
+	transport *http.Transport
+	guarded   http.RoundTripper // for addresses that members chose
+	timeout   time.Duration
+	accounts  *cache.Cache[*account] // by settings: changed ones are another account
+}
+
+// New returns a client; it opens no connection before the first request.
+func New(o Options) *Client {
+	if o.RequestTimeout <= 0 {
+		o.RequestTimeout = 30 * time.Second
+	}
+	if o.IdleConns <= 0 {
+		o.IdleConns = 256
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true) // one request in flight on a connection: when it breaks, one outcome is unknown
+	if o.Egress == nil {
+		o.Egress = egress.New(egress.Options{})
+	}
+	transport := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
+		Protocols:              protocols,
+		TLSClientConfig:        &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    dialTimeout,
+		MaxIdleConnsPerHost:    o.IdleConns,
+		IdleConnTimeout:        idleTimeout,
+		DisableCompression:     true, // responses are a few hundred bytes
+		WriteBufferSize:        writeBuffer,
+		MaxResponseHeaderBytes: maxHeader,
+	}
+	return &Client{timeout: o.RequestTimeout, accounts: cache.New[*account](maxAccounts, 0), transport: transport, guarded: o.Egress.Guard(transport)}
+}
+
+// to is the round tripper for an account's requests.
+func (c *Client) to(a *account) http.RoundTripper {
+	if a.public == "true" {
+		return c.guarded
+	}
+	return c.transport
+}
+
+// account is a sender's settings made ready for requests.
+func (c *Client) account(s *carillon.Sender) (*account, error) {
+	if a, ok := c.accounts.Peek(string(s.Settings)); ok {
+		return a, nil
+	}
+	a, err := newAccount(s.Settings)
+	if err == nil {
+		c.accounts.Put(string(s.Settings), a, "", 0)
+	}
+	return a, err
+}
+
+// CloseIdleConnections closes the connections that no request uses: when the program stops, and when the node's lease was
+// lost.
+func (c *Client) CloseIdleConnections() {
+	c.transport.CloseIdleConnections()
+	if g, ok := c.guarded.(interface{ CloseIdleConnections() }); ok {
+		g.CloseIdleConnections()
+	}
+}
+
+// exchangeError is a request without a whole response.
+type exchangeError struct {
+	written bool // bytes of the request may have reached the channel
+	err     error
+}
+
+func (e *exchangeError) Error() string { return e.err.Error() }
+func (e *exchangeError) Unwrap() error { return e.err }
+
+// exchange sends one request and reads its whole response. It calls the transport itself, since an http.Client follows
+// redirects. GetBody lets the transport try another connection when a kept one turns out closed before a byte was
+// written; after that it repeats no POST, for the request carries no idempotency key. The error is an *exchangeError.
+func (c *Client) exchange(ctx context.Context, a *account, method string, u *url.URL, body []byte) (response, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	var written atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:      func(string) { written.Store(false) }, // the first attempt, or one after nothing was written
+		WroteHeaders: func() { written.Store(true) },
+	})
+	req := (&http.Request{
+		Method: method, URL: u, Host: u.Host, Header: a.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	if body != nil {
+		req.ContentLength = int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
+	}
+	resp, err := c.to(a).RoundTrip(req)
+	if err != nil {
+		return response{}, &exchangeError{written: written.Load(), err: err}
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or is abandoned
+	got, err := readBody(resp)
+	if err != nil {
+		return response{}, &exchangeError{written: true, err: fmt.Errorf("read response %d: %w", resp.StatusCode, err)}
+	}
+	return response{status: resp.StatusCode, header: resp.Header, body: got}, nil
+}
+
+func readBody(resp *http.Response) ([]byte, error) {
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return nil, errors.New("unexpected change of protocol") // no time-out bounds reading such a body
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	if err == nil && len(body) > maxResponse {
+		err = errors.New("response too long")
+	}
+	return body, err
+}

@@ -1,0 +1,97 @@
+package whatsapp
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+)
+
+// change is the channel's report of a person's new identities, in a message of type system.
+type change struct {
+	Type           string `json:"type"`
+	WaID           loose  `json:"wa_id"`
+	UserID         string `json:"user_id"`
+	PreviousUserID string `json:"previous_user_id"`
+}
+
+// who sets the identities of the author of a message: the number, where the channel says it, and the channel's id of them, which every
+// message has since April 2026. The number is absent for people with a username of whom this sender has not heard for a month.
+func (m *inbound) who(x *provider.Inbound, names []profile) {
+	x.From = m.From.number()
+	x.UserID = userID(m.FromUserID, m.FromParentUserID, string(m.From))
+	if m.Type == "system" {
+		x.UserID = cmp.Or(userID(m.System.PreviousUserID), x.UserID)
+	}
+	for i := range names {
+		p := &names[i]
+		if x.UserID != "" && p.UserID == x.UserID || x.From != "" && identity.Number(x.From).Is(p.WaID.number()) {
+			x.Name, x.Username = oneLine(p.Profile.Name), oneLine(p.Profile.Username)
+			x.From = cmp.Or(x.From, p.WaID.number())
+			x.UserID = cmp.Or(x.UserID, userID(p.UserID))
+		}
+	}
+}
+
+// userID is the first of some texts that is a channel's id of a person; "": none is.
+func userID(texts ...string) string {
+	for _, s := range texts {
+		if identity.ValidUser(s) {
+			return s
+		}
+	}
+	return ""
+}
+
+// system reads the channel's report about the person.
+func (m *inbound) system(x *provider.Inbound) {
+	became, number := &provider.Became{UserID: userID(m.System.UserID)}, m.System.WaID.number()
+	switch {
+	case m.System.Type == "customer_identity_changed":
+		x.Kind, x.Event = provider.InboundEvent, provider.InboundTelephone
+	case strings.HasSuffix(m.System.Type, "changed_number") && number != "":
+		became.Number = number
+		x.Kind, x.Text, x.Became = provider.InboundNumber, number, became
+	case m.System.Type == "user_changed_user_id" && became.UserID != "":
+		x.Kind, x.Became = provider.InboundIdentity, became
+	default:
+		x.Kind, x.Text = provider.InboundEvent, kindName(cmp.Or(m.System.Type, m.Type))
+	}
+}
+
+// shared is the number that the person gave as their own when they were asked for it; "": none. Any other card may be of anybody.
+func (m *inbound) shared() string {
+	for i := range m.Contacts[:min(len(m.Contacts), maxCards)] {
+		c := &m.Contacts[i]
+		if c.Origin != "contact_request" {
+			continue
+		}
+		for _, p := range c.Phones[:min(len(c.Phones), maxCards)] {
+			for _, number := range []string{string(p.WaID), digitsOf(string(p.Phone))} {
+				if carillon.ValidNumber(number) {
+					return number
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// recipient sets of whom a status reports. The channel leaves the number out where it may not say it.
+func (s *status) recipient(r *provider.Receipt) {
+	r.Number = s.RecipientID.number()
+	r.UserID = userID(s.RecipientUserID, string(s.RecipientID))
+}
+
+// Portfolio is the scope of the channel's ids of people, which differ from one business portfolio to another. The business account stands
+// for its portfolio, of which the callbacks say nothing.
+func Portfolio(raw json.RawMessage) string {
+	s, err := parseSettings(raw)
+	if err != nil {
+		return ""
+	}
+	return s.wabaID
+}

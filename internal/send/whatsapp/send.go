@@ -1,0 +1,84 @@
+package whatsapp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	"carillon"
+	"carillon/internal/base/content"
+	"carillon/internal/base/provider"
+)
+
+// Send posts one template message to the channel, once, and judges the result. The message carries its Ref, which every
+// later callback repeats.
+func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
+	a, err := c.account(s)
+	if err != nil {
+		return provider.Outcome{
+			Verdict: provider.PauseSender, Reason: carillon.ReasonProviderRefused,
+			Detail: carillon.Shorten(err.Error()), Fault: provider.FaultAccount,
+		}
+	}
+	shape, err := content.ShapeOf(m.Template)
+	if err != nil {
+		return changed(err)
+	}
+	if m.Content.MediaURL != "" && !acceptsMedia(shape.HeaderFormat, m.Content.MediaURL) {
+		return provider.Outcome{
+			Verdict: provider.Refused, Reason: carillon.ReasonMediaRejected,
+			Detail: "the channel accepts no such file in a header of format " + shape.HeaderFormat,
+		}
+	}
+	body, err := encodeMessage(m, shape)
+	if err != nil {
+		return changed(err)
+	}
+	got, err := c.exchange(ctx, a, http.MethodPost, a.messages, body)
+	if err != nil {
+		return judgeError(err)
+	}
+	return judge(got, m.Ref.Attempt)
+}
+
+func changed(err error) provider.Outcome {
+	return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonTemplateRejected, Detail: carillon.Shorten(err.Error())}
+}
+
+// judgeError separates what was certainly not sent from what may have been. A channel that cannot be reached at all
+// concerns every message of the sender: the lane pauses and probes with one message at a time, so that an outage of hours
+// uses up no message's attempts.
+func judgeError(err error) provider.Outcome {
+	var e *exchangeError
+	if !errors.As(err, &e) || e.written {
+		return unknown("no whole response: " + carillon.Shorten(err.Error()))
+	}
+	out := provider.Outcome{
+		Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted,
+		Detail: "not sent: " + carillon.Shorten(err.Error()), Fault: provider.FaultUnreachable,
+	}
+	if unreachable(err) {
+		out.Verdict = provider.PauseSender
+	}
+	return out
+}
+
+// unreachable reports whether the channel could not be dialed or its certificate not verified; other connections broke later.
+func unreachable(err error) bool {
+	var op *net.OpError
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &cert)
+}
+
+// maxReason bounds the channel's own texts for a template's author, in bytes.
+const maxReason = 1000
+
+func shorten(s string, most int) string {
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,62 @@
+package whatsapp
+
+import (
+	"slices"
+	"strings"
+
+	"carillon/internal/base/provider"
+)
+
+// templateValue is what the fields message_template_status_update and template_category_update report.
+type templateValue struct {
+	Event       string `json:"event"`
+	ID          nodeID `json:"message_template_id"`
+	Name        string `json:"message_template_name"`
+	Language    string `json:"message_template_language"`
+	Reason      string `json:"reason"`
+	NewCategory string `json:"new_category"`
+	OtherInfo   struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+	} `json:"other_info"`
+	Rejection struct {
+		Reason         string `json:"reason"`
+		Recommendation string `json:"recommendation"`
+	} `json:"rejection_info"`
+}
+
+func (t *templateValue) statusEvent(senderUID int64) (provider.TemplateEvent, bool) {
+	s, ok := statusOf(t.Event)
+	if !ok || (t.ID == "" && t.Name == "") {
+		return provider.TemplateEvent{}, false
+	}
+	e := t.event(senderUID)
+	e.Status, e.Reason = s, t.reason()
+	return e, true
+}
+
+func (t *templateValue) categoryEvent(senderUID int64) (provider.TemplateEvent, bool) {
+	if t.NewCategory == "" || (t.ID == "" && t.Name == "") {
+		return provider.TemplateEvent{}, false
+	}
+	e := t.event(senderUID)
+	e.Category = t.NewCategory
+	return e, true
+}
+
+func (t *templateValue) event(senderUID int64) provider.TemplateEvent {
+	return provider.TemplateEvent{SenderUID: senderUID, ProviderID: string(t.ID), Name: t.Name, Language: t.Language}
+}
+
+// reason joins what the channel gives as reasons; which members exist depends on the event.
+func (t *templateValue) reason() string {
+	return shorten(join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title, t.OtherInfo.Description), maxReason)
+}
+
+func join(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" })
+	for i, p := range parts {
+		parts[i] = strings.TrimSpace(p)
+	}
+	return strings.Join(parts, "; ")
+}

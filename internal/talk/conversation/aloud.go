@@ -1,0 +1,217 @@
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+	"carillon/internal/store/runs"
+	"carillon/internal/talk/flow"
+	"carillon/internal/voice"
+)
+
+// Remarked is an event of conversations in a page: what the page says about what the contact does. The agent gets it.
+const Remarked = "remarked"
+
+// Aloud are the conversations that are held aloud. It implements voice.Dialogue: the talk gives the agent's response itself, as it
+// comes, instead of the workers that do so in chats.
+type Aloud struct{ c *Conversations }
+
+// NewAloud returns the conversations that are held aloud.
+func NewAloud(c *Conversations) Aloud { return Aloud{c} }
+
+// Begin implements voice.Dialogue.
+func (a Aloud) Begin(ctx context.Context, companyID, id string) (*voice.Talk, error) {
+	t, err := a.talk(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	t.Pending, err = a.Pending(ctx, companyID, id)
+	return t, err
+}
+
+func (a Aloud) talk(ctx context.Context, companyID, id string) (*voice.Talk, error) {
+	c, err := a.c.store.Find(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := a.c.store.ContactOf(ctx, companyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	t := &voice.Talk{Conversation: c, ContactName: known(c, contact).Name}
+	if c.AgentID == "" {
+		return t, nil
+	}
+	t.Agent, t.CompanyName, err = a.c.o.Agents.TalkingAgent(ctx, companyID, c.AgentID)
+	if carillon.IsCode(err, carillon.NotFound) { // it was deleted; a response is refused, and handed over
+		err = nil
+	}
+	return t, err
+}
+
+// State implements voice.Dialogue.
+func (a Aloud) State(ctx context.Context, companyID, id string) (c *chats.Conversation, position int, err error) {
+	c, err = a.c.store.Find(ctx, companyID, id)
+	if err != nil || c.State != chats.Queued {
+		return c, 0, err
+	}
+	if err := a.c.Alive(ctx, c); err != nil {
+		return nil, 0, err
+	}
+	position, err = a.c.store.QueuePosition(ctx, c)
+	return c, position, err
+}
+
+// Say implements voice.Dialogue.
+func (a Aloud) Say(ctx context.Context, companyID, id string, in voice.Saying) (*chats.Turn, error) {
+	if in.Kind == chats.KindEvent {
+		now := a.c.now()
+		t := event(Remarked, in.Text, now)
+		t.ClientID = in.ClientID
+		turn, _, err := a.c.append(ctx, companyID, id, in.ClientID, func(c *chats.Conversation) ([]chats.Turn, error) {
+			return []chats.Turn{t}, full(c)
+		})
+		return turn, err
+	}
+	turn, _, err := a.c.say(ctx, companyID, id, Said{
+		ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Quiet: in.Quiet,
+	})
+	return turn, err
+}
+
+// Respond implements voice.Dialogue.
+func (a Aloud) Respond(
+	ctx context.Context, companyID, id string, use voice.ToolUser, emit func(agent.Action) error,
+) (turn *chats.Turn, err error) {
+	r := a.c.replies
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
+	defer cancel()
+	for {
+		var again bool
+		turn, again, err = r.replyTo(ctx, job{companyID, id}, use, emit)
+		var silent *silentError
+		if errors.As(err, &silent) && ctx.Err() == nil && carillon.IsCode(err, carillon.NotFound) { // there is no agent
+			return nil, r.handOver(context.WithoutCancel(ctx), silent.conversation)
+		}
+		if err != nil || !again || turn != nil {
+			return turn, err
+		}
+	}
+}
+
+// Announce implements voice.Dialogue.
+func (a Aloud) Announce(ctx context.Context, companyID, id string, in voice.Saying, excuse bool) (*chats.Turn, error) {
+	now := a.c.now()
+	clientID := ownID(chats.Agent, in.ClientID)
+	name, err := a.agentName(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	turn, _, err := a.c.append(ctx, companyID, id, clientID, func(c *chats.Conversation) ([]chats.Turn, error) {
+		if err := full(c); err != nil {
+			return nil, err
+		}
+		if excuse {
+			c.ReplySeq, c.ReplyAt = 0, time.Time{}
+		}
+		turns := []chats.Turn{{
+			Author: chats.Agent, Kind: in.Kind, Text: in.Text, ClientID: clientID, At: now, Extra: chats.Extra{Name: name, Choices: in.Choices, Voice: in.Voice},
+		}}
+		if in.Asks != "" {
+			asks(c, turns, in.Asks)
+		}
+		return turns, nil
+	})
+	return turn, err
+}
+
+func (a Aloud) agentName(ctx context.Context, companyID, id string) (string, error) {
+	t, err := a.talk(ctx, companyID, id)
+	if err != nil || t.Agent == nil {
+		return "", err
+	}
+	return t.Agent.Name, nil
+}
+
+// Answer implements voice.Dialogue.
+func (a Aloud) Answer(ctx context.Context, t voice.Teammate, in voice.Saying) (*chats.Turn, error) {
+	return a.c.Caption(ctx, By{t.CompanyID, t.AccountID, t.Name}, t.ConversationID, Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice})
+}
+
+// spoke is the payload of the event spoke, which is not stored.
+type spoke struct {
+	Seq   int64       `json:"seq"`
+	Voice chats.Voice `json:"voice"`
+}
+
+// Spoke implements voice.Dialogue.
+func (a Aloud) Spoke(ctx context.Context, companyID, id string, seq int64, v chats.Voice) error {
+	c := &chats.Change{CompanyID: companyID, ConversationID: id, Spoken: &chats.Spoken{Seq: seq, Voice: v}}
+	if err := a.c.store.Do(ctx, c); err != nil {
+		return err
+	}
+	text, _ := json.Marshal(spoke{seq, v}) // numbers and a text
+	a.c.o.Publisher.Publish(&events.Event{CompanyID: companyID, Topic: chats.Topic(id), Kind: "spoke", Subject: id, Payload: text, At: a.c.now()})
+	return nil
+}
+
+// Leave implements voice.Dialogue.
+func (a Aloud) Leave(ctx context.Context, companyID, id string) error {
+	_, err := a.c.Leave(ctx, companyID, id)
+	return err
+}
+
+// soon is how long a flow may wait that a person on the line is asked to wait for.
+const soon = time.Minute
+
+// Pending implements voice.Dialogue.
+func (a Aloud) Pending(ctx context.Context, companyID, id string) (*voice.Pending, error) {
+	s := a.c.Runner
+	var x *runs.Run
+	if s.o.Flows != nil {
+		var err error
+		if x, err = s.o.Runs.Current(ctx, companyID, id); err != nil {
+			return nil, err
+		}
+	}
+	if x == nil {
+		return a.asked(ctx, companyID, id)
+	}
+	switch flow.State(x.State) {
+	case flow.Asking:
+		p, err := s.program(ctx, companyID, x.FlowID, x.Version)
+		if err != nil {
+			return nil, err
+		}
+		step := p.Asked(stateOf(x))
+		return &voice.Pending{Question: x.Question, Choices: step.Choices, Number: step.Accept == "number" || step.Accept == "phone"}, nil
+	case flow.Calling:
+		return &voice.Pending{Busy: true}, nil
+	case flow.Waiting:
+		return &voice.Pending{Busy: x.Due.Sub(s.now()) <= soon}, nil
+	default:
+		return nil, nil
+	}
+}
+
+// asked is the question of the agent's own that waits for an answer.
+func (a Aloud) asked(ctx context.Context, companyID, id string) (*voice.Pending, error) {
+	t, err := a.talk(ctx, companyID, id)
+	if carillon.IsCode(err, carillon.NotFound) { // it was deleted
+		return nil, nil
+	}
+	if err != nil || t.Agent == nil || t.Conversation.State != chats.Automated {
+		return nil, err
+	}
+	q := t.Agent.Question(t.Conversation.Asks)
+	if q == nil {
+		return nil, nil
+	}
+	return &voice.Pending{Question: q.Question, Choices: q.Offers(t.Conversation.Language), Number: q.Type == "number"}, nil
+}

@@ -1,0 +1,550 @@
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/base/cache"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/runs"
+	"carillon/internal/talk/flow"
+)
+
+// Flows finds what a company has laid out.
+type Flows interface {
+	// Flows returns a company's flows without their steps, in the order of their names.
+	Flows(ctx context.Context, companyID string) ([]flow.Listed, error)
+	// Flow returns a flow of a company. Errors: not_found.
+	Flow(ctx context.Context, companyID, id string) (*flow.Flow, error)
+}
+
+// Effects does what flows do outside their conversation.
+type Effects interface {
+	// Do does an effect. key is that of the run and the step: an effect done again with the same key happens once, but for a
+	// request over HTTP. Values are what it brought, detail describes the outcome for people; refused is an effect that can never
+	// be done. An error means that it is to be tried again.
+	Do(ctx context.Context, who EffectFor, e *flow.Effect) (values flow.Values, detail string, refused bool, err error)
+}
+
+// EffectFor is whom an effect is for.
+type EffectFor struct {
+	CompanyID, ConversationID, Key string
+	Contact                        *chats.Contact
+}
+
+const (
+	effectTimeout = 40 * time.Second
+	// effectLease is after how long another node takes up an effect: the one that began it stopped.
+	effectLease = effectTimeout + 20*time.Second
+	// effectRetry is how long what could not be done for a reason of ours waits.
+	effectRetry = 10 * time.Second
+	// suspendedWait is when it is looked again whether a company is still suspended.
+	suspendedWait = 10 * time.Minute
+	// effectKeyed is how long after its step an effect may be repeated with its key, which is known for 24 hours.
+	effectKeyed    = 23 * time.Hour
+	programs       = 64 << 20 // bytes of those that are kept compiled
+	programTimeout = 10 * time.Second
+	flowWorkers    = 16
+	flowPoll       = time.Second
+	flowPage       = 200
+)
+
+// Runner runs the flows of conversations.
+type Runner struct {
+	*core
+	answer   func(companyID, id string) // has a conversation's reply given
+	programs *cache.Cache[*program]
+	rounds   *rounds
+}
+
+// program is a compiled flow, and about how many bytes it takes in memory.
+type program struct {
+	*flow.Program
+	bytes int
+}
+
+// inMemory is the growth of a definition when it is decoded.
+const inMemory = 4
+
+func sizeOf(p *program) int { return p.bytes }
+
+// program returns the program of a version of a flow.
+func (s *Runner) program(ctx context.Context, companyID, flowID string, version int) (*flow.Program, error) {
+	p, err := s.programs.Get(ctx, companyID+"/"+flowID+"/"+strconv.Itoa(version), func(ctx context.Context) (*program, string, error) {
+		text, err := s.o.Runs.Definition(ctx, companyID, flowID, version)
+		if err != nil {
+			return nil, "", err
+		}
+		var f flow.Flow
+		if err := json.Unmarshal([]byte(text), &f); err != nil {
+			return nil, "", fmt.Errorf("version %d of the flow %s: %w", version, flowID, err)
+		}
+		p, err := flow.Compile(&f)
+		if err != nil {
+			return nil, "", err
+		}
+		return &program{p, inMemory*len(text) + p.Size()}, companyID, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.Program, nil
+}
+
+// Keyword reports whether a text is a keyword that starts a flow of a company.
+func (s *Runner) Keyword(ctx context.Context, companyID, text string) (bool, error) {
+	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return h.Keyword(flow.Plain(text)) })
+	return f != nil, err
+}
+
+// Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits
+// for. It reports whether there is such a flow, and it began.
+func (s *Runner) Begin(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
+	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return b.Event != "" && h.Trigger.Event == b.Event })
+	if err == nil && f == nil {
+		err = s.unknown(ctx, companyID, id, &b)
+	}
+	if err != nil || f == nil {
+		return false, err
+	}
+	return s.begin(ctx, companyID, id, f, "event", &b)
+}
+
+// opened begins the flow that starts with a conversation in its widget.
+func (s *Runner) opened(ctx context.Context, c *chats.Conversation) (begun bool, err error) {
+	if c.WidgetID == "" {
+		return false, nil
+	}
+	f, err := s.triggered(ctx, c.CompanyID, func(h *flow.Head) bool { return h.Trigger.Widget == c.WidgetID })
+	if err != nil || f == nil {
+		return false, err
+	}
+	return s.begin(ctx, c.CompanyID, c.ID, f, "widget", &chats.Bound{})
+}
+
+// Stop ends the run that a conversation is in, if any.
+func (s *Runner) Stop(ctx context.Context, companyID, id, why string) error {
+	return s.again(func() error {
+		c, err := s.store.Find(ctx, companyID, id)
+		if err != nil {
+			return err
+		}
+		x, err := s.o.Runs.Current(ctx, companyID, id)
+		if err != nil || x == nil {
+			return err
+		}
+		p, err := s.program(ctx, companyID, x.FlowID, x.Version)
+		if err != nil {
+			return err
+		}
+		r := stateOf(x)
+		o := p.Stop(r, why)
+		_, err = s.commit(ctx, c, p, x, r, o, 0)
+		return err
+	})
+}
+
+// Say has the company say something by itself, once by its client id.
+func (s *Runner) Say(ctx context.Context, companyID, id, clientID, text string) error {
+	now := s.now()
+	_, err := s.change(ctx, companyID, id, "system:"+clientID, func(*chats.Conversation) ([]chats.Turn, error) {
+		return []chats.Turn{{Author: chats.Agent, Kind: chats.KindText, ClientID: "system:" + clientID, Text: text, At: now}}, nil
+	})
+	return err
+}
+
+// Note records something that happened, x.Event, once by its client id: a reaction, or a message that cannot be shown.
+func (s *Runner) Note(ctx context.Context, companyID, id, clientID, text string, x chats.Extra) error {
+	t := event(x.Event, text, s.now())
+	t.ClientID, t.Extra = "system:"+clientID, x
+	_, err := s.change(ctx, companyID, id, t.ClientID, func(*chats.Conversation) ([]chats.Turn, error) { return []chats.Turn{t}, nil })
+	return err
+}
+
+// again repeats what was overtaken by another writer.
+func (s *Runner) again(do func() error) (err error) {
+	for range 5 {
+		if err = do(); !errors.Is(err, chats.ErrOvertaken) {
+			return err
+		}
+	}
+	return err
+}
+
+// newRun is a run that begins. Its version is kept.
+func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f *flow.Flow, cause string, b *chats.Bound) (*runs.Run, error) {
+	definition, digest, err := f.Document()
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	version, err := s.o.Runs.Keep(ctx, companyID, f.ID, digest, definition, now)
+	if err != nil {
+		return nil, err
+	}
+	return &runs.Run{
+		ID: carillon.NewID(now), CompanyID: companyID, FlowID: f.ID, Version: version, ConversationID: conversationID, Cause: cause, Event: b.Event,
+		NotificationID: b.NotificationID, State: string(flow.Ready), Open: true, StartedAt: now, ChangedAt: now,
+	}, nil
+}
+
+// begin stores a run that is ready, and marks that the conversation waits for its first words.
+func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, cause string, b *chats.Bound) (bool, error) {
+	x, err := s.newRun(ctx, companyID, id, f, cause, b)
+	if err != nil {
+		return false, err
+	}
+	c, err := s.store.Find(ctx, companyID, id)
+	if err != nil {
+		return false, err
+	}
+	if x.Variables, err = s.values(ctx, c, b); err != nil {
+		return false, err
+	}
+	now := s.now()
+	_, err = s.changeRun(ctx, companyID, id, "", &runs.Write{Run: x}, func(c *chats.Conversation) ([]chats.Turn, error) {
+		if c.State != chats.Automated || cause == "widget" && c.LastSeq > 0 {
+			return nil, errOvertaken
+		}
+		c.ReplySeq, c.ReplyAt = c.LastSeq+1, now
+		return []chats.Turn{began(f.Name, x.ID, now)}, nil
+	})
+	if errors.Is(err, chats.ErrOvertaken) || errors.Is(err, errOvertaken) {
+		return false, nil
+	}
+	if err == nil {
+		s.o.Observer.Ran(flow.Ready)
+	}
+	return err == nil, err
+}
+
+// askedBy names the run that asks for a teammate, in the events of that.
+func askedBy(runID string, turns []chats.Turn) []chats.Turn {
+	for i := range turns {
+		if turns[i].Extra.Event == Asked {
+			turns[i].Extra.Run = runID
+		}
+	}
+	return turns
+}
+
+// began is the event that a run of a flow began.
+func began(name, runID string, now time.Time) chats.Turn {
+	t := event(FlowBegan, name, now)
+	t.Extra.Run = runID
+	return t
+}
+
+// values are the variables that a run begins with.
+func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bound) (flow.Values, error) {
+	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	contact = known(c, contact)
+	first, _, _ := strings.Cut(contact.Name, " ")
+	v := flow.Values{}
+	for _, x := range []struct{ name, value string }{
+		{"name", contact.Name},
+		{"first_name", first},
+		{"email", contact.Email},
+		{"number", contact.Number},
+		{"username", contact.Username},
+		{"verified", map[bool]string{true: "yes", false: "no"}[contact.Verified]},
+		{"language", c.Language},
+		{"channel", c.Channel},
+		{"event", b.Event},
+		{"notification_id", b.NotificationID},
+	} {
+		if x.value != "" {
+			v[x.name] = x.value
+		}
+	}
+	for name, value := range b.Values {
+		if flow.ValidVariable(name) {
+			v.Put(name, value)
+		}
+	}
+	return v, nil
+}
+
+// stateOf is a run as package flow has it, a copy.
+func stateOf(x *runs.Run) *flow.Run {
+	v := make(flow.Values, len(x.Variables))
+	maps.Copy(v, x.Variables)
+	return &flow.Run{
+		State: flow.State(x.State), At: x.Place, Values: v, Question: x.Question, Tries: x.Tries, Steps: x.Steps, Alone: x.Alone, Due: x.Due, Error: x.Error,
+	}
+}
+
+// written is what is stored of a run in a new state.
+func (s *Runner) written(p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outcome, now time.Time) *runs.Write {
+	y := *x
+	y.State, y.Open, y.Place, y.Path, y.Variables, y.Question = string(r.State), !r.State.Over(), r.At, p.Where(r.At), r.Values, r.Question
+	y.Tries, y.Steps, y.Alone, y.Error, y.ChangedAt, y.Begun = r.Tries, r.Steps, r.Alone, r.Error, now, false
+	switch r.State {
+	case flow.Waiting:
+		y.Due = r.Due.Truncate(time.Millisecond)
+	case flow.Calling:
+		y.Due = now
+	default:
+		y.Due = time.Time{}
+	}
+	w := &runs.Write{Run: &y}
+	for _, e := range o.Log {
+		w.Entries = append(w.Entries, runs.Entry{At: now, Path: e.Path, Kind: e.Kind, Text: e.Text, Changed: e.Changed})
+	}
+	return w
+}
+
+// commit stores a run in a new state with all that follows from it in the conversation. answers is the contact's turn that it is a
+// reply to; 0: none. It returns the turn that replies; nil: none does.
+func (s *Runner) commit(
+	ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outcome, answers int64,
+) (*chats.Change, error) {
+	there, name := true, ""
+	if o.Handoff != "" || r.State == flow.Failed {
+		var err error
+		if there, err = s.anybodyThere(ctx, c.CompanyID); err != nil {
+			return nil, err
+		}
+	}
+	a, company, err := s.o.Agents.TalkingAgent(ctx, c.CompanyID, c.AgentID)
+	if err == nil {
+		name = a.Name
+	} else if !carillon.IsCode(err, carillon.NotFound) {
+		return nil, err
+	} else {
+		name = company
+	}
+	if o.Effect != nil && len(o.Say) == 0 && spoken(c) {
+		o.Say = append(o.Say, flow.Saying{Text: textsOf(c.Language).moment})
+	}
+	now := s.now()
+	clientID := ""
+	if answers > 0 {
+		clientID = replyID(answers)
+	}
+	w, called := s.written(p, x, r, o, now), x.State == string(flow.Calling)
+	change, err := s.changeRun(ctx, c.CompanyID, c.ID, clientID, w, func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.State != chats.Automated || have.ReplySeq < answers {
+			return nil, errOvertaken
+		}
+		if answers > 0 && have.ReplySeq == answers {
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		}
+		turns, next := said(o.Say, name, now, spoken(have)), ""
+		if r.State == flow.Completed && !o.Resolve {
+			next = asksForAgent(a, have.Language, turns)
+		}
+		if called && (len(turns) > 0 || r.State == flow.Asking) { // what the contact wrote meanwhile
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		}
+		if answers > 0 && len(turns) > 0 {
+			turns[0].ClientID = clientID
+		}
+		if x.Rev == 0 {
+			turns = append([]chats.Turn{began(p.Name(), x.ID, now)}, turns...)
+		}
+		switch {
+		case o.Asked:
+			asks(have, turns, flowAsks)
+		case r.State != flow.Asking:
+			asks(have, turns, next)
+		}
+		switch {
+		case o.Handoff == asksForPerson:
+			turns = append(turns, ask(have, o.Handoff, there, now)...)
+		case o.Handoff != "":
+			turns = append(turns, askedBy(x.ID, ask(have, o.Handoff, there, now))...)
+		case o.Resolve:
+			have.SetState(chats.Resolved, now)
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+			turns = append(turns, event(Resolved, "", now))
+		case r.State == flow.Failed:
+			turns = append(turns, askedBy(x.ID, ask(have, "", there, now))...)
+		}
+		return turns, nil
+	})
+	if err != nil {
+		return change, err
+	}
+	if x.Rev == 0 {
+		s.o.Observer.Ran(flow.Ready)
+	}
+	if r.State.Over() {
+		s.o.Observer.Ran(r.State)
+	}
+	if r.State == flow.Failed { // why may hold what the contact wrote: the run has it
+		s.o.Log.WarnContext(ctx, "a flow failed", "company", c.CompanyID, "flow", p.Name(), "run", x.ID, "step", p.Where(r.At))
+	}
+	if !w.Run.Due.IsZero() {
+		s.rounds.poke(r.State == flow.Calling)
+	}
+	if called && r.State != flow.Calling && change.Conversation.ReplySeq > 0 && !spoken(c) { // the flow has no word for it
+		s.answer(c.CompanyID, c.ID)
+	}
+	return change, nil
+}
+
+// replyID is the client id of the reply to the contact's turn seq.
+func replyID(seq int64) string { return "reply:" + strconv.FormatInt(seq, 10) }
+
+// spoken reports whether a conversation is spoken.
+func spoken(c *chats.Conversation) bool { return c.Channel == "phone" || c.Channel == "web_voice" }
+
+// said are the turns of what a run says. Aloud it is one.
+func said(all []flow.Saying, name string, now time.Time, together bool) []chats.Turn {
+	if together && len(all) > 1 {
+		var texts []string
+		for _, x := range all {
+			texts = append(texts, x.Text)
+		}
+		all = []flow.Saying{{Text: strings.Join(texts, " "), Choices: all[len(all)-1].Choices}}
+	}
+	var turns []chats.Turn
+	for _, x := range all {
+		t := chats.Turn{Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(x.Text), Extra: chats.Extra{Name: name, Choices: x.Choices}, At: now}
+		if len(x.Choices) > 0 {
+			t.Kind = chats.KindChoices
+		}
+		if t.Text != "" || len(x.Choices) > 0 {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
+
+// reply has the flow reply that a conversation is in, or that what the contact said starts. handled is false where the agent is to.
+func (s *Runner) reply(ctx context.Context, c *chats.Conversation) (turn *chats.Turn, handled bool, err error) {
+	if s.o.Flows == nil {
+		return nil, false, nil
+	}
+	err = s.again(func() error {
+		turn, handled, err = s.replyOnce(ctx, c)
+		return err
+	})
+	if errors.Is(err, errOvertaken) {
+		return nil, true, nil
+	}
+	return turn, handled, err
+}
+
+func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.Turn, bool, error) {
+	x, err := s.o.Runs.Current(ctx, c.CompanyID, c.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	if x != nil { // as it is now, not before the run was
+		if c, err = s.store.Find(ctx, c.CompanyID, c.ID); err != nil {
+			return nil, false, err
+		}
+		if c.State != chats.Automated || c.ReplySeq == 0 {
+			return nil, true, nil
+		}
+	}
+	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	if err != nil || len(turns) == 0 {
+		return nil, false, err
+	}
+	message, answers := &turns[len(turns)-1], c.ReplySeq
+	if x == nil {
+		if x, answers, err = s.startAny(ctx, c, turns); err != nil || x == nil {
+			return nil, false, err
+		}
+	}
+	p, err := s.program(ctx, c.CompanyID, x.FlowID, x.Version)
+	if err != nil {
+		return nil, false, err
+	}
+	r, w, now := stateOf(x), textsOf(c.Language).Words, s.now()
+	var o *flow.Outcome
+	switch {
+	case r.State == flow.Ready:
+		o = p.Advance(r, w, now)
+	case message.Author != chats.Visitor:
+		return nil, false, nil
+	case (r.State == flow.Asking || r.State == flow.Calling) && agent.WantsPerson(message.Text):
+		o = p.HandOff(r, "")
+		o.Handoff = asksForPerson
+	case r.State == flow.Calling: // what follows from the outcome replies, see commit
+		return nil, true, nil
+	case r.State != flow.Asking:
+		return nil, false, nil
+	default:
+		if b := bearingOf(c, turns); b >= past || b == meanwhile && !p.Fits(r, message.Text) {
+			return nil, true, s.leave(ctx, c)
+		}
+		o = p.Respond(r, message.Text, w, now)
+	}
+	change, err := s.commit(ctx, c, p, x, r, o, answers)
+	if err != nil {
+		return nil, true, err
+	}
+	if answers < c.ReplySeq && change.Conversation.ReplySeq > 0 { // the contact wrote more before this was looked at
+		return s.replyOnce(ctx, change.Conversation)
+	}
+	if change.Repeated != nil {
+		return change.Repeated, true, nil
+	}
+	i := slices.IndexFunc(change.Turns, func(t chats.Turn) bool { return t.ClientID == replyID(c.ReplySeq) })
+	if i < 0 {
+		return nil, true, nil
+	}
+	return &change.Turns[i], true, nil
+}
+
+// leave has a conversation wait for no reply: what is asked in it is the reply.
+func (s *core) leave(ctx context.Context, c *chats.Conversation) error {
+	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.ReplySeq == c.ReplySeq {
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		}
+		return nil, nil
+	})
+	return err
+}
+
+const asksForPerson = "The contact asked for a person"
+
+// start is the run that a message starts; nil: none. It is not stored yet.
+func (s *Runner) start(ctx context.Context, c *chats.Conversation, message *chats.Turn) (*runs.Run, error) {
+	if message.Author != chats.Visitor {
+		return nil, nil
+	}
+	plain, cause, b := flow.Plain(message.Text), "", &chats.Bound{}
+	if message.Extra.Bound != nil {
+		b = message.Extra.Bound
+	}
+	f, err := s.triggered(ctx, c.CompanyID, func(h *flow.Head) bool {
+		switch {
+		case b.Event != "" && h.Trigger.Event == b.Event:
+			cause = "event"
+		case h.Keyword(plain):
+			cause = "keyword"
+		case h.Trigger.Inbound && c.Channel == "whatsapp" && c.AgentID == "":
+			cause = "inbound"
+		default:
+			return false
+		}
+		return true
+	})
+	if err != nil || f == nil {
+		return nil, err
+	}
+	x, err := s.newRun(ctx, c.CompanyID, c.ID, f, cause, b)
+	if err != nil {
+		return nil, err
+	}
+	x.Variables, err = s.values(ctx, c, b)
+	return x, err
+}

@@ -1,0 +1,533 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/base/share"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/db"
+	"carillon/internal/store/runs"
+	"carillon/internal/voice"
+)
+
+const (
+	maxJobs      = 1000 // that are to join the queue
+	replyTimeout = 45 * time.Second
+	// overdue is after how long another node gives a reply: the one that was to give it stopped.
+	overdue   = replyTimeout + 5*time.Second
+	maxSaid   = 30 // turns that the agent gets
+	maxAnswer = 8000
+	// deadFor is the minimum silence of a node before others declare it dead.
+	deadFor = 2 * time.Second
+	// checkEvery is how often it is checked that the agent is still to reply, while it does.
+	checkEvery = time.Second
+)
+
+// replies has the agent reply in a bounded number of conversations at once, of which a company has its part; others wait in a queue, of
+// which a company has its part too. What is not replied to because this node stops stays marked in the conversation.
+type replies struct {
+	*core
+	runner  *Runner
+	screens *Screens
+	jobs    chan job
+	left    chan struct{} // a node was declared dead
+	places  *share.Share  // of the conversations that are replied to
+	queue   *share.Share  // of those that wait for a place
+
+	mu       sync.Mutex
+	underWay map[string]*replying // by conversation
+	queued   map[string]bool      // by conversation
+}
+
+// job is a conversation in which the agent is to reply.
+type job struct{ companyID, id string }
+
+// replying is a reply in progress on this node. again: the contact said more, so that the conversation must be looked at again.
+type replying struct {
+	cancel context.CancelFunc
+	again  bool
+}
+
+// reply has the agent reply. Where too many wait the sweep does it later.
+func (s *replies) reply(companyID, id string) {
+	select {
+	case s.jobs <- job{companyID, id}:
+	default:
+	}
+}
+
+// interrupt stops the agent, who is replying on this node. What it would have said is refused by the commit anyway.
+func (s *replies) interrupt(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.underWay[id]; r != nil {
+		r.cancel()
+	}
+}
+
+// Deposed has this node give the replies that a node owes which was declared dead, and do its effects.
+func (s *Conversations) Deposed() {
+	for _, left := range []chan struct{}{s.replies.left, s.Runner.rounds.left} {
+		select {
+		case left <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Run has the agent reply, and ends what waited for too long, until ctx ends; replies in progress are ended then, and given
+// by another node or after the next start.
+func (s *Conversations) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.replies.run(ctx) })
+	g.Go(func() error { return s.Runner.rounds.run(ctx) })
+	g.Go(func() error { return s.sweep(ctx) })
+	g.Go(func() error { return s.Attendance.run(ctx) })
+	return g.Wait()
+}
+
+// run has the agent reply until ctx ends.
+func (s *replies) run(ctx context.Context) error {
+	if s.o.Alone {
+		if err := s.takeOver(ctx, s.now()); err != nil {
+			s.o.Log.WarnContext(ctx, "take up replies", "error", err)
+		}
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.left: // what other nodes are replying to is stored once, though it may be thought of twice
+			if err := s.takeOver(ctx, s.now().Add(-deadFor)); err != nil && ctx.Err() == nil {
+				s.o.Log.WarnContext(ctx, "take up replies", "error", err)
+			}
+		case j := <-s.jobs:
+			leave, ok := s.enqueue(j)
+			if !ok {
+				continue
+			}
+			all.Go(func() {
+				place, err := s.places.Wait(ctx, share.Holder{Company: j.companyID})
+				leave()
+				if err != nil {
+					return // the program stops
+				}
+				defer place.Release()
+				s.work(ctx, j)
+			})
+		}
+	}
+}
+
+// enqueue has a conversation wait for a place until leave is called; false where it waits already, where the agent is replying in it and
+// will look again, or where its company has too many in the queue: then the sweep does it later.
+func (s *replies) enqueue(j job) (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.underWay[j.id]; r != nil {
+		r.again = true
+		return nil, false
+	}
+	if s.queued[j.id] {
+		return nil, false
+	}
+	place, ok := s.queue.Try(share.Holder{Company: j.companyID})
+	if !ok {
+		return nil, false
+	}
+	s.queued[j.id] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.queued, j.id)
+		place.Release()
+	}, true
+}
+
+func (s *replies) work(ctx context.Context, j job) {
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
+	defer cancel()
+	s.mu.Lock()
+	if r := s.underWay[j.id]; r != nil {
+		r.again = true
+		s.mu.Unlock()
+		return
+	}
+	r := &replying{cancel: cancel}
+	s.underWay[j.id] = r
+	s.mu.Unlock()
+	again := false
+	err := voice.Guard(func() (err error) { // a fault in one conversation does not end the others
+		_, again, err = s.replyTo(ctx, j, nil, nil)
+		return err
+	})
+	if c, run := s.hopeless(ctx, j, err); c != nil {
+		s.o.Log.WarnContext(ctx, "hand over what could not be replied to", "company", j.companyID, "conversation", j.id, "error", err)
+		if run != nil {
+			err = s.runner.giveUp(context.WithoutCancel(ctx), run)
+		} else {
+			err = s.handOver(context.WithoutCancel(ctx), c)
+		}
+	}
+	s.mu.Lock()
+	delete(s.underWay, j.id)
+	again = again || r.again
+	s.mu.Unlock()
+	if err != nil && ctx.Err() == nil {
+		s.o.Log.WarnContext(ctx, "reply in a conversation", "company", j.companyID, "conversation", j.id, "error", err)
+	}
+	if again {
+		s.reply(j.companyID, j.id)
+	}
+}
+
+// hopeless returns the conversation of a reply that will not come however often it is tried: the agent does not reply, or the reply cannot
+// be stored; then run is the flow's that was to give it, if one was. nil: there is a reply, or it is to be tried again.
+func (s *replies) hopeless(ctx context.Context, j job, err error) (c *chats.Conversation, run *runs.Run) {
+	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
+		return nil, nil
+	}
+	if silent, ok := errors.AsType[*silentError](err); ok {
+		return silent.conversation, nil
+	}
+	if db.Transient(err) || overtaken(err) {
+		return nil, nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	c, err = s.store.Find(ctx, j.companyID, j.id)
+	if err == nil && s.o.Flows != nil {
+		run, err = s.o.Runs.Current(ctx, j.companyID, j.id)
+	}
+	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
+		return nil, nil // the next look finds out
+	}
+	return c, run
+}
+
+// silentError says that the agent could not reply, and would not when it is asked again.
+type silentError struct {
+	conversation *chats.Conversation
+	err          error
+}
+
+func (e *silentError) Error() string { return "the agent does not reply: " + e.err.Error() }
+func (e *silentError) Unwrap() error { return e.err }
+
+var errOvertaken = errors.New("somebody else answers")
+
+// replyTo gives the reply that a conversation waits for, and returns its turn; nil: there is none. again reports that the contact
+// said more meanwhile. use runs the tools of the contact's page, emit gets each action; both may be nil.
+func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit func(agent.Action) error) (turn *chats.Turn, again bool, err error) {
+	c, err := s.store.Find(ctx, j.companyID, j.id)
+	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
+		return nil, false, err
+	}
+	if suspended, err := s.o.Suspended(ctx, c.CompanyID); suspended || err != nil {
+		if err == nil {
+			err = s.putOff(ctx, c)
+		}
+		return nil, false, err
+	}
+	if again, err := s.repeated(ctx, c); again || err != nil {
+		return nil, false, err
+	}
+	if turn, handled, err := s.runner.reply(ctx, c); handled || err != nil {
+		if err == nil && turn != nil && emit != nil {
+			err = emit(agent.Action{Say: turn.Text, Choices: turn.Extra.Choices})
+		}
+		return turn, false, err
+	}
+	request, err := s.request(ctx, c)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return nil, false, &silentError{c, err}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	request.UseTool, request.Aloud = use, emit != nil
+	s.screens.Typing(c.CompanyID, c.ID, chats.Agent, request.Agent.Name, "")
+	var said answer
+	checked := time.Now()
+	err = s.o.Thinker.Reply(ctx, request, func(a agent.Action) error {
+		if time.Since(checked) >= checkEvery { // a teammate may have taken it on another node
+			checked = time.Now()
+			if have, err := s.store.Find(ctx, c.CompanyID, c.ID); err != nil || have.State != chats.Automated {
+				return errors.Join(errOvertaken, err)
+			}
+		}
+		if a.Say != "" {
+			s.screens.delta(c, a.Say)
+		}
+		if err := said.add(a); err != nil || emit == nil {
+			return err
+		}
+		return emit(a)
+	})
+	switch {
+	case errors.Is(err, errOvertaken):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, &silentError{c, err}
+	}
+	if said.unanswered {
+		s.o.Unanswered(ctx, c, request.Message())
+	}
+	err = s.keep(ctx, func() (err error) {
+		turn, again, err = s.storeReply(ctx, c, request, &said)
+		return err
+	})
+	return turn, again, err
+}
+
+// repeated reports whether the contact has only given the same answer once more, which gets no other reply.
+func (s *core) repeated(ctx context.Context, c *chats.Conversation) (bool, error) {
+	if c.AskedSeq == 0 {
+		return false, nil
+	}
+	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	if err != nil || bearingOf(c, turns) != repeated {
+		return false, err
+	}
+	return true, s.leave(ctx, c)
+}
+
+const (
+	keepWait    = 100 * time.Millisecond // after the first failure; twice as long each time
+	maxKeepWait = 5 * time.Second
+)
+
+// keep stores what it would cost to ask for again: while the database is away it is tried again, until ctx ends.
+func (s *core) keep(ctx context.Context, store func() error) error {
+	for wait := keepWait; ; wait = min(2*wait, maxKeepWait) {
+		err := store()
+		if !db.Transient(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// putOff leaves a reply until a company is no longer suspended.
+func (s *replies) putOff(ctx context.Context, c *chats.Conversation) error {
+	later := s.now().Add(suspendedWait)
+	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.ReplySeq > 0 {
+			have.ReplyAt = later
+		}
+		return nil, nil
+	})
+	return err
+}
+
+func (s *replies) storeReply(
+	ctx context.Context, c *chats.Conversation, r *agent.Request, said *answer,
+) (turn *chats.Turn, again bool, err error) {
+	there := true
+	if said.handoff != "" {
+		if there, err = s.anybodyThere(ctx, c.CompanyID); err != nil {
+			return nil, false, err
+		}
+	}
+	now, clientID, outdated := s.now(), replyID(c.ReplySeq), false
+	change, err := s.change(ctx, c.CompanyID, c.ID, clientID, func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.State != chats.Automated || have.ReplySeq < c.ReplySeq {
+			return nil, errOvertaken
+		}
+		if outdated = have.Asks != c.Asks || have.AskedSeq != c.AskedSeq; outdated { // something else is asked by now
+			return nil, errOvertaken
+		}
+		if have.ReplySeq == c.ReplySeq {
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		}
+		turns := said.turns(r.Agent.Name, c.ReplySeq, now)
+		if len(turns) > 0 && (said.asks != "" || !r.Early) {
+			asks(have, turns, said.asks)
+		}
+		if len(said.set) > 0 {
+			noted := event(Noted, "", now)
+			noted.Extra.Set = said.set
+			turns = append(turns, noted)
+		}
+		switch {
+		case said.handoff != "":
+			turns = append(turns, ask(have, said.handoff, there, now)...)
+		case said.end:
+			have.SetState(chats.Resolved, now)
+			have.ReplySeq, have.ReplyAt = 0, time.Time{}
+			turns = append(turns, event(Resolved, "", now))
+		}
+		return turns, nil
+	})
+	if errors.Is(err, errOvertaken) {
+		return nil, outdated, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if turn = change.Repeated; turn == nil && len(change.Turns) > 0 && change.Turns[0].ClientID == clientID {
+		turn = &change.Turns[0]
+	}
+	return turn, change.Conversation.ReplySeq > c.ReplySeq, nil
+}
+
+// handOver gives the contact a teammate instead of the reply that the agent could not give.
+func (s *replies) handOver(ctx context.Context, c *chats.Conversation) error {
+	there, err := s.anybodyThere(ctx, c.CompanyID)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	_, err = s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
+		if have.State != chats.Automated || have.ReplySeq != c.ReplySeq {
+			return nil, errOvertaken
+		}
+		return ask(have, "", there, now), nil
+	})
+	if errors.Is(err, errOvertaken) {
+		return nil
+	}
+	return err
+}
+
+// request is what the agent is asked.
+func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Request, error) {
+	a, company, err := s.o.Agents.TalkingAgent(ctx, c.CompanyID, c.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxSaid)
+	if err != nil {
+		return nil, err
+	}
+	r := &agent.Request{
+		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language, ContactName: known(c, contact).Name,
+	}
+	r.Asked = c.Asks
+	switch bearingOf(c, turns) {
+	case past, repeated:
+		r.Asked, r.Early = "", true
+	case meanwhile:
+		r.Early = true
+	case attempts:
+	}
+	for _, t := range turns {
+		if t.Extra.Event == Remarked {
+			r.Said = append(r.Said, agent.Said{Contact: true, Text: "(" + t.Text + ")"})
+		}
+		if t.Note || t.Kind == chats.KindEvent {
+			continue
+		}
+		text := t.Text
+		if v := t.Extra.Voice; v != nil && v.Cut { // what was not heard was not said
+			text = v.Heard + " …"
+		}
+		if t.Extra.File != nil {
+			text = "[" + t.Extra.File.Name + "] " + text
+		}
+		keys := t.Kind != chats.KindChoice && t.Extra.Digits != ""
+		r.Said = append(r.Said, agent.Said{Contact: t.Author == chats.Visitor, Text: text, Keys: keys})
+	}
+	return r, nil
+}
+
+// answer gathers what an agent does.
+type answer struct {
+	text       strings.Builder
+	sources    []chats.Source
+	choices    []string
+	handoff    string
+	asks       string
+	end        bool
+	unanswered bool
+	set        []chats.Value
+}
+
+var errTooLong = errors.New("the agent's answer is too long")
+
+func (a *answer) add(x agent.Action) error {
+	if a.text.Len()+len(x.Say) > maxAnswer {
+		return errTooLong
+	}
+	a.text.WriteString(x.Say)
+	for _, source := range x.Sources {
+		a.sources = append(a.sources, chats.Source{Title: source.Title, URL: source.URL})
+	}
+	a.choices = append(a.choices, x.Choices...)
+	for _, v := range x.Set {
+		a.set = append(a.set, chats.Value{Name: v.Name, Type: v.Type, Text: v.Text})
+	}
+	if x.Handoff != "" {
+		a.handoff = x.Handoff
+	}
+	if x.Asks != "" {
+		a.asks = x.Asks
+	}
+	a.end = a.end || x.End
+	a.unanswered = a.unanswered || x.Unanswered
+	return nil
+}
+
+// turns are the turns of an answer to the turn seq.
+func (a *answer) turns(name string, seq int64, now time.Time) []chats.Turn {
+	t := chats.Turn{
+		Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(a.text.String()), ClientID: replyID(seq), At: now,
+		Extra: chats.Extra{Name: name, Sources: a.sources, Choices: a.choices},
+	}
+	if len(a.choices) > 0 {
+		t.Kind = chats.KindChoices
+	}
+	if t.Text == "" && len(a.choices) == 0 {
+		return nil
+	}
+	return []chats.Turn{t}
+}
+
+// takeOver has this node give the replies that have been due since before an instant.
+func (s *replies) takeOver(ctx context.Context, before time.Time) error {
+	overdue, err := s.store.Unreplied(ctx, before, sweepMost)
+	if err != nil {
+		return err
+	}
+	var failed []error // one that fails does not hold up those behind it
+	for _, c := range overdue {
+		failed = append(failed, s.takeOverReply(ctx, c))
+	}
+	return errors.Join(failed...)
+}
+
+// takeOverReply has this node give a reply, unless another one does by now.
+func (s *replies) takeOverReply(ctx context.Context, c *chats.Conversation) error {
+	now := s.now()
+	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
+		if !have.ReplyAt.Equal(c.ReplyAt) {
+			return nil, errOvertaken
+		}
+		have.ReplyAt = now
+		return nil, nil
+	})
+	if errors.Is(err, errOvertaken) {
+		return nil
+	}
+	if err == nil {
+		s.reply(c.CompanyID, c.ID)
+	}
+	return err
+}

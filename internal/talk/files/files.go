@@ -1,0 +1,248 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/share"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/files"
+)
+
+const (
+	// MaxBody is the bound of the routes that take files, whose files have the bound of Options.
+	MaxBody = 256 << 20
+
+	defaultMost     = 10 << 20
+	defaultCompany  = 5 << 30
+	perConversation = 200 // files
+	unusedFor       = 24 * time.Hour
+)
+
+// Options configure Files.
+type Options struct {
+	Most    int64  // bytes of a file; default 10 MiB
+	Company int64  // bytes of a company's files; default 5 GiB
+	Key     []byte // signs addresses
+	// Suspended reports whether a company is; its files are not served by their addresses then. Required.
+	Suspended func(ctx context.Context, companyID string) (bool, error)
+	Shares    *share.Set // nil: shares of its own
+}
+
+// Files takes and serves files. Make it with New.
+type Files struct {
+	store *files.Store
+	o     Options
+	slots *share.Share
+}
+
+// New builds Files.
+func New(s *files.Store, o Options) *Files {
+	o.Most, o.Company = cmp.Or(o.Most, defaultMost), cmp.Or(o.Company, defaultCompany)
+	return &Files{store: s, o: o, slots: o.Shares.Of(share.FileUploads)}
+}
+
+// Most is how many bytes a file may have.
+func (f *Files) Most() int64 { return f.o.Most }
+
+// From is who sends a file, and to which conversation.
+type From struct {
+	CompanyID      string
+	ConversationID string
+	SentBy         string // the contact, the account or the access key
+	Client         string // the network of the address that a request came from
+	Visitor        bool   // anybody may be one: visitors get a share of the company's room
+}
+
+// intake is what is taken of somebody.
+type intake struct {
+	most    int64 // bytes of any file
+	refused string
+	keep    time.Duration // unless Keep is called
+	bytes   func(k *kind) int64
+}
+
+func (f *Files) talk() intake {
+	return intake{most: f.o.Most, keep: unusedFor, bytes: func(k *kind) int64 {
+		if !slices.Contains(kinds, k) {
+			return 0
+		}
+		return f.o.Most
+	}, refused: "Must be a picture (PNG, JPEG, GIF, WebP), a PDF, a text, or an office document without macros, by its content"}
+}
+
+// Put stores a file that came in over a channel, as a part of its conversation: one of any kind that no machine runs. Errors:
+// validation_failed, limit_exceeded, not_found without the conversation.
+func (f *Files) Put(ctx context.Context, from From, name string, in io.Reader) (*chats.File, error) {
+	takes := f.talk()
+	takes.bytes = func(*kind) int64 { return f.o.Most }
+	x, err := f.keep(ctx, in, name, from, takes)
+	if err != nil {
+		return nil, err
+	}
+	return f.Keep(ctx, from, x.ID)
+}
+
+// MediaFor is how long media of notifications are kept.
+const MediaFor = 30 * 24 * time.Hour
+
+func media() intake {
+	return intake{most: mostMedia, keep: MediaFor, bytes: func(k *kind) int64 { return mediaBytes[k] }, refused: "Must be, by its content, a picture " +
+		"(PNG, JPEG, GIF) of at most 5 MB, a film (MP4) of at most 16 MB, or a document (PDF, DOCX, XLSX, PPTX) of at most 100 MB"}
+}
+
+// Receive stores the file in the part `file` of a multipart request. It expires unless Keep is called. Errors: validation_failed,
+// payload_too_large, limit_exceeded, not_found without the conversation; rate_limit_exceeded and service_unavailable where too many
+// arrive at once.
+func (f *Files) Receive(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
+	return f.receive(w, r, from, f.talk())
+}
+
+// ReceiveMedia stores a file for headers of notifications as Receive does, for MediaFor.
+func (f *Files) ReceiveMedia(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
+	return f.receive(w, r, from, media())
+}
+
+func (f *Files) receive(w http.ResponseWriter, r *http.Request, from From, takes intake) (*chats.File, error) {
+	holder := share.Holder{Company: from.CompanyID, Visitor: from.Visitor, Client: from.Client, Session: from.SentBy}
+	if from.ConversationID == "" {
+		holder.Session = "" // an access key is many people's
+	}
+	place, err := f.slots.Take(holder)
+	if err != nil {
+		httpio.LeaveBody(r.Context())
+		return nil, err
+	}
+	defer place.Release()
+	in, err := httpio.Upload(w, r, "file", takes.most)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := f.keep(r.Context(), in, in.Name, from, takes)
+	if err != nil {
+		in.Leave() // the body is the request's
+		return nil, err
+	}
+	return view(kept), nil
+}
+
+func view(x *files.File) *chats.File {
+	return &chats.File{ID: x.ID, Name: x.Name, Type: x.Type, Size: x.Size}
+}
+
+// keep stores a file while it arrives. One that turns out to be none that is taken is deleted.
+func (f *Files) keep(ctx context.Context, in io.Reader, name string, from From, takes intake) (*files.File, error) {
+	now := time.Now().UTC()
+	a := arriving{intake: takes, in: in, buf: make([]byte, files.PartSize), sum: sha256.New()}
+	first, err := a.next()
+	if err != nil {
+		return nil, err
+	}
+	x := &files.File{
+		ID: carillon.NewID(now), CompanyID: from.CompanyID, ConversationID: from.ConversationID, SentBy: from.SentBy, Size: a.size,
+		CreatedAt: now, ExpiresAt: now.Add(takes.keep),
+	}
+	room := files.Room{Company: f.o.Company, Conversation: perConversation}
+	if from.Visitor {
+		room.Company = room.Company / 4 * 3
+	}
+	if a.whole {
+		if err := a.describe(x, name); err != nil {
+			return nil, err
+		}
+		return x, f.store.Begin(ctx, x, first, true, room)
+	}
+	if err := f.store.Begin(ctx, x, first, false, room); err != nil {
+		return nil, err
+	}
+	if err := f.rest(ctx, &a, x, name, room); err != nil {
+		return nil, errors.Join(err, f.store.Drop(context.WithoutCancel(ctx), x.ID))
+	}
+	return x, nil
+}
+
+func (f *Files) rest(ctx context.Context, a *arriving, x *files.File, given string, room files.Room) error {
+	for part := 1; !a.whole; part++ {
+		bytes, err := a.next()
+		if err != nil {
+			return err
+		}
+		if len(bytes) == 0 {
+			break
+		}
+		if err := f.store.Append(ctx, x.ID, part, bytes); err != nil {
+			return err
+		}
+	}
+	if err := a.describe(x, given); err != nil {
+		return err
+	}
+	return f.store.Finish(ctx, x, room)
+}
+
+// Keep returns a file that its sender names in a turn of its conversation; it lasts as long as that. Errors: validation_failed.
+func (f *Files) Keep(ctx context.Context, from From, id string) (*chats.File, error) {
+	unknown := carillon.Invalid("file", "Must be the id of a file that was sent to this conversation")
+	if !carillon.ValidUUID(id) {
+		return nil, unknown
+	}
+	x, err := f.store.Keep(ctx, from.CompanyID, from.ConversationID, from.SentBy, strings.ToLower(id))
+	if carillon.IsCode(err, carillon.NotFound) {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, err
+	}
+	return view(x), nil
+}
+
+// arriving is a file while its bytes come.
+type arriving struct {
+	intake
+	in      io.Reader
+	buf     []byte
+	sum     hash.Hash
+	sniffer sniffer
+	size    int64
+	whole   bool // the last part has come
+}
+
+// next reads a part, which is valid until the next one. Errors: those of httpio.Uploaded, validation_failed.
+func (a *arriving) next() ([]byte, error) {
+	n := 0
+	for n < len(a.buf) && !a.whole {
+		read, err := a.in.Read(a.buf[n:])
+		n += read
+		if a.whole = errors.Is(err, io.EOF); err != nil && !a.whole {
+			return nil, err
+		}
+	}
+	a.size += int64(n)
+	_, _ = a.sum.Write(a.buf[:n]) // a hash never fails
+	_, _ = a.sniffer.Write(a.buf[:n])
+	if k, sure := a.sniffer.sofar(); sure && (k == nil || a.size > a.bytes(k)) {
+		return nil, carillon.Invalid("file", a.refused)
+	}
+	return a.buf[:n], nil
+}
+
+// describe completes the description of a file of which all has come.
+func (a *arriving) describe(x *files.File, given string) error {
+	k := a.sniffer.kind()
+	if k == nil || a.size > a.bytes(k) {
+		return carillon.Invalid("file", a.refused)
+	}
+	x.Type, x.Name, x.Size, x.SHA256 = k.media, safeName(given, k), a.size, hex.EncodeToString(a.sum.Sum(nil))
+	return nil
+}

@@ -1,0 +1,192 @@
+package files
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/audio"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/files"
+)
+
+const (
+	wavType = "audio/wav"
+	// maxRecording is how many bytes of a recording wait to be stored; more are lost, and the recording with them.
+	maxRecording = 8 << 20
+	// storeWithin is how long a part may take.
+	storeWithin = 30 * time.Second
+)
+
+// Recording is the sound of a conversation while it is stored, as a WAV file.
+type Recording struct {
+	f    *Files
+	x    *files.File
+	rate int
+	room files.Room
+
+	mu      sync.Mutex
+	waiting []byte // to be stored
+	ending  bool
+	failed  error
+	wake    chan struct{}
+	done    chan struct{}
+	// Of the goroutine that stores.
+	first []byte // part 0, whose header gets its lengths at the end
+	parts int
+	sum   hash.Hash
+}
+
+var errRecording = errors.New("the database is too slow for the recording")
+
+// Record begins a recording of a conversation. Close must be called. A recording that is broken off, by a kill say, is deleted.
+func (f *Files) Record(from From, name string, rate int) *Recording {
+	now := time.Now().UTC()
+	r := &Recording{
+		f: f, rate: rate, room: files.Room{Company: f.o.Company, Conversation: perConversation}, wake: make(chan struct{}, 1), done: make(chan struct{}), sum: sha256.New(),
+		x: &files.File{
+			ID: carillon.NewID(now), CompanyID: from.CompanyID, ConversationID: from.ConversationID, SentBy: from.SentBy, Name: name, Type: wavType,
+			CreatedAt: now, ExpiresAt: now.Add(unusedFor),
+		},
+		waiting: audio.WAV(nil, rate),
+	}
+	go r.run()
+	return r
+}
+
+// Write adds sound. It does not wait until it is stored.
+func (r *Recording) Write(pcm []int16) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ending || r.failed != nil {
+		return
+	}
+	if len(r.waiting) > maxRecording {
+		r.failed = errRecording
+		return
+	}
+	r.waiting = audio.AppendBytes(r.waiting, pcm)
+	if len(r.waiting) >= files.PartSize {
+		r.signal()
+	}
+}
+
+func (r *Recording) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close ends the recording and returns its file; nil where nothing was recorded.
+func (r *Recording) Close() (*chats.File, error) {
+	r.mu.Lock()
+	r.ending = true
+	r.mu.Unlock()
+	r.signal()
+	<-r.done
+	switch {
+	case r.failed != nil:
+		return nil, r.failed
+	case r.x.Size == 0:
+		return nil, nil
+	}
+	return view(r.x), nil
+}
+
+// run stores what is there, a part at a time.
+func (r *Recording) run() {
+	defer close(r.done)
+	for {
+		<-r.wake
+		for {
+			part, last := r.take()
+			if part == nil {
+				if last {
+					r.fail(r.finish())
+					return
+				}
+				break
+			}
+			r.fail(r.store(part))
+		}
+	}
+}
+
+// take is the next part; nil: there is none yet, or with last no other.
+func (r *Recording) take() (part []byte, last bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := min(len(r.waiting), files.PartSize)
+	if n == 0 || n < files.PartSize && !r.ending {
+		return nil, r.ending
+	}
+	part = append([]byte(nil), r.waiting[:n]...)
+	r.waiting = append(r.waiting[:0:0], r.waiting[n:]...)
+	return part, false
+}
+
+func (r *Recording) fail(err error) {
+	if err == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == nil {
+		r.failed = err
+	}
+}
+
+// lost reports whether the recording has failed.
+func (r *Recording) lost() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed != nil
+}
+
+func (r *Recording) store(part []byte) error {
+	if r.lost() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
+	defer cancel()
+	_, _ = r.sum.Write(part) // never fails
+	r.x.Size += int64(len(part))
+	r.parts++
+	if r.parts == 1 {
+		r.first = part
+		return r.f.store.Begin(ctx, r.x, part, false, r.room)
+	}
+	return r.f.store.Append(ctx, r.x.ID, r.parts-1, part)
+}
+
+// finish writes the lengths into the header.
+func (r *Recording) finish() error {
+	header := len(audio.WAV(nil, r.rate))
+	if r.lost() || r.x.Size <= int64(header) {
+		r.x.Size = 0
+		if r.parts > 0 {
+			ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
+			defer cancel()
+			return r.f.store.Drop(ctx, r.x.ID)
+		}
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
+	defer cancel()
+	copy(r.first, audio.WAVHeader(int(r.x.Size)-header, r.rate))
+	if err := r.f.store.Replace(ctx, r.x.ID, 0, r.first); err != nil {
+		return err
+	}
+	r.x.SHA256 = hex.EncodeToString(r.sum.Sum(nil))
+	if err := r.f.store.Finish(ctx, r.x, r.room); err != nil {
+		return err
+	}
+	_, err := r.f.store.Keep(ctx, r.x.CompanyID, r.x.ConversationID, r.x.SentBy, r.x.ID)
+	return err
+}

@@ -1,0 +1,153 @@
+package messaging
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+	"carillon/internal/store/chats"
+)
+
+// answered is the message that one of a person answers, or reacts to. The zero value is none.
+type answered struct {
+	seq     int64  // of the turn; 0: it is a notification's, or none that is known
+	text    string // its beginning
+	choices []string
+}
+
+// aboutMost is how many characters of a message are kept with what answers it.
+const aboutMost = 120
+
+// answered finds the message that one answers: a reply, something that the person wrote, or a notification's.
+func (m intake) answered(
+	ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, lines []identity.Key,
+) (answered, error) {
+	if in.ReplyTo == "" {
+		return answered{}, nil
+	}
+	seq, err := m.o.Store.SeqOf(ctx, s.CompanyID, c.ID, in.ReplyTo)
+	if err != nil {
+		return answered{}, err
+	}
+	var t *chats.Turn
+	if seq > 0 {
+		turns, err := m.o.Chats.TurnsBefore(ctx, s.CompanyID, c.ID, seq+1, 1)
+		if err != nil {
+			return answered{}, err
+		}
+		if len(turns) > 0 && turns[0].Seq == seq {
+			t = &turns[0]
+		}
+	} else if t, err = m.o.Chats.TurnBy(ctx, s.CompanyID, c.ID, string(chats.Visitor)+":"+in.ReplyTo); err != nil {
+		return answered{}, err
+	}
+	if t == nil {
+		text, err := m.o.Sent(ctx, s, lines, in.ReplyTo)
+		if err != nil || text != "" {
+			return answered{text: begin(text)}, err
+		}
+		if t, err = m.proved(ctx, s, c, in); err != nil {
+			return answered{}, err
+		}
+		if t == nil {
+			return m.provedSent(ctx, s, in, lines)
+		}
+	}
+	text := t.Text
+	if text == "" && t.Extra.File != nil {
+		text = t.Extra.File.Name
+	}
+	return answered{t.Seq, begin(text), t.Extra.Choices}, nil
+}
+
+// maxUnproven is the number of unproven replies that a message is compared with.
+const maxUnproven = 10
+
+// proved is the turn that a message answers whose reply is not known to have arrived: the channel has not said its id. By the answer it is
+// known. nil: there is none.
+func (m intake) proved(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (*chats.Turn, error) {
+	all, err := m.o.Store.Unproven(ctx, s.CompanyID, c.ID, maxUnproven)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		turns, err := m.o.Chats.TurnsBefore(ctx, s.CompanyID, c.ID, r.Seq+1, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(turns) == 0 || turns[0].Seq != r.Seq || in.Kind == provider.InboundChoice && !offers(&turns[0], in) {
+			continue
+		}
+		r.State, r.ProviderID, r.Reason, r.Detail = string(carillon.StateDelivered), in.ReplyTo, "", ""
+		risen, err := m.o.Store.Receipt(ctx, s.UID, r, m.now())
+		if err != nil {
+			return nil, err
+		}
+		if risen {
+			m.show(r)
+		}
+		poke(m.said)
+		return &turns[0], nil
+	}
+	return nil, nil
+}
+
+// provedSent is proved for a button of a notification's message.
+func (m intake) provedSent(ctx context.Context, s *carillon.Sender, in *provider.Inbound, lines []identity.Key) (answered, error) {
+	if m.o.Proved == nil || in.Kind != provider.InboundChoice {
+		return answered{}, nil
+	}
+	known, err := m.o.Proved(ctx, s, lines, in.ReplyTo)
+	if err != nil || !known {
+		return answered{}, err
+	}
+	text, err := m.o.Sent(ctx, s, lines, in.ReplyTo)
+	return answered{text: begin(text)}, err
+}
+
+// offers reports whether a turn offers the choice that was taken, whose text the channel may have cut off.
+func offers(t *chats.Turn, in *provider.Inbound) bool {
+	taken := answered{choices: t.Extra.Choices}.choice(in.Payload)
+	return taken != "" && strings.HasPrefix(taken, strings.TrimRight(in.Text, "…"))
+}
+
+// choice is the whole text of a choice of the message by the id that it was sent with; the channel shortens long ones.
+func (a answered) choice(payload string) string {
+	n, ok := strings.CutPrefix(payload, provider.ChoicePrefix)
+	if i, err := strconv.Atoi(n); ok && err == nil && i >= 1 && i <= len(a.choices) {
+		return a.choices[i-1]
+	}
+	return ""
+}
+
+// begin is the beginning of a text, on one line.
+func begin(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > aboutMost {
+		return string(r[:aboutMost-1]) + "…"
+	}
+	return text
+}
+
+// starts is the notification whose flow a message starts: the first that has begun none. Those whose event no flow knows are recorded in
+// the conversation, and left out.
+func (m intake) starts(ctx context.Context, t *taking) (*chats.Bound, error) {
+	runner, companyID, id := m.o.Conversations.Runner, t.sender.CompanyID, t.conversation.ID
+	for _, b := range t.bound {
+		unknown, err := runner.Unknown(ctx, companyID, id, *b)
+		if err != nil {
+			return nil, err
+		}
+		if unknown {
+			continue
+		}
+		begun, err := m.o.Begun(ctx, companyID, id, b.NotificationID)
+		if err != nil || !begun {
+			return b, err
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,78 @@
+package messaging
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"carillon"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/files"
+)
+
+// Why a file that a person sent is missing (Extra.Why).
+const (
+	fileGone        = "gone"        // the channel does not have it any more
+	fileTooLarge    = "too_large"   // for files of conversations
+	fileNotTaken    = "not_taken"   // its bytes are of no kind that is taken
+	fileLimit       = "limit"       // the company keeps as much as it may
+	fileUnavailable = "unavailable" // every attempt to load it failed
+)
+
+// file stores a file that the person sent; where there is none, why is the reason.
+func (m intake) file(ctx context.Context, t *taking) (f *chats.File, why string, err error) {
+	channel := m.o.Channels[t.sender.Provider]
+	if channel == nil {
+		return nil, fileGone, nil
+	}
+	content, mime, err := channel.File(ctx, t.sender, t.File.ID, m.o.Files.Most())
+	switch {
+	case errors.Is(err, ErrNoFile):
+		return nil, fileGone, nil
+	case errors.Is(err, ErrFileTooLarge):
+		return nil, fileTooLarge, nil
+	case err != nil && t.last:
+		m.o.Log.WarnContext(ctx, "give up a file that a person sent", "company", t.sender.CompanyID, "sender", t.sender.ID, "error", err)
+		return nil, fileUnavailable, nil
+	case err != nil:
+		return nil, "", err
+	}
+	name := cmp.Or(t.File.Name, nameOf(cmp.Or(t.File.Type, mime)))
+	from := files.From{CompanyID: t.sender.CompanyID, ConversationID: t.conversation.ID, SentBy: t.conversation.ContactID, Visitor: true}
+	f, err = m.o.Files.Put(ctx, from, name, bytes.NewReader(content))
+	switch {
+	case carillon.IsCode(err, carillon.ValidationFailed):
+		return nil, fileNotTaken, nil
+	case carillon.IsCode(err, carillon.LimitExceeded):
+		return nil, fileLimit, nil
+	}
+	return f, "", err
+}
+
+// missing records that a file is not there, and says so to the person.
+func (m intake) missing(ctx context.Context, t *taking, why string) error {
+	x := chats.Extra{Event: conversation.NoFile, Why: why, Name: t.writer(), Enclosed: t.Enclosed}
+	name := cmp.Or(t.File.Name, mediaType(t.File.Type))
+	if err := m.o.Conversations.Runner.Note(ctx, t.sender.CompanyID, t.conversation.ID, t.ID+":file", name, x); err != nil {
+		return err
+	}
+	return m.notice(ctx, t, textsOf(t.conversation.Language).noFile[why])
+}
+
+// mediaType is a MIME type without its parameters.
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	return strings.ToLower(strings.TrimSpace(s))
+}
+
+// nameOf is a name for a file without one, by its type. Its extension follows from its bytes.
+func nameOf(media string) string {
+	switch kind, _, _ := strings.Cut(mediaType(media), "/"); kind {
+	case "image", "audio", "video":
+		return kind
+	}
+	return "document"
+}

@@ -1,0 +1,340 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+	"carillon/internal/base/share"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/db"
+	"carillon/internal/store/replies"
+	"carillon/internal/talk/conversation"
+)
+
+// The errors of files that a person sent.
+var (
+	ErrNoFile       = errors.New("the channel has no such file")
+	ErrFileTooLarge = errors.New("the file is too large")
+)
+
+const (
+	takeTimeout = 60 * time.Second
+	takeLease   = takeTimeout + 15*time.Second // after that another node takes a message in
+	takeTries   = 10
+	fileTries   = 4 // within about 15 seconds
+)
+
+// takeWaits are the times after which a message is taken in again that could not be.
+var takeWaits = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second, takeLease} //nolint:gochecknoglobals // read only
+
+// intakes makes turns of what came in.
+func (m *Messaging) intakes() *share.Crew[*replies.Inbound] {
+	return &share.Crew[*replies.Inbound]{
+		Places: m.o.Shares.Of(share.Inbound), Page: page,
+		Due: func(ctx context.Context, without []string) ([]*replies.Inbound, error) {
+			return m.o.Store.Waiting(ctx, m.now(), page, without)
+		},
+		Key:     func(x *replies.Inbound) string { return strconv.FormatInt(x.SenderUID, 10) + "/" + x.ProviderID },
+		Company: func(x *replies.Inbound) string { return x.CompanyID },
+		Work: func(ctx context.Context, x *replies.Inbound) bool {
+			ok, err := intake{m}.takeIn(ctx, x)
+			if err != nil && ctx.Err() == nil {
+				m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1, "error", err)
+			}
+			return ok
+		},
+		Wake: func() { poke(m.came) },
+	}
+}
+
+// takeIn claims one message and makes a turn of it; false where another node has it, or it failed.
+func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
+	now := m.now()
+	lease := now.Add(takeLease)
+	if ok, err := m.o.Store.Claim(ctx, x, m.o.Node, now, lease); !ok || err != nil {
+		return false, err
+	}
+	whole := context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, takeTimeout)
+	defer cancel()
+	var in provider.Inbound
+	became := failed
+	err := json.Unmarshal([]byte(x.Content), &in)
+	if err == nil {
+		became, err = m.take(ctx, x, &in)
+	}
+	if err != nil && (x.Tries+1 < takeTries || db.Transient(err)) {
+		return false, errors.Join(err, m.o.Store.Release(whole, x, lease, m.now().Add(takeWaits[min(x.Tries, len(takeWaits)-1)])))
+	}
+	if err != nil {
+		became, err = failed, errors.Join(err, m.notShown(whole, x.SenderUID, &in, x.ReceivedAt))
+	}
+	m.o.Observer.Wrote(in.Label(), string(became))
+	return true, errors.Join(err, m.o.Store.Done(whole, x))
+}
+
+// notShown has the conversation of a message that could not be taken in say that there was one, and its author be asked for it again.
+func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbound, received time.Time) error {
+	s, err := m.o.Sender(ctx, senderUID)
+	if err != nil || in.Person() == "" || in.Kind == provider.InboundIdentity {
+		return err
+	}
+	c, err := m.open(ctx, s, in, nil)
+	if err != nil {
+		return err
+	}
+	if err := m.opens(ctx, s, c, in, received); err != nil {
+		return err
+	}
+	t := &taking{Inbound: in, sender: s, conversation: c}
+	x := chats.Extra{
+		Event: conversation.NotShown, Name: t.writer(), Enclosed: provider.Enclosed{Group: in.Group, Writer: in.Writer},
+	}
+	if err := m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, "", x); err != nil || !in.Written() {
+		return err
+	}
+	return m.notice(ctx, t, textsOf(c.Language).givenUp)
+}
+
+// opens has what a person wrote open the window for replies to them.
+func (m intake) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, received time.Time) error {
+	if in.Group != "" || !in.Written() {
+		return nil
+	}
+	at := in.At
+	if received.Before(at) {
+		at = received
+	}
+	return m.o.Store.SetWindow(ctx, &replies.Window{
+		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
+		Until: at.Add(Window).UTC(),
+	})
+}
+
+// intake makes turns of messages.
+type intake struct{ *Messaging }
+
+// taking is a message that becomes a turn.
+type taking struct {
+	*provider.Inbound
+	sender       *carillon.Sender
+	who          identity.Key
+	conversation *chats.Conversation
+	to           answered
+	bound        []*chats.Bound // the notifications that it may answer
+	last         bool           // its file is not waited for any longer
+}
+
+// take makes a turn of a message. Done again it changes nothing.
+func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbound) (result, error) {
+	s, err := m.o.Sender(ctx, x.SenderUID)
+	if carillon.IsCode(err, carillon.NotFound) {
+		m.o.Log.InfoContext(ctx, "ignore a message to a sender that was removed", "company", x.CompanyID, "kind", in.Label())
+		return ignored, nil
+	}
+	if err != nil {
+		return failed, err
+	}
+	known := m.known(s, in.From, in.UserID)
+	if in.Kind == provider.InboundIdentity { // nothing that a conversation shows
+		return applied, m.o.Chats.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
+	}
+	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, known)
+	if err != nil {
+		return failed, err
+	}
+	var bound []*chats.Bound
+	if in.Group == "" {
+		if bound, err = m.o.Bound(ctx, s, lines, in.ReplyTo); err != nil {
+			return failed, err
+		}
+	}
+	c, err := m.open(ctx, s, in, bound)
+	if err != nil {
+		return failed, err
+	}
+	if in.Kind == provider.InboundNumber { // the channel says it, not the person
+		return shown, m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
+	}
+	if err := m.opens(ctx, s, c, in, x.ReceivedAt); err != nil {
+		return failed, err
+	}
+	if err := m.shared(ctx, s, c, in); err != nil {
+		return failed, err
+	}
+	to, err := m.answered(ctx, s, c, in, lines)
+	if err != nil {
+		return failed, err
+	}
+	if passed, err := m.o.Store.Passed(ctx, s.CompanyID, c.ID, x.ReceivedAt, m.now()); err != nil {
+		return failed, err
+	} else if passed {
+		poke(m.said)
+	}
+	return m.become(ctx, &taking{in, s, identity.Of(in.Person()), c, to, bound, x.Tries+1 >= fileTries})
+}
+
+// happenings are the events of a conversation, by the things that a person does besides writing.
+var happenings = map[string]string{ //nolint:gochecknoglobals // read only
+	provider.InboundEdited: conversation.Edited, provider.InboundDeleted: conversation.Deleted,
+	provider.InboundCalls:     conversation.Permission,
+	provider.InboundTelephone: conversation.Identity,
+}
+
+// become makes of a message what it is: something that happened, a wish, or something that the person says.
+func (m intake) become(ctx context.Context, t *taking) (result, error) {
+	switch t.Kind {
+	case provider.InboundReaction:
+		return shown, m.note(ctx, t, conversation.Reacted)
+	case provider.InboundEvent:
+		if err := m.note(ctx, t, cmp.Or(happenings[t.Event], conversation.NotShown)); err != nil || t.Event != provider.InboundEdited {
+			return shown, err
+		}
+	case provider.InboundUnsupported:
+		return m.decline(ctx, t)
+	default:
+	}
+	if t.Group == "" {
+		switch a, err := m.wish(ctx, t); {
+		case err != nil:
+			return failed, err
+		case a.wish != "":
+			return shown, m.obey(ctx, t, a)
+		}
+	}
+	if t.Kind == provider.InboundEvent {
+		return shown, nil
+	}
+	return m.say(ctx, t)
+}
+
+// note records what a person did that answers nothing.
+func (m intake) note(ctx context.Context, t *taking, event string) error {
+	x := chats.Extra{Event: event, Of: t.to.seq, About: t.to.text, Name: t.writer(), Enclosed: t.Enclosed}
+	id := t.ID
+	if t.Kind == provider.InboundEvent {
+		id += ":event"
+	}
+	return m.o.Conversations.Runner.Note(ctx, t.sender.CompanyID, t.conversation.ID, id, t.Text, x)
+}
+
+// writer returns the name of the author of a message in a group; "" outside of groups.
+func (t *taking) writer() string {
+	if t.Group == "" {
+		return ""
+	}
+	return cmp.Or(t.Name, t.Username, t.Person())
+}
+
+// groupPrefix begins the ids of groups as contacts.
+const groupPrefix = "group:"
+
+// open is the conversation of a person with a company, which calls share. What is written in a group is in a conversation of the group,
+// which has no window: nobody is answered there, and it opens nobody's own.
+func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbound, bound []*chats.Bound) (*chats.Conversation, error) {
+	if in.Group != "" {
+		c, _, err := m.o.Conversations.Open(ctx, conversation.Start{
+			Channel: "whatsapp", Contact: chats.Contact{CompanyID: s.CompanyID, VisitorID: groupPrefix + in.Group, Verified: true},
+		})
+		return c, err
+	}
+	agentID, language := m.o.AgentOf(s), ""
+	if agentID != "" {
+		a, _, err := m.o.Agents.TalkingAgent(ctx, s.CompanyID, agentID)
+		switch {
+		case carillon.IsCode(err, carillon.NotFound):
+			agentID = ""
+		case err != nil:
+			return nil, err
+		default:
+			language = a.Language
+		}
+	}
+	if len(bound) > 0 {
+		language = cmp.Or(bound[0].Language, language)
+	}
+	start := conversation.Start{
+		Channel: "whatsapp", AgentID: agentID, Language: cmp.Or(language, "en"),
+		Known: m.known(s, in.From, in.UserID), Shared: in.Shared,
+		Contact: chats.Contact{
+			CompanyID: s.CompanyID, Number: in.From, UserID: in.UserID, Username: in.Username, Name: in.Name, Language: language,
+		},
+	}
+	if in.Became != nil {
+		start.Became = m.known(s, in.Became.Number, in.Became.UserID)
+		start.Contact.Number, start.Contact.UserID = in.Became.Number, in.Became.UserID
+	}
+	c, _, err := m.o.Conversations.Open(ctx, start)
+	return c, err
+}
+
+// shared has the conversation say that the number which a person gave as their own is another contact's: it stays theirs.
+func (m intake) shared(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) error {
+	if in.Shared == "" {
+		return nil
+	}
+	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	if err != nil || identity.Has(lines, in.Shared) {
+		return err
+	}
+	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID+":number", in.Shared, chats.Extra{Event: conversation.NumberTaken})
+}
+
+// known returns the identities of a person to a sender, by a number and an id, either of which may be empty.
+func (m intake) known(s *carillon.Sender, number, userID string) (all []identity.Identity) {
+	if number != "" {
+		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})
+	}
+	if userID != "" {
+		all = append(all, identity.Identity{Kind: identity.Person, Scope: m.o.Portfolio(s), Key: identity.User(userID)})
+	}
+	return all
+}
+
+// say adds what the person says to the conversation.
+func (m intake) say(ctx context.Context, t *taking) (result, error) {
+	company, id := t.sender.CompanyID, t.conversation.ID
+	said := conversation.Said{
+		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Of: t.to.seq, About: t.to.text,
+		Name: t.writer(), Enclosed: t.Enclosed, Quiet: t.Group != "",
+	}
+	switch {
+	case t.File != nil:
+		f, why, err := m.file(ctx, t)
+		if err != nil {
+			return failed, err
+		}
+		if f == nil {
+			if err := m.missing(ctx, t, why); err != nil || said.Text == "" {
+				return t.asked(), err
+			}
+			break
+		}
+		said.Kind, said.File = chats.KindFile, f
+	case t.Kind == provider.InboundChoice:
+		said.Kind, said.Text = chats.KindChoice, cmp.Or(t.to.choice(t.Payload), said.Text)
+	}
+	if t.to.seq == 0 { // else it answers something else
+		var err error
+		if said.Bound, err = m.starts(ctx, t); err != nil {
+			return failed, err
+		}
+	}
+	_, after, err := m.o.Conversations.Say(ctx, company, id, said)
+	if err != nil {
+		return failed, err
+	}
+	if channel := m.o.Channels[t.sender.Provider]; channel != nil && after.ReplySeq > 0 {
+		if err := channel.MarkRead(ctx, t.sender, t.ID, true); err != nil { // of no consequence
+			m.o.Log.DebugContext(ctx, "mark a message read", "company", company, "error", err)
+		}
+	}
+	return shown, nil
+}

@@ -1,0 +1,427 @@
+package convai
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"carillon"
+	"carillon/internal/base/httpio"
+	"carillon/internal/voice"
+)
+
+// Protocol is the WebSocket subprotocol.
+const Protocol = "convai"
+
+const (
+	pingEvery = 10 * time.Second
+	goneAfter = 30 * time.Second // a client that answers no ping
+	writeIn   = 10 * time.Second // one message to a client
+	startIn   = 10 * time.Second // the initiation
+	drainIn   = 2 * time.Second  // what waits for the client, before the connection is closed
+	// endIn is how long what runs has to end by itself after the person hung up or left.
+	endIn = 10 * time.Second
+	// maxSession is how long a connection lasts at most.
+	maxSession = time.Hour
+	// tail is how long sound takes from here to the ear.
+	tail = 200 * time.Millisecond
+	// maxTurns is how many of the last responses can be scored.
+	maxTurns = 200
+)
+
+// Options configure a connection.
+type Options struct {
+	Log *slog.Logger
+	// Allowed is what the client may override in its initiation.
+	Allowed []string
+	// Longest is how long the connection lasts at most; default an hour.
+	Longest time.Duration
+}
+
+// Conn is the socket of one person: a visitor, or a teammate. Line and Show may be used from its start until the end of Serve;
+// what is sent after the client has left goes nowhere.
+type Conn struct {
+	o    Options
+	ws   *websocket.Conn
+	out  *outbox
+	line *line
+
+	response atomic.Int64 // whose sound is being written
+	ours     atomic.Bool  // this side closes the connection
+	done     chan struct{}
+	finish   func() // closes done: nothing is read or written any more
+	closeAll sync.Once
+	closing  <-chan struct{} // the server stops
+	written  chan struct{}   // closed when the writer is done
+	opened   time.Time
+	pings    pings
+	pace     pace
+	heard    time.Duration // sound that the client sent; of the reader alone
+
+	mu     sync.Mutex
+	writer writer
+	turns  []shown // the last responses
+	ended  string  // why the talk is over; "": it is not
+}
+
+// shown is a response that the client got, and its turn.
+type shown struct{ response, turn int64 }
+
+// keyLength is how many bytes the key of a handshake has (RFC 6455, section 4.1).
+const keyLength = 16
+
+// Check reports whether a request asks for a socket, so that Accept will not refuse it. Errors: validation_failed.
+func Check(r *http.Request) error {
+	if !carriesToken(r.Header, "Connection", "upgrade") || !carriesToken(r.Header, "Upgrade", "websocket") {
+		return carillon.Invalid("Upgrade", "This route takes WebSocket connections only")
+	}
+	if r.Header.Get("Sec-Websocket-Version") != "13" {
+		return carillon.Invalid("Sec-WebSocket-Version", "Must be 13")
+	}
+	keys := r.Header.Values("Sec-Websocket-Key")
+	if len(keys) != 1 {
+		return carillon.Missing("Sec-WebSocket-Key")
+	}
+	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(keys[0])); err != nil || len(key) != keyLength {
+		return carillon.Invalid("Sec-WebSocket-Key", "Must be 16 bytes in base64")
+	}
+	return nil
+}
+
+// Accept makes a request a socket. The caller has checked who asks, and from which origin. Errors before the connection is a
+// socket are to be responded as usual. Close must be called at the end.
+func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
+	if err := Check(r); err != nil {
+		return nil, err
+	}
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols: []string{Protocol}, InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("accept a socket: %w", err)
+	}
+	ws.SetReadLimit(maxSound)
+	if o.Longest == 0 {
+		o.Longest = maxSession
+	}
+	c := &Conn{
+		o: o, ws: ws, out: newOutbox(), done: make(chan struct{}), closing: httpio.Closing(r.Context()), written: make(chan struct{}), opened: time.Now(),
+		pings: newPings(), pace: newPace(),
+	}
+	c.line = newLine(c)
+	c.finish = sync.OnceFunc(func() { close(c.done) })
+	go c.write() //nolint:gosec // it outlives the request's context, which ends with the handler
+	go c.watch()
+	return c, nil
+}
+
+// Line carries the person's sound.
+func (c *Conn) Line() voice.Line { return c.line }
+
+// Initiation waits for what the client asks for. An error has ended the connection.
+func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
+	late := time.AfterFunc(startIn, func() { c.shut(websocket.StatusPolicyViolation, "The initiation did not come in time") })
+	defer late.Stop()
+	for {
+		_, text, err := c.ws.Read(ctx)
+		if err != nil {
+			c.lost()
+			return nil, fmt.Errorf("wait for the initiation: %w", err)
+		}
+		m, err := c.parse(text)
+		if err == nil && m.Type != initiationType {
+			continue // sound, say
+		}
+		var x *Initiation
+		if err == nil {
+			x, err = parseInitiation(text, c.o.Allowed)
+		}
+		if err != nil {
+			c.Refuse(err)
+			return nil, err
+		}
+		return x, nil
+	}
+}
+
+// Begin sends the first message. Nothing else may be sent before.
+func (c *Conn) Begin(conversationID string) {
+	c.send(metadata(conversationID))
+}
+
+// Show sends an event. It never blocks.
+func (c *Conn) Show(e voice.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch e.Kind {
+	case voice.Sounding:
+		c.response.Store(e.ID)
+	case voice.Responded:
+		if c.turns = append(c.turns, shown{e.ID, e.Seq}); len(c.turns) > maxTurns {
+			c.turns = c.turns[1:]
+		}
+	case voice.Interrupted:
+		c.out.clear()
+		c.response.Store(max(c.response.Load(), e.ID+1)) // clients drop sound up to the response that was cut off: a teammate's is of none
+	case voice.Ended:
+		c.ended = e.Code
+	default:
+	}
+	for _, m := range c.writer.messages(&e) {
+		c.send(m)
+	}
+}
+
+// turnOf is the turn of a response that was shown.
+func (c *Conn) turnOf(response int64) (turn int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.turns {
+		if s.response == response {
+			return s.turn, true
+		}
+	}
+	return 0, false
+}
+
+// Refuse sends an error and ends the connection. Errors that are neither a *carillon.Error nor of this package are shown as
+// internal ones.
+func (c *Conn) Refuse(err error) {
+	code, kind, text, reason := codeInternal, typeUnknown, "Something went wrong", carillon.InternalError.String()
+	if r := refusedBy(err); r != nil {
+		code, kind, text, reason = codePolicy, r.kind, r.text, ""
+	} else if e, ok := errors.AsType[*carillon.Error](err); ok {
+		text, reason = e.Message, e.Code.String()
+		if why, ok := e.Details.Find("reason").(string); ok && (e.Code == carillon.Forbidden || e.Code == carillon.Conflict) {
+			text = why // the message is the same for all of them
+		}
+		if e.Code.Status() < http.StatusInternalServerError {
+			code = codePolicy
+		}
+	}
+	c.send(failure(code, kind, text, reason))
+	c.shut(websocket.StatusCode(code), text)
+}
+
+// Serve passes on what the client sends and runs a talk on the connection until either ends. A client that hangs up, by
+// message or by closing the connection in order, has client.End called, and run then ends by itself; one that is lost, and a
+// stop of the server, cancel the context of run. The error is run's.
+func (c *Conn) Serve(ctx context.Context, run func(ctx context.Context) error, client Client) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ran, read := make(chan error, 1), make(chan bool, 1)
+	go func() { ran <- voice.Guard(func() error { return run(ctx) }) }()
+	go c.ping()
+	go func() {
+		hungUp := false
+		err := voice.Guard(func() error { hungUp = c.read(ctx, &client); return nil })
+		if err != nil {
+			c.log(ctx, "read a socket", err)
+			c.lost()
+		}
+		read <- hungUp
+	}()
+	longest := time.NewTimer(c.o.Longest - time.Since(c.opened))
+	defer longest.Stop()
+	end := time.NewTimer(c.o.Longest + endIn)
+	defer end.Stop()
+	for {
+		select {
+		case err := <-ran:
+			c.close(ctx, err)
+			return err
+		case hungUp := <-read:
+			c.line.end()
+			if read = nil; !hungUp {
+				cancel()
+				continue
+			}
+			end.Reset(endIn)
+		case <-longest.C:
+			c.send(failure(codePolicy, typeTooLong, "The conversation has reached its maximum duration", ""))
+			call(client.End)
+			end.Reset(endIn)
+		case <-end.C:
+			cancel()
+		}
+	}
+}
+
+// close ends the connection after what ran on it has ended.
+func (c *Conn) close(ctx context.Context, err error) {
+	switch {
+	case c.gone():
+	case err == nil:
+		c.playOut(ctx)
+		c.mu.Lock()
+		reason := c.ended
+		c.mu.Unlock()
+		c.shut(websocket.StatusNormalClosure, reason)
+	case ctx.Err() != nil:
+		c.shut(websocket.StatusGoingAway, "")
+	default:
+		c.Refuse(err)
+	}
+}
+
+// playOut waits until the client has played what was sent.
+func (c *Conn) playOut(ctx context.Context) {
+	rest := c.line.rest()
+	if rest == 0 {
+		return
+	}
+	select {
+	case <-time.After(min(rest+tail, endIn)):
+	case <-c.done:
+	case <-ctx.Done():
+	}
+}
+
+// Close frees the connection.
+func (c *Conn) Close() { c.shut(websocket.StatusGoingAway, "") }
+
+// read passes on what the client sends until the connection ends; it reports whether the client hung up. That is passed on before the
+// connection counts as lost, so that run learns of it first.
+func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
+	defer c.lost()
+	for {
+		// The context of the read must not end before the connection, which it would cut off.
+		_, text, err := c.ws.Read(context.WithoutCancel(ctx))
+		if err != nil {
+			status := websocket.CloseStatus(err)
+			if hungUp = !c.ours.Load() && (status == websocket.StatusNormalClosure || status == websocket.StatusNoStatusRcvd); hungUp {
+				call(client.End)
+			}
+			return hungUp
+		}
+		if err := c.receive(text, client); err != nil {
+			if r := refusedBy(err); r != nil && !r.fatal {
+				c.send(failure(codePolicy, r.kind, r.text, ""))
+				continue
+			}
+			c.Refuse(err)
+			return false
+		}
+	}
+}
+
+// parse reads a message. One without sound that is over maxMessage ends the connection, as one over the bound of all messages does.
+func (c *Conn) parse(text []byte) (*incoming, error) {
+	m, err := parse(text)
+	if len(text) > maxMessage && (err != nil || m.Sound == nil) {
+		const reason = "Only sound may have more than 64 kB"
+		c.shut(websocket.StatusMessageTooBig, reason)
+		return nil, invalid(reason)
+	}
+	return m, err
+}
+
+// receive passes on one message.
+func (c *Conn) receive(text []byte, client *Client) error {
+	m, err := c.parse(text)
+	if err != nil {
+		return err
+	}
+	if m.Sound == nil {
+		return c.dispatch(m, client)
+	}
+	pcm, ok := samples(*m.Sound)
+	if !ok {
+		return invalid("user_audio_chunk is no base64")
+	}
+	c.heard += time.Duration(len(pcm)) * time.Second / Rate
+	if c.heard > soundBurst+soundFactor*time.Since(c.opened) {
+		return invalid("Too much sound")
+	}
+	c.line.hear(pcm)
+	return nil
+}
+
+// write writes what is sent, one message after the other, until the outbox is closed.
+func (c *Conn) write() {
+	defer close(c.written)
+	for {
+		text, ok := c.out.next(c.done)
+		if !ok {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), writeIn)
+		err := c.ws.Write(ctx, websocket.MessageText, text)
+		cancel()
+		if err != nil {
+			if !errors.Is(err, net.ErrClosed) { // else the client closed it, and the reader knows how
+				go c.lost() // shut may wait for the writer
+			}
+			return
+		}
+	}
+}
+
+// watch ends the connection when the server stops.
+func (c *Conn) watch() {
+	select {
+	case <-c.closing:
+		c.shut(websocket.StatusServiceRestart, "The server restarts")
+	case <-c.done:
+	}
+}
+
+// send adds a message. A client that reads too slowly is lost.
+func (c *Conn) send(m message) {
+	if c.out.add(m) {
+		go c.lost()
+	}
+}
+
+// gone reports whether nothing reaches the client any more.
+func (c *Conn) gone() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// maxReason is how many bytes of a reason fit into the frame that closes a connection.
+const maxReason = 123
+
+// shut sends what waits and ends the connection. It returns when it has ended.
+func (c *Conn) shut(code websocket.StatusCode, reason string) {
+	c.closeAll.Do(func() {
+		c.ours.Store(true)
+		c.out.close()
+		select {
+		case <-c.written:
+		case <-c.done:
+		case <-time.After(drainIn):
+		}
+		c.finish()
+		_ = c.ws.Close(code, strings.ToValidUTF8(reason[:min(len(reason), maxReason)], ""))
+	})
+}
+
+// lost ends a connection whose client does not listen.
+func (c *Conn) lost() {
+	c.closeAll.Do(func() {
+		c.out.close()
+		c.finish()
+		_ = c.ws.CloseNow()
+	})
+}
+
+func (c *Conn) log(ctx context.Context, what string, err error) {
+	if c.o.Log != nil {
+		c.o.Log.ErrorContext(ctx, what, "error", err)
+	}
+}
