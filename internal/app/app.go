@@ -34,6 +34,7 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/base/tracing"
 	"carillon/internal/call"
+	"carillon/internal/call/handset"
 	"carillon/internal/call/rtp"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
@@ -105,7 +106,7 @@ type App struct {
 	outward       *egress.Client // what addresses of providers that members choose may reach
 	whatsapp      *whatsapp.Client
 	sandbox       *sandbox.Channel
-	phone         *sandbox.Phone
+	phone         *handset.Phone
 	telephone     *telephone.Telephone
 	incoming      *call.Incoming
 	media         *egress.Prober

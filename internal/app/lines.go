@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
 	"carillon/internal/edge/panel"
-	"carillon/internal/send/sandbox"
 	"carillon/internal/store"
 )
 
@@ -114,7 +114,7 @@ func (l panelLines) Try(ctx context.Context, line *carillon.Sender, x panel.Line
 }
 
 // panelPhone is the sandbox's phone as the panel shows it.
-type panelPhone struct{ *sandbox.Phone }
+type panelPhone struct{ *handset.Phone }
 
 // Calls implements panel.Phone.
 func (p panelPhone) Calls(companyID string) (all []panel.PhoneCall) {
@@ -122,7 +122,7 @@ func (p panelPhone) Calls(companyID string) (all []panel.PhoneCall) {
 		s := h.State()
 		all = append(all, panel.PhoneCall{
 			ID: h.CallID, CallID: h.Call, Number: h.Number, From: h.From, Suffix: h.Suffix, At: h.At, AnsweredAt: s.Answered, EndedAt: s.Ended,
-			Code: s.Code, Keys: s.Keys, Heard: s.Length, Sound: func() ([]int16, int) { return h.Sound(), sandbox.HeardRate },
+			Code: s.Code, Keys: s.Keys, Heard: s.Length, Sound: func() ([]int16, int) { return h.Sound(), handset.HeardRate },
 		})
 	}
 	return all
@@ -130,7 +130,7 @@ func (p panelPhone) Calls(companyID string) (all []panel.PhoneCall) {
 
 // Behaviours implements panel.Phone.
 func (panelPhone) Behaviours() (all []panel.PhoneBehaviour) {
-	for _, b := range sandbox.Behaviours() {
+	for _, b := range handset.Behaviours() {
 		all = append(all, panel.PhoneBehaviour(b))
 	}
 	return all

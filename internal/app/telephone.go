@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/call/dial"
+	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
 	"carillon/internal/send/sandbox"
@@ -24,7 +25,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.phone, err = sandbox.OpenPhone(ctx, sandbox.Delays{}, sip.Options{TLSFiles: files, Log: a.log}); err != nil {
+	if a.phone, err = handset.Open(ctx, sandbox.Delays{}, sip.Options{TLSFiles: files, Log: a.log}); err != nil {
 		return nil, err
 	}
 	var opened atomic.Pointer[telephone.Telephone]
@@ -100,11 +101,11 @@ func closeTelephone(a *App) error {
 }
 
 // trunks is where lines' calls go: the sandbox's to its phone.
-func trunks(phone *sandbox.Phone) telephone.Trunks {
+func trunks(phone *handset.Phone) telephone.Trunks {
 	return func(line *carillon.Sender, c *dial.Call) (t sip.Trunk, header map[string]string, err error) {
 		if line.Provider == "sandbox" {
 			return sip.Trunk{Host: phone.Address(), Transport: "udp"}, map[string]string{
-				sandbox.AttemptHeader: strconv.Itoa(c.Attempt), sandbox.CompanyHeader: line.CompanyID, sandbox.CallHeader: c.ID,
+				handset.AttemptHeader: strconv.Itoa(c.Attempt), handset.CompanyHeader: line.CompanyID, handset.CallHeader: c.ID,
 			}, nil
 		}
 		t, err = sip.TrunkOf(line.Settings)

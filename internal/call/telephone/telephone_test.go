@@ -23,6 +23,7 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/call"
 	"carillon/internal/call/dial"
+	"carillon/internal/call/handset"
 	"carillon/internal/call/rtp/rtptest"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
@@ -43,7 +44,7 @@ type rig struct {
 	*telephone.Telephone
 	opened     atomic.Pointer[telephone.Telephone] // with what is set here, for calls to it
 	t          *testing.T
-	phone      *sandbox.Phone
+	phone      *handset.Phone
 	store      *store.Store
 	company    string
 	agent      *agent.Agent
@@ -208,7 +209,7 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 		Transcribers: map[string]voice.Transcriber{"vosk": r}, Detector: r.detector, Log: log, Shares: shares,
 	})
 	delays := sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}
-	if r.phone, err = sandbox.OpenPhone(t.Context(), delays, sip.Options{Log: log, Network: network}); err != nil {
+	if r.phone, err = handset.Open(t.Context(), delays, sip.Options{Log: log, Network: network}); err != nil {
 		t.Fatal(err)
 	}
 	r.incoming = call.NewIncoming(s, r, nil, log)

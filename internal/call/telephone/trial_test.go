@@ -13,9 +13,9 @@ import (
 
 	"carillon"
 	"carillon/internal/call/dial"
+	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
-	"carillon/internal/send/sandbox"
 )
 
 const trialText = "This is a test call from Acme. Its telephone line works. Goodbye."
@@ -234,6 +234,6 @@ func (r *rig) trunkOf(line *carillon.Sender, c *dial.Call) (sip.Trunk, map[strin
 		return *r.trunk, nil, nil
 	}
 	return sip.Trunk{Host: r.phone.Address(), Transport: "udp"}, map[string]string{
-		sandbox.AttemptHeader: strconv.Itoa(c.Attempt), sandbox.CompanyHeader: line.CompanyID, sandbox.CallHeader: c.ID,
+		handset.AttemptHeader: strconv.Itoa(c.Attempt), handset.CompanyHeader: line.CompanyID, handset.CallHeader: c.ID,
 	}, nil
 }

@@ -33,15 +33,10 @@ const (
 	now moment = iota
 	onDelivered
 	onRead
-	onRinging
-	onAnswered
-	onEnded
 )
 
 func (m moment) in(d *Delays) time.Duration {
-	return [...]time.Duration{
-		now: 0, onDelivered: d.Delivered, onRead: d.Read, onRinging: d.Ringing, onAnswered: d.Answered, onEnded: d.Ended,
-	}[m]
+	return [...]time.Duration{now: 0, onDelivered: d.Delivered, onRead: d.Read}[m]
 }
 
 var ordinary = []step{ //nolint:gochecknoglobals // read-only table
@@ -105,14 +100,14 @@ type planTable struct {
 const suffixDigits = 4
 
 func (t *planTable) plan(number string) *plan {
-	if p, ok := t.bySuffix[suffixOf(number)]; ok {
+	if p, ok := t.bySuffix[SuffixOf(number)]; ok {
 		return p
 	}
 	return t.ordinary
 }
 
-// suffixOf returns the digits of a number that decide.
-func suffixOf(number string) string { return number[max(0, len(number)-suffixDigits):] }
+// SuffixOf returns the last digits of a number, which decide about a message or a call.
+func SuffixOf(number string) string { return number[max(0, len(number)-suffixDigits):] }
 
 func newPlanTable(d *Delays) *planTable {
 	t := &planTable{bySuffix: map[string]*plan{}, ordinary: newPlan(behaviour{}, d)}

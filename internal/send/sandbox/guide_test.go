@@ -42,18 +42,8 @@ func TestGuideDescribesEveryMessage(t *testing.T) {
 	}
 }
 
-func TestGuideDescribesEveryCall(t *testing.T) {
-	var want []string
-	for _, s := range scripts {
-		want = append(want, fmt.Sprintf("| `%s` | %s |", s.suffix, s.effect))
-	}
-	if diff := cmp.Diff(want, rows(t, read(t, "../../../docs/guides/sandbox.md"), "| A call to a number that ends in | What happens |")); diff != "" {
-		t.Errorf("docs/guides/sandbox.md is stale (-package +guide):\n%s", diff)
-	}
-}
-
 func TestGuideStatesTheDelays(t *testing.T) {
-	d := Delays{}.filled()
+	d := Delays{}.Filled()
 	var want []string
 	for _, r := range []struct {
 		event string

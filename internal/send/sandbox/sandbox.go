@@ -46,7 +46,8 @@ type Delays struct {
 	Review     time.Duration // 2 s
 }
 
-func (d Delays) filled() Delays {
+// Filled returns the delays with the defaults in their places.
+func (d Delays) Filled() Delays {
 	for _, f := range []struct {
 		at       *time.Duration
 		standard time.Duration
@@ -96,7 +97,7 @@ type Channel struct {
 
 // New returns a channel. Send works at once; receipts and decisions are reported while Run runs.
 func New(o Options) *Channel {
-	o.Delays = o.Delays.filled()
+	o.Delays = o.Delays.Filled()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package handset
 
 import (
 	"slices"
@@ -11,9 +11,9 @@ import (
 
 // Bounds of what the phone keeps of calls; what it heard is compressed.
 const (
-	heardMost    = 60                 // calls
-	heardCompany = 20                 // of one company
-	heardSound   = 3 * 60 * HeardRate // bytes of one, three minutes
+	maxHeard   = 60                 // calls
+	maxCompany = 20                 // of one company
+	maxSound   = 3 * 60 * HeardRate // bytes of one, three minutes
 )
 
 // calls are the last calls to the phone, the newest last.
@@ -58,10 +58,10 @@ func (c *calls) add(in *sip.Incoming, s script) *Heard {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all = append(c.all, h)
-	if own := c.of(h.CompanyID); len(own) > heardCompany {
+	if own := c.of(h.CompanyID); len(own) > maxCompany {
 		c.all = slices.DeleteFunc(c.all, func(x *Heard) bool { return x == own[0] })
 	}
-	c.all = slices.Delete(c.all, 0, max(0, len(c.all)-heardMost))
+	c.all = slices.Delete(c.all, 0, max(0, len(c.all)-maxHeard))
 	return h
 }
 
@@ -99,7 +99,7 @@ func (p *Phone) Heard(number string) (all []*Heard) {
 func (h *Heard) frame(in, _ []int16) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.sound) < heardSound {
+	if len(h.sound) < maxSound {
 		h.sound = h.Law.Compress(h.sound, in)
 	}
 }

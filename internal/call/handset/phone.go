@@ -1,4 +1,6 @@
-package sandbox
+// Package handset is the telephone of the sandbox, which lines without a telephone company call: it rings, is answered and presses keys as the
+// last digits of the number say (docs/guides/sandbox.md).
+package handset
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"carillon/internal/call/sip"
+	"carillon/internal/send/sandbox"
 )
 
 // Headers of a call to the sandbox's phone.
@@ -20,7 +23,7 @@ const (
 // Phone is every telephone that the sandbox's lines can call: a SIP user agent of its own, which is called over SIP and RTP as any
 // other. The last four digits of the number decide what it does.
 type Phone struct {
-	d      Delays
+	d      sandbox.Delays
 	log    *slog.Logger
 	engine *sip.Engine
 	ctx    context.Context //nolint:containedctx // ends with the phone
@@ -32,14 +35,14 @@ type Phone struct {
 
 const (
 	quietFor = 1 * time.Second // until the phone takes it that the agent waits for it
-	callMost = 5 * time.Minute
+	maxCall  = 5 * time.Minute
 	loudness = 200.0
 )
 
-// OpenPhone starts a phone on a free port of this machine. Of the options of its user agent Log is required, and Address and OnCall are the
+// Open starts a phone on a free port of this machine. Of the options of its user agent Log is required, and Address and OnCall are the
 // phone's own.
-func OpenPhone(ctx context.Context, d Delays, o sip.Options) (*Phone, error) {
-	p := &Phone{d: d.filled(), log: o.Log}
+func Open(ctx context.Context, d sandbox.Delays, o sip.Options) (*Phone, error) {
+	p := &Phone{d: d.Filled(), log: o.Log}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
 	o.Address, o.OnCall = "127.0.0.1:0", p.take
@@ -83,7 +86,7 @@ func scriptOf(in *sip.Incoming) script {
 
 func scriptFor(number string, attempt int) script {
 	for _, s := range scripts {
-		if suffixOf(number) == s.suffix && (s.first == 0 || attempt <= s.first) {
+		if sandbox.SuffixOf(number) == s.suffix && (s.first == 0 || attempt <= s.first) {
 			return s
 		}
 	}
@@ -129,7 +132,7 @@ func (p *Phone) follow(in *sip.Incoming, s script) {
 		return
 	}
 	h.answer()
-	ctx, cancel := context.WithTimeout(p.ctx, callMost)
+	ctx, cancel := context.WithTimeout(p.ctx, maxCall)
 	defer cancel()
 	s.talk(ctx, &callee{Call: c, heard: h})
 	c.HangUp(context.WithoutCancel(ctx))

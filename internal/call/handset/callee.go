@@ -1,4 +1,4 @@
-package sandbox
+package handset
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"carillon/internal/base/audio"
 	"carillon/internal/call/rtp"
 	"carillon/internal/call/sip"
+	"carillon/internal/send/sandbox"
 )
 
 // script is what happens to a call: one row of the guide's table of calls.
@@ -21,6 +22,20 @@ type script struct {
 	code   int    // that it is refused with
 	reason string
 	talk   func(ctx context.Context, c *callee) // after the answer; nil: it is refused
+}
+
+// moment is when the phone answers or refuses a call.
+type moment int
+
+const (
+	atOnce moment = iota
+	onRinging
+	onAnswered
+	onEnded
+)
+
+func (m moment) in(d *sandbox.Delays) time.Duration {
+	return [...]time.Duration{atOnce: 0, onRinging: d.Ringing, onAnswered: d.Answered, onEnded: d.Ended}[m]
 }
 
 var ordinaryCall = script{rings: true, at: onAnswered, talk: listens} //nolint:gochecknoglobals // read only
