@@ -40,11 +40,11 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var named []string
-	for _, m := range regexp.MustCompile("(?m)^\\| [^|]+ \\| `([a-z0-9/]+)`").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)`").FindAllStringSubmatch(string(text), -1) {
 		named = append(named, m[1])
 	}
-	if lines := strings.Count(string(text), "\n") - len(named); lines > 55 {
-		t.Errorf("docs/ARCHITECTURE.md has %d lines besides those of packages, more than 55", lines)
+	if lines := strings.Count(string(text), "\n") - len(named); lines > 70 {
+		t.Errorf("docs/ARCHITECTURE.md has %d lines besides those of packages, more than 70", lines)
 	}
 	there := packages(t)
 	for _, p := range there {
