@@ -30,7 +30,7 @@ var permitted = map[string]struct {
 	"edge/panel/phone.go":                {1, "numbers that a list shows once"},
 	"edge/panel/sender.go":               {1, "the number of a sender before and after a change"},
 	"queue/lane/pace.go":                 {9, "the pause between two messages to one number"},
-	"send/sandbox/heard.go":              {1, "calls of the sandbox's phone, as they were dialled"},
+	"call/handset/heard.go":              {1, "calls of the sandbox's phone, as they were dialled"},
 	"store/calls/incoming_list.go":       {1, "one form of a line: the others are asked for too"},
 	"store/calls/list.go":                {1, "one form of a line: the others are asked for too"},
 	"store/chats/chats.go":               {1, "what a teammate changes of a contact"},
