@@ -127,7 +127,7 @@ func newWalking(t *testing.T) *walking {
 	return x
 }
 
-// callee is somebody on the telephone, who hears when something is said.
+// callee is somebody on the telephone, and counts the frames with and without a voice.
 type callee struct {
 	*sip.Call
 	said  atomic.Int64 // frames of 20 ms with a voice
