@@ -47,7 +47,7 @@ func (w *who) call(path string) (client.Call, error) {
 	return client.Call{Method: http.MethodPost, Path: peoplePath + path, As: client.Company, Body: body}, err
 }
 
-// storedPerson is what a company has about a person.
+// storedPerson is a company's summary of a person's data.
 type storedPerson struct {
 	Identities []string `json:"identities"`
 	Contacts   []struct {
@@ -94,7 +94,8 @@ func (p *peopleFind) Run(ctx context.Context, env *environment) error {
 		{"calls", strconv.Itoa(found.Calls)},
 	}
 	for _, x := range found.Contacts {
-		rows = append(rows, []string{"contact", strings.Join(slices.DeleteFunc([]string{x.ID, oneLine(x.Name, 40), x.Number, x.UserID, x.Username, x.Email}, empty), "  ")})
+		fields := []string{x.ID, oneLine(x.Name, 40), x.Number, x.UserID, x.Username, x.Email}
+		rows = append(rows, []string{"contact", strings.Join(slices.DeleteFunc(fields, empty), "  ")})
 	}
 	return writeTable(env.Stdout, rows)
 }

@@ -392,7 +392,7 @@ var ofMessages = []string{
 	conversation.NotShown, conversation.NoFile, conversation.Renumbered,
 }
 
-// upshot is what became of a message.
+// upshot is the end of a message.
 type upshot string
 
 // The upshots of messages.

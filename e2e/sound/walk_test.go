@@ -433,7 +433,8 @@ func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks 
 	}()
 	answered := int64(0)
 	run := x.walks(t, number, answers, func(answer string) {
-		for late := time.Now().Add(hung); c.said.Load() == answered || c.quiet.Load() < 50; time.Sleep(10 * time.Millisecond) { // an answer counts once its question is heard
+		// An answer counts once its question is heard.
+		for late := time.Now().Add(hung); c.said.Load() == answered || c.quiet.Load() < 50; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(late) {
 				t.Fatalf("nothing is heard before %q", answer)
 			}

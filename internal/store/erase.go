@@ -113,7 +113,7 @@ func (s *Store) hashOf(p *people.Person) (string, error) {
 	_, _ = mac.Write([]byte(p.CompanyID))
 	for _, of := range [][]string{p.Keys, p.Contacts} {
 		if len(of) > 0 {
-			_, _ = mac.Write([]byte(slices.Min(of))) // a number comes before an id, so that the hash is the same whichever was given
+			_, _ = mac.Write([]byte(slices.Min(of))) // numbers sort before ids: both give the same hash
 			break
 		}
 	}
@@ -261,7 +261,7 @@ func (s *Store) CleanFile(ctx context.Context) error {
 	return db.Wrap(err, "clean the file")
 }
 
-// maxLogWait is how long a reader or a checkpoint may keep the write-ahead log from being emptied.
+// maxLogWait is the longest wait for readers and checkpoints of the write-ahead log before it is emptied.
 const maxLogWait = 30 * time.Second
 
 // emptyLog empties the write-ahead log, which has the pages from before.

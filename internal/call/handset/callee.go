@@ -24,7 +24,7 @@ type script struct {
 	talk   func(ctx context.Context, c *callee) // after the answer; nil: it is refused
 }
 
-// moment is when the phone answers or refuses a call.
+// moment is the time at which the phone answers or refuses a call.
 type moment int
 
 const (

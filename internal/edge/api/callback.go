@@ -156,7 +156,7 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 	return httpio.Raw(w, http.StatusOK, []byte(`{"success":true}`))
 }
 
-// intake is where the messages of a callback go.
+// intake takes the messages of a callback.
 type intake struct {
 	to map[string]string // by their ids, the company that gets each: of two that claim a number the one whose sender is older
 

@@ -20,8 +20,8 @@ type Options struct {
 	// MaxWaiting bounds the operations that wait for a commit; past it one is refused with service_unavailable. Twice as many
 	// requests may wait to be admitted.
 	MaxWaiting int
-	// CommitTimeout bounds a group commit with PostgreSQL, with what runs alone after it failed: an operation that it left undone is refused
-	// with service_unavailable. 0: 5 s.
+	// CommitTimeout bounds a group commit with PostgreSQL, and the operations that run alone after it failed; past it they are refused with
+	// service_unavailable. 0: 5 s.
 	CommitTimeout time.Duration
 	// Committed is called after every group commit, however it ended, with the rows that shared it and how long it took.
 	Committed  func(rows int, took time.Duration)

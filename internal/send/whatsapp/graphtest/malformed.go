@@ -7,7 +7,7 @@ const hola = `{"type":"text","text":{"body":"Hola"}}`
 // with is a text with further members.
 func with(members string) string { return hola[:len(hola)-1] + "," + members + "}" }
 
-// malformed are messages with what the channel should not write, or has not written yet.
+// malformed are messages in forms that the channel should not write, or has not written yet.
 func malformed() []Sample {
 	return append(malformedKinds(), malformedFrames()...)
 }
