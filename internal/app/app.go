@@ -189,7 +189,7 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.outage.watched(a.store.Ping)
+	a.outage.watched(a.store.DB.Health.Ping)
 	if err := checkRestored(ctx, a.store, a.log); err != nil {
 		return err
 	}
@@ -228,11 +228,11 @@ func (a *App) start(ctx context.Context) error {
 
 // wire builds the parts, from the store up.
 func (a *App) wire(ctx context.Context) error {
-	a.limits = limit.New(a.store.Rates(), a.log)
+	a.limits = limit.New(a.store.Rates, a.log)
 	if a.o.Now != nil {
 		a.limits.Now = a.o.Now
 	}
-	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log, a.shares))
+	a.auth = auth.New(a.store, a.limits, authOptions(a.cfg, a.o.Processors, a.log, a.shares))
 	a.outward = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.whatsapp = whatsapp.New(whatsapp.Options{Egress: a.outward})
 	reviewed := func(ctx context.Context, e provider.TemplateEvent) error {
@@ -250,7 +250,7 @@ func (a *App) wire(ctx context.Context) error {
 		a.messaging.Deposed()
 	}
 	o := queue.Options{Deposed: deposed, Log: a.log, Name: host}
-	if a.store.Engine() == "postgres" {
+	if a.store.DB.Engine() == "postgres" {
 		o.Bus, o.Lapsed = nodeBus{a}, a.whatsapp.CloseIdleConnections
 	}
 	o.Stay = func() { a.incoming.Wait() }
@@ -271,19 +271,19 @@ func (a *App) wire(ctx context.Context) error {
 	a.purge, a.activity = newPurge(a.store, a.metrics, a.log), newActivity(a)
 	a.hooks = newHooks(a)
 	a.topics()
-	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
+	a.search = knowledge.NewSearch(a.store.Resources, a.log)
 	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
 	a.thinker = openai.New(openai.Options{
-		Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log, Allow: engineTurns{a.store, a.limits}.allow,
+		Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log, Allow: engineTurns{a.store.Accounts, a.limits}.allow,
 	})
 	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
 	a.conversations = newConversations(a)
 	a.voices = newVoices(a)
-	sessionKey, err := a.store.Derive("chat sessions")
+	sessionKey, err := a.store.Sealer.Derive("chat sessions")
 	if err != nil {
 		return err
 	}
-	fileKey, err := a.store.Derive("addresses of files")
+	fileKey, err := a.store.Sealer.Derive("addresses of files")
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (a *App) wire(ctx context.Context) error {
 			return err
 		}
 	}
-	a.files = files.New(a.store.Files(), files.Options{
+	a.files = files.New(a.store.Files, files.Options{
 		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store), Shares: a.shares,
 	})
 	a.messaging, a.bulk = newMessaging(a), newBulk(a)
@@ -370,7 +370,7 @@ func (a *App) run(ctx context.Context) {
 		a.rest.Go(func() { a.report(a.mailer.Run(restCtx)) })
 	}
 	engine := a.bus.Run
-	if a.store.SQLite() {
+	if a.store.DB.SQLite() {
 		engine = (&control{
 			store: a.store, folder: a.cfg.Data, log: a.log,
 			apply: func(ctx context.Context, p *config.Provision) (store.Summary, error) {

@@ -29,7 +29,7 @@ func (a accepting) Accept(ctx context.Context, c *carillon.Company, b bulk.Reque
 	if err := notify.UnderMaintenance(ctx, a.store); err != nil {
 		return "", err
 	}
-	if err := a.store.Full(); err != nil {
+	if err := a.store.DB.Commits.Full(); err != nil {
 		return "", err
 	}
 	sub := &notify.Submission{

@@ -83,7 +83,7 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	checks, err := g.app.readiness.checks(ctx)
 	gauge(readyDesc, oneIf(err == nil))
-	if m, err := g.app.store.Maintenance(ctx); err == nil {
+	if m, err := g.app.store.Accounts.Maintenance(ctx); err == nil {
 		gauge(maintainDesc, oneIf(m.On(time.Now())))
 	}
 	restored, _, err := g.app.store.RestoredAt(ctx)
@@ -99,19 +99,19 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	for _, c := range checks {
 		gauge(checkDesc, oneIf(c.fault == ""), c.name)
 	}
-	gauge(walDesc, float64(g.app.store.LogSize()))
-	gauge(waitingDesc, float64(g.app.store.Waiting()))
-	for name, p := range g.app.store.Pools() {
+	gauge(walDesc, float64(g.app.store.DB.Health.LogSize()))
+	gauge(waitingDesc, float64(g.app.store.DB.Commits.Waiting()))
+	for name, p := range g.app.store.DB.Health.Pools() {
 		gauge(openDesc, float64(p.InUse), name, "in_use")
 		gauge(openDesc, float64(p.Idle), name, "idle")
 		count(waitsDesc, float64(p.WaitCount), name)
 		count(waitedDesc, p.WaitDuration.Seconds(), name)
 	}
-	if lag, err := g.app.store.SearchLag(ctx, time.Now()); err == nil {
+	if lag, err := g.app.store.Search.Lag(ctx, time.Now()); err == nil {
 		gauge(searchLagDesc, lag.Seconds())
 	}
-	count(refusedDesc, float64(g.app.store.Unsearchable()))
-	if lag, err := g.app.store.Stats().Lag(ctx, time.Now()); err == nil {
+	count(refusedDesc, float64(g.app.store.Search.Unsearchable()))
+	if lag, err := g.app.store.Stats.Lag(ctx, time.Now()); err == nil {
 		gauge(statsLagDesc, lag.Seconds())
 	}
 	g.app.unheard.Each(func(why rtp.Refusal, packets int64) { count(unheardDesc, float64(packets), why.String()) })

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -16,7 +18,6 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
 	"carillon/internal/call"
-	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -140,7 +141,7 @@ func callbackResult(status int) string {
 	return "failed"
 }
 
-func (m *metrics) stored(n *store.Notification) {
+func (m *metrics) stored(n *messages.Notification) {
 	m.notifications.WithLabelValues(string(n.Channel)).Inc()
 	m.messages.WithLabelValues(string(n.Channel)).Add(float64(n.Total))
 }
@@ -167,7 +168,7 @@ func (m *metrics) reconciled(retried, failed int) {
 	m.ended.WithLabelValues("failed", string(carillon.ReasonOutcomeUnknown)).Add(float64(failed))
 }
 
-func outcomeOf(move work.Move, o store.Outcome) string {
+func outcomeOf(move work.Move, o messages.Outcome) string {
 	switch {
 	case move == work.MoveDone && o.Rank == rank.Skipped:
 		return "skipped"

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
@@ -19,7 +21,6 @@ import (
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
 )
 
@@ -103,7 +104,7 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	t.Parallel()
 	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1})
 	a.observe(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
-	a.metrics.stored(&store.Notification{Channel: carillon.Messaging, Total: 3})
+	a.metrics.stored(&messages.Notification{Channel: carillon.Messaging, Total: 3})
 	a.metrics.received([]provider.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
 	a.metrics.delivered("failed", carillon.ReasonProviderRefused, 0)
 	a.metrics.chat.Opened(chats.Automated)

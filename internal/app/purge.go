@@ -19,8 +19,8 @@ func newPurge(s *store.Store, m *metrics, log *slog.Logger) *purge.Purge {
 		Name: "carillon_purge_backlog_seconds", Help: "How long the oldest ended notification is past its company's retention.",
 	})
 	m.registry.MustRegister(backlog)
-	return purge.New(s, purge.Options{
-		Step: func(what string, p store.Purged) {
+	return purge.New(s.Purges, s.Accounts, purge.Options{
+		Step: func(what string, p purge.Purged) {
 			rows.WithLabelValues(what).Add(float64(p.Rows))
 			held.WithLabelValues(what).Observe(p.Took.Seconds())
 		},

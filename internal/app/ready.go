@@ -120,7 +120,7 @@ type conditions struct {
 func (c conditions) check(ctx context.Context) []check {
 	checks := []check{c.running()}
 	database := check{name: "database"}
-	if database.err = c.store.Ping(ctx); database.err != nil {
+	if database.err = c.store.DB.Health.Ping(ctx); database.err != nil {
 		database.fault = "The database does not answer"
 		return append(checks, database)
 	}
@@ -137,14 +137,14 @@ func (c conditions) running() check {
 }
 
 func (c conditions) writes(ctx context.Context) check {
-	if err := c.store.Writable(ctx); err != nil {
+	if err := c.store.DB.Health.Writable(ctx); err != nil {
 		return check{name: "writes", fault: "The database takes no writes", err: err}
 	}
 	return check{name: "writes"}
 }
 
 func (c conditions) schema(ctx context.Context) check {
-	err := c.store.Served(ctx)
+	err := c.store.DB.Health.Served(ctx)
 	switch {
 	case errors.Is(err, store.ErrNewerSchema):
 		return check{name: "schema", fault: "The database was changed by a newer program; this one must be upgraded", err: err}
@@ -155,7 +155,7 @@ func (c conditions) schema(ctx context.Context) check {
 }
 
 func (c conditions) clock(ctx context.Context) check {
-	offset, err := c.store.ClockOffset(ctx)
+	offset, err := c.store.DB.Health.ClockOffset(ctx)
 	switch {
 	case err != nil:
 		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
@@ -178,7 +178,7 @@ const searchLagMost = 10 * time.Minute
 // search only warns: what is not in the search table yet is found without it.
 func (c conditions) search(ctx context.Context) check {
 	result := check{name: "search"}
-	switch lag, err := c.store.SearchLag(ctx, time.Now()); {
+	switch lag, err := c.store.Search.Lag(ctx, time.Now()); {
 	case err != nil:
 		result.warning = "How far the search table is filled cannot be read"
 	case lag > searchLagMost:
@@ -190,7 +190,7 @@ func (c conditions) search(ctx context.Context) check {
 // failover only warns: a server whose replication cannot be read may still serve.
 func (c conditions) failover(ctx context.Context) check {
 	result := check{name: "failover"}
-	warnings, err := c.store.FailoverWarnings(ctx)
+	warnings, err := c.store.DB.Health.FailoverWarnings(ctx)
 	if err != nil {
 		warnings = []string{"The database does not report how it is replicated"}
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/tracing"
 	"carillon/internal/send/notify"
-	"carillon/internal/store"
 )
 
 func (a *App) observe(ctx context.Context, x httpio.Response) {
@@ -24,7 +25,7 @@ type observer struct {
 }
 
 // Accepted implements notify.Observer.
-func (o observer) Accepted(ctx context.Context, n *store.Notification, begin time.Time) {
+func (o observer) Accepted(ctx context.Context, n *messages.Notification, begin time.Time) {
 	o.metrics.stored(n)
 	o.tracing.Accepted(ctx, n.ID, n.CompanyID, n.Total, begin)
 }

@@ -85,7 +85,7 @@ func (x activities) apiCallRow(ctx context.Context, c *apicalls.Call) apiCallRow
 
 // key is an access key by its id, from the cache.
 func (x activities) key(ctx context.Context, id string) usedKey {
-	k, err := x.Store.AccessKeyByID(ctx, id)
+	k, err := x.Store.Keys.AccessKeyByID(ctx, id)
 	if err != nil || k == nil { // the list is of use without the label
 		return usedKey{ID: id}
 	}
@@ -151,7 +151,7 @@ func (x activities) calls(r *http.Request, by member) (any, error) {
 		return nil, carillon.InvalidValue("status", "One of 4xx, 5xx", carillon.Shorten(q.Get("status")))
 	}
 	f.Least, f.Most = class[0], class[1]
-	all, err := x.Store.APICalls().List(r.Context(), by.companyID, f)
+	all, err := x.Store.APICalls.List(r.Context(), by.companyID, f)
 	return httpio.ListOf(page, apiCallPages, all, func(c apicalls.Call) string { return c.ID }, func(c apicalls.Call) apiCallRow {
 		return x.apiCallRow(r.Context(), &c)
 	}), err
@@ -162,7 +162,7 @@ func (x activities) call(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Store.APICalls().Find(r.Context(), by.companyID, id)
+	c, err := x.Store.APICalls.Find(r.Context(), by.companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (x activities) accepted(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.APICalls().Accepted(r.Context(), by.companyID)
+	all, err := x.Store.APICalls.Accepted(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func (x activities) changes(r *http.Request, by member) (any, error) {
 	if f.From, f.To, err = within(q); err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Audit().List(r.Context(), by.companyID, f)
+	all, err := x.Store.Audit.List(r.Context(), by.companyID, f)
 	return httpio.ListOf(page, changePages, all, func(c audit.Change) string { return c.ID }, auditRowOf), err
 }
 
@@ -280,7 +280,7 @@ func (x activities) change(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Store.Audit().Find(r.Context(), by.companyID, id)
+	c, err := x.Store.Audit.Find(r.Context(), by.companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func (x activities) change(r *http.Request, by member) (any, error) {
 
 // authors responds with who has changed something, for the filter.
 func (x activities) authors(r *http.Request, by member) (any, error) {
-	all, err := x.Store.Audit().Authors(r.Context(), by.companyID, authorsMost)
+	all, err := x.Store.Audit.Authors(r.Context(), by.companyID, authorsMost)
 	rows := make([]changeAuthor, len(all))
 	for i, p := range all {
 		rows[i] = changeAuthor{Key: p.Key, Name: p.Name, Origin: p.Origin}

@@ -81,14 +81,14 @@ func (x overview) attention(r *http.Request, by member) (any, error) {
 
 // ofInstallation are a maintenance window, and for who decides about it what is held after a restore.
 func (x overview) ofInstallation(ctx context.Context, by member, now time.Time) (all []concern, err error) {
-	m, err := x.Store.Maintenance(ctx)
+	m, err := x.Store.Accounts.Maintenance(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if m.On(now) {
 		all = append(all, concern{Kind: concernMaintenance, Since: carillon.FormatTime(m.From), Until: carillon.FormatTime(m.Until)})
 	}
-	first, err := x.Store.OldestCompany(ctx)
+	first, err := x.Store.Accounts.OldestCompany(ctx)
 	if err != nil || by.role != auth.Owner || by.companyID != first {
 		return all, err
 	}
@@ -100,7 +100,7 @@ func (x overview) ofInstallation(ctx context.Context, by member, now time.Time) 
 }
 
 func (x overview) failingSenders(ctx context.Context, by member, now time.Time) (all []concern, err error) {
-	breakers, err := x.Store.CompanyBreakers(ctx, by.companyID)
+	breakers, err := x.Store.Breakers.OfCompany(ctx, by.companyID)
 	if err != nil || len(breakers) == 0 {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (x overview) failingSenders(ctx context.Context, by member, now time.Time) 
 	for _, b := range breakers {
 		open[b.SenderUID] = b
 	}
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.companyID)
 	for _, s := range senders {
 		if b, failing := open[s.UID]; failing {
 			c := concern{
@@ -124,7 +124,7 @@ func (x overview) failingSenders(ctx context.Context, by member, now time.Time) 
 }
 
 func (x overview) quotaNearlyUsed(ctx context.Context, by member, _ time.Time) ([]concern, error) {
-	c, err := x.Store.Company(ctx, by.companyID)
+	c, err := x.Store.Accounts.Company(ctx, by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (x overview) quotaNearlyUsed(ctx context.Context, by member, _ time.Time) (
 }
 
 func (x overview) waitingConversations(ctx context.Context, by member, _ time.Time) ([]concern, error) {
-	n, err := x.Store.Chats().Count(ctx, by.companyID, by.accountID)
+	n, err := x.Store.Chats.Count(ctx, by.companyID, by.accountID)
 	if err != nil || n.Unassigned == 0 {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (x overview) waitingConversations(ctx context.Context, by member, _ time.Ti
 
 // failures are the senders of which many of the last day's messages or calls failed.
 func (x overview) failures(ctx context.Context, by member, now time.Time) (all []concern, err error) {
-	_, groups, err := x.Store.Stats().Figures(ctx, by.companyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
+	_, groups, err := x.Store.Stats.Figures(ctx, by.companyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (x overview) failures(ctx context.Context, by member, now time.Time) (all [
 		}
 		bySender[g.SenderUID].Add(g.Counts, 1)
 	}
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.companyID)
 	for _, s := range senders {
 		n := bySender[s.UID]
 		if n == nil {
@@ -178,7 +178,7 @@ func (x overview) failures(ctx context.Context, by member, now time.Time) (all [
 
 // templatesStopped are the templates that the channel rejected, paused or disabled.
 func (x overview) templatesStopped(ctx context.Context, by member, _ time.Time) (all []concern, err error) {
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (x overview) templatesStopped(ctx context.Context, by member, _ time.Time) 
 		if s.Channel != carillon.Messaging {
 			continue
 		}
-		templates, err := x.Store.Templates(ctx, s.UID)
+		templates, err := x.Store.Templates.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -223,14 +223,14 @@ func (x overview) failingWebhooks(ctx context.Context, by member, _ time.Time) (
 }
 
 func (x overview) behind(ctx context.Context, _ member, now time.Time) (all []concern, err error) {
-	lag, err := x.Store.SearchLag(ctx, now)
+	lag, err := x.Store.Search.Lag(ctx, now)
 	if err != nil {
 		return nil, err
 	}
 	if lag > searchBehind {
 		all = append(all, concern{Kind: concernSearch, Behind: int(lag / time.Second)})
 	}
-	if lag, err = x.Store.Stats().Lag(ctx, now); lag > countsBehind {
+	if lag, err = x.Store.Stats.Lag(ctx, now); lag > countsBehind {
 		all = append(all, concern{Kind: concernCounts, Behind: int(lag / time.Second)})
 	}
 	return all, err

@@ -121,7 +121,7 @@ func (x telephony) incoming(ctx context.Context, companyID string, q url.Values,
 
 // lines are the ids of a company's lines by their number.
 func (x telephony) lines(ctx context.Context, companyID string) (map[int64]string, error) {
-	senders, err := x.Store.Senders(ctx, companyID)
+	senders, err := x.Store.Senders.Senders(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}

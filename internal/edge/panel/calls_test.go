@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	senderstore "carillon/internal/store/senders"
+
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
@@ -19,11 +23,11 @@ import (
 type callsThere struct{ store *store.Store }
 
 func (x callsThere) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
-	n, err := x.store.Notification(ctx, companyID, id)
+	n, err := x.store.Notifications.Find(ctx, companyID, id)
 	if err != nil || n.Channel != carillon.Voice {
 		return "", err
 	}
-	state, _, err := x.store.Calls().HangUp(ctx, companyID, n.Seq().Message(0))
+	state, _, err := x.store.Calls.HangUp(ctx, companyID, n.Seq().Message(0))
 	return state, err
 }
 
@@ -31,14 +35,14 @@ func (x callsThere) HangUp(ctx context.Context, companyID, id string) (carillon.
 func (w *world) accepted(line *carillon.Sender, channel carillon.Channel, body string) string {
 	w.t.Helper()
 	now := time.Now()
-	a := &store.Accept{
-		Notification: store.Notification{
+	a := &messages.Accept{
+		Notification: messages.Notification{
 			ID: carillon.NewID(now), CompanyID: line.CompanyID, Channel: channel, SenderUID: line.UID, Campaign: "spring", Total: 1, Open: 1, CreatedAt: now,
-			DueAt: now, Body: body, Labels: store.Labels{RecipientID: line.ID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"},
+			DueAt: now, Body: body, Labels: messages.Labels{RecipientID: line.ID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"},
 		},
-		Messages: []store.NewMessage{{Number: "34600111222"}}, Quota: store.Quota{Day: "2026-01-01", Charge: 1},
+		Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2026-01-01", Charge: 1},
 	}
-	if err := w.store.Accept(w.t.Context(), a); err != nil {
+	if err := w.store.Notifications.Accept(w.t.Context(), a); err != nil {
 		w.t.Fatal(err)
 	}
 	return a.Notification.ID
@@ -46,7 +50,7 @@ func (w *world) accepted(line *carillon.Sender, channel carillon.Channel, body s
 
 func (w *world) execute(query string, args ...any) {
 	w.t.Helper()
-	err := w.store.Update(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	err := w.store.Config.Update(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		_, err := tx.Exec(ctx, query, args...)
 		return err
 	})
@@ -58,7 +62,9 @@ func (w *world) execute(query string, args ...any) {
 func (w *world) line(companyID string) *carillon.Sender {
 	w.t.Helper()
 	s := &carillon.Sender{CompanyID: companyID, ID: "line", Number: "15550100101", Channel: carillon.Voice, Provider: "sandbox", MediaCheck: "full"}
-	err := w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, s, time.Now()) })
+	err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senderstore.PutSender(ctx, tx, s, time.Now())
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -139,7 +145,7 @@ func TestACallIsHungUpAndOneThatWaitsIsCanceled(t *testing.T) {
 		t.Error(got)
 	}
 	w.want("POST", "/panel/v1/calls/"+waits+"/hangup", owner, "", 409, "conflict", "")
-	if c, err := w.store.Calls().Find(t.Context(), carillon.SeqOf(talks).Message(0)); err != nil || !c.UnderWay {
+	if c, err := w.store.Calls.Find(t.Context(), carillon.SeqOf(talks).Message(0)); err != nil || !c.UnderWay {
 		t.Error(c, err)
 	}
 	rec := httptest.NewRecorder()
@@ -159,7 +165,7 @@ func TestCallsToALineAreListedApart(t *testing.T) {
 	for i := range 2 {
 		at := time.Now().Add(time.Duration(i) * time.Second)
 		c := &calls.IncomingCall{ID: carillon.NewID(at), CompanyID: acme.ID, SenderUID: line.UID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11", Number: "34600111222", RingingAt: at}
-		if full, err := w.store.Incoming().Take(t.Context(), c, 0); full || err != nil {
+		if full, err := w.store.Incoming.Take(t.Context(), c, 0); full || err != nil {
 			t.Fatal(full, err)
 		}
 		ids = append(ids, c.ID)
@@ -187,7 +193,7 @@ func TestCallsToALineAreListedApart(t *testing.T) {
 		Contact:      chats.Contact{ID: carillon.NewID(now), CompanyID: acme.ID, VisitorID: "tel:34600111222", Name: "Ana"},
 		Conversation: chats.Conversation{ID: carillon.NewID(now), Channel: "phone", State: chats.Automated}, Always: true, Now: now,
 	}
-	if err := errors.Join(w.store.Chats().Open(t.Context(), o), w.store.Incoming().Answered(t.Context(), ids[0], o.Conversation.ID, now)); err != nil {
+	if err := errors.Join(w.store.Chats.Open(t.Context(), o), w.store.Incoming.Answered(t.Context(), ids[0], o.Conversation.ID, now)); err != nil {
 		t.Fatal(err)
 	}
 	if one = w.want("GET", "/panel/v1/calls/"+ids[0], owner, "", 200, "", ""); one["name"] != "Ana" {

@@ -83,11 +83,11 @@ func (x campaigns) list(r *http.Request, by member) (any, error) {
 		}
 		from = stats.Cursor{At: time.UnixMilli(ms).UTC(), Key: key}
 	}
-	found, next, err := x.Store.Stats().Campaigns(r.Context(), by.companyID, from, page.Limit)
+	found, next, err := x.Store.Stats.Campaigns(r.Context(), by.companyID, from, page.Limit)
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
+	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	list := struct {
 		httpio.List[campaignRow]
 		AsOf string `json:"as_of"`
@@ -115,14 +115,14 @@ func (x campaigns) one(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Store.Stats().Campaign(r.Context(), by.companyID, name)
+	c, err := x.Store.Stats.Campaign(r.Context(), by.companyID, name)
 	if err == nil && c == nil {
 		err = carillon.Absent("Campaign")
 	}
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
+	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	return struct {
 		campaignRow
 		AsOf string `json:"as_of"`

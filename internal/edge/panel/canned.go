@@ -32,7 +32,7 @@ func (x canned) routes() []httpio.Route {
 
 // list responds with all of them: a company has few.
 func (x canned) list(r *http.Request, by member) (any, error) {
-	rows, err := x.Store.Chats().CannedReplies(r.Context(), by.companyID)
+	rows, err := x.Store.Canned.List(r.Context(), by.companyID)
 	return struct {
 		Data []chats.Canned `json:"data"`
 	}{append([]chats.Canned{}, rows...)}, err
@@ -43,7 +43,7 @@ func (x canned) add(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.Store.Chats().AddCanned(r.Context(), by.companyID, &c, time.Now()); err != nil {
+	if err := x.Store.Canned.Add(r.Context(), by.companyID, &c, time.Now()); err != nil {
 		return nil, err
 	}
 	return httpio.Created{Value: c}, nil
@@ -59,7 +59,7 @@ func (x canned) replace(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	c.ID = id
-	return c, x.Store.Chats().ReplaceCanned(r.Context(), by.companyID, c, time.Now())
+	return c, x.Store.Canned.Replace(r.Context(), by.companyID, c, time.Now())
 }
 
 func (x canned) remove(r *http.Request, by member) (any, error) {
@@ -67,7 +67,7 @@ func (x canned) remove(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, x.Store.Chats().DeleteCanned(r.Context(), by.companyID, id)
+	return nil, x.Store.Canned.Delete(r.Context(), by.companyID, id)
 }
 
 func (x canned) id(r *http.Request) (string, error) {

@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"time"
 
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
-	"carillon/internal/store"
 )
 
 // companySettings serves a company's own settings: those of a set-up, with the set-up's rules. Limits protect the installation and its
@@ -47,7 +49,7 @@ type redialShown struct {
 }
 
 func (x companySettings) get(r *http.Request, by member) (any, error) {
-	c, err := x.Store.Company(r.Context(), by.companyID)
+	c, err := x.Store.Accounts.Company(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +92,8 @@ func (x companySettings) put(r *http.Request, by member) (any, error) {
 	}
 	limits := x.operator(r, by)
 	var kept carillon.Company
-	err = x.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindCompany(ctx, by.companyID, "")
+	err = x.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		have, err := accounts.FindCompany(ctx, tx, by.companyID, "")
 		if err != nil {
 			return err
 		}
@@ -111,7 +113,7 @@ func (x companySettings) put(r *http.Request, by member) (any, error) {
 		case kept.Limits != have.Limits && limits != nil:
 			return carillon.Denied("Limits protect the whole installation: an owner of its first company changes them, or a set-up file")
 		}
-		return tx.PutCompany(ctx, &kept, time.Now())
+		return accounts.PutCompany(ctx, tx, &kept, time.Now())
 	})
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store"
 	"carillon/internal/store/events"
 )
 
@@ -45,8 +44,8 @@ func TestTheStreamOfARemovedMemberEnds(t *testing.T) {
 	owner, viewer := w.as("owner@acme.test"), w.as("viewer@acme.test")
 	stays, ends := w.follow(srv.URL, owner), w.follow(srv.URL, viewer)
 	publish := func(n int) {
-		e := &store.Event{CompanyID: acme.ID, Topic: events.Notifications, Kind: "accepted", Subject: fmt.Sprint("n", n), At: time.Now()}
-		if err := w.store.AddEvents(t.Context(), e); err != nil {
+		e := &events.Event{CompanyID: acme.ID, Topic: events.Notifications, Kind: "accepted", Subject: fmt.Sprint("n", n), At: time.Now()}
+		if err := w.store.Events.AddEvents(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 		w.hub.Publish(e)

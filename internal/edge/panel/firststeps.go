@@ -16,13 +16,13 @@ type firstStep struct {
 // firstSteps responds with the first steps of a company, as the database has them.
 func (x overview) firstSteps(r *http.Request, by member) (any, error) {
 	ctx, now := r.Context(), time.Now()
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.companyID)
 	if err != nil {
 		return nil, err
 	}
 	approved := false
 	for _, s := range senders {
-		templates, err := x.Store.Templates(ctx, s.UID)
+		templates, err := x.Store.Templates.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -30,19 +30,19 @@ func (x overview) firstSteps(r *http.Request, by member) (any, error) {
 			approved = approved || t.Status == carillon.TemplateApproved
 		}
 	}
-	keys, err := x.Store.UsableKeys(ctx, by.companyID, now)
+	keys, err := x.Store.Keys.UsableKeys(ctx, by.companyID, now)
 	if err != nil {
 		return nil, err
 	}
-	delivered, err := x.Store.Stats().AnyDelivered(ctx, by.companyID)
+	delivered, err := x.Store.Stats.AnyDelivered(ctx, by.companyID)
 	if err != nil {
 		return nil, err
 	}
-	placed, err := x.Store.Chats().AnyVisitor(ctx, by.companyID)
+	placed, err := x.Store.Chats.AnyVisitor(ctx, by.companyID)
 	if err != nil {
 		return nil, err
 	}
-	members, err := x.Store.Members(ctx, by.companyID, "", 2)
+	members, err := x.Store.Accounts.Members(ctx, by.companyID, "", 2)
 	if err != nil {
 		return nil, err
 	}

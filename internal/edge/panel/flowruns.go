@@ -99,7 +99,7 @@ func (x flowRuns) list(r *http.Request, by member) (any, error) {
 		}
 		after = &runs.Page{StartedAt: time.UnixMilli(ms).UTC(), ID: id}
 	}
-	all, err := x.Store.Runs().List(r.Context(), by.companyID, f, after, page.Limit+1)
+	all, err := x.Store.Runs.List(r.Context(), by.companyID, f, after, page.Limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (x flowRuns) list(r *http.Request, by member) (any, error) {
 
 // rows are runs with the names of their flows and contacts.
 func (x flowRuns) rows(ctx context.Context, companyID string, all []*runs.Run) ([]runRow, error) {
-	heads, err := x.Store.Heads(ctx, companyID, flow.Kind())
+	heads, err := x.Store.Resources.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (x flowRuns) rows(ctx context.Context, companyID string, all []*runs.Run) (
 	for _, run := range all {
 		conversations = append(conversations, run.ConversationID)
 	}
-	people, err := x.Store.Runs().People(ctx, companyID, conversations)
+	people, err := x.Store.Runs.People(ctx, companyID, conversations)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (x flowRuns) find(r *http.Request, by member) (*runs.Run, error) {
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent(noRun)
 	}
-	run, err := x.Store.Runs().Find(r.Context(), by.companyID, id)
+	run, err := x.Store.Runs.Find(r.Context(), by.companyID, id)
 	if err == nil && run == nil {
 		err = carillon.Absent(noRun)
 	}
@@ -172,7 +172,7 @@ func (x flowRuns) shown(ctx context.Context, by member, run *runs.Run) (*runShow
 	if err != nil {
 		return nil, err
 	}
-	text, err := x.Store.Runs().Definition(ctx, by.companyID, run.FlowID, run.Version)
+	text, err := x.Store.Runs.Definition(ctx, by.companyID, run.FlowID, run.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (x flowRuns) shown(ctx context.Context, by member, run *runs.Run) (*runShow
 			return nil, err
 		}
 	}
-	entries, err := x.Store.Runs().Entries(ctx, by.companyID, run.ID)
+	entries, err := x.Store.Runs.Entries(ctx, by.companyID, run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (x flowRuns) stop(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := x.Store.Runs().Current(r.Context(), by.companyID, run.ConversationID)
+	now, err := x.Store.Runs.Current(r.Context(), by.companyID, run.ConversationID)
 	if err != nil {
 		return nil, err
 	}

@@ -66,11 +66,11 @@ type flowFailure struct {
 
 // overview responds with all flows of the company, published or not.
 func (x flows) overview(r *http.Request, by member) (any, error) {
-	drafts, err := x.Store.Runs().Drafts(r.Context(), by.companyID)
+	drafts, err := x.Store.Runs.Drafts(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
-	published, err := x.Store.Heads(r.Context(), by.companyID, flow.Kind())
+	published, err := x.Store.Resources.Heads(r.Context(), by.companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +104,13 @@ func (x flows) overview(r *http.Request, by member) (any, error) {
 func (x flows) row(ctx context.Context, companyID string, published tables.Head) (row flowRow, err error) {
 	h, _ := published.Value.(*flow.Head)
 	row = flowRow{ID: published.ID, Name: published.Name, Trigger: &h.Trigger, Steps: h.Steps}
-	if row.Version, err = x.Store.Runs().Kept(ctx, companyID, published.ID, h.Digest); err != nil {
+	if row.Version, err = x.Store.Runs.Kept(ctx, companyID, published.ID, h.Digest); err != nil {
 		return row, err
 	}
-	if row.RunsDay, err = x.Store.Runs().Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
+	if row.RunsDay, err = x.Store.Runs.Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
 		return row, err
 	}
-	failed, err := x.Store.Runs().List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
+	failed, err := x.Store.Runs.List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
 	for _, last := range failed {
 		row.LastError = &flowFailure{last.ID, carillon.FormatTime(last.ChangedAt), last.Error}
 	}
@@ -123,7 +123,7 @@ func (x flows) kept(ctx context.Context, companyID string, f *flow.Flow) (int, e
 	if err != nil {
 		return 0, err
 	}
-	return x.Store.Runs().Kept(ctx, companyID, f.ID, digest)
+	return x.Store.Runs.Kept(ctx, companyID, f.ID, digest)
 }
 
 // editable is a flow as the editor has it.
@@ -180,7 +180,7 @@ func flowID(r *http.Request) (string, error) {
 
 // published reads a company's flow; nil: it is not published.
 func (x flows) published(ctx context.Context, companyID, id string) (*flow.Flow, error) {
-	stored, err := x.Store.Resource(ctx, companyID, flow.Kind(), id)
+	stored, err := x.Store.Resources.Resource(ctx, companyID, flow.Kind(), id)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return nil, nil
 	}
@@ -207,7 +207,7 @@ func (x flows) editable(ctx context.Context, companyID, id string) (*editable, e
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Store.Runs().Draft(ctx, companyID, id)
+	d, err := x.Store.Runs.Draft(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (x flows) store(ctx context.Context, companyID, id string, text json.RawMes
 	if err := c.Err(); err != nil {
 		return err
 	}
-	return x.Store.Runs().SaveDraft(ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)}, seen)
+	return x.Store.Runs.SaveDraft(ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)}, seen)
 }
 
 // save stores the draft of a flow, where nobody else has saved one since saved_at.
@@ -342,7 +342,7 @@ func (x flows) drop(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	dropped, err := x.Store.Runs().DropDraft(r.Context(), by.companyID, id, time.Time{})
+	dropped, err := x.Store.Runs.DropDraft(r.Context(), by.companyID, id, time.Time{})
 	if err == nil && !dropped {
 		err = carillon.Absent("Draft of the flow")
 	}
@@ -355,7 +355,7 @@ func (x flows) publish(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Store.Runs().Draft(r.Context(), by.companyID, id)
+	d, err := x.Store.Runs.Draft(r.Context(), by.companyID, id)
 	if err == nil && d == nil {
 		err = carillon.Absent("Draft of the flow")
 	}
@@ -370,11 +370,11 @@ func (x flows) publish(r *http.Request, by member) (any, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	put := x.Store.ReplaceResource
+	put := x.Store.Resources.ReplaceResource
 	if now, err := x.published(r.Context(), by.companyID, id); err != nil {
 		return nil, err
 	} else if now == nil {
-		put = x.Store.AddResource
+		put = x.Store.Resources.AddResource
 	}
 	if _, err := put(r.Context(), by.companyID, flow.Kind(), f); err != nil {
 		return nil, err
@@ -383,10 +383,10 @@ func (x flows) publish(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := x.Store.Runs().Keep(r.Context(), by.companyID, id, digest, text, time.Now()); err != nil {
+	if _, err := x.Store.Runs.Keep(r.Context(), by.companyID, id, digest, text, time.Now()); err != nil {
 		return nil, err
 	}
-	if _, err := x.Store.Runs().DropDraft(r.Context(), by.companyID, id, d.SavedAt); err != nil {
+	if _, err := x.Store.Runs.DropDraft(r.Context(), by.companyID, id, d.SavedAt); err != nil {
 		return nil, err
 	}
 	return x.editable(r.Context(), by.companyID, id)

@@ -25,7 +25,7 @@ func (x flows) versions(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Runs().Versions(r.Context(), by.companyID, id, versionsMost)
+	all, err := x.Store.Runs.Versions(r.Context(), by.companyID, id, versionsMost)
 	rows := make([]flowVersion, 0, len(all))
 	for _, v := range all {
 		rows = append(rows, flowVersion{Version: v.Version, CreatedAt: carillon.FormatTime(v.CreatedAt), Current: v.Version == e.Version})
@@ -44,7 +44,7 @@ func (x flows) version(r *http.Request, by member) (any, error) {
 	if err != nil || n < 1 {
 		return nil, carillon.Absent(noVersion)
 	}
-	text, err := x.Store.Runs().Definition(r.Context(), by.companyID, id, n)
+	text, err := x.Store.Runs.Definition(r.Context(), by.companyID, id, n)
 	if err == nil && text == "" {
 		err = carillon.Absent(noVersion)
 	}

@@ -11,8 +11,9 @@ import (
 	"testing/fstest"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"carillon/internal/base/httpio"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/web"
 )
@@ -216,7 +217,7 @@ func TestAnInvitationEndsWithTheRightOfWhoInvited(t *testing.T) {
 
 func (w *world) companyOf(name string) string {
 	w.t.Helper()
-	theirs, err := w.store.Memberships(w.t.Context(), w.id("owner@"+name+".test"))
+	theirs, err := accounts.Memberships(w.t.Context(), w.store.DB, w.id("owner@"+name+".test"))
 	if err != nil || len(theirs) != 1 {
 		w.t.Fatal(theirs, err)
 	}
@@ -271,8 +272,8 @@ func TestALatePasswordLinkIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.company("acme")
 	now := time.Now()
-	if err := w.store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutPasswordLink(ctx, accounts.PasswordLink{AccountID: w.id("viewer@acme.test"), CreatedAt: now.Add(-2 * time.Hour), ExpiresAt: now.Add(-time.Hour)}, "late-secret")
+	if err := w.store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutPasswordLink(ctx, tx, accounts.PasswordLink{AccountID: w.id("viewer@acme.test"), CreatedAt: now.Add(-2 * time.Hour), ExpiresAt: now.Add(-time.Hour)}, "late-secret")
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (x inbox) routes() []httpio.Route {
 	}
 }
 
-func (x inbox) chats() *chats.Store { return x.Store.Chats() }
+func (x inbox) chats() *chats.Store { return x.Store.Chats }
 
 // by is the member as conversations know them.
 func (by member) by() conversation.By {
@@ -72,7 +72,7 @@ func (x inbox) list(r *http.Request, by member) (any, error) {
 	if err := readFilter(q, &f); err != nil {
 		return nil, err
 	}
-	rows, next, err := x.chats().List(r.Context(), f)
+	rows, next, err := x.Store.Chats.List(r.Context(), f)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func queryText(q url.Values, name string, most int) (string, error) {
 }
 
 func (x inbox) counts(r *http.Request, by member) (any, error) {
-	return x.chats().Count(r.Context(), by.companyID, by.accountID)
+	return x.Store.Chats.Count(r.Context(), by.companyID, by.accountID)
 }
 
 // conversationOf is the path's conversation. Errors: not_found.
@@ -142,7 +142,7 @@ func (x inbox) find(r *http.Request, by member) (*chats.Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.chats().Find(r.Context(), by.companyID, id)
+	return x.Store.Chats.Find(r.Context(), by.companyID, id)
 }
 
 // thread is a conversation with its contact and its newest turns.
@@ -165,11 +165,11 @@ func (x inbox) get(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.chats().ContactOf(r.Context(), by.companyID, c.ContactID)
+	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.companyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
-	turns, err := x.chats().TurnsBefore(r.Context(), by.companyID, c.ID, c.LastSeq+1, turnsMost)
+	turns, err := x.Store.Chats.TurnsBefore(r.Context(), by.companyID, c.ID, c.LastSeq+1, turnsMost)
 	if err != nil {
 		return nil, err
 	}
@@ -191,9 +191,9 @@ func (x inbox) turns(r *http.Request, by member) (any, error) {
 	if q.Has("before") == q.Has("after") {
 		return nil, carillon.Invalid("before", "Takes one of before and after")
 	}
-	name, read := "after", x.chats().Turns
+	name, read := "after", x.Store.Chats.Turns
 	if q.Has("before") {
-		name, read = "before", x.chats().TurnsBefore
+		name, read = "before", x.Store.Chats.TurnsBefore
 	}
 	seq, err := strconv.ParseInt(q.Get(name), 10, 64)
 	if err != nil || seq < 0 {

@@ -45,7 +45,7 @@ func (x inbox) changed(ctx context.Context, turn *chats.Turn, c *chats.Conversat
 
 // withName adds the name of the teammate who has a conversation to a conflict.
 func (x inbox) withName(ctx context.Context, e *carillon.Error, accountID string) error {
-	a, err := x.Store.Account(ctx, accountID)
+	a, err := x.Store.Accounts.Account(ctx, accountID)
 	if err != nil {
 		return err
 	}
@@ -238,13 +238,13 @@ func (x inbox) teammate(ctx context.Context, companyID, accountID string) (*acco
 	if !carillon.ValidUUID(accountID) {
 		return nil, nil
 	}
-	memberships, err := x.Store.Memberships(ctx, accountID)
+	memberships, err := accounts.Memberships(ctx, x.Store.DB, accountID)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range memberships {
 		if m.CompanyID == companyID && auth.Role(m.Role).Can(auth.MayAnswerConversations) {
-			return x.Store.Account(ctx, accountID)
+			return x.Store.Accounts.Account(ctx, accountID)
 		}
 	}
 	return nil, nil

@@ -62,12 +62,12 @@ func (x written) window(ctx context.Context, c *chats.Conversation) (*windowView
 	if c.Channel != overMessages {
 		return nil, nil, nil
 	}
-	w, err := x.Store.Replies().Window(ctx, c.CompanyID, c.ID)
+	w, err := x.Store.Replies.Window(ctx, c.CompanyID, c.ID)
 	if err != nil || w == nil {
 		return nil, nil, err
 	}
 	v := &windowView{Until: carillon.FormatTime(w.Until), Number: w.Number, UserID: w.UserID}
-	s, err := x.Store.SenderOf(ctx, c.CompanyID, w.SenderUID)
+	s, err := x.Store.Senders.SenderOf(ctx, c.CompanyID, w.SenderUID)
 	if err == nil && s != nil {
 		v.SenderID, v.Sender, v.Provider = s.ID, s.Number, s.Provider
 	}
@@ -79,7 +79,7 @@ func (x written) deliveries(ctx context.Context, c *chats.Conversation, turns []
 	if c.Channel != overMessages || len(turns) == 0 {
 		return nil, nil
 	}
-	sent, err := x.Store.Replies().Replies(ctx, c.CompanyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
+	sent, err := x.Store.Replies.Replies(ctx, c.CompanyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ func (x written) delivered(ctx context.Context, companyID string, t *chats.Turn)
 
 // open refuses a reply in a conversation whose window is closed. Errors: conflict.
 func (x written) open(ctx context.Context, companyID, id string) error {
-	c, err := x.chats().Find(ctx, companyID, id)
+	c, err := x.Store.Chats.Find(ctx, companyID, id)
 	if err != nil || c.Channel != overMessages {
 		return err
 	}
-	w, err := x.Store.Replies().Window(ctx, companyID, id)
+	w, err := x.Store.Replies.Window(ctx, companyID, id)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (x written) reached(r *http.Request, by member) (*chats.Conversation, *repl
 	if w == nil {
 		return nil, nil, nil, carillon.InConflict("The conversation is not over a messaging channel")
 	}
-	s, err := x.Store.SenderOf(r.Context(), by.companyID, w.SenderUID)
+	s, err := x.Store.Senders.SenderOf(r.Context(), by.companyID, w.SenderUID)
 	if err == nil && s == nil {
 		err = carillon.InConflict("The sender was removed")
 	}
@@ -182,7 +182,7 @@ func (x written) templates(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Templates(r.Context(), s.UID)
+	all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (x written) send(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Templates(r.Context(), s.UID)
+	all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (x written) send(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.chats().ContactOf(r.Context(), by.companyID, c.ContactID)
+	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.companyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (x written) send(r *http.Request, by member) (any, error) {
 		return nil, carillon.InConflict("The contact's number is not known: ask for it, and note it with the contact")
 	}
 	class := classOf(t)
-	hit, err := x.Store.Suppressed(r.Context(), by.companyID, class, identity.Numbers(number))
+	hit, err := x.Store.Suppressions.Suppressed(r.Context(), by.companyID, class, identity.Numbers(number))
 	if err != nil {
 		return nil, err
 	}
@@ -331,10 +331,10 @@ func (p *Panel) accept(r *http.Request, by member, s *notify.Submission) (id str
 	if err := notify.UnderMaintenance(r.Context(), p.Store); err != nil {
 		return "", err
 	}
-	if s.Company, err = p.Store.Company(r.Context(), by.companyID); err != nil {
+	if s.Company, err = p.Store.Accounts.Company(r.Context(), by.companyID); err != nil {
 		return "", err
 	}
-	if err := p.Store.Full(); err != nil {
+	if err := p.Store.DB.Commits.Full(); err != nil {
 		return "", err
 	}
 	if _, err := p.Limits.Allow(r.Context(), "send panel "+by.companyID, s.Company.Limits.SendsPerMinute, 1); err != nil {

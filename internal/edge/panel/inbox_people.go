@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/send/notify"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
 )
@@ -39,19 +40,19 @@ func (x people) contact(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.chats().ContactOf(r.Context(), by.companyID, c.ContactID)
+	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.companyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
 	p := profile{Contact: contact.View(), Conversations: []chats.Summary{}, Notifications: []*notify.View{}}
-	others, err := x.chats().OfContact(r.Context(), by.companyID, contact.ID, c.ID, othersMost)
+	others, err := x.Store.Chats.OfContact(r.Context(), by.companyID, contact.ID, c.ID, othersMost)
 	if err != nil {
 		return nil, err
 	}
 	for _, other := range others {
 		p.Conversations = append(p.Conversations, chats.Summarize(other))
 	}
-	known, err := x.chats().Identities(r.Context(), by.companyID, contact.ID)
+	known, err := x.Store.Contacts.Identities(r.Context(), by.companyID, contact.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (x people) contact(r *http.Request, by member) (any, error) {
 	if len(lines) == 0 {
 		return p, nil
 	}
-	sent, _, err := x.Notify.List(r.Context(), by.companyID, store.Filter{Lines: lines, Limit: notificationsMost})
+	sent, _, err := x.Notify.List(r.Context(), by.companyID, messages.Filter{Lines: lines, Limit: notificationsMost})
 	p.Notifications = append(p.Notifications, sent...)
 	return p, err
 }
@@ -83,7 +84,7 @@ func (x people) editContact(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.chats().EditContact(r.Context(), by.companyID, c.ContactID, edit)
+	contact, err := x.Store.Contacts.EditContact(r.Context(), by.companyID, c.ContactID, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ type teammateRow struct {
 
 // teammates responds with the members who may answer, and who of them is there.
 func (x people) teammates(r *http.Request, by member) (any, error) {
-	present, err := x.chats().Present(r.Context(), by.companyID, time.Now())
+	present, err := x.Store.Attendance.Present(r.Context(), by.companyID, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (x people) teammates(r *http.Request, by member) (any, error) {
 // eachMember calls found for every member of a company.
 func (x people) eachMember(ctx context.Context, companyID string, found func(m accounts.Member)) error {
 	for after := ""; ; {
-		members, err := x.Store.Members(ctx, companyID, after, membersAtOnce)
+		members, err := x.Store.Accounts.Members(ctx, companyID, after, membersAtOnce)
 		if err != nil {
 			return err
 		}

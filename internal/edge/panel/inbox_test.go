@@ -51,7 +51,7 @@ func TestTheInboxFollowsTheRoleOfItsReader(t *testing.T) {
 	reading := w.followInbox(t.Context(), srv.URL, w.as("viewer@acme.test"))
 	mate, boss := w.id("teammate@acme.test"), w.id("owner@acme.test")
 	present := func() (all []string) {
-		there, err := w.store.Chats().Present(t.Context(), acme.ID, time.Now())
+		there, err := w.store.Attendance.Present(t.Context(), acme.ID, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"time"
 
+	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
+
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/account/mail"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
@@ -65,7 +67,7 @@ func invitationRowOf(x *accounts.Invitation) invitationRow {
 
 // list responds with the open invitations. There are no pages: a company has few.
 func (x invitations) list(r *http.Request, by member) (any, error) {
-	all, err := x.Store.Invitations(r.Context(), by.companyID, invitationsMost)
+	all, err := x.Store.Links.Invitations(r.Context(), by.companyID, invitationsMost)
 	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
 	if err != nil {
 		return nil, err
@@ -75,7 +77,7 @@ func (x invitations) list(r *http.Request, by member) (any, error) {
 		by := [2]string{i.InviterID, i.Role}
 		stands, asked := known[by]
 		if !asked {
-			if stands, err = auth.InvitationStands(r.Context(), x.Store, i); err != nil {
+			if stands, err = auth.InvitationStands(r.Context(), x.Store.DB, i); err != nil {
 				return nil, err
 			}
 			known[by] = stands
@@ -125,8 +127,8 @@ func (x invitations) resend(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	var found *accounts.Invitation
-	if err := x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) (err error) {
-		found, err = tx.Invitation(ctx, by.companyID, r.PathValue("id"))
+	if err := x.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) (err error) {
+		found, err = accounts.FindInvitation(ctx, tx, by.companyID, r.PathValue("id"))
 		return err
 	}); err != nil {
 		return nil, err
@@ -147,15 +149,15 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 	}
 	now, secret := time.Now(), auth.NewLink()
 	i.InvitedBy, i.InviterID, i.CreatedAt, i.ExpiresAt = by.name, by.accountID, now, now.Add(invitationLife)
-	if err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+	if err := x.Store.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		if err := x.room(ctx, tx, i); err != nil {
 			return err
 		}
-		return tx.PutInvitation(ctx, i, secret)
+		return accounts.PutInvitation(ctx, tx, i, secret)
 	}); err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(ctx, by.companyID)
+	company, err := x.Store.Accounts.Company(ctx, by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +170,7 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 	}
 	if sent {
 		i.SentAt = time.Now()
-		if err := x.Store.InvitationSent(ctx, secret, i.SentAt); err != nil {
+		if err := x.Store.Links.InvitationSent(ctx, secret, i.SentAt); err != nil {
 			return nil, err
 		}
 		link = ""
@@ -179,13 +181,13 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 }
 
 // room checks that the invited is no member, and that the company has not too many invitations. Errors: conflict, limit_exceeded.
-func (x invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitation) error {
-	a, err := x.Store.AccountByEmail(ctx, i.Email)
+func (x invitations) room(ctx context.Context, tx *configure.Tx, i *accounts.Invitation) error {
+	a, err := x.Store.Accounts.AccountByEmail(ctx, i.Email)
 	if err != nil {
 		return err
 	}
 	if a != nil {
-		theirs, err := tx.Memberships(ctx, a.ID)
+		theirs, err := accounts.Memberships(ctx, tx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -195,7 +197,7 @@ func (x invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitat
 			}
 		}
 	}
-	n, err := tx.CountInvitations(ctx, i.CompanyID)
+	n, err := accounts.CountInvitations(ctx, tx, i.CompanyID)
 	if err == nil && n >= invitationsMost && i.ID == "" {
 		err = &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many open invitations", Details: carillon.Details{
 			{Key: "limit", Value: invitationsMost}, {Key: "used", Value: n},
@@ -205,8 +207,8 @@ func (x invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitat
 }
 
 func (x invitations) withdraw(r *http.Request, by member) (any, error) {
-	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		i, err := tx.Invitation(ctx, by.companyID, r.PathValue("id"))
+	return nil, x.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		i, err := accounts.FindInvitation(ctx, tx, by.companyID, r.PathValue("id"))
 		switch {
 		case err != nil:
 			return err
@@ -215,7 +217,7 @@ func (x invitations) withdraw(r *http.Request, by member) (any, error) {
 		case !by.role.MayGive(auth.Role(i.Role)):
 			return carillon.Denied("Only an owner may withdraw the invitation of an owner")
 		}
-		return tx.RemoveInvitation(ctx, by.companyID, i.ID)
+		return accounts.RemoveInvitation(ctx, tx, by.companyID, i.ID)
 	})
 }
 
@@ -240,7 +242,7 @@ func (x invitations) look(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), i.CompanyID)
+	company, err := x.Store.Accounts.Company(r.Context(), i.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +260,7 @@ func (x invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 		return "", nil, nil, err
 	}
 	ctx := r.Context()
-	i, err = x.Store.InvitationBy(ctx, secret)
+	i, err = x.Store.Links.InvitationBy(ctx, secret)
 	switch {
 	case err != nil:
 		return "", nil, nil, err
@@ -267,8 +269,8 @@ func (x invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	case !time.Now().Before(i.ExpiresAt):
 		return "", nil, nil, carillon.NoAccess("The invitation has expired: ask for another one", "expired")
 	}
-	if err = stands(ctx, x.Store, i); err == nil {
-		a, err = x.Store.AccountByEmail(ctx, i.Email)
+	if err = stands(ctx, x.Store.DB, i); err == nil {
+		a, err = x.Store.Accounts.AccountByEmail(ctx, i.Email)
 	}
 	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
 		err = &carillon.Error{
@@ -281,8 +283,8 @@ func (x invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 }
 
 // stands refuses an invitation whose inviter may no longer give its role. Errors: unauthorized.
-func stands(ctx context.Context, m auth.Members, i *accounts.Invitation) error {
-	ok, err := auth.InvitationStands(ctx, m, i)
+func stands(ctx context.Context, q db.Querier, i *accounts.Invitation) error {
+	ok, err := auth.InvitationStands(ctx, q, i)
 	if err == nil && !ok {
 		err = carillon.NoAccess("The invitation is not valid: whoever sent it may no longer invite to this role", "invalid")
 	}
@@ -326,12 +328,12 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 	if a == nil {
 		a = &accounts.Account{Email: i.Email, Name: name, PasswordHash: hash, ProvedAt: i.SentAt}
 		r = s.byNew(r, a)
-		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
-			return a.ID, tx.AddAccount(ctx, a, time.Now())
+		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *configure.Tx) (string, error) {
+			return a.ID, accounts.AddAccount(ctx, tx, a, time.Now())
 		})
 	} else {
 		r = s.by(r, a)
-		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *configure.Tx) (string, error) {
 			return a.ID, handOver(ctx, tx, a, name, hash)
 		})
 	}
@@ -346,16 +348,16 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 }
 
 // handOver gives an account that nobody has proved to who has the link of an invitation that left by e-mail. Errors: conflict.
-func handOver(ctx context.Context, tx *store.Tx, a *accounts.Account, name, hash string) error {
+func handOver(ctx context.Context, tx *configure.Tx, a *accounts.Account, name, hash string) error {
 	now := time.Now()
-	proved, err := tx.Prove(ctx, a.ID, hash, now)
+	proved, err := accounts.Prove(ctx, tx, a.ID, hash, now)
 	if err == nil && !proved {
 		err = carillon.InConflict("The account was proved meanwhile: sign in with it to accept the invitation")
 	}
 	if err != nil {
 		return err
 	}
-	return tx.PutAccount(ctx, &accounts.Account{ID: a.ID, Email: a.Email, Name: name}, now)
+	return accounts.PutAccount(ctx, tx, &accounts.Account{ID: a.ID, Email: a.Email, Name: name}, now)
 }
 
 // acceptKnown makes the caller a member, who must have the e-mail that was invited, and the account be proved still.
@@ -369,8 +371,8 @@ func (s sessions) acceptKnown(w http.ResponseWriter, r *http.Request, secret str
 	}
 	x := invitations{members{s.Deps}}
 	r = s.by(r, c.Account)
-	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
-		proved, err := tx.Proved(ctx, c.Account.ID)
+	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *configure.Tx) (string, error) {
+		proved, err := accounts.Proved(ctx, tx, c.Account.ID)
 		if err == nil && !proved {
 			err = carillon.InConflict("The account's password was set by somebody else meanwhile: open the invitation's link once more")
 		}
@@ -386,9 +388,9 @@ func (s sessions) acceptKnown(w http.ResponseWriter, r *http.Request, secret str
 }
 
 // join spends an invitation and makes an account a member. Errors: unauthorized when the invitation was spent meanwhile.
-func (x invitations) join(ctx context.Context, secret string, i *accounts.Invitation, account func(ctx context.Context, tx *store.Tx) (id string, err error)) error {
-	return x.Store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
-		spent, err := tx.SpendInvitation(ctx, secret, time.Now())
+func (x invitations) join(ctx context.Context, secret string, i *accounts.Invitation, account func(ctx context.Context, tx *configure.Tx) (id string, err error)) error {
+	return x.Store.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		spent, err := accounts.SpendInvitation(ctx, tx, secret, time.Now())
 		if err == nil && !spent {
 			err = carillon.NoAccess("The invitation is not valid: it was accepted, withdrawn or sent again", "invalid")
 		}
@@ -402,6 +404,6 @@ func (x invitations) join(ctx context.Context, secret string, i *accounts.Invita
 		if err != nil {
 			return err
 		}
-		return tx.AddMembership(ctx, accounts.Membership{AccountID: id, CompanyID: i.CompanyID, Role: i.Role})
+		return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: id, CompanyID: i.CompanyID, Role: i.Role})
 	})
 }

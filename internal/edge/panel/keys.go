@@ -5,10 +5,11 @@ import (
 	"net/http"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
@@ -46,7 +47,7 @@ func (p *Panel) listKeys(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := p.Store.AccessKeys(r.Context(), by.companyID, page.After, page.Limit+1)
+	keys, err := p.Store.Keys.AccessKeys(r.Context(), by.companyID, page.After, page.Limit+1)
 	return httpio.ListOf(page, "key", keys, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
 }
 
@@ -66,15 +67,15 @@ func (p *Panel) createKey(r *http.Request, by member) (any, error) {
 	if k.ExpiresAt, err = expiry(o, now); err != nil {
 		return nil, err
 	}
-	if err := p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		n, err := tx.CountKeys(ctx, by.companyID)
+	if err := p.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		n, err := accounts.CountKeys(ctx, tx, by.companyID)
 		if err != nil {
 			return err
 		}
 		if n >= keysMost {
 			return tooManyKeys(n)
 		}
-		return tx.PutKey(ctx, &k, now)
+		return accounts.PutKey(ctx, tx, &k, now)
 	}); err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (p *Panel) revokeKey(r *http.Request, by member) (any, error) {
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent("Key")
 	}
-	return nil, p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.RevokeKey(ctx, by.companyID, id, time.Now())
+	return nil, p.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.RevokeKey(ctx, tx, by.companyID, id, time.Now())
 	})
 }

@@ -194,7 +194,7 @@ func (x library) search(r *http.Request, by member) (any, error) {
 // bases are the knowledge to search: what is named, else the company's.
 func (x library) bases(ctx context.Context, by member, named []string) ([]string, error) {
 	if len(named) == 0 {
-		return x.Store.KnowledgeIDs(ctx, by.companyID, basesMost)
+		return x.Store.Resources.KnowledgeIDs(ctx, by.companyID, basesMost)
 	}
 	if len(named) > basesMost {
 		return nil, carillon.Invalid("knowledge", "At most "+strconv.Itoa(basesMost)+" ids")
@@ -230,7 +230,7 @@ func (x library) questions(r *http.Request, by member) (any, error) {
 	if f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
 		return nil, carillon.Invalid("agent_id", "Must be the id of an agent")
 	}
-	all, next, err := x.Store.Questions().List(r.Context(), f)
+	all, next, err := x.Store.Questions.List(r.Context(), f)
 	if err != nil {
 		return nil, err
 	}
@@ -253,5 +253,5 @@ func (x library) removeQuestion(r *http.Request, by member) (any, error) {
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent("Question")
 	}
-	return nil, x.Store.Questions().Delete(r.Context(), by.companyID, id)
+	return nil, x.Store.Questions.Delete(r.Context(), by.companyID, id)
 }

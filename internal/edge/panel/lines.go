@@ -122,7 +122,7 @@ func (p *Panel) lineRow(ctx context.Context, line *carillon.Sender, count bool) 
 		r.Trunk, r.CallerID, r.Agent = text("trunk"), text("caller_id"), text("agent")
 	}
 	if count {
-		n, err := p.Store.Calls().UnderWay(ctx, line.UID)
+		n, err := p.Store.Calls.UnderWay(ctx, line.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -229,11 +229,11 @@ func (x voiceLines) trial(r *http.Request, by member, line *carillon.Sender) (*L
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.companyID)
+	company, err := x.Store.Accounts.Company(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
-	suppressed, err := x.Store.Suppressed(r.Context(), by.companyID, carillon.Transactional, identity.Numbers(number))
+	suppressed, err := x.Store.Suppressions.Suppressed(r.Context(), by.companyID, carillon.Transactional, identity.Numbers(number))
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func (x voiceLines) trial(r *http.Request, by member, line *carillon.Sender) (*L
 		}}
 	}
 	if line.MaxConcurrent > 0 {
-		n, err := x.Store.Calls().UnderWay(r.Context(), line.UID)
+		n, err := x.Store.Calls.UnderWay(r.Context(), line.UID)
 		if err != nil {
 			return nil, err
 		}

@@ -12,11 +12,15 @@ import (
 	"testing"
 	"time"
 
+	senderstore "carillon/internal/store/senders"
+
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
 	"carillon/internal/call/sip"
-	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
 )
 
@@ -79,7 +83,7 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	by := w.as("admin@acme.test")
 	stored := func(id string) map[string]any {
 		t.Helper()
-		named, err := w.store.SendersNamed(t.Context(), acme.ID, id)
+		named, err := w.store.Senders.SendersNamed(t.Context(), acme.ID, id)
 		if err != nil || len(named) != 1 {
 			t.Fatal(named, err)
 		}
@@ -109,8 +113,8 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	w.want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "other.example.com", `,"password":""`), 200, "", "")
 
 	// A trunk that a set-up file gave may be anywhere, until a member chooses another one.
-	err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutSender(ctx, &carillon.Sender{
+	err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senderstore.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Voice, Provider: "sip", MediaCheck: "full", RingTimeout: 30 * time.Second,
 			Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"trunk":"sip:192.168.0.1"}`),
 		}, time.Now())
@@ -178,14 +182,16 @@ data: {"after_ms":20,"ours":false,"code":403,"text":"403 Forbidden"}`) || !strin
 data: {"problem":"forbidden","code":403,"detail":"acme es",`) {
 		t.Error(body)
 	}
-	if err := w.store.Suppress(t.Context(), acme.ID, suppressions.All, "asked", time.Now(), "34600111333"); err != nil {
+	if err := w.store.Suppressions.Suppress(t.Context(), acme.ID, suppressions.All, "asked", time.Now(), "34600111333"); err != nil {
 		t.Fatal(err)
 	}
 	w.want("POST", call, by, `{"number":"34600111333"}`, 400, "validation_failed", "number")
 
 	// Outside of the calling hours nobody is rung without a word.
 	acme.CallingHours = &carillon.CallingHours{Timezone: "UTC", From: "00:00", To: "00:01", Days: []string{strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Format("Mon"))}}
-	if err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutCompany(ctx, acme, time.Now()) }); err != nil {
+	if err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, acme, time.Now())
+	}); err != nil {
 		t.Fatal(err)
 	}
 	got := w.want("POST", call, by, `{"number":"34600111222"}`, 409, "conflict", "")

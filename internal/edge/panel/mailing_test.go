@@ -83,7 +83,7 @@ func TestAMailboxGetsFewLinksForAPasswordADay(t *testing.T) {
 	x := forgotten{members{w.mailer()}}
 	sent := 0
 	for range passwordMails.most + 5 {
-		if _, err := w.store.Exec(t.Context(), "DELETE FROM password_reset"); err != nil { // as if an hour had passed
+		if _, err := w.store.DB.Exec(t.Context(), "DELETE FROM password_reset"); err != nil { // as if an hour had passed
 			t.Fatal(err)
 		}
 		m, err := x.message(t.Context(), "viewer@acme.test", "en")

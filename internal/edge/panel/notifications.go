@@ -150,7 +150,7 @@ func (x sentList) get(r *http.Request, by member) (any, error) {
 		return page, nil
 	}
 	var all []*runs.Run
-	if all, err = x.Store.Runs().OfNotification(r.Context(), by.companyID, id, runsMost); err != nil {
+	if all, err = x.Store.Runs.OfNotification(r.Context(), by.companyID, id, runsMost); err != nil {
 		return nil, err
 	}
 	rows, err := flowRuns(x).rows(r.Context(), by.companyID, all)

@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	senderstore "carillon/internal/store/senders"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 )
 
 const numberedLine = `{"id":"%s","number":"%s","channel":"voice","provider":"sip","settings":{"trunk":"sip:%s"%s}}`
@@ -18,8 +20,8 @@ const numberedLine = `{"id":"%s","number":"%s","channel":"voice","provider":"sip
 // declare declares a line as a set-up file does.
 func (w *world) declare(company *carillon.Company, id, number, trunk string) {
 	w.t.Helper()
-	err := w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		_, err := tx.DeclareSender(ctx, &carillon.Sender{
+	err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		_, err := senderstore.DeclareSender(ctx, tx, &carillon.Sender{
 			CompanyID: company.ID, ID: id, Number: number, Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
 			RingTimeout: 30 * time.Second, Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"trunk":"sip:` + trunk + `"}`),
 		}, time.Now())
@@ -33,7 +35,7 @@ func (w *world) declare(company *carillon.Company, id, number, trunk string) {
 // claims reports whether a company's line counts as entered by a member.
 func (w *world) claims(company *carillon.Company, id string) bool {
 	w.t.Helper()
-	named, err := w.store.SendersNamed(w.t.Context(), company.ID, id)
+	named, err := w.store.Senders.SendersNamed(w.t.Context(), company.ID, id)
 	if err != nil || len(named) != 1 {
 		w.t.Fatal(named, err)
 	}

@@ -4,10 +4,11 @@ import (
 	"net/http"
 	"time"
 
+	"carillon/internal/store/accounts"
+
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
-	"carillon/internal/store"
 )
 
 // maintenance is the maintenance window in a response; both are null when none is set.
@@ -16,13 +17,13 @@ type maintenance struct {
 	Until *string `json:"until"`
 }
 
-func maintenanceOf(m store.Maintenance) maintenance {
+func maintenanceOf(m accounts.Maintenance) maintenance {
 	return maintenance{auth.TimeOrNull(m.From), auth.TimeOrNull(m.Until)}
 }
 
 // operator admits only owners of the installation's first company, because maintenance concerns every company.
 func (p *Panel) operator(r *http.Request, by member) error {
-	first, err := p.Store.OldestCompany(r.Context())
+	first, err := p.Store.Accounts.OldestCompany(r.Context())
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (p *Panel) operator(r *http.Request, by member) error {
 }
 
 func (p *Panel) showMaintenance(r *http.Request, _ member) (any, error) {
-	m, err := p.Store.Maintenance(r.Context())
+	m, err := p.Store.Accounts.Maintenance(r.Context())
 	return maintenanceOf(m), err
 }
 
@@ -61,13 +62,13 @@ func (p *Panel) startMaintenance(r *http.Request, by member) (any, error) {
 	if !until.After(now) || until.Sub(now) > maxMaintenance {
 		return nil, carillon.InvalidValue(field, "In the future and within seven days", text)
 	}
-	m := store.Maintenance{From: now, Until: until}
-	return maintenanceOf(m), p.Store.SetMaintenance(r.Context(), m)
+	m := accounts.Maintenance{From: now, Until: until}
+	return maintenanceOf(m), p.Store.Accounts.SetMaintenance(r.Context(), m)
 }
 
 func (p *Panel) endMaintenance(r *http.Request, by member) (any, error) {
 	if err := p.operator(r, by); err != nil {
 		return nil, err
 	}
-	return nil, p.Store.SetMaintenance(r.Context(), store.Maintenance{})
+	return nil, p.Store.Accounts.SetMaintenance(r.Context(), accounts.Maintenance{})
 }

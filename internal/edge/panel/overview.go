@@ -93,7 +93,7 @@ type overviewShown struct {
 
 func (x overview) show(r *http.Request, by member) (any, error) {
 	ctx, now := r.Context(), time.Now()
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (x overview) show(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	shown := overviewShown{From: carillon.FormatTime(f.From), To: carillon.FormatTime(f.To)}
-	asOf, err := x.Store.Stats().AsOf(ctx, now)
+	asOf, err := x.Store.Stats.AsOf(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (x overview) show(r *http.Request, by member) (any, error) {
 	if !found {
 		return shown, nil
 	}
-	hours, groups, err := x.Store.Stats().Figures(ctx, by.companyID, f)
+	hours, groups, err := x.Store.Stats.Figures(ctx, by.companyID, f)
 	if err != nil {
 		return nil, err
 	}
@@ -172,20 +172,20 @@ func (x overview) campaigns(r *http.Request, companyID string, f stats.Filter) (
 	ctx, rows := r.Context(), []counted{}
 	var all []stats.Campaign
 	if f.Campaign != nil {
-		c, err := x.Store.Stats().Campaign(ctx, companyID, *f.Campaign)
+		c, err := x.Store.Stats.Campaign(ctx, companyID, *f.Campaign)
 		if err != nil || c == nil {
 			return rows, err
 		}
 		all = []stats.Campaign{*c}
 	} else {
 		var err error
-		if all, _, err = x.Store.Stats().Campaigns(ctx, companyID, stats.Cursor{}, overviewCampaigns); err != nil {
+		if all, _, err = x.Store.Stats.Campaigns(ctx, companyID, stats.Cursor{}, overviewCampaigns); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range all {
 		f.Campaign = &c.Name
-		n, err := x.Store.Stats().Total(ctx, companyID, f)
+		n, err := x.Store.Stats.Total(ctx, companyID, f)
 		if err != nil {
 			return nil, err
 		}

@@ -6,34 +6,35 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/hooks"
 )
 
 // acceptedBy stores a notification of a company's sender and counts it.
 func (w *world) acceptedBy(companyID, campaign string, numbers ...string) {
 	w.t.Helper()
-	senders, err := w.store.Senders(w.t.Context(), companyID)
+	senders, err := w.store.Senders.Senders(w.t.Context(), companyID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	now := time.Now()
-	a := &store.Accept{
-		Notification: store.Notification{
-			ID: w.store.NewNotificationID(now), CompanyID: companyID, Channel: carillon.Messaging, SenderUID: senders[0].UID, TemplateID: "1", Class: carillon.Marketing,
-			Campaign: campaign, Labels: store.Labels{TemplateName: "greeting", Language: "es"}, Total: len(numbers), Open: len(numbers), CreatedAt: now, DueAt: now,
+	a := &messages.Accept{
+		Notification: messages.Notification{
+			ID: w.store.Notifications.NewID(now), CompanyID: companyID, Channel: carillon.Messaging, SenderUID: senders[0].UID, TemplateID: "1", Class: carillon.Marketing,
+			Campaign: campaign, Labels: messages.Labels{TemplateName: "greeting", Language: "es"}, Total: len(numbers), Open: len(numbers), CreatedAt: now, DueAt: now,
 		},
-		Quota: store.Quota{Day: now.UTC().Format(time.DateOnly), Charge: len(numbers)},
+		Quota: messages.Quota{Day: now.UTC().Format(time.DateOnly), Charge: len(numbers)},
 	}
 	for _, n := range numbers {
-		a.Messages = append(a.Messages, store.NewMessage{Number: n})
+		a.Messages = append(a.Messages, messages.NewMessage{Number: n})
 	}
-	if err := w.store.Accept(w.t.Context(), a); err != nil {
+	if err := w.store.Notifications.Accept(w.t.Context(), a); err != nil {
 		w.t.Fatal(err)
 	}
 	for more := true; more; {
-		if more, err = w.store.Stats().Step(w.t.Context(), time.Now()); err != nil {
+		if more, err = w.store.Stats.Step(w.t.Context(), time.Now()); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -122,11 +123,11 @@ func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
 		t.Helper()
 		e.CompanyID, e.WebhookID = c.ID, id
 		a := hooks.Attempt{ID: carillon.NewID(time.Now()), CompanyID: c.ID, WebhookID: id, EventID: "evt_1", Kind: "message.sent", N: 1, At: time.Now(), Status: 500, Error: "It responded 500"}
-		before, err := w.store.Hooks().Endpoint(t.Context(), hooks.Key{CompanyID: c.ID, WebhookID: id})
+		before, err := w.store.Hooks.Endpoint(t.Context(), hooks.Key{CompanyID: c.ID, WebhookID: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.store.Hooks().Save(t.Context(), &hooks.Round{Endpoint: &e, Since: before.FailingSince, Attempts: []hooks.Attempt{a}}); err != nil {
+		if err := w.store.Hooks.Save(t.Context(), &hooks.Round{Endpoint: &e, Since: before.FailingSince, Attempts: []hooks.Attempt{a}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
@@ -70,13 +72,13 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	log := slog.New(slog.DiscardHandler)
-	a := auth.New(s.Accounts(), limit.New(s.Rates(), log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
-	hub := realtime.NewHub(s, log, nil)
-	search := knowledge.NewSearch(s.Documents(), log)
+	a := auth.New(s, limit.New(s.Rates, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
+	hub := realtime.NewHub(s.Topics, log, nil)
+	search := knowledge.NewSearch(s.Resources, log)
 	there, channel, post, signOn := &talksThere{}, &exchange{}, &postbox{}, &ssoThere{}
 	cloud := &cloudThere{}
-	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
-	limits := limit.New(s.Rates(), log)
+	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
+	limits := limit.New(s.Rates, log)
 	routes := New(Deps{
 		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
@@ -107,12 +109,12 @@ func (w *world) company(name string) *carillon.Company {
 		w.t.Fatal(err)
 	}
 	c := &carillon.Company{ID: carillon.NewID(time.Now()), Name: name}
-	err = w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		all := []error{tx.PutCompany(ctx, c, time.Now())}
+	err = w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		all := []error{accounts.PutCompany(ctx, tx, c, time.Now())}
 		for _, role := range auth.Roles() {
 			a := &accounts.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash, ProvedAt: time.Now()}
-			all = append(all, tx.PutAccount(ctx, a, time.Now()),
-				tx.PutMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
+			all = append(all, accounts.PutAccount(ctx, tx, a, time.Now()),
+				accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
 		}
 		return errors.Join(all...)
 	})
@@ -401,10 +403,10 @@ func TestAnotherCompanysKeysAreOutOfReach(t *testing.T) {
 // member makes an account a member of a company, as a set-up does.
 func (w *world) member(email, companyID, role string) {
 	w.t.Helper()
-	a, err := w.store.AccountByEmail(w.t.Context(), email)
+	a, err := w.store.Accounts.AccountByEmail(w.t.Context(), email)
 	if err == nil {
-		err = w.store.Update(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: companyID, Role: role})
+		err = w.store.Config.Update(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: companyID, Role: role})
 		})
 	}
 	if err != nil {
@@ -484,7 +486,7 @@ func TestAddingAUserNeverTakesOverAnAccount(t *testing.T) {
 	w.want("POST", "/panel/v1/users", evil, `{"email":"owner@acme.test","password":"another-password"}`, 409, "conflict", "")
 	w.want("POST", "/panel/v1/users", evil, `{"email":"owner@acme.test","name":"Renamed"}`, 409, "conflict", "")
 	w.as("owner@acme.test") // with the password it had
-	a, err := w.store.AccountByEmail(t.Context(), "owner@acme.test")
+	a, err := w.store.Accounts.AccountByEmail(t.Context(), "owner@acme.test")
 	if err != nil || a.Name != "" {
 		t.Errorf("the account is %+v, %v", a, err)
 	}

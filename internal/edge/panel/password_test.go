@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/store"
 )
 
 const otherPassword = "another-horse-battery"
@@ -17,7 +19,7 @@ const otherPassword = "another-horse-battery"
 // id is the id of an account.
 func (w *world) id(email string) string {
 	w.t.Helper()
-	a, err := w.store.AccountByEmail(w.t.Context(), email)
+	a, err := w.store.Accounts.AccountByEmail(w.t.Context(), email)
 	if err != nil || a == nil {
 		w.t.Fatal(a, err)
 	}
@@ -146,7 +148,7 @@ func TestARemovedMemberLosesTheCompanyAtOnce(t *testing.T) {
 	w.want("GET", "/panel/v1/keys?company="+other.ID, admin, "", 200, "", "")
 	w.want("DELETE", remove("developer@acme.test"), owner, "", 204, "", "")
 	w.ended(developer)
-	if a, err := w.store.AccountByEmail(t.Context(), "developer@acme.test"); a != nil || err != nil {
+	if a, err := w.store.Accounts.AccountByEmail(t.Context(), "developer@acme.test"); a != nil || err != nil {
 		t.Errorf("an account without a company: %v, %v", a, err)
 	}
 }
@@ -157,7 +159,9 @@ func TestASuspendedCompanyHasNoPanel(t *testing.T) {
 	owner := w.as("owner@first.test")
 	w.want("GET", "/panel/v1/keys", owner, "", 200, "", "")
 	first.Suspended = true
-	err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutCompany(ctx, first, time.Now()) })
+	err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, first, time.Now())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

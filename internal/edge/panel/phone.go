@@ -16,8 +16,8 @@ import (
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/provider"
 	"carillon/internal/send/notify"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/replies"
 	"carillon/internal/talk/conversation"
 )
@@ -65,7 +65,7 @@ const (
 
 // sandboxSender finds a messaging sender of the sandbox.
 func (x handset) sandboxSender(ctx context.Context, companyID, name string) (*carillon.Sender, error) {
-	named, err := x.Store.SendersNamed(ctx, companyID, name)
+	named, err := x.Store.Senders.SendersNamed(ctx, companyID, name)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (x handset) show(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	now := time.Now()
-	phone, err := x.Store.Replies().Phone(r.Context(), by.companyID, s.UID, h.address())
+	phone, err := x.Store.Replies.Phone(r.Context(), by.companyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}
@@ -202,15 +202,15 @@ func bubbleOf(m *notify.Shown) bubble {
 
 // said are the turns of the holder's conversation that the phone shows: what it wrote, and what was delivered to it.
 func (x handset) said(ctx context.Context, companyID string, senderUID int64, h *holder, read time.Time) ([]bubble, error) {
-	c, err := x.Store.Chats().OfPerson(ctx, companyID, h.known)
+	c, err := x.Store.Chats.OfPerson(ctx, companyID, h.known)
 	if err != nil || c == nil {
 		return nil, err
 	}
-	turns, err := x.Store.Chats().TurnsBefore(ctx, companyID, c.ID, c.LastSeq+1, handsetTurns)
+	turns, err := x.Store.Chats.TurnsBefore(ctx, companyID, c.ID, c.LastSeq+1, handsetTurns)
 	if err != nil || len(turns) == 0 {
 		return nil, err
 	}
-	sent, err := x.Store.Replies().Replies(ctx, companyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
+	sent, err := x.Store.Replies.Replies(ctx, companyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (x handset) numbers(r *http.Request, by member) (any, error) {
 		Senders []senderName `json:"senders"`
 		Numbers []string     `json:"numbers"`
 	}{[]senderName{}, []string{}}
-	senders, err := x.Store.Senders(r.Context(), by.companyID)
+	senders, err := x.Store.Senders.Senders(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -268,12 +268,12 @@ func (x handset) numbers(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := x.Store.Notifications(r.Context(), by.companyID, store.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now())
+	found, _, err := x.Store.Notifications.List(r.Context(), by.companyID, messages.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now())
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range found {
-		messages, err := x.Store.Messages(r.Context(), carillon.SeqOf(n.ID), 0, numbersEach)
+		messages, err := x.Store.Messages.List(r.Context(), carillon.SeqOf(n.ID), 0, numbersEach)
 		if err != nil {
 			return nil, err
 		}
@@ -321,7 +321,7 @@ func (x handset) set(r *http.Request, by member) (any, error) {
 	case !given:
 		return nil, carillon.Missing("unreachable")
 	}
-	if err := x.Store.Replies().SetUnreachable(r.Context(), by.companyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
+	if err := x.Store.Replies.SetUnreachable(r.Context(), by.companyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
 		return nil, err
 	}
 	return nil, x.Mobile.Refresh(r.Context())
@@ -341,7 +341,7 @@ func (x handset) write(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	phone, err := x.Store.Replies().Phone(r.Context(), by.companyID, s.UID, h.address())
+	phone, err := x.Store.Replies.Phone(r.Context(), by.companyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}

@@ -43,11 +43,11 @@ func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
 	id := w.visit(acme.ID, "whatsapp")
 	mate, at := w.as("teammate@acme.test"), "/panel/v1/conversations/"+id
 	open := func(until time.Duration) {
-		s, err := w.store.SendersNamed(t.Context(), acme.ID, "main")
+		s, err := w.store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 		if err != nil || len(s) != 1 {
 			t.Fatal(s, err)
 		}
-		if err := w.store.Replies().SetWindow(t.Context(), &replies.Window{
+		if err := w.store.Replies.SetWindow(t.Context(), &replies.Window{
 			CompanyID: acme.ID, ConversationID: id, SenderUID: s[0].UID, Number: "34600701234", LastID: "phone.34600701234.1", Until: time.Now().Add(until),
 		}); err != nil {
 			t.Fatal(err)

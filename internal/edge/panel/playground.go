@@ -65,7 +65,7 @@ func (x playground) play(r *http.Request, by member) (any, error) {
 	if a, err = unsaved(o, a); err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.companyID)
+	company, err := x.Store.Accounts.Company(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (p *Panel) agentOf(r *http.Request, by member) (*agent.Agent, error) {
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent(agent.Kind().Title())
 	}
-	stored, err := p.Store.Resource(r.Context(), by.companyID, agent.Kind(), id)
+	stored, err := p.Store.Resources.Resource(r.Context(), by.companyID, agent.Kind(), id)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+
 	"github.com/pquerna/otp/totp"
 
 	"carillon/internal/account/auth"
-	"carillon/internal/store"
 )
 
 const squattersPassword = "the-squatters-battery"
@@ -47,7 +49,7 @@ func (w *world) shut(email, session string, codes []string) {
 	if _, err := w.auth.SignIn(w.t.Context(), with, ""); err == nil {
 		w.t.Error("the squatter's password signs in")
 	}
-	if f, err := w.store.Factor(w.t.Context(), w.id(email)); f != nil || err != nil {
+	if f, err := w.store.Factors.Factor(w.t.Context(), w.id(email)); f != nil || err != nil {
 		w.t.Errorf("the squatter's second factor stays: %v, %v", f, err)
 	}
 }
@@ -161,7 +163,7 @@ func TestALinkThatTheInviterSawProvesNothing(t *testing.T) {
 	if rec := w.acceptAs(token, "", `,"name":"New","password":"`+squattersPassword+`"`); rec.Code != 200 {
 		t.Fatalf("%d %s", rec.Code, rec.Body)
 	}
-	if a, err := w.store.AccountByEmail(t.Context(), "new@beta.test"); err != nil || !a.ProvedAt.IsZero() {
+	if a, err := w.store.Accounts.AccountByEmail(t.Context(), "new@beta.test"); err != nil || !a.ProvedAt.IsZero() {
 		t.Errorf("proved at %v, %v", a.ProvedAt, err)
 	}
 }
@@ -173,7 +175,7 @@ func TestWhoeverSetsAPasswordForAnotherUnprovesTheAccount(t *testing.T) {
 	admin, id := w.as("admin@alpha.test"), w.id(email)
 	proved := func(when string, want bool) {
 		t.Helper()
-		a, err := w.store.Account(t.Context(), id)
+		a, err := w.store.Accounts.Account(t.Context(), id)
 		if err != nil || a.ProvedAt.IsZero() == want {
 			t.Errorf("%s: proved at %v, %v", when, a.ProvedAt, err)
 		}
@@ -219,7 +221,7 @@ func TestAnInvitationIsAcceptedOnlyWhileTheAccountIsProved(t *testing.T) {
 	if rec := w.acceptAs(token, cookie, ""); rec.Code != 400 {
 		t.Errorf("with the administrator's password: %d %s", rec.Code, rec.Body)
 	}
-	all, err := w.store.Memberships(t.Context(), w.id(email))
+	all, err := accounts.Memberships(t.Context(), w.store.DB, w.id(email))
 	if err != nil || len(all) != 1 || all[0].CompanyID == beta.ID {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -234,8 +236,8 @@ func TestTheFirstOwnerIsProvedAndUsersOfAnAdministratorAreNot(t *testing.T) {
 	w.want("POST", "/panel/v1/users", "Bearer "+token, `{"email":"first@alpha.test","name":"First","password":"`+goodPassword+`","first":true,"company":"alpha"}`, 201, "", "")
 	w.want("POST", "/panel/v1/users", w.as("first@alpha.test"), `{"email":"second@alpha.test","password":"`+goodPassword+`"}`, 201, "", "")
 	for email, want := range map[string]bool{"first@alpha.test": true, "second@alpha.test": false} {
-		if err := w.store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			if got, err := tx.Proved(ctx, w.id(email)); got != want || err != nil {
+		if err := w.store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			if got, err := accounts.Proved(ctx, tx, w.id(email)); got != want || err != nil {
 				t.Errorf("%s: %t, %v", email, got, err)
 			}
 			return nil
@@ -288,8 +290,8 @@ func TestAnotherOnesSecondFactorKeepsNobodyOutForGood(t *testing.T) {
 // prove records that an account's mailbox answered.
 func (w *world) prove(email string) {
 	w.t.Helper()
-	if err := w.store.Update(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.SetProof(ctx, w.id(email), time.Now())
+	if err := w.store.Config.Update(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.SetProof(ctx, tx, w.id(email), time.Now())
 	}); err != nil {
 		w.t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (s resources) list(r *http.Request, by member) (any, error) {
 	}
 	var rows []row
 	for after := page.After; len(rows) <= page.Limit; {
-		part, err := s.Store.Resources(r.Context(), by.companyID, s.kind, after, batch)
+		part, err := s.Store.Resources.Resources(r.Context(), by.companyID, s.kind, after, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (s resources) get(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.Store.Resource(r.Context(), by.companyID, s.kind, id)
+	x, err := s.Store.Resources.Resource(r.Context(), by.companyID, s.kind, id)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (s resources) add(r *http.Request, by member) (any, error) {
 	if err := s.admit(r.Context(), by.companyID, x); err != nil {
 		return nil, err
 	}
-	made, err := s.Store.AddResource(r.Context(), by.companyID, s.kind, x)
+	made, err := s.Store.Resources.AddResource(r.Context(), by.companyID, s.kind, x)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (s resources) replace(r *http.Request, by member) (any, error) {
 	if err := s.admit(r.Context(), by.companyID, x); err != nil {
 		return nil, err
 	}
-	made, err := s.Store.ReplaceResource(r.Context(), by.companyID, s.kind, x)
+	made, err := s.Store.Resources.ReplaceResource(r.Context(), by.companyID, s.kind, x)
 	if err != nil {
 		return nil, err
 	}
@@ -245,9 +245,9 @@ func (s resources) remove(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.DeleteResource(r.Context(), by.companyID, s.Kinds, s.kind, id); err != nil || s.kind.Name != flow.Kind().Name {
+	if err := s.Store.Resources.DeleteResource(r.Context(), by.companyID, s.Kinds, s.kind, id); err != nil || s.kind.Name != flow.Kind().Name {
 		return nil, err
 	}
-	_, err = s.Store.Runs().DropDraft(r.Context(), by.companyID, id, time.Time{}) // else the list would still show the flow
+	_, err = s.Store.Runs.DropDraft(r.Context(), by.companyID, id, time.Time{}) // else the list would still show the flow
 	return nil, err
 }

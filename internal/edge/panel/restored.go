@@ -33,7 +33,7 @@ func (p *Panel) showRestored(r *http.Request, by member) (any, error) {
 	}
 	shown.At = auth.TimeOrNull(x.At)
 	for _, h := range x.Held {
-		c, err := p.Store.Company(r.Context(), h.CompanyID)
+		c, err := p.Store.Accounts.Company(r.Context(), h.CompanyID)
 		if err != nil {
 			return nil, err
 		}

@@ -22,11 +22,11 @@ func (x templates) reviewTemplate(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.Store.Template(r.Context(), by.companyID, id)
+	t, err := x.Store.Templates.Template(r.Context(), by.companyID, id)
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.Store.Sender(r.Context(), t.SenderUID)
+	s, err := x.Store.Senders.Sender(r.Context(), t.SenderUID)
 	if err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ func (x sandboxed) call(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, err := x.Store.SendersNamed(r.Context(), by.companyID, line)
+	named, err := x.Store.Senders.SendersNamed(r.Context(), by.companyID, line)
 	if err != nil {
 		return nil, err
 	}

@@ -34,15 +34,15 @@ type secretUser struct {
 
 // list responds with all secrets of a company.
 func (x secrets) list(r *http.Request, by member) (any, error) {
-	all, err := x.Store.Resources(r.Context(), by.companyID, secret.Kind(), "", secretsMost)
+	all, err := x.Store.Resources.Resources(r.Context(), by.companyID, secret.Kind(), "", secretsMost)
 	if err != nil {
 		return nil, err
 	}
-	uses, err := x.Store.SecretUses(r.Context(), by.companyID)
+	uses, err := x.Store.Resources.SecretUses(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
-	flows, err := x.Store.Heads(r.Context(), by.companyID, flow.Kind())
+	flows, err := x.Store.Resources.Heads(r.Context(), by.companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (x secrets) list(r *http.Request, by member) (any, error) {
 
 // whoSet says who set a secret last, and when.
 func (x secrets) whoSet(ctx context.Context, companyID string, row *secretRow) error {
-	last, err := x.Store.Audit().List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
+	last, err := x.Store.Audit.List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
 	for _, c := range last {
 		row.SetAt, row.SetBy = auth.TimeOrNull(c.At), c.AuthorName
 		if row.SetBy == "" {

@@ -62,8 +62,8 @@ func (x sending) open(r *http.Request, by member) (*carillon.Company, error) {
 	if err := notify.UnderMaintenance(r.Context(), x.Store); err != nil {
 		return nil, err
 	}
-	if err := x.Store.Full(); err != nil {
+	if err := x.Store.DB.Commits.Full(); err != nil {
 		return nil, err
 	}
-	return x.Store.Company(r.Context(), by.companyID)
+	return x.Store.Accounts.Company(r.Context(), by.companyID)
 }

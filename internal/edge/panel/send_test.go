@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	templatestore "carillon/internal/store/templates"
+
 	"carillon"
 	"carillon/internal/base/content"
-	"carillon/internal/store"
 )
 
 // template gives a company a sandbox's sender `main` with an approved template `hello` of one variable.
@@ -20,7 +22,7 @@ func (w *world) template(c *carillon.Company) {
 	w.t.Helper()
 	owner := w.as("owner@" + c.Name + ".test")
 	w.want("POST", "/panel/v1/senders", owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "")
-	named, err := w.store.SendersNamed(w.t.Context(), c.ID, "main")
+	named, err := w.store.Senders.SendersNamed(w.t.Context(), c.ID, "main")
 	if err != nil || len(named) != 1 {
 		w.t.Fatal(named, err)
 	}
@@ -28,7 +30,9 @@ func (w *world) template(c *carillon.Company) {
 		ID: "7001", CompanyID: c.ID, SenderUID: named[0].UID, Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateApproved,
 		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hello {{1}}!"}},
 	}
-	if err := errors.Join(content.Compile(x), w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, x, time.Now()) })); err != nil {
+	if err := errors.Join(content.Compile(x), w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return templatestore.PutTemplate(ctx, tx, x, time.Now())
+	})); err != nil {
 		w.t.Fatal(err)
 	}
 }

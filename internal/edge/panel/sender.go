@@ -8,12 +8,15 @@ import (
 	"strings"
 	"time"
 
+	stored "carillon/internal/store/senders"
+
+	"carillon/internal/store/configure"
+
 	"carillon"
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/resource"
-	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
@@ -84,7 +87,7 @@ func (s senders) find(r *http.Request, by member) (*carillon.Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.Store.SendersNamed(r.Context(), by.companyID, id)
+	named, err := s.Store.Senders.SendersNamed(r.Context(), by.companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +132,7 @@ func (s senders) show(ctx context.Context, x *carillon.Sender) (wholeSender, err
 		}
 	}
 	slices.Sort(w.Secrets)
-	breakers, err := s.Store.CompanyBreakers(ctx, x.CompanyID)
+	breakers, err := s.Store.Breakers.OfCompany(ctx, x.CompanyID)
 	i := slices.IndexFunc(breakers, func(b work.Breaker) bool { return b.SenderUID == x.UID })
 	w.Breaker = breakerRow{State: work.BreakerClosed}
 	if i >= 0 {
@@ -160,8 +163,8 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindSender(ctx, by.companyID, x.ID)
+	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		have, err := stored.FindSender(ctx, tx, by.companyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -170,13 +173,13 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 				{Key: "field", Value: "id"}, {Key: "reason", Value: "The company has a sender of the id " + x.ID},
 			}}
 		}
-		if err := tx.RoomForSender(ctx, by.companyID, sendersMost); err != nil {
+		if err := stored.RoomForSender(ctx, tx, by.companyID, sendersMost); err != nil {
 			return err
 		}
 		if err := s.claimed(ctx, tx, x, nil, others); err != nil {
 			return err
 		}
-		_, err = tx.DeclareSender(ctx, x, time.Now())
+		_, err = stored.DeclareSender(ctx, tx, x, time.Now())
 		return err
 	})
 	if err != nil {
@@ -210,8 +213,8 @@ func (s senders) replace(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindSender(ctx, by.companyID, x.ID)
+	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		have, err := stored.FindSender(ctx, tx, by.companyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -228,7 +231,7 @@ func (s senders) replace(r *http.Request, by member) (any, error) {
 		if err := s.claimed(ctx, tx, x, have, others); err != nil {
 			return err
 		}
-		_, err = tx.DeclareSender(ctx, x, time.Now())
+		_, err = stored.DeclareSender(ctx, tx, x, time.Now())
 		return err
 	})
 	if err != nil {
@@ -335,7 +338,7 @@ func (s senders) remove(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.RemoveSender(ctx, by.companyID, id, time.Now())
+	return nil, s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return stored.RemoveSender(ctx, tx, by.companyID, id, time.Now())
 	})
 }

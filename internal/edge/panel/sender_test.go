@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	senderstore "carillon/internal/store/senders"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 )
 
 const cloud = `"phone_number_id":"1","waba_id":"2","access_token":"tokentoken","app_secret":"appsecret","verify_token":"verifytoken"`
@@ -42,7 +44,7 @@ func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
 
 	// Secrets that are left out keep their values.
 	w.want("PUT", "/panel/v1/senders/main", by, `{"number":"15555550100","channel":"messaging","provider":"whatsapp","per_second":5,"settings":{"access_token":"fresh"}}`, 200, "", "")
-	named, err := w.store.SendersNamed(t.Context(), acme.ID, "main")
+	named, err := w.store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 	if err != nil || len(named) != 1 || named[0].PerSecond != 5 ||
 		string(named[0].Settings) != `{"access_token":"fresh","app_secret":"appsecret","phone_number_id":"1","verify_token":"verifytoken","waba_id":"2"}` {
 		t.Errorf("%+v, %v", named, err)
@@ -90,8 +92,8 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 	w.want("POST", "/panel/v1/senders", by, head+`,"base_url":"https://graph.facebook.com"}}`, 201, "", "")
 
 	// What a set-up file gave stays, and may be sent back as it is shown.
-	err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutSender(ctx, &carillon.Sender{
+	err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senderstore.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Messaging, Provider: "whatsapp", MediaCheck: "syntax",
 			Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"base_url":"http://127.0.0.1:1",` + cloud + `}`),
 		}, time.Now())
@@ -102,7 +104,7 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 	w.want("PUT", "/panel/v1/senders/15555550100", by, head+`,"base_url":"https://graph.example.com"}}`, 200, "", "")
 	w.want("PUT", "/panel/v1/senders/15555550100", by, strings.Replace(head, `"access_token":"tokentoken",`, "", 1)+`,"base_url":"https://graph.example.org"}}`, 400, "validation_failed", "settings.access_token")
 	w.want("PUT", "/panel/v1/senders/15555550100", by, head+`,"base_url":"https://graph.facebook.com"}}`, 200, "", "")
-	if named, err := w.store.SendersNamed(t.Context(), acme.ID, "15555550100"); err != nil || settingsOf(named[0])["public"] != "false" {
+	if named, err := w.store.Senders.SendersNamed(t.Context(), acme.ID, "15555550100"); err != nil || settingsOf(named[0])["public"] != "false" {
 		t.Error("the usual address counts as a member's own:", err)
 	}
 

@@ -39,11 +39,11 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 	if channel != "" && channel != carillon.Messaging && channel != carillon.Voice {
 		return nil, carillon.Invalid("channel", "Must be messaging or voice")
 	}
-	all, err := p.Store.Senders(r.Context(), by.companyID)
+	all, err := p.Store.Senders.Senders(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
-	breakers, err := p.Store.CompanyBreakers(r.Context(), by.companyID)
+	breakers, err := p.Store.Breakers.OfCompany(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 			continue
 		}
 		if channel == carillon.Messaging && reports == nil {
-			if reports, err = p.Store.Reports(r.Context(), by.companyID); err != nil {
+			if reports, err = p.Store.Senders.Reports(r.Context(), by.companyID); err != nil {
 				return nil, err
 			}
 		}

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	senderstore "carillon/internal/store/senders"
+
 	"carillon"
 	"carillon/internal/base/provider"
-	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
@@ -23,10 +25,10 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 	}
 	well, ill, late, foreign := sender(acme.ID, "well", "15555550100"), sender(acme.ID, "ill", "15555550101"),
 		sender(acme.ID, "late", "15555550102"), sender(other.ID, "main", "15555550103")
-	err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		var all []error
 		for _, s := range []*carillon.Sender{well, ill, late, foreign} {
-			all = append(all, tx.PutSender(ctx, s, time.Now()))
+			all = append(all, senderstore.PutSender(ctx, tx, s, time.Now()))
 		}
 		return errors.Join(all...)
 	})
@@ -39,7 +41,7 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 			SenderUID: s.UID, CompanyID: s.CompanyID, State: work.BreakerOpen, Fault: provider.FaultAccount, Detail: "190 access token expired",
 			Since: now.Add(-time.Hour), Until: until,
 		}
-		if err := w.store.KeepBreaker(t.Context(), b); err != nil {
+		if err := w.store.Breakers.Keep(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}

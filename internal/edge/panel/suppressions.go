@@ -60,7 +60,7 @@ func (x suppressed) list(r *http.Request, by member) (any, error) {
 	if begins == "" && q.Get("number") != "" || len(begins) > numberMost || strings.Trim(begins, "0123456789") != "" {
 		return nil, carillon.InvalidValue("number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")))
 	}
-	found, err := x.Store.SuppressionsFrom(r.Context(), by.companyID, begins, page.After, page.Limit+1)
+	found, err := x.Store.Suppressions.SuppressionsFrom(r.Context(), by.companyID, begins, page.After, page.Limit+1)
 	return httpio.ListOf(page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf), err
 }
 
@@ -97,7 +97,7 @@ func (x suppressed) add(r *http.Request, by member) (any, error) {
 	} else if utf8.RuneCountInString(reason) > suppressionReason {
 		return nil, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
 	}
-	added, err := x.Store.AddSuppressions(r.Context(), by.companyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.email, CreatedAt: time.Now()}, numbers...)
+	added, err := x.Store.Suppressions.AddSuppressions(r.Context(), by.companyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.email, CreatedAt: time.Now()}, numbers...)
 	return struct {
 		Added int `json:"added"`
 		Given int `json:"given"`
@@ -147,7 +147,7 @@ func (x suppressed) lift(r *http.Request, by member) (any, error) {
 	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
 		return nil, carillon.Absent("Suppression")
 	}
-	removed, err := x.Store.Unsuppress(r.Context(), by.companyID, identity.Of(address))
+	removed, err := x.Store.Suppressions.Unsuppress(r.Context(), by.companyID, identity.Of(address))
 	if err == nil && !removed {
 		err = carillon.Absent("Suppression")
 	}
@@ -160,7 +160,7 @@ func (x suppressed) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page, err := x.Store.SuppressionsFrom(r.Context(), by.companyID, "", "", suppressionsExported)
+	page, err := x.Store.Suppressions.SuppressionsFrom(r.Context(), by.companyID, "", "", suppressionsExported)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (x suppressed) export(w http.ResponseWriter, r *http.Request) error {
 		if out.Flush(); out.Error() != nil {
 			return nil //nolint:nilerr // the caller is gone, and the response has begun
 		}
-		if page, err = x.Store.SuppressionsFrom(r.Context(), by.companyID, "", page[len(page)-1].Address(), suppressionsExported); err != nil {
+		if page, err = x.Store.Suppressions.SuppressionsFrom(r.Context(), by.companyID, "", page[len(page)-1].Address(), suppressionsExported); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole
 		}
 	}

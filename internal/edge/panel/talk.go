@@ -123,7 +123,7 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 // broken is an error where the talk of a conversation that is still the teammate's ended: the visitor's connection broke, and they
 // may come back. The page asks again then.
 func (x talks) broken(ctx context.Context, by member, id string) error {
-	c, err := x.chats().Find(ctx, by.companyID, id)
+	c, err := x.Store.Chats.Find(ctx, by.companyID, id)
 	if err == nil && c.State == chats.Active && c.Assignee == by.accountID && !x.Talks.Talking(by.companyID, id) {
 		err = carillon.Absent("Talk")
 	}

@@ -379,7 +379,7 @@ func TestATeammateTriesAnAgentAloud(t *testing.T) {
 
 func (w *world) conversation(companyID, id string) *chats.Conversation {
 	w.t.Helper()
-	c, err := w.store.Chats().Find(w.t.Context(), companyID, id)
+	c, err := w.store.Chats.Find(w.t.Context(), companyID, id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

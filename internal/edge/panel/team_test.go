@@ -15,12 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"github.com/pquerna/otp/totp"
 
 	"carillon/internal/account/mail"
 	"carillon/internal/account/sso"
 	"carillon/internal/account/sso/ssotest"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
@@ -180,7 +181,9 @@ func TestInvitationsAreOneCompanysAndEnd(t *testing.T) {
 	w.company("beta")
 	now := time.Now()
 	late := &accounts.Invitation{CompanyID: acme.ID, Email: "late@acme.test", Role: "owner", InvitedBy: "Owner", CreatedAt: now.Add(-8 * 24 * time.Hour), ExpiresAt: now.Add(-time.Hour)}
-	if err := w.store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, late, "the-secret") }); err != nil {
+	if err := w.store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutInvitation(ctx, tx, late, "the-secret")
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if e := w.invitation("the-secret", 401); e["details"].(map[string]any)["reason"] != "expired" {
@@ -221,38 +224,38 @@ func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
 	set := func(token string) int {
 		return w.page("POST", "/panel/v1/forgotten/password", "", `{"token":"`+token+`","password":"`+otherPassword+`"}`).Code
 	}
-	change := func(do func(ctx context.Context, tx *store.Tx) error) {
+	change := func(do func(ctx context.Context, tx *configure.Tx) error) {
 		t.Helper()
-		if err := w.store.Configure(t.Context(), do); err != nil {
+		if err := w.store.Config.Change(t.Context(), do); err != nil {
 			t.Fatal(err)
 		}
 	}
 	token := link("viewer@acme.test")
-	change(func(ctx context.Context, tx *store.Tx) error {
-		return tx.AddMembership(ctx, accounts.Membership{AccountID: victim, CompanyID: beta.ID, Role: "viewer"})
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: victim, CompanyID: beta.ID, Role: "viewer"})
 	})
 	if got := set(token); got != 401 {
 		t.Errorf("for somebody who joined another company meanwhile: %d", got)
 	}
 	token = link("teammate@acme.test")
-	change(func(ctx context.Context, tx *store.Tx) error {
-		all, err := tx.Memberships(ctx, w.id("admin@acme.test"))
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		all, err := accounts.Memberships(ctx, tx, w.id("admin@acme.test"))
 		if err != nil {
 			return err
 		}
 		all[0].Role = "viewer"
-		return tx.PutMembership(ctx, all[0])
+		return accounts.PutMembership(ctx, tx, all[0])
 	})
 	if got := set(token); got != 401 {
 		t.Errorf("by somebody who administers no more: %d", got)
 	}
-	change(func(ctx context.Context, tx *store.Tx) error {
-		all, err := tx.Memberships(ctx, w.id("admin@acme.test"))
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		all, err := accounts.Memberships(ctx, tx, w.id("admin@acme.test"))
 		if err != nil {
 			return err
 		}
 		all[0].Role = "admin"
-		return tx.PutMembership(ctx, all[0])
+		return accounts.PutMembership(ctx, tx, all[0])
 	})
 	if got := set(token); got != 204 {
 		t.Errorf("by somebody who administers again: %d", got)
@@ -434,7 +437,7 @@ func TestSingleSignOn(t *testing.T) {
 
 	now := time.Now()
 	i := &accounts.Invitation{CompanyID: acme.ID, Email: ssotest.Email, Role: "marketer", InvitedBy: "Owner", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
-	if err := w.store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, i, "x") }); err != nil {
+	if err := w.store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.PutInvitation(ctx, tx, i, "x") }); err != nil {
 		t.Fatal(err)
 	}
 	for next, to := range map[string]string{

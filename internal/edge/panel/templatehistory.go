@@ -36,7 +36,7 @@ func (x templates) history(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.History(r.Context(), by.companyID, t.ID)
+	all, err := x.Store.Templates.History(r.Context(), by.companyID, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (x templates) history(r *http.Request, by member) (any, error) {
 func (x templates) nameOf(ctx context.Context, by storetemplates.By) (string, error) {
 	switch by.Kind {
 	case "account":
-		a, err := x.Store.Accounts().Account(ctx, by.ID)
+		a, err := x.Store.Accounts.Account(ctx, by.ID)
 		if err != nil || a == nil {
 			return "", err
 		}
@@ -68,7 +68,7 @@ func (x templates) nameOf(ctx context.Context, by storetemplates.By) (string, er
 		}
 		return a.Email, nil
 	case "key":
-		k, err := x.Store.Accounts().AccessKeyByID(ctx, by.ID)
+		k, err := x.Store.Keys.AccessKeyByID(ctx, by.ID)
 		if err != nil || k == nil {
 			return "", err
 		}

@@ -70,13 +70,13 @@ func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 
 // list responds with the templates of all senders of the company. There are no pages: a company has few.
 func (x templates) list(r *http.Request, by member) (any, error) {
-	senders, err := x.Store.Senders(r.Context(), by.companyID)
+	senders, err := x.Store.Senders.Senders(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
 	rows := httpio.List[templateRow]{Data: []templateRow{}}
 	for _, s := range senders {
-		all, err := x.Store.Templates(r.Context(), s.UID)
+		all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (x templates) row(ctx context.Context, t *carillon.Template, err error) (an
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.Store.Sender(ctx, t.SenderUID)
+	s, err := x.Store.Senders.Sender(ctx, t.SenderUID)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (x templates) create(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.companyID)
+	company, err := x.Store.Accounts.Company(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (x templates) create(r *http.Request, by member) (any, error) {
 
 // senderOf returns the company's messaging sender with an id, or its default one.
 func (x templates) senderOf(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
-	senders, err := x.Store.Senders(ctx, companyID)
+	senders, err := x.Store.Senders.Senders(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ type syncRow struct {
 }
 
 func (x templates) synced(r *http.Request, by member) (any, error) {
-	all, err := x.Store.Syncs(r.Context(), by.companyID)
+	all, err := x.Store.Templates.Syncs(r.Context(), by.companyID)
 	return x.syncRows(r.Context(), by, all, err)
 }
 
@@ -208,7 +208,7 @@ func (x templates) syncRows(ctx context.Context, by member, all []storetemplates
 	if err != nil {
 		return nil, err
 	}
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.companyID)
 	if err != nil {
 		return nil, err
 	}

@@ -6,15 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	senderstore "carillon/internal/store/senders"
+
 	"carillon"
-	"carillon/internal/store"
 )
 
 // messagingSender makes a default messaging sender of a company.
 func (w *world) messagingSender(companyID, id, number string) {
 	w.t.Helper()
-	err := w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutSender(ctx, &carillon.Sender{
+	err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senderstore.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: companyID, ID: id, Number: number, Channel: carillon.Messaging, Provider: "sandbox", Default: true,
 			MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
 		}, time.Now())

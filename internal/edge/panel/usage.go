@@ -35,7 +35,7 @@ type usageCalls struct {
 
 // usage responds with what the company uses of its limits.
 func (x overview) usage(r *http.Request, by member) (any, error) {
-	c, err := x.Store.Company(r.Context(), by.companyID)
+	c, err := x.Store.Accounts.Company(r.Context(), by.companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (x overview) usage(r *http.Request, by member) (any, error) {
 	}
 	shown := usageShown{Usage: u, Retention: c.RetentionDays, Days: []usageDay{}}
 	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays)
-	days, err := x.Store.UsedSince(r.Context(), by.companyID, since.Format(time.DateOnly))
+	days, err := x.Store.Notifications.UsedSince(r.Context(), by.companyID, since.Format(time.DateOnly))
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +57,6 @@ func (x overview) usage(r *http.Request, by member) (any, error) {
 }
 
 func (x overview) usageCalls(ctx context.Context, companyID string, since time.Time) (usageCalls, error) {
-	n, err := x.Store.Stats().Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
+	n, err := x.Store.Stats.Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
 	return usageCalls{n.Accepted, n.Sent, n.Delivered}, err
 }

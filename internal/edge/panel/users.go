@@ -5,11 +5,12 @@ import (
 	"net/http"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
@@ -32,11 +33,11 @@ func (m members) listUsers(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	members, err := m.Store.Members(r.Context(), by.companyID, page.After, page.Limit+1)
+	members, err := m.Store.Accounts.Members(r.Context(), by.companyID, page.After, page.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	factors, err := m.Store.FactorsOf(r.Context(), by.companyID)
+	factors, err := m.Store.Factors.FactorsOf(r.Context(), by.companyID)
 	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, func(m accounts.Member) userRow {
 		return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt), factors[m.ID]}
 	}), err
@@ -140,7 +141,7 @@ func (m members) addUser(r *http.Request, by member) (any, error) {
 // password, and only somebody who administers one of its companies may add it: nobody can take over or discover the
 // accounts of others.
 func (m members) join(ctx context.Context, by member, u newUser) (*accounts.Account, error) {
-	a, err := m.Store.AccountByEmail(ctx, u.email)
+	a, err := m.Store.Accounts.AccountByEmail(ctx, u.email)
 	if err != nil {
 		return nil, err
 	}
@@ -162,23 +163,23 @@ func (m members) join(ctx context.Context, by member, u newUser) (*accounts.Acco
 		}
 	}
 	now := time.Now()
-	return a, m.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+	return a, m.Store.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		if !known {
-			if err := tx.AddAccount(ctx, a, now); err != nil {
+			if err := accounts.AddAccount(ctx, tx, a, now); err != nil {
 				return err
 			}
 		}
-		return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: by.companyID, Role: u.role})
+		return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: by.companyID, Role: u.role})
 	})
 }
 
 // mayAdd checks that the caller administers a company that the account is a member of.
 func (m members) mayAdd(ctx context.Context, by member, accountID string) error {
-	theirs, err := m.Store.Memberships(ctx, accountID)
+	theirs, err := accounts.Memberships(ctx, m.Store.DB, accountID)
 	if err != nil {
 		return err
 	}
-	ours, err := m.Store.Memberships(ctx, by.accountID)
+	ours, err := accounts.Memberships(ctx, m.Store.DB, by.accountID)
 	if err != nil {
 		return err
 	}

@@ -95,11 +95,11 @@ func (d routes) pull(r *http.Request, companyID string) (any, error) {
 	}
 	ctx := r.Context()
 	for _, topic := range events.Topics() {
-		if err := d.store.FollowPull(ctx, companyID, topic); err != nil {
+		if err := d.store.Events.FollowPull(ctx, companyID, topic); err != nil {
 			return nil, err
 		}
 	}
-	last, err := d.store.LastOfTopics(ctx, companyID)
+	last, err := d.store.Events.LastOfTopics(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (d routes) pull(r *http.Request, companyID string) (any, error) {
 	}
 	for until := time.Now().Add(time.Duration(seconds) * time.Second); !at.behind(last) && time.Now().Before(until) && ctx.Err() == nil; {
 		wait(ctx, min(lookEvery, time.Until(until)), nil)
-		if last, err = d.store.LastOfTopics(ctx, companyID); err != nil {
+		if last, err = d.store.Events.LastOfTopics(ctx, companyID); err != nil {
 			return nil, err
 		}
 	}
@@ -150,7 +150,7 @@ func (p position) behind(last map[string]int64) bool {
 func (d routes) after(ctx context.Context, companyID string, at position, kinds []string, limit int) (any, error) {
 	var waiting [][]events.Event // by topic
 	for _, topic := range pulled() {
-		read, err := d.store.EventsAfter(ctx, companyID, topic, at[topic], limit+1)
+		read, err := d.store.Topics.EventsAfter(ctx, companyID, topic, at[topic], limit+1)
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func (d *Deliverer) Resources(kinds []resource.Kind) []Action {
 			if err != nil {
 				return nil, err
 			}
-			return nil, d.store.DeleteResource(r.Context(), companyID, kinds, Kind(), id)
+			return nil, d.store.Resources.DeleteResource(r.Context(), companyID, kinds, Kind(), id)
 		}},
 	}
 }
@@ -87,7 +87,7 @@ func (d routes) list(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.store.Resources(r.Context(), companyID, Kind(), page.After, page.Limit+1)
+	found, err := d.store.Resources.Resources(r.Context(), companyID, Kind(), page.After, page.Limit+1)
 	return httpio.ListOf(page, "webhook", found, func(x resource.Resource) string { id, _ := x.Key(); return *id }, func(x resource.Resource) *Webhook {
 		return shown(x.(*Webhook), false) //nolint:forcetypeassert // the kind makes no other
 	}), err
@@ -125,7 +125,7 @@ func (d routes) add(r *http.Request, companyID string) (any, error) {
 	if err := d.Admit(r.Context(), companyID, w); err != nil {
 		return nil, err
 	}
-	made, err := d.store.AddResource(r.Context(), companyID, Kind(), w)
+	made, err := d.store.Resources.AddResource(r.Context(), companyID, Kind(), w)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (d routes) put(r *http.Request, companyID string) (any, error) {
 	if err := d.Admit(r.Context(), companyID, w); err != nil {
 		return nil, err
 	}
-	made, err := d.store.ReplaceResource(r.Context(), companyID, Kind(), w)
+	made, err := d.store.Resources.ReplaceResource(r.Context(), companyID, Kind(), w)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (d routes) status(r *http.Request, companyID string) (any, error) {
 }
 
 func (d routes) stateOf(ctx context.Context, w *Webhook, k hooks.Key) (*endpointState, error) {
-	e, err := d.store.Hooks().Endpoint(ctx, k)
+	e, err := d.store.Hooks.Endpoint(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -223,10 +223,10 @@ func (d routes) stateOf(ctx context.Context, w *Webhook, k hooks.Key) (*endpoint
 		}
 		s.NextAttempt = instant(next)
 	}
-	if s.Waiting, s.Failed, err = d.store.Hooks().Counts(ctx, k); err != nil {
+	if s.Waiting, s.Failed, err = d.store.Hooks.Counts(ctx, k); err != nil {
 		return nil, err
 	}
-	s.Behind, err = d.store.Hooks().Behind(ctx, k)
+	s.Behind, err = d.store.Hooks.Behind(ctx, k)
 	return s, err
 }
 
@@ -267,7 +267,7 @@ func (d routes) deliveries(r *http.Request, companyID string) (any, error) {
 	if failed != "" && failed != "false" {
 		return nil, carillon.InvalidValue("succeeded", "Must be false, or be left out", carillon.Shorten(failed))
 	}
-	found, err := d.store.Hooks().Attempts(r.Context(), k, failed == "false", page.After, page.Limit+1)
+	found, err := d.store.Hooks.Attempts(r.Context(), k, failed == "false", page.After, page.Limit+1)
 	return httpio.ListOf(page, "delivery", found, func(a hooks.Attempt) string { return a.ID }, attemptOf), err
 }
 
@@ -335,7 +335,7 @@ func (d routes) rotate(r *http.Request, companyID string) (any, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
-	if _, err := d.store.ReplaceResource(r.Context(), companyID, Kind(), w); err != nil {
+	if _, err := d.store.Resources.ReplaceResource(r.Context(), companyID, Kind(), w); err != nil {
 		return nil, err
 	}
 	return shown(w, true), nil
@@ -367,11 +367,11 @@ func (d routes) enable(r *http.Request, companyID string) (any, error) {
 		return nil, err
 	}
 	if skip {
-		if err := d.store.Hooks().SkipAll(r.Context(), k); err != nil {
+		if err := d.store.Hooks.SkipAll(r.Context(), k); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := d.store.Hooks().Again(r.Context(), k, d.o.Now()); err != nil {
+	if _, err := d.store.Hooks.Again(r.Context(), k, d.o.Now()); err != nil {
 		return nil, err
 	}
 	d.Wake(k.CompanyID)
@@ -393,7 +393,7 @@ func (d routes) replay(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := d.store.Hooks().Replay(r.Context(), k, *x, d.o.Now())
+	n, err := d.store.Hooks.Replay(r.Context(), k, *x, d.o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -457,7 +457,7 @@ func (d routes) findEvent(ctx context.Context, companyID, id string) (*events.Ev
 	if !ok || topic == events.Requested {
 		return nil, carillon.Absent("Event")
 	}
-	found, err := d.store.EventsAfter(ctx, companyID, topic, seq-1, 1)
+	found, err := d.store.Topics.EventsAfter(ctx, companyID, topic, seq-1, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -479,7 +479,7 @@ func (d routes) event(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.store.Hooks().OfEvent(r.Context(), companyID, b.ID, attemptsShown)
+	found, err := d.store.Hooks.OfEvent(r.Context(), companyID, b.ID, attemptsShown)
 	if err != nil {
 		return nil, err
 	}
@@ -528,5 +528,5 @@ func (d routes) request(ctx context.Context, companyID string, b *Body) error {
 	if err != nil {
 		return err
 	}
-	return d.store.AddEvents(ctx, &events.Event{CompanyID: companyID, Topic: events.Requested, Kind: b.Type, Subject: b.ID, Payload: text, At: d.o.Now()})
+	return d.store.Events.AddEvents(ctx, &events.Event{CompanyID: companyID, Topic: events.Requested, Kind: b.Type, Subject: b.ID, Payload: text, At: d.o.Now()})
 }

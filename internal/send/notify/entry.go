@@ -6,14 +6,15 @@ import (
 	"sync"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/send/request"
-	"carillon/internal/store"
 )
 
 // entry is a notification with its parsed body, shared by the recipients of a bulk send.
 type entry struct {
-	n   *store.Notification
+	n   *messages.Notification
 	req *request.Request
 
 	mu      sync.Mutex
@@ -44,7 +45,7 @@ func entryKey(seq carillon.Seq) string { return strconv.FormatInt(int64(seq), 36
 func (n *Notify) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
 	key := entryKey(seq)
 	e, err := n.entries.Get(ctx, key, func(ctx context.Context) (*entry, string, error) {
-		row, err := n.store.LoadNotification(ctx, seq)
+		row, err := n.store.Notifications.Load(ctx, seq)
 		if err != nil {
 			return nil, "", err
 		}

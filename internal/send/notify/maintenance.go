@@ -11,7 +11,7 @@ import (
 
 // UnderMaintenance refuses what is asked for in a maintenance window. Errors: service_unavailable.
 func UnderMaintenance(ctx context.Context, s *store.Store) error {
-	m, err := s.Maintenance(ctx)
+	m, err := s.Accounts.Maintenance(ctx)
 	if err != nil {
 		return err
 	}

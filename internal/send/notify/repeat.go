@@ -19,7 +19,7 @@ func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string)
 		}
 	}
 	done = func() { n.running.Delete(name) }
-	answer, err := n.store.LookupIdempotent(ctx, companyID, route, key, hash, time.Now())
+	answer, err := n.store.Notifications.LookupIdempotent(ctx, companyID, route, key, hash, time.Now())
 	if err != nil {
 		done()
 		return Response{}, nil, err

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
@@ -18,11 +19,11 @@ type worker struct{ *Notify }
 
 // Settings implements queue.Worker. The lane of a suspended company pauses.
 func (n *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
-	s, err := n.store.Sender(ctx, senderUID)
+	s, err := n.store.Senders.Sender(ctx, senderUID)
 	if err != nil {
 		return lane.Settings{}, err
 	}
-	c, err := n.store.Company(ctx, s.CompanyID)
+	c, err := n.store.Accounts.Company(ctx, s.CompanyID)
 	if err != nil {
 		return lane.Settings{}, err
 	}
@@ -39,7 +40,7 @@ func (n *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	if n.o.Observer != nil {
 		n.o.Observer.Delivered(Delivered{
 			Ref:       provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
-			SenderUID: j.SenderUID, Due: j.Due, Begin: begin, Move: done.Result.Move, Outcome: store.OutcomeOf(&done.Result),
+			SenderUID: j.SenderUID, Due: j.Due, Begin: begin, Move: done.Result.Move, Outcome: messages.OutcomeOf(&done.Result),
 		})
 	}
 	return done
@@ -57,12 +58,12 @@ func (n *worker) Written(results []work.Result) {
 }
 
 // Recover implements queue.Worker: messages that earlier owners of the shards had in flight become unknown outcomes.
-func (n *worker) Recover(ctx context.Context, shards []store.Shard) error {
+func (n *worker) Recover(ctx context.Context, shards []work.Shard) error {
 	ids := make([]int, len(shards))
 	for i, s := range shards {
 		ids[i] = s.ID
 	}
-	inFlight, err := n.store.InFlight(ctx, ids)
+	inFlight, err := n.store.Messages.InFlight(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -75,12 +76,12 @@ func (n *worker) Recover(ctx context.Context, shards []store.Shard) error {
 }
 
 // recoverShard marks what a shard has in flight, of these senders, as of unknown outcome.
-func (n *worker) recoverShard(ctx context.Context, s store.Shard, senders []int64) error {
+func (n *worker) recoverShard(ctx context.Context, s work.Shard, senders []int64) error {
 	if len(senders) == 0 {
 		return nil
 	}
-	found, err := n.store.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
-		sender, err := n.store.Sender(ctx, uid)
+	found, err := n.store.Messages.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
+		sender, err := n.store.Senders.Sender(ctx, uid)
 		if err != nil {
 			return carillon.DefaultUnknownPolicy().After
 		}
@@ -96,15 +97,15 @@ const reconcileRows = 500 // in one step
 
 // Reconcile implements queue.Worker: it ends the wait of a shard's unknown outcomes by their senders' policies.
 func (n *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
-	due, next, err := n.store.UnknownOutcomes(ctx, shard, now, reconcileRows)
+	due, next, err := n.store.Messages.UnknownOutcomes(ctx, shard, now, reconcileRows)
 	if err != nil || len(due) == 0 {
 		return queue.Reconciled{Next: next}, err
 	}
-	var retry, fail []store.UnknownOutcome
+	var retry, fail []messages.UnknownOutcome
 	var ended []carillon.Seq
 	r := queue.Reconciled{Next: next}
 	for _, x := range due {
-		sender, err := n.store.Sender(ctx, x.SenderUID)
+		sender, err := n.store.Senders.Sender(ctx, x.SenderUID)
 		if err != nil {
 			return r, fmt.Errorf("read the sender: %w", err)
 		}
@@ -116,7 +117,7 @@ func (n *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 			ended = append(ended, x.Key.Seq())
 		}
 	}
-	if err := n.store.Reconcile(ctx, retry, fail, now); err != nil {
+	if err := n.store.Messages.Reconcile(ctx, retry, fail, now); err != nil {
 		return r, err
 	}
 	if n.o.Observer != nil {
