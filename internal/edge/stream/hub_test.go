@@ -1,4 +1,4 @@
-package realtime_test
+package stream_test
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/stream"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
@@ -36,7 +37,7 @@ func newScreens(t *testing.T, s *store.Store, others func(kind string, items ...
 	x := &screens{store: s, hub: realtime.NewHub(s, slog.New(slog.DiscardHandler), others)}
 	x.router = httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
 		Pattern: "GET /{company}", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-			return x.hub.Serve(w, r, realtime.Stream{CompanyID: r.PathValue("company"), Topic: topic, Allowed: func(context.Context) error { return nil }})
+			return stream.Serve(w, r, x.hub, stream.Topic{CompanyID: r.PathValue("company"), Name: topic, Allowed: func(context.Context) error { return nil }})
 		},
 	})
 	srv := httptest.NewServer(x.router)
@@ -172,21 +173,22 @@ func cutAndReplay(t *testing.T, nodes ...*screens) {
 
 func TestCutStreamsReplayToTheSameList(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		cutAndReplay(t, newScreens(t, s, nil))
+		cutAndReplay(t, newSQLiteScreens(t))
 	})
 	t.Run("two nodes on postgres", func(t *testing.T) {
 		url := storetest.Postgres(t)
 		var nodes []*screens
 		for range 2 {
 			var bus *realtime.Bus
-			x := newScreens(t, openStore(t, url), func(kind string, items ...realtime.Item) { bus.Publish(kind, items...) })
+			x := newScreens(t, openStore(t, store.Options{DatabaseURL: url}), func(kind string, items ...realtime.Item) { bus.Publish(kind, items...) })
 			bus = realtime.NewBus(x.store, slog.New(slog.DiscardHandler), x.hub.Kind())
-			runBus(t, bus)
+			ctx, cancel := context.WithCancel(context.Background())
+			var done sync.WaitGroup
+			done.Go(func() { _ = bus.Run(ctx) })
+			t.Cleanup(func() {
+				cancel()
+				done.Wait()
+			})
 			nodes = append(nodes, x)
 		}
 		cutAndReplay(t, nodes...)
@@ -195,12 +197,17 @@ func TestCutStreamsReplayToTheSameList(t *testing.T) {
 
 func newSQLiteScreens(t *testing.T) *screens {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
+	return newScreens(t, openStore(t, store.Options{Dir: storetest.Folder(t)}), nil)
+}
+
+func openStore(t *testing.T, o store.Options) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return newScreens(t, s, nil)
+	return s
 }
 
 func TestASlowSubscriberIsDroppedAndFindsEverythingLater(t *testing.T) {

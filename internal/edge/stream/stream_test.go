@@ -1,4 +1,4 @@
-package realtime_test
+package stream_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/stream"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
@@ -47,7 +48,7 @@ func TestABusyStreamIsCheckedEveryTwoSeconds(t *testing.T) {
 		go func() {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 			w := response{httptest.NewRecorder()}
-			ended <- x.hub.Serve(w, r, realtime.Stream{CompanyID: company, Topic: topic, Allowed: mayFollow})
+			ended <- stream.Serve(w, r, x.hub, stream.Topic{CompanyID: company, Name: topic, Allowed: mayFollow})
 		}()
 		every := time.NewTicker(50 * time.Millisecond)
 		defer every.Stop()
@@ -92,7 +93,7 @@ func TestARefusedStreamAsksTheDatabaseNothing(t *testing.T) {
 	hub := realtime.NewHub(unasked{t}, slog.New(slog.DiscardHandler), nil)
 	router := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
 		Pattern: "GET /", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-			return hub.Serve(w, r, realtime.Stream{CompanyID: "a", Topic: topic, Allowed: func(context.Context) error {
+			return stream.Serve(w, r, hub, stream.Topic{CompanyID: "a", Name: topic, Allowed: func(context.Context) error {
 				t.Error("whether the caller may follow is looked up")
 				return nil
 			}})

@@ -1,4 +1,5 @@
-package realtime
+// Package stream serves topics of events to screens, as server-sent events.
+package stream
 
 import (
 	"context"
@@ -10,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/event/realtime"
 	"carillon/internal/store"
 )
 
@@ -27,10 +29,10 @@ const resetEvent = "reset"
 // checkEvery is how long a caller who may not follow a topic any more can still receive its events.
 const checkEvery = 2 * time.Second
 
-// Stream is a topic of a company as one caller follows it.
-type Stream struct {
-	CompanyID, Topic string
-	Session          string // who follows: an account
+// Topic is a topic of a company as one caller follows it.
+type Topic struct {
+	CompanyID, Name string
+	Session         string // who follows: an account
 	// Allowed returns an error for a caller who may not follow the topic; it is asked again before events are sent, every two
 	// seconds at most, and with each heartbeat of a quiet stream; its error ends the stream.
 	Allowed func(ctx context.Context) error
@@ -40,7 +42,7 @@ type Stream struct {
 
 // Serve streams a topic as server-sent events, after the seq in Last-Event-ID; without one from now on, with 0 from the first
 // that is stored.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
+func Serve(w http.ResponseWriter, r *http.Request, hub *realtime.Hub, x Topic) error {
 	if x.Show == nil {
 		x.Show = func(e *store.Event) (httpio.Event, bool) {
 			return EventOf(e, body{e.Kind, e.Subject, carillon.FormatTime(e.At), e.Payload}), true
@@ -59,23 +61,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
 		return err
 	}
 	checked := time.Now()
-	if err := h.store.Follow(r.Context(), x.CompanyID, x.Topic); err != nil {
-		return err
-	}
-	newest, err := h.store.LastEvent(r.Context(), x.CompanyID, x.Topic)
-	if err != nil {
-		return err
-	}
-	gone := false
-	if after == fromNow {
-		after = newest
-	} else if gone, err = h.gone(r.Context(), x.CompanyID, x.Topic, after, newest); err != nil {
-		return err
-	}
-	if gone {
-		after = newest
-	}
-	s, err := h.Subscribe(x.CompanyID, x.Topic, after)
+	s, err := hub.Follow(r.Context(), x.CompanyID, x.Name, after)
 	if err != nil {
 		return err
 	}
@@ -96,8 +82,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
 			checked = time.Now()
 		}
 		var all []httpio.Event
-		if missed && after > 0 || gone {
-			all, gone = append(all, httpio.Event{Name: resetEvent, Data: []byte("{}")}), false
+		if missed {
+			all = append(all, httpio.Event{Name: resetEvent, Data: []byte("{}")})
 		}
 		for i := range events {
 			if e, shown := x.Show(&events[i]); shown {
@@ -108,30 +94,17 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, x Stream) error {
 	})
 }
 
-// fromNow is the place of a client that names no event.
-const fromNow = -1
-
 // lastEvent is the id of the last event that a client has.
 func lastEvent(r *http.Request) (int64, error) {
 	given := r.Header.Get("Last-Event-ID")
 	if given == "" {
-		return fromNow, nil
+		return realtime.FromNow, nil
 	}
 	after, err := strconv.ParseInt(given, 10, 64)
 	if err != nil || after < 0 {
 		return 0, carillon.Invalid("Last-Event-ID", "Must be the id of an event of this stream, or 0")
 	}
 	return after, nil
-}
-
-// gone reports whether the newest events after one are not stored: they were deleted, the topic was not followed for a time, or
-// the database was restored.
-func (h *Hub) gone(ctx context.Context, companyID, name string, after, newest int64) (bool, error) {
-	if after == newest || after == 0 {
-		return false, nil
-	}
-	stored, err := h.store.EventsAfter(ctx, companyID, name, newest-1, 1)
-	return after > newest || len(stored) == 0, err
 }
 
 // EventOf is an event on a stream, with its seq as the id and these data.
