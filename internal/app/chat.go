@@ -10,6 +10,7 @@ import (
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/api"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/widget"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
@@ -96,7 +97,7 @@ func widgetDeps(a *App, sessionKey []byte) widget.Deps {
 
 // widgetRoutes are the routes of the widgets; root is the page at the installation's address.
 func widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpio.Route {
-	all := append(widget.Routes(d), a.files.Routes()...)
+	all := append(widget.Routes(d), attachment.Routes(a.files)...)
 	for i := range all {
 		all[i].Handle = api.Gated(a.store, all[i].Handle)
 	}

@@ -7,15 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"mime"
-	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/files"
 )
@@ -26,14 +22,7 @@ const (
 	// signedFor is how long an address is good at least: longer than the session of a chat. It ends with a whole hour, so that an
 	// address stays the same for a while and browsers keep what they have.
 	signedFor = 2 * time.Hour
-	// sendWithin is how long a file may take.
-	sendWithin = 5 * time.Minute
 )
-
-// Routes returns the route of signed addresses.
-func (f *Files) Routes() []httpio.Route {
-	return []httpio.Route{{Pattern: "GET " + Path + "/{id}", Access: "none", Handle: f.signed}}
-}
 
 // Signed is the description with an address from which whoever has it can load the file for a few hours; base is the origin of the
 // address.
@@ -66,68 +55,47 @@ func (f *Files) signature(id, expires string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-func (f *Files) signed(w http.ResponseWriter, r *http.Request) error {
-	id, q := strings.ToLower(r.PathValue("id")), r.URL.Query()
-	expires, signature := q.Get("expires"), q.Get("signature")
+// AtAddress finds a file by its signed address. Errors: forbidden, not_found.
+func (f *Files) AtAddress(ctx context.Context, id, expires, signature string) (*files.File, error) {
 	if !carillon.ValidUUID(id) || !hmac.Equal([]byte(signature), []byte(f.signature(id, expires))) {
-		return carillon.Denied("The address of the file is not a signed one")
+		return nil, carillon.Denied("The address of the file is not a signed one")
 	}
 	end, err := strconv.ParseInt(expires, 10, 64)
 	if err != nil || time.Now().Unix() >= end {
-		return carillon.Denied("The address of the file has expired")
+		return nil, carillon.Denied("The address of the file has expired")
 	}
-	x, err := f.store.Find(r.Context(), id)
+	x, err := f.store.Find(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	suspended, err := f.o.Suspended(r.Context(), x.CompanyID)
+	suspended, err := f.o.Suspended(ctx, x.CompanyID)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case suspended:
-		return carillon.Denied("The company is suspended")
+		return nil, carillon.Denied("The company is suspended")
 	}
-	return f.serve(w, r, x)
+	return x, nil
 }
 
-// Serve responds with a file that the caller may have. Errors: not_found.
-func (f *Files) Serve(w http.ResponseWriter, r *http.Request, may func(x *files.File) bool, id string) error {
-	x, err := f.store.Find(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	if !may(x) {
-		return carillon.Absent("File")
-	}
-	return f.serve(w, r, x)
+// Find returns the description of a stored file. Errors: not_found.
+func (f *Files) Find(ctx context.Context, id string) (*files.File, error) {
+	return f.store.Find(ctx, id)
 }
 
-func (f *Files) serve(w http.ResponseWriter, r *http.Request, x *files.File) error {
-	httpio.SetCompany(r.Context(), x.CompanyID)
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
-		return err
-	}
-	disposition := "attachment"
-	if k := kindOf(x.Type); k != nil && k.picture {
-		disposition = "inline"
-	}
-	h := w.Header()
-	h.Set("Content-Type", contentType(x.Type))
-	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": x.Name}))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "private, max-age=3600, immutable")
-	h.Set("ETag", `"`+x.SHA256[:min(len(x.SHA256), 32)]+`"`)
-	if strings.Contains(r.Header.Get("Range"), ",") {
-		r.Header.Del("Range") // each of many ranges would read a whole part for a few bytes
-	}
-	http.ServeContent(w, r, "", time.Time{}, &reader{ctx: r.Context(), store: f.store, file: x})
-	return nil
+// Open returns the bytes of a stored file, for one request.
+func (f *Files) Open(ctx context.Context, x *files.File) io.ReadSeeker {
+	return &reader{ctx: ctx, store: f.store, file: x}
 }
 
-func contentType(media string) string {
+// IsPicture reports whether files of a media type are pictures that a browser may show.
+func IsPicture(media string) bool {
+	k := kindOf(media)
+	return k != nil && k.picture
+}
+
+// ContentType is the media type of a file with its encoding.
+func ContentType(media string) string {
 	if media == text.media {
 		return media + "; charset=utf-8"
 	}
