@@ -1,4 +1,5 @@
-package hook
+// Package webhooks serves what companies do with endpoints of webhooks and with events: to callers with a key and to the panel.
+package webhooks
 
 import (
 	"context"
@@ -13,56 +14,60 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/resource"
-	"carillon/internal/store/events"
+	"carillon/internal/event/hook"
+	"carillon/internal/store"
 	"carillon/internal/store/hooks"
 )
 
-// Action is an endpoint of the interface and of the panel, whichever way the caller is known.
+// Action is a route of the interface, whose callers have a key, and of the panel, whose callers have a session.
 type Action struct {
-	Method, Path string // the latter from the interface's or the panel's prefix on
-	Write        bool
-	Handle       func(r *http.Request, companyID string) (any, error)
+	Method    string
+	Path      string // from the interface's prefix on
+	PanelPath string // from the panel's prefix on; "": the panel has it with its other resources
+	Write     bool
+	Handle    func(r *http.Request, companyID string) (any, error)
 }
 
-// Actions are what can be done with endpoints and events besides making, changing and deleting endpoints.
-func (d *Deliverer) Actions() []Action {
-	const one = "/webhooks/{id}"
-	x := routes{d}
+// Table has the routes of endpoints and events; kinds are all kinds of resources, which might refer to an endpoint.
+func Table(s *store.Store, d *hook.Deliverer, kinds []resource.Kind) []Action {
+	x := webhooks{s, d, kinds}
+	const (
+		all, one = "/webhooks", "/webhooks/{id}"
+		screen   = "/webhook-events" // the panel's /events is the stream of its screens
+	)
 	return []Action{
-		{"GET", one + "/status", false, x.status},
-		{"GET", one + "/deliveries", false, x.deliveries},
-		{"POST", one + "/test", true, x.test},
-		{"POST", one + "/rotate", true, x.rotate},
-		{"POST", one + "/enable", true, x.enable},
-		{"POST", one + "/replay", true, x.replay},
-		{"GET", "/events", false, x.pull},
-		{"GET", "/events/{id}", false, x.event},
-		{"POST", "/events/{id}/replay", true, x.passOn},
-		{"POST", "/events/test", true, x.testPull},
+		{"GET", all, "", false, x.list},
+		{"POST", all, "", true, x.add},
+		{"GET", one, "", false, x.get},
+		{"PUT", one, "", true, x.put},
+		{"DELETE", one, "", true, x.remove},
+		{"GET", one + "/status", one + "/status", false, x.status},
+		{"GET", one + "/deliveries", one + "/deliveries", false, x.deliveries},
+		{"POST", one + "/test", one + "/test", true, x.test},
+		{"POST", one + "/rotate", one + "/rotate", true, x.rotate},
+		{"POST", one + "/enable", one + "/enable", true, x.enable},
+		{"POST", one + "/replay", one + "/replay", true, x.replay},
+		{"GET", "/events", screen, false, x.pull},
+		{"GET", "/events/{id}", screen + "/{id}", false, x.event},
+		{"POST", "/events/{id}/replay", screen + "/{id}/replay", true, x.passOn},
+		{"POST", "/events/test", screen + "/test", true, x.testPull},
 	}
 }
 
-// Resources are making, changing and deleting endpoints; kinds are all kinds of resources, which might refer to one.
-func (d *Deliverer) Resources(kinds []resource.Kind) []Action {
-	x := routes{d}
-	const all, one = "/webhooks", "/webhooks/{id}"
-	return []Action{
-		{"GET", all, false, x.list},
-		{"POST", all, true, x.add},
-		{"GET", one, false, x.get},
-		{"PUT", one, true, x.put},
-		{"DELETE", one, true, func(r *http.Request, companyID string) (any, error) {
-			id, err := idOf(r)
-			if err != nil {
-				return nil, err
-			}
-			return nil, d.store.DeleteResource(r.Context(), companyID, kinds, Kind(), id)
-		}},
-	}
+// webhooks serve them.
+type webhooks struct {
+	store *store.Store
+	hooks *hook.Deliverer
+	kinds []resource.Kind
 }
 
-// routes serve them.
-type routes struct{ *Deliverer }
+func (d webhooks) remove(r *http.Request, companyID string) (any, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.store.DeleteResource(r.Context(), companyID, d.kinds, hook.Kind(), id)
+}
 
 func idOf(r *http.Request) (string, error) {
 	id := r.PathValue("id")
@@ -73,7 +78,7 @@ func idOf(r *http.Request) (string, error) {
 }
 
 // shown hides the secrets of an endpoint, but for one that was made.
-func shown(w *Webhook, made bool) *Webhook {
+func shown(w *hook.Webhook, made bool) *hook.Webhook {
 	secret := w.SigningSecret
 	resource.HideSecrets(w)
 	if made {
@@ -82,57 +87,57 @@ func shown(w *Webhook, made bool) *Webhook {
 	return w
 }
 
-func (d routes) list(r *http.Request, companyID string) (any, error) {
+func (d webhooks) list(r *http.Request, companyID string) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), "webhook")
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.store.Resources(r.Context(), companyID, Kind(), page.After, page.Limit+1)
-	return httpio.ListOf(page, "webhook", found, func(x resource.Resource) string { id, _ := x.Key(); return *id }, func(x resource.Resource) *Webhook {
-		return shown(x.(*Webhook), false) //nolint:forcetypeassert // the kind makes no other
+	found, err := d.store.Resources(r.Context(), companyID, hook.Kind(), page.After, page.Limit+1)
+	return httpio.ListOf(page, "webhook", found, func(x resource.Resource) string { id, _ := x.Key(); return *id }, func(x resource.Resource) *hook.Webhook {
+		return shown(x.(*hook.Webhook), false) //nolint:forcetypeassert // the kind makes no other
 	}), err
 }
 
-func (d routes) get(r *http.Request, companyID string) (any, error) {
+func (d webhooks) get(r *http.Request, companyID string) (any, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
 	}
-	w, err := d.Find(r.Context(), companyID, id)
+	w, err := d.hooks.Find(r.Context(), companyID, id)
 	if err != nil {
 		return nil, err
 	}
 	return shown(w, false), nil
 }
 
-func read(r *http.Request) (*Webhook, *jsonbody.Object, error) {
+func read(r *http.Request) (*hook.Webhook, *jsonbody.Object, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := config.ResourceOf(o, Kind())
+	x, err := config.ResourceOf(o, hook.Kind())
 	if err != nil {
 		return nil, nil, err
 	}
-	return x.(*Webhook), o, nil //nolint:forcetypeassert // the kind makes no other
+	return x.(*hook.Webhook), o, nil //nolint:forcetypeassert // the kind makes no other
 }
 
-func (d routes) add(r *http.Request, companyID string) (any, error) {
+func (d webhooks) add(r *http.Request, companyID string) (any, error) {
 	w, _, err := read(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Admit(r.Context(), companyID, w); err != nil {
+	if err := d.hooks.Admit(r.Context(), companyID, w); err != nil {
 		return nil, err
 	}
-	made, err := d.store.AddResource(r.Context(), companyID, Kind(), w)
+	made, err := d.store.AddResource(r.Context(), companyID, hook.Kind(), w)
 	if err != nil {
 		return nil, err
 	}
 	return httpio.Created{Value: shown(w, made)}, nil
 }
 
-func (d routes) put(r *http.Request, companyID string) (any, error) {
+func (d webhooks) put(r *http.Request, companyID string) (any, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
@@ -145,10 +150,10 @@ func (d routes) put(r *http.Request, companyID string) (any, error) {
 		return nil, carillon.Invalid("id", "Must be the id of the path, or be left out")
 	}
 	w.ID = id
-	if err := d.Admit(r.Context(), companyID, w); err != nil {
+	if err := d.hooks.Admit(r.Context(), companyID, w); err != nil {
 		return nil, err
 	}
-	made, err := d.store.ReplaceResource(r.Context(), companyID, Kind(), w)
+	made, err := d.store.ReplaceResource(r.Context(), companyID, hook.Kind(), w)
 	if err != nil {
 		return nil, err
 	}
@@ -178,16 +183,16 @@ func instant(t time.Time) *string {
 }
 
 // find returns the endpoint of a request's path.
-func (d routes) find(r *http.Request, companyID string) (*Webhook, hooks.Key, error) {
+func (d webhooks) find(r *http.Request, companyID string) (*hook.Webhook, hooks.Key, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, hooks.Key{}, err
 	}
-	w, err := d.Find(r.Context(), companyID, id)
+	w, err := d.hooks.Find(r.Context(), companyID, id)
 	return w, hooks.Key{CompanyID: companyID, WebhookID: id}, err
 }
 
-func (d routes) status(r *http.Request, companyID string) (any, error) {
+func (d webhooks) status(r *http.Request, companyID string) (any, error) {
 	w, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -195,7 +200,7 @@ func (d routes) status(r *http.Request, companyID string) (any, error) {
 	return d.stateOf(r.Context(), w, k)
 }
 
-func (d routes) stateOf(ctx context.Context, w *Webhook, k hooks.Key) (*endpointState, error) {
+func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k hooks.Key) (*endpointState, error) {
 	e, err := d.store.Hooks().Endpoint(ctx, k)
 	if err != nil {
 		return nil, err
@@ -204,17 +209,7 @@ func (d routes) stateOf(ctx context.Context, w *Webhook, k hooks.Key) (*endpoint
 		e = &hooks.Endpoint{}
 	}
 	s := &endpointState{
-		State: "active", Reason: e.DisabledWhy, Failures: e.Failures, FailingSince: instant(e.FailingSince), DisabledAt: instant(e.DisabledAt), SucceededAt: instant(e.SucceededAt),
-	}
-	switch {
-	case !e.DisabledAt.IsZero():
-		s.State = "disabled"
-	case w.Paused:
-		s.State = "paused"
-	case e.Failures >= downAfter:
-		s.State = "down"
-	case e.Failures > 0:
-		s.State = "failing"
+		State: hook.StateOf(w, e), Reason: e.DisabledWhy, Failures: e.Failures, FailingSince: instant(e.FailingSince), DisabledAt: instant(e.DisabledAt), SucceededAt: instant(e.SucceededAt),
 	}
 	if s.State == "failing" || s.State == "down" {
 		next := e.WakeAt
@@ -253,7 +248,7 @@ func attemptOf(a hooks.Attempt) attempt {
 	}
 }
 
-func (d routes) deliveries(r *http.Request, companyID string) (any, error) {
+func (d webhooks) deliveries(r *http.Request, companyID string) (any, error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -279,13 +274,13 @@ func readType(o *jsonbody.Object) (string, error) {
 		return "", err
 	case !present || kind == "":
 		return "", carillon.Missing("type")
-	case !slices.Contains(Types(), kind):
-		return "", carillon.InvalidValue("type", "Must be one of "+strings.Join(Types(), ", "), carillon.Shorten(kind))
+	case !slices.Contains(hook.Types(), kind):
+		return "", carillon.InvalidValue("type", "Must be one of "+strings.Join(hook.Types(), ", "), carillon.Shorten(kind))
 	}
 	return kind, nil
 }
 
-func (d routes) test(r *http.Request, companyID string) (any, error) {
+func (d webhooks) test(r *http.Request, companyID string) (any, error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -298,7 +293,7 @@ func (d routes) test(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := d.Test(r.Context(), companyID, k.WebhookID, kind)
+	a, err := d.hooks.Test(r.Context(), companyID, k.WebhookID, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +306,7 @@ const (
 	keepHoursMost = 24 * 30
 )
 
-func (d routes) rotate(r *http.Request, companyID string) (any, error) {
+func (d webhooks) rotate(r *http.Request, companyID string) (any, error) {
 	w, _, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -329,13 +324,13 @@ func (d routes) rotate(r *http.Request, companyID string) (any, error) {
 		return nil, err
 	}
 	if !given {
-		secret = NewSecret()
+		secret = hook.NewSecret()
 	}
-	w.Rotate(secret, d.o.Now().Add(time.Duration(hours)*time.Hour))
+	w.Rotate(secret, time.Now().Add(time.Duration(hours)*time.Hour))
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
-	if _, err := d.store.ReplaceResource(r.Context(), companyID, Kind(), w); err != nil {
+	if _, err := d.store.ReplaceResource(r.Context(), companyID, hook.Kind(), w); err != nil {
 		return nil, err
 	}
 	return shown(w, true), nil
@@ -353,7 +348,7 @@ func wholeNumber(o *jsonbody.Object, field string, otherwise, most int) (int, er
 	return n, nil
 }
 
-func (d routes) enable(r *http.Request, companyID string) (any, error) {
+func (d webhooks) enable(r *http.Request, companyID string) (any, error) {
 	w, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -371,10 +366,10 @@ func (d routes) enable(r *http.Request, companyID string) (any, error) {
 			return nil, err
 		}
 	}
-	if _, err := d.store.Hooks().Again(r.Context(), k, d.o.Now()); err != nil {
+	if _, err := d.store.Hooks().Again(r.Context(), k, time.Now()); err != nil {
 		return nil, err
 	}
-	d.Wake(k.CompanyID)
+	d.hooks.Wake(k.CompanyID)
 	return d.stateOf(r.Context(), w, k)
 }
 
@@ -384,7 +379,7 @@ type replayed struct {
 	More     bool  `json:"more"` // there were more than are taken at once
 }
 
-func (d routes) replay(r *http.Request, companyID string) (any, error) {
+func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -393,16 +388,16 @@ func (d routes) replay(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := d.store.Hooks().Replay(r.Context(), k, *x, d.o.Now())
+	n, err := d.store.Hooks().Replay(r.Context(), k, *x, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	d.Wake(k.CompanyID)
+	d.hooks.Wake(k.CompanyID)
 	return replayed{n, n >= hooks.ReplayMost}, nil
 }
 
 // readReplay reads one of event_id, failed, and from with to and types.
-func (d routes) readReplay(r *http.Request, companyID string) (*hooks.Replay, error) {
+func (d webhooks) readReplay(r *http.Request, companyID string) (*hooks.Replay, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -412,7 +407,7 @@ func (d routes) readReplay(r *http.Request, companyID string) (*hooks.Replay, er
 		return nil, err
 	}
 	if one {
-		e, err := d.findEvent(r.Context(), companyID, id)
+		e, err := d.hooks.FindEvent(r.Context(), companyID, id)
 		if err != nil {
 			return nil, err
 		}
@@ -422,7 +417,7 @@ func (d routes) readReplay(r *http.Request, companyID string) (*hooks.Replay, er
 	if err != nil || failed {
 		return &hooks.Replay{Failed: true}, err
 	}
-	x := &hooks.Replay{To: d.o.Now()}
+	x := &hooks.Replay{To: time.Now()}
 	for field, to := range map[string]*time.Time{"from": &x.From, "to": &x.To} {
 		text, present, err := o.String(field, field)
 		if err != nil {
@@ -443,7 +438,7 @@ func (d routes) readReplay(r *http.Request, companyID string) (*hooks.Replay, er
 		return x, err
 	}
 	for i, kind := range kinds {
-		if !slices.Contains(Types(), kind) {
+		if !slices.Contains(hook.Types(), kind) {
 			return nil, carillon.InvalidValue(resource.Index("types", i), "Must be a type of events", carillon.Shorten(kind))
 		}
 	}
@@ -451,31 +446,15 @@ func (d routes) readReplay(r *http.Request, companyID string) (*hooks.Replay, er
 	return x, nil
 }
 
-// findEvent returns an event of a company by its id. Errors: not_found, also of one that is kept no longer.
-func (d routes) findEvent(ctx context.Context, companyID, id string) (*events.Event, error) {
-	topic, seq, ok := Place(id)
-	if !ok || topic == events.Requested {
-		return nil, carillon.Absent("Event")
-	}
-	found, err := d.store.EventsAfter(ctx, companyID, topic, seq-1, 1)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 || found[0].Seq != seq || ID(&found[0]) != id {
-		return nil, carillon.Absent("Event")
-	}
-	return &found[0], nil
-}
-
 // attemptsShown is how many attempts the response to GET events/{id} has.
 const attemptsShown = 100
 
-func (d routes) event(r *http.Request, companyID string) (any, error) {
-	e, err := d.findEvent(r.Context(), companyID, r.PathValue("id"))
+func (d webhooks) event(r *http.Request, companyID string) (any, error) {
+	e, err := d.hooks.FindEvent(r.Context(), companyID, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	b, err := BodyOf(e)
+	b, err := hook.BodyOf(e)
 	if err != nil {
 		return nil, err
 	}
@@ -484,7 +463,7 @@ func (d routes) event(r *http.Request, companyID string) (any, error) {
 		return nil, err
 	}
 	response := struct {
-		*Body
+		*hook.Body
 		Deliveries []attempt `json:"deliveries"`
 	}{b, []attempt{}}
 	for _, a := range found {
@@ -494,20 +473,20 @@ func (d routes) event(r *http.Request, companyID string) (any, error) {
 }
 
 // passOn gives an event once more to whoever pulls.
-func (d routes) passOn(r *http.Request, companyID string) (any, error) {
-	e, err := d.findEvent(r.Context(), companyID, r.PathValue("id"))
+func (d webhooks) passOn(r *http.Request, companyID string) (any, error) {
+	e, err := d.hooks.FindEvent(r.Context(), companyID, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	b, err := BodyOf(e)
+	b, err := hook.BodyOf(e)
 	if err != nil {
 		return nil, err
 	}
-	return replayed{Replayed: 1}, d.request(r.Context(), companyID, b)
+	return replayed{Replayed: 1}, d.hooks.Request(r.Context(), companyID, b)
 }
 
 // testPull gives whoever pulls an event of a type that never happened.
-func (d routes) testPull(r *http.Request, companyID string) (any, error) {
+func (d webhooks) testPull(r *http.Request, companyID string) (any, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -516,17 +495,9 @@ func (d routes) testPull(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := Sample(companyID, kind, d.o.Now())
+	b, err := hook.Sample(companyID, kind, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	return b, d.request(r.Context(), companyID, b)
-}
-
-func (d routes) request(ctx context.Context, companyID string, b *Body) error {
-	text, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
-	return d.store.AddEvents(ctx, &events.Event{CompanyID: companyID, Topic: events.Requested, Kind: b.Type, Subject: b.ID, Payload: text, At: d.o.Now()})
+	return b, d.hooks.Request(r.Context(), companyID, b)
 }

@@ -1,4 +1,4 @@
-package hook_test
+package webhooks_test
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 func TestAPullThatWaitsIsBoundAndOneThatNeedNotWaitIsNot(t *testing.T) {
 	r := newRig(t)
 	var routes []httpio.Route
-	for _, a := range r.d.Actions() {
+	for _, a := range r.table {
 		routes = append(routes, httpio.Route{Pattern: a.Method + " " + a.Path, Handle: httpio.Value(func(r *http.Request) (any, error) {
 			return a.Handle(r, company)
 		})})
