@@ -20,9 +20,9 @@ import (
 
 	"carillon"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/convai"
 	"carillon/internal/store/chats"
 	"carillon/internal/voice"
-	"carillon/internal/voice/convai"
 )
 
 // hung is the time after which a wait counts as hung.
