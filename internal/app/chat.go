@@ -51,7 +51,7 @@ func newConversations(a *App) *conversation.Conversations {
 	a.flowServers = newFlowServers(a.cfg.MediaAllowPrivate)
 	return conversation.New(conversation.Options{
 		Shares: a.shares,
-		Store:  s.Chats(), Agents: talking{s}, Thinker: a.thinker, Publisher: a.hub, Observer: a.metrics.chat, Log: log,
+		Store:  s.Chats(), Agents: talking{s}, Thinker: a.thinker, Publisher: a.hub, Observer: a.metrics.Chat, Log: log,
 		Alone: s.SQLite(), Node: a.queue.ID(),
 		Flows: laidOut{s, a.log}, Effects: flowEffects{s, a.notify, a.flowServers}, Runs: s.Runs(), Suspended: suspended(s), Spoke: func() { a.messaging.Said() },
 		Unanswered: func(ctx context.Context, c *chats.Conversation, question string) {

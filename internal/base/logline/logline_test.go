@@ -1,4 +1,4 @@
-package app_test
+package logline_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/internal/app"
+	"carillon/internal/base/logline"
 )
 
 // heard is a writer that may be read while it is written to.
@@ -32,7 +32,7 @@ func (h *heard) String() string {
 func TestLogLinesAreWrittenTogetherAndSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out heard
-		w := app.NewLogWriter(&out)
+		w := logline.New(&out)
 		write := func(s string) {
 			if n, err := w.Write([]byte(s)); n != len(s) || err != nil {
 				t.Fatal(n, err)

@@ -1,4 +1,6 @@
-package app
+// Package control is the socket in the data folder, open to the program's own user. It serves what only the process that owns
+// the database can do: backups, and applying a set-up. There is none on PostgreSQL.
+package control
 
 import (
 	"bytes"
@@ -16,13 +18,11 @@ import (
 	"time"
 
 	"carillon/internal/base/config"
+	"carillon/internal/edge/server"
 	"carillon/internal/store"
 )
 
-// The control socket is in the data folder and open to the program's own user. It serves what only the process that owns the
-// database can do: backups, and applying a set-up. There is none on PostgreSQL.
-
-const controlName = "carillon.sock"
+const name = "carillon.sock"
 
 // backupProgress is one line of the response to a backup request: how many pages are copied, and in the last line whether
 // the backup was made.
@@ -33,56 +33,57 @@ type backupProgress struct {
 	Error string `json:"error,omitempty"`
 }
 
-// control serves the socket.
-type control struct {
-	store  *store.Store
-	folder string
-	apply  func(ctx context.Context, p *config.Provision) (store.Summary, error)
-	warn   func(p *config.Provision) config.Problems // of what does not work with the settings of this program
-	log    *slog.Logger
+// Control serves the socket.
+type Control struct {
+	Store  *store.Store
+	Folder string
+	Read   config.ProvisionOptions // how set-ups are read
+	Apply  func(ctx context.Context, p *config.Provision) (store.Summary, error)
+	Warn   func(p *config.Provision) config.Problems // of what does not work with the settings of this program
+	Log    *slog.Logger
 
 	applying sync.Mutex // the set-ups in memory are bounded by one
 }
 
 // Run listens in the data folder and serves until ctx ends. A failure is only logged: backups and set-ups then need the
 // program stopped.
-func (c *control) Run(ctx context.Context) error {
+func (c *Control) Run(ctx context.Context) error {
 	if err := c.run(ctx); err != nil {
-		c.log.WarnContext(ctx, "cannot take backups and set-ups while running: no control socket", "error", err)
+		c.Log.WarnContext(ctx, "cannot take backups and set-ups while running: no control socket", "error", err)
 	}
 	return nil
 }
 
-func (c *control) run(ctx context.Context) error {
-	name, release, err := shortName(c.folder, controlName)
+func (c *Control) run(ctx context.Context) error {
+	path, release, err := shortName(c.Folder, name)
 	if err != nil {
 		return err
 	}
 	defer release()
 	// One that was left by a killed process: only one process owns the folder.
-	if err := os.Remove(filepath.Join(c.folder, controlName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(c.Folder, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	lc := net.ListenConfig{Control: privateSocket}
-	l, err := lc.Listen(ctx, "unix", name)
+	l, err := lc.Listen(ctx, "unix", path)
 	if err != nil {
 		return err
 	}
 	return c.serve(ctx, l)
 }
 
-func (c *control) serve(ctx context.Context, l net.Listener) error {
+func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /backup", c.backup)
 	mux.HandleFunc("POST /apply", c.applySetUp)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends a backup in progress
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: server.ReadHeaderTimeout, IdleTimeout: server.IdleTimeout}
+	stop := context.AfterFunc(ctx, func() { _ = srv.Close() }) // ends a backup in progress
 	defer stop()
-	return ignoreClosed(server.Serve(l))
+	return server.IgnoreClosed(srv.Serve(l))
 }
 
 // backup copies the database and reports its progress in lines of JSON. It ends when the client disconnects.
-func (c *control) backup(w http.ResponseWriter, r *http.Request) {
+func (c *Control) backup(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		To string `json:"to"`
 	}
@@ -97,25 +98,25 @@ func (c *control) backup(w http.ResponseWriter, r *http.Request) {
 	}
 	var reported time.Time
 	begin := time.Now()
-	err := c.store.Backup(r.Context(), asked.To, func(done, total int) {
+	err := c.Store.Backup(r.Context(), asked.To, func(done, total int) {
 		if done == total || time.Since(reported) > 100*time.Millisecond {
 			reported = time.Now()
 			report(backupProgress{Done: done, Total: total})
 		}
 	})
 	if err != nil {
-		c.log.WarnContext(r.Context(), "back up", "error", err)
+		c.Log.WarnContext(r.Context(), "back up", "error", err)
 		report(backupProgress{Error: err.Error()})
 		return
 	}
-	c.log.InfoContext(r.Context(), "backed up", "took", time.Since(begin).Round(time.Millisecond).String())
+	c.Log.InfoContext(r.Context(), "backed up", "took", time.Since(begin).Round(time.Millisecond).String())
 	report(backupProgress{Made: true})
 }
 
 // Backup asks the program that runs on a data folder to copy its database into the file `to`, an absolute path that the
 // program can write.
 func Backup(ctx context.Context, dir, to string, progress store.Progress) error {
-	c, release, err := controlClient(dir)
+	c, release, err := client(dir)
 	if err != nil {
 		return err
 	}
@@ -127,15 +128,15 @@ func Backup(ctx context.Context, dir, to string, progress store.Progress) error 
 	return askBackup(ctx, c, body, progress)
 }
 
-// controlClient returns a client of the socket in a data folder, valid until release is called.
-func controlClient(dir string) (c *http.Client, release func(), err error) {
-	name, closeFolder, err := shortName(dir, controlName)
+// client returns a client of the socket in a data folder, valid until release is called.
+func client(dir string) (c *http.Client, release func(), err error) {
+	path, closeFolder, err := shortName(dir, name)
 	if err != nil {
 		return nil, nil, err
 	}
 	at := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
-		return d.DialContext(ctx, "unix", name)
+		return d.DialContext(ctx, "unix", path)
 	}}
 	return &http.Client{Transport: at}, func() {
 		at.CloseIdleConnections()

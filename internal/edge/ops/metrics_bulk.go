@@ -1,4 +1,4 @@
-package app
+package ops
 
 import (
 	"context"
@@ -8,31 +8,26 @@ import (
 	"carillon/internal/store/bulk"
 )
 
-// fileMetrics count the rows of files that are sent to.
-type fileMetrics struct{ rows *prometheus.CounterVec }
-
-// ofFiles adds the metrics of files that are sent to.
-func (m *metrics) ofFiles() {
-	m.files = &fileMetrics{m.vec("carillon_send_file_rows_total", "Rows of files that are sent to: checked and good, checked and refused, accepted. What is checked again counts again.", "result")}
-}
+// Files count the rows of files that are sent to.
+type Files struct{ rows *prometheus.CounterVec }
 
 // Checked implements bulk.Observer.
-func (x *fileMetrics) Checked(good, bad int) {
+func (x *Files) Checked(good, bad int) {
 	x.rows.WithLabelValues("good").Add(float64(good))
 	x.rows.WithLabelValues("refused").Add(float64(bad))
 }
 
 // Accepted implements bulk.Observer.
-func (x *fileMetrics) Accepted(rows int) { x.rows.WithLabelValues("accepted").Add(float64(rows)) }
+func (x *Files) Accepted(rows int) { x.rows.WithLabelValues("accepted").Add(float64(rows)) }
 
 //nolint:gochecknoglobals // a description, read only
 var filesDesc = desc("carillon_send_files", "Files of all companies that are being checked, sent or canceled, by state.", "state")
 
 // ofFiles reads what is counted when Prometheus scrapes.
-func (g *gauges) ofFiles(gauge emit) {
+func (g gauges) ofFiles(gauge emit) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
-	if states, err := g.app.store.Bulk().Running(ctx); err == nil {
+	if states, err := g.Store.Bulk().Running(ctx); err == nil {
 		for _, state := range []bulk.State{bulk.Checking, bulk.Sending, bulk.Canceling} {
 			gauge(filesDesc, float64(states[state]), string(state))
 		}

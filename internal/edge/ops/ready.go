@@ -1,17 +1,15 @@
-package app
+package ops
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"strings"
 	"sync"
 	"time"
 
 	"carillon"
 	"carillon/internal/base/cache"
-	"carillon/internal/base/config"
 	"carillon/internal/queue"
 	"carillon/internal/queue/membership"
 	"carillon/internal/store"
@@ -33,11 +31,12 @@ type check struct {
 	warning string // a problem in spite of which the program serves
 }
 
-// readiness shares one run of the checks among concurrent requests.
-type readiness struct {
-	log   *slog.Logger
-	check func(ctx context.Context) []check
-	last  *cache.Cache[result] // under ""
+// Readiness shares one run of the checks among concurrent requests.
+type Readiness struct {
+	log      *slog.Logger
+	check    func(ctx context.Context) []check
+	stopping <-chan struct{}
+	last     *cache.Cache[result] // under ""
 
 	mu    sync.Mutex
 	fault string // of the last run
@@ -48,12 +47,17 @@ type result struct {
 	at     time.Time
 }
 
-func newReadiness(log *slog.Logger, run func(ctx context.Context) []check) *readiness {
-	return &readiness{log: log, check: run, last: cache.New[result](1, readyTimeout)}
+// NewReadiness builds the readiness of these conditions.
+func NewReadiness(log *slog.Logger, c Conditions) *Readiness {
+	return newReadiness(log, c.check, c.Stopping)
+}
+
+func newReadiness(log *slog.Logger, run func(ctx context.Context) []check, stopping <-chan struct{}) *Readiness {
+	return &Readiness{log: log, check: run, stopping: stopping, last: cache.New[result](1, readyTimeout)}
 }
 
 // checks returns the result of each check, and the error to respond with when one of them fails.
-func (r *readiness) checks(ctx context.Context) ([]check, error) {
+func (r *Readiness) checks(ctx context.Context) ([]check, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
 	if last, ok := r.last.Peek(""); ok && time.Since(last.at) >= readyMaxAge {
@@ -76,7 +80,7 @@ func (r *readiness) checks(ctx context.Context) ([]check, error) {
 }
 
 // record logs when the program ceases to be ready, with what the response may not show, and when it is ready again.
-func (r *readiness) record(ctx context.Context, checks []check) {
+func (r *Readiness) record(ctx context.Context, checks []check) {
 	var failed check
 	for _, c := range checks {
 		if c.fault != "" {
@@ -97,54 +101,54 @@ func (r *readiness) record(ctx context.Context, checks []check) {
 	r.fault = failed.fault
 }
 
-// Ready returns the result of each readiness check, and the error to respond with when one of them fails.
-func (a *App) Ready(ctx context.Context) (carillon.Details, error) {
+// Ready returns the result of each check, and the error to respond with when one of them fails.
+func (r *Readiness) Ready(ctx context.Context) (carillon.Details, error) {
 	select {
-	case <-a.stopping: // not only when the last result is too old
+	case <-r.stopping: // not only when the last result is too old
 		return nil, unready("The program is stopping", nil, nil)
 	default:
 	}
-	checks, err := a.readiness.checks(ctx)
+	checks, err := r.checks(ctx)
 	return detailsOf(checks), err
 }
 
-// conditions are the checks of readiness.
-type conditions struct {
-	store    *store.Store
-	queue    *queue.Queue
-	stopping <-chan struct{}
-	keyOpen  func() bool // whether others can read the master key
+// Conditions are what readiness checks.
+type Conditions struct {
+	Store    *store.Store
+	Queue    *queue.Queue
+	Stopping <-chan struct{} // closed when the program begins to stop
+	KeyOpen  func() bool     // whether others can read the master key; nil: they cannot
 }
 
 // check runs all of them.
-func (c conditions) check(ctx context.Context) []check {
+func (c Conditions) check(ctx context.Context) []check {
 	checks := []check{c.running()}
 	database := check{name: "database"}
-	if database.err = c.store.Ping(ctx); database.err != nil {
+	if database.err = c.Store.Ping(ctx); database.err != nil {
 		database.fault = "The database does not answer"
 		return append(checks, database)
 	}
 	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(ctx), c.lease(), c.search(ctx), c.failover(ctx), c.masterKey())
 }
 
-func (c conditions) running() check {
+func (c Conditions) running() check {
 	select {
-	case <-c.stopping:
+	case <-c.Stopping:
 		return check{name: "running", fault: "The program is stopping"}
 	default:
 		return check{name: "running"}
 	}
 }
 
-func (c conditions) writes(ctx context.Context) check {
-	if err := c.store.Writable(ctx); err != nil {
+func (c Conditions) writes(ctx context.Context) check {
+	if err := c.Store.Writable(ctx); err != nil {
 		return check{name: "writes", fault: "The database takes no writes", err: err}
 	}
 	return check{name: "writes"}
 }
 
-func (c conditions) schema(ctx context.Context) check {
-	err := c.store.Served(ctx)
+func (c Conditions) schema(ctx context.Context) check {
+	err := c.Store.Served(ctx)
 	switch {
 	case errors.Is(err, store.ErrNewerSchema):
 		return check{name: "schema", fault: "The database was changed by a newer program; this one must be upgraded", err: err}
@@ -154,8 +158,8 @@ func (c conditions) schema(ctx context.Context) check {
 	return check{name: "schema"}
 }
 
-func (c conditions) clock(ctx context.Context) check {
-	offset, err := c.store.ClockOffset(ctx)
+func (c Conditions) clock(ctx context.Context) check {
+	offset, err := c.Store.ClockOffset(ctx)
 	switch {
 	case err != nil:
 		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
@@ -165,32 +169,32 @@ func (c conditions) clock(ctx context.Context) check {
 	return check{name: "clock"}
 }
 
-func (c conditions) lease() check {
-	if !c.queue.Holds() {
+func (c Conditions) lease() check {
+	if !c.Queue.Holds() {
 		return check{name: "lease", fault: "This node has not been able to tell the others that it is alive"}
 	}
 	return check{name: "lease"}
 }
 
-// searchLagMost is from when on lists by number or campaign are slow because so much is not in the search table yet.
-const searchLagMost = 10 * time.Minute
+// maxSearchLag is from when on lists by number or campaign are slow because so much is not in the search table yet.
+const maxSearchLag = 10 * time.Minute
 
 // search only warns: what is not in the search table yet is found without it.
-func (c conditions) search(ctx context.Context) check {
+func (c Conditions) search(ctx context.Context) check {
 	result := check{name: "search"}
-	switch lag, err := c.store.SearchLag(ctx, time.Now()); {
+	switch lag, err := c.Store.SearchLag(ctx, time.Now()); {
 	case err != nil:
 		result.warning = "How far the search table is filled cannot be read"
-	case lag > searchLagMost:
+	case lag > maxSearchLag:
 		result.warning = "The search table is " + lag.Round(time.Second).String() + " behind"
 	}
 	return result
 }
 
 // failover only warns: a server whose replication cannot be read may still serve.
-func (c conditions) failover(ctx context.Context) check {
+func (c Conditions) failover(ctx context.Context) check {
 	result := check{name: "failover"}
-	warnings, err := c.store.FailoverWarnings(ctx)
+	warnings, err := c.Store.FailoverWarnings(ctx)
 	if err != nil {
 		warnings = []string{"The database does not report how it is replicated"}
 	}
@@ -199,25 +203,15 @@ func (c conditions) failover(ctx context.Context) check {
 }
 
 // masterKey only warns: the key may have been read already.
-func (c conditions) masterKey() check {
+func (c Conditions) masterKey() check {
 	result := check{name: "master_key"}
-	if c.keyOpen != nil && c.keyOpen() {
+	if c.KeyOpen != nil && c.KeyOpen() {
 		result.warning = openKey
 	}
 	return result
 }
 
 const openKey = "Other users of the machine can read the master key: chmod 600 its file"
-
-// warn logs what makes this start unsafe.
-func warn(ctx context.Context, log *slog.Logger, cfg config.Config, addr net.Addr) {
-	if cfg.MasterKeyOpen() {
-		log.WarnContext(ctx, "other users of the machine can read the master key; restrict its file with chmod 600")
-	}
-	if host, _, err := net.SplitHostPort(addr.String()); err == nil && cfg.Demo && !net.ParseIP(host).IsLoopback() {
-		log.WarnContext(ctx, "the demo, whose password and key are public, listens on a public address", "address", addr.String())
-	}
-}
 
 func detailsOf(checks []check) carillon.Details {
 	d := make(carillon.Details, 0, len(checks))

@@ -1,4 +1,4 @@
-package app
+package ops
 
 import (
 	"context"
@@ -8,14 +8,37 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon"
+	"carillon/internal/account/auth"
 	"carillon/internal/base/provider"
+	"carillon/internal/base/share"
 	"carillon/internal/call/rtp"
+	"carillon/internal/call/sip"
+	"carillon/internal/event/hook"
+	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
+	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
-// gauges are the metrics that are read when Prometheus scrapes.
-type gauges struct{ app *App }
+// Sources are the parts whose metrics are read when Prometheus scrapes.
+type Sources struct {
+	Store       *store.Store
+	Queue       *queue.Queue
+	Hub         *realtime.Hub
+	Hooks       *hook.Deliverer
+	Auth        *auth.Auth
+	SIP         *sip.Engine
+	Unheard     *rtp.Refused // packets of sound that calls did not hear
+	Shares      *share.Set
+	Readiness   *Readiness
+	Connections func() (open int, evicted map[string]int)
+}
+
+// Read adds the metrics of these parts.
+func (m *Metrics) Read(from *Sources) { m.Registry.MustRegister(gauges{from}) }
+
+// gauges read them.
+type gauges struct{ *Sources }
 
 // statsTimeout is how long a scrape waits for values that need a query; after it they are left out.
 const statsTimeout = time.Second
@@ -61,18 +84,18 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // Describe implements prometheus.Collector.
-func (g *gauges) Describe(to chan<- *prometheus.Desc) {
+func (g gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc, sipDesc, heldDesc, mostDesc,
-		queuedDesc, deniedDesc, unheardDesc,
+		queuedDesc, deniedDesc, unheardDesc, hookLanesDesc, hookRateDesc,
 	} {
 		to <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (g *gauges) Collect(to chan<- prometheus.Metric) {
+func (g gauges) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
@@ -81,40 +104,40 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readyWait)
 	defer cancel()
-	checks, err := g.app.readiness.checks(ctx)
+	checks, err := g.Readiness.checks(ctx)
 	gauge(readyDesc, oneIf(err == nil))
-	if m, err := g.app.store.Maintenance(ctx); err == nil {
+	if m, err := g.Store.Maintenance(ctx); err == nil {
 		gauge(maintainDesc, oneIf(m.On(time.Now())))
 	}
-	restored, _, err := g.app.store.RestoredAt(ctx)
+	restored, _, err := g.Store.RestoredAt(ctx)
 	gauge(restoredDesc, oneIf(err == nil && !restored.IsZero()))
-	if g.app.listener != nil { // it is scraped from the start on
-		open, evicted := g.app.listener.counts()
-		gauge(connsDesc, float64(open))
-		for reason, n := range evicted {
-			count(evictedDesc, float64(n), reason)
-		}
+	open, evicted := g.Connections()
+	gauge(connsDesc, float64(open))
+	for reason, n := range evicted {
+		count(evictedDesc, float64(n), reason)
 	}
-	count(hashesDesc, float64(g.app.auth.PasswordHashes()))
+	count(hashesDesc, float64(g.Auth.PasswordHashes()))
 	for _, c := range checks {
 		gauge(checkDesc, oneIf(c.fault == ""), c.name)
 	}
-	gauge(walDesc, float64(g.app.store.LogSize()))
-	gauge(waitingDesc, float64(g.app.store.Waiting()))
-	for name, p := range g.app.store.Pools() {
+	gauge(walDesc, float64(g.Store.LogSize()))
+	gauge(waitingDesc, float64(g.Store.Waiting()))
+	for name, p := range g.Store.Pools() {
 		gauge(openDesc, float64(p.InUse), name, "in_use")
 		gauge(openDesc, float64(p.Idle), name, "idle")
 		count(waitsDesc, float64(p.WaitCount), name)
 		count(waitedDesc, p.WaitDuration.Seconds(), name)
 	}
-	if lag, err := g.app.store.SearchLag(ctx, time.Now()); err == nil {
+	if lag, err := g.Store.SearchLag(ctx, time.Now()); err == nil {
 		gauge(searchLagDesc, lag.Seconds())
 	}
-	count(refusedDesc, float64(g.app.store.Unsearchable()))
-	if lag, err := g.app.store.Stats().Lag(ctx, time.Now()); err == nil {
+	count(refusedDesc, float64(g.Store.Unsearchable()))
+	if lag, err := g.Store.Stats().Lag(ctx, time.Now()); err == nil {
 		gauge(statsLagDesc, lag.Seconds())
 	}
-	g.app.unheard.Each(func(why rtp.Refusal, packets int64) { count(unheardDesc, float64(packets), why.String()) })
+	g.Unheard.Each(func(why rtp.Refusal, packets int64) { count(unheardDesc, float64(packets), why.String()) })
+	gauge(hookLanesDesc, float64(g.Hooks.Serving()))
+	gauge(hookRateDesc, g.Hooks.Rate())
 	g.ofQueue(gauge, count)
 	g.ofConversations(gauge)
 	g.ofFiles(gauge)
@@ -124,10 +147,10 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 
 type emit func(d *prometheus.Desc, v float64, labels ...string)
 
-func (g *gauges) ofQueue(gauge, count emit) {
+func (g gauges) ofQueue(gauge, count emit) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
-	s, err := g.app.queue.Stats(ctx)
+	s, err := g.Queue.Stats(ctx)
 	if err != nil {
 		return // the queue has stopped
 	}

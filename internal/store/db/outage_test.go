@@ -1,4 +1,4 @@
-package app
+package db_test
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 func TestAnOutageOfTheDatabaseIsTwoLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		log, o := logOutages(slog.New(slog.NewTextHandler(&out, nil)))
+		log, o := db.LogOutages(slog.New(slog.NewTextHandler(&out, nil)))
 		var back atomic.Bool
-		o.watched(func(context.Context) error {
+		o.Watch(func(context.Context) error {
 			if back.Load() {
 				return nil
 			}

@@ -1,4 +1,5 @@
-package app
+// Package logline writes lines of a log together.
+package logline
 
 import (
 	"io"
@@ -7,13 +8,13 @@ import (
 )
 
 const (
-	logEvery = 50 * time.Millisecond // longest delay of a line
-	logPiece = 32 << 10              // bytes that cause a write at once
+	every = 50 * time.Millisecond // longest delay of a line
+	piece = 32 << 10              // bytes that cause a write at once
 )
 
-// LogWriter buffers log lines and writes several at once, so that logging a request does not cost a system call. Flush it
+// Writer buffers log lines and writes several at once, so that logging a request does not cost a system call. Flush it
 // before the program ends.
-type LogWriter struct {
+type Writer struct {
 	w io.Writer
 
 	mu      sync.Mutex
@@ -21,33 +22,33 @@ type LogWriter struct {
 	waiting bool // a flush is scheduled
 }
 
-// NewLogWriter makes a LogWriter in front of w.
-func NewLogWriter(w io.Writer) *LogWriter { return &LogWriter{w: w} }
+// New makes a Writer in front of w.
+func New(w io.Writer) *Writer { return &Writer{w: w} }
 
 // Write buffers one line. An error of the underlying writer shows in a later call or not at all.
-func (l *LogWriter) Write(line []byte) (int, error) {
+func (l *Writer) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.buf = append(l.buf, line...)
-	if len(l.buf) >= logPiece {
+	if len(l.buf) >= piece {
 		return len(line), l.flush()
 	}
 	if !l.waiting {
 		l.waiting = true
-		time.AfterFunc(logEvery, func() { _ = l.Flush() })
+		time.AfterFunc(every, func() { _ = l.Flush() })
 	}
 	return len(line), nil
 }
 
 // Flush writes the buffered lines.
-func (l *LogWriter) Flush() error {
+func (l *Writer) Flush() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting = false
 	return l.flush()
 }
 
-func (l *LogWriter) flush() error {
+func (l *Writer) flush() error {
 	if len(l.buf) == 0 {
 		return nil
 	}

@@ -1,20 +1,18 @@
-package app
+package db
 
 import (
 	"context"
 	"log/slog"
 	"sync"
 	"time"
-
-	"carillon/internal/store/db"
 )
 
 // outageEvery is the interval at which a database that is away is asked whether it is back.
 const outageEvery = time.Second
 
-// outage turns an outage of the database into two lines of the log: that it is away, and that it is back. Everything that
+// Outage turns an outage of the database into two lines of the log: that it is away, and that it is back. Everything that
 // fails meanwhile because of it is logged for debugging only.
-type outage struct {
+type Outage struct {
 	log  *slog.Logger
 	ping func(ctx context.Context) error
 
@@ -23,7 +21,7 @@ type outage struct {
 }
 
 // notice begins an outage, unless one is known, and watches for its end.
-func (o *outage) notice(err error) {
+func (o *Outage) notice(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.away || o.ping == nil {
@@ -49,14 +47,14 @@ func (o *outage) notice(err error) {
 	}()
 }
 
-// watched begins to ask ping when something fails because the database is away.
-func (o *outage) watched(ping func(ctx context.Context) error) {
+// Watch begins to ask ping when something fails because the database is away.
+func (o *Outage) Watch(ping func(ctx context.Context) error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.ping = ping
 }
 
-func (o *outage) known() bool {
+func (o *Outage) known() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.ping != nil
@@ -65,12 +63,12 @@ func (o *outage) known() bool {
 // outageHandler passes records on, but for those about an outage.
 type outageHandler struct {
 	slog.Handler
-	outage *outage
+	outage *Outage
 }
 
-// logOutages returns a logger that writes to the same place, and what it reports outages to.
-func logOutages(log *slog.Logger) (*slog.Logger, *outage) {
-	o := &outage{log: log}
+// LogOutages returns a logger that writes to the same place, and what it reports outages to.
+func LogOutages(log *slog.Logger) (*slog.Logger, *Outage) {
+	o := &Outage{log: log}
 	return slog.New(outageHandler{log.Handler(), o}), o
 }
 
@@ -78,7 +76,7 @@ func logOutages(log *slog.Logger) (*slog.Logger, *outage) {
 func (h outageHandler) Handle(ctx context.Context, r slog.Record) error {
 	var cause error
 	r.Attrs(func(a slog.Attr) bool {
-		if err, ok := a.Value.Any().(error); ok && db.Away(err) {
+		if err, ok := a.Value.Any().(error); ok && Away(err) {
 			cause = err
 		}
 		return cause == nil

@@ -1,4 +1,4 @@
-package app
+package ops
 
 import "carillon/internal/base/share"
 
@@ -15,8 +15,8 @@ var (
 )
 
 // ofShares reads what the node holds.
-func (g *gauges) ofShares(gauge, count emit) {
-	for _, c := range g.app.shares.Counts() {
+func (g gauges) ofShares(gauge, count emit) {
+	for _, c := range g.Shares.Counts() {
 		gauge(heldDesc, float64(c.Used), c.Resource.Name)
 		gauge(mostDesc, float64(c.Resource.Node), c.Resource.Name)
 		gauge(queuedDesc, float64(c.Waiting), c.Resource.Name)

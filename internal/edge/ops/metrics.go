@@ -1,7 +1,9 @@
-package app
+// Package ops has what operators and their monitoring see of the program: metrics, readiness, profiles.
+package ops
 
 import (
 	"net/http"
+	"net/http/pprof"
 	"runtime"
 	"strconv"
 	"strings"
@@ -11,20 +13,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"carillon"
-	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
-	"carillon/internal/base/provider"
 	"carillon/internal/call"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
 
-// metrics are what Prometheus reads (docs/metrics.md). Labels are routes, statuses and closed lists, never a key, a number
+// Metrics are what Prometheus reads (docs/metrics.md). Labels are routes, statuses and closed lists, never a key, a number
 // or an id, except for at most a hundred senders whose circuit breaker is not closed.
-type metrics struct {
-	registry      *prometheus.Registry
+type Metrics struct {
+	Registry *prometheus.Registry
+	Chat     *Chat
+	Voice    *Voice
+	Files    *Files
+
 	requests      *prometheus.CounterVec
 	latency       *prometheus.HistogramVec
 	refused       *prometheus.CounterVec
@@ -39,58 +42,88 @@ type metrics struct {
 	talked        prometheus.Histogram
 	writes        prometheus.Histogram
 	commit        prometheus.Histogram
-	chat          *chatMetrics
-	voice         *voiceMetrics
-	hooks         *hookMetrics
-	files         *fileMetrics
+	kept, dropped *prometheus.CounterVec
+	hooked        *prometheus.CounterVec
+	hookTook      prometheus.Histogram
+	purged        *prometheus.CounterVec
+	purgeStep     *prometheus.HistogramVec
+	purgeBacklog  prometheus.Gauge
 }
 
-func newMetrics(a *App) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry()}
+// NewMetrics builds the metrics that are counted as things happen; engine is the database's.
+func NewMetrics(version, engine string) *Metrics {
+	m := &Metrics{Registry: prometheus.NewRegistry()}
 	m.ofRequests()
 	m.ofMessages()
 	m.ofConversations()
 	m.ofVoices()
-	m.ofHooks(a)
-	m.ofFiles()
-	m.registry.MustRegister(&gauges{app: a}, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.ofHooks()
+	m.ofPurge()
+	m.Files = &Files{m.vec("carillon_send_file_rows_total", "Rows of files that are sent to: checked and good, checked and refused, accepted. What is checked again counts again.", "result")}
+	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "carillon_build_info", Help: "Always 1; its labels are the program's version, Go's version and the database engine.",
 	}, []string{"version", "go", "engine"})
-	m.registry.MustRegister(build)
-	build.WithLabelValues(Version(), runtime.Version(), engineOf(a.cfg)).Set(1)
+	m.Registry.MustRegister(build)
+	build.WithLabelValues(version, runtime.Version(), engine).Set(1)
 	return m
 }
 
-func (m *metrics) vec(name, help string, labels ...string) *prometheus.CounterVec {
+func (m *Metrics) vec(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	m.registry.MustRegister(v)
+	m.Registry.MustRegister(v)
 	return v
 }
 
-func (m *metrics) histogram(name, help string, buckets []float64) prometheus.Histogram {
+func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
-	m.registry.MustRegister(h)
+	m.Registry.MustRegister(h)
 	return h
 }
 
-func (m *metrics) histogramVec(name, help string, buckets []float64, label string) *prometheus.HistogramVec {
+func (m *Metrics) histogramVec(name, help string, buckets []float64, label string) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{label})
-	m.registry.MustRegister(v)
+	m.Registry.MustRegister(v)
 	return v
 }
 
-func (m *metrics) ofRequests() {
+func (m *Metrics) ofRequests() {
 	m.requests = m.vec("carillon_http_requests_total", "Requests by route and status of the response; 499 where the client left before there was one.", "route", "status")
 	m.latency = m.histogramVec("carillon_http_request_seconds", "Time from the request's header to the end of its response.",
 		prometheus.ExponentialBuckets(0.0005, 2, 14), "route")
 	m.refused = m.vec("carillon_http_refused_total",
 		"Error responses by code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
+	m.kept = m.vec("carillon_api_calls_kept_total", "Calls of the interface that companies see in the panel: those that were refused or failed, and accepted requests to send.", "what")
+	m.dropped = m.vec("carillon_api_calls_dropped_total", "Calls of the interface that the panel does not show, because too many came at once or the database did not take them; they were served like others.", "what")
 	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: accepted; rejected, for an unknown sender or with a wrong signature; failed, to be repeated by the provider.", "result")
 }
 
-func (m *metrics) ofMessages() {
+func (m *Metrics) ofPurge() {
+	m.purged = m.vec("carillon_purged_rows_total", "Rows deleted after their retention, by table.", "what")
+	m.purgeStep = m.histogramVec("carillon_purge_step_seconds", "How long one step of deleting occupied the database's writer.",
+		prometheus.ExponentialBuckets(0.00025, 2, 12), "what")
+	m.purgeBacklog = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "carillon_purge_backlog_seconds", Help: "How long the oldest ended notification is past its company's retention.",
+	})
+	m.Registry.MustRegister(m.purgeBacklog)
+}
+
+// Purged counts a step of deleting what is old.
+func (m *Metrics) Purged(what string, p store.Purged) {
+	m.purged.WithLabelValues(what).Add(float64(p.Rows))
+	m.purgeStep.WithLabelValues(what).Observe(p.Took.Seconds())
+}
+
+// Backlog sets how far deleting is behind.
+func (m *Metrics) Backlog(age time.Duration) { m.purgeBacklog.Set(age.Seconds()) }
+
+// Kept counts calls of the interface that companies see in the panel.
+func (m *Metrics) Kept(what string, n int) { m.kept.WithLabelValues(what).Add(float64(n)) }
+
+// Dropped counts those that the panel does not show.
+func (m *Metrics) Dropped(what string, n int) { m.dropped.WithLabelValues(what).Add(float64(n)) }
+
+func (m *Metrics) ofMessages() {
 	m.notifications = m.vec("carillon_accepted_notifications_total", "Notifications accepted and durably stored.", "channel")
 	m.messages = m.vec("carillon_accepted_messages_total", "Messages accepted: a notification has one for each recipient.", "channel")
 	m.ended = m.vec("carillon_attempts_total", "Delivery attempts by outcome (sent, failed, skipped, retry, unknown, held) and reason. An unknown outcome counts again when the sender's policy decides it, as failed or retry with the reason outcome_unknown.", "outcome", "reason")
@@ -105,7 +138,7 @@ func (m *metrics) ofMessages() {
 }
 
 // CallEnded implements call.Observer.
-func (m *metrics) CallEnded(e call.Ended) {
+func (m *Metrics) CallEnded(e call.Ended) {
 	m.calls.WithLabelValues(string(e.State), string(e.Reason)).Inc()
 	m.dialLate.Observe(e.Late.Seconds())
 	if e.Talked > 0 {
@@ -113,11 +146,19 @@ func (m *metrics) CallEnded(e call.Ended) {
 	}
 }
 
-func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+// Handler serves metrics and profiles on the private address.
+func (m *Metrics) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
 }
 
-func (m *metrics) observe(a httpio.Response) {
+func (m *Metrics) observe(a httpio.Response) {
 	m.requests.WithLabelValues(a.Pattern, strconv.Itoa(a.Status)).Inc()
 	if !a.Stream {
 		m.latency.WithLabelValues(a.Pattern).Observe(a.Duration.Seconds())
@@ -140,31 +181,10 @@ func callbackResult(status int) string {
 	return "failed"
 }
 
-func (m *metrics) stored(n *store.Notification) {
-	m.notifications.WithLabelValues(string(n.Channel)).Inc()
-	m.messages.WithLabelValues(string(n.Channel)).Add(float64(n.Total))
-}
-
-func (m *metrics) received(rs []provider.Receipt) {
-	for i := range rs {
-		m.receipts.WithLabelValues(string(rs[i].State), string(rs[i].Reason)).Inc()
-	}
-}
-
-func (m *metrics) committed(writes int, took time.Duration) {
+// Committed counts a group commit.
+func (m *Metrics) Committed(writes int, took time.Duration) {
 	m.writes.Observe(float64(writes))
 	m.commit.Observe(took.Seconds())
-}
-
-func (m *metrics) delivered(outcome string, reason carillon.Reason, late time.Duration) {
-	m.late.Observe(late.Seconds())
-	m.ended.WithLabelValues(outcome, string(reason)).Inc()
-}
-
-// reconciled counts unknown outcomes that the senders' policies decided.
-func (m *metrics) reconciled(retried, failed int) {
-	m.ended.WithLabelValues("retry", string(carillon.ReasonOutcomeUnknown)).Add(float64(retried))
-	m.ended.WithLabelValues("failed", string(carillon.ReasonOutcomeUnknown)).Add(float64(failed))
 }
 
 func outcomeOf(move work.Move, o store.Outcome) string {
@@ -175,12 +195,4 @@ func outcomeOf(move work.Move, o store.Outcome) string {
 		return "failed"
 	}
 	return [...]string{work.MoveDone: "sent", work.MoveRetry: "retry", work.MoveUnknown: "unknown", work.MoveHold: "held"}[move]
-}
-
-// engineOf returns the database engine that the settings select.
-func engineOf(cfg config.Config) string {
-	if cfg.DatabaseURL == "" {
-		return "sqlite"
-	}
-	return "postgres"
 }

@@ -1,4 +1,4 @@
-package app
+package ops
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// chatMetrics are the metrics of conversations that are counted as they happen.
-type chatMetrics struct {
+// Chat are the metrics of conversations that are counted as they happen.
+type Chat struct {
 	opened  prometheus.Counter
 	moves   *prometheus.CounterVec
 	turns   *prometheus.CounterVec
@@ -23,8 +23,8 @@ type chatMetrics struct {
 }
 
 // ofConversations adds the metrics of conversations.
-func (m *metrics) ofConversations() {
-	x := &chatMetrics{
+func (m *Metrics) ofConversations() {
+	x := &Chat{
 		moves:   m.vec("carillon_chat_moves_total", "Conversations that came into another state, by that state.", "state"),
 		turns:   m.vec("carillon_chat_turns_total", "What was said in conversations, by author: visitor, agent, teammate.", "author"),
 		replied: m.histogramVec("carillon_chat_reply_seconds", "Time from what a contact said, not answered before, to the reply, by its author.", prometheus.ExponentialBuckets(0.01, 3, 14), "author"),
@@ -35,24 +35,24 @@ func (m *metrics) ofConversations() {
 		replies: m.vec("carillon_replies_total", "Replies over senders that came into a state: sending, sent, delivered, read, failed, unknown.", "state"),
 		opened:  prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
-	m.registry.MustRegister(x.opened)
-	m.chat = x
+	m.Registry.MustRegister(x.opened)
+	m.Chat = x
 }
 
 // Opened implements conversation.Observer.
-func (x *chatMetrics) Opened(chats.State) { x.opened.Inc() }
+func (x *Chat) Opened(chats.State) { x.opened.Inc() }
 
 // Ran implements conversation.Observer.
-func (x *chatMetrics) Ran(state flow.State) { x.ran.WithLabelValues(string(state)).Inc() }
+func (x *Chat) Ran(state flow.State) { x.ran.WithLabelValues(string(state)).Inc() }
 
 // Wrote implements messaging.Observer.
-func (x *chatMetrics) Wrote(label, result string) { x.wrote.WithLabelValues(label, result).Inc() }
+func (x *Chat) Wrote(label, result string) { x.wrote.WithLabelValues(label, result).Inc() }
 
 // Replied implements messaging.Observer.
-func (x *chatMetrics) Replied(state string) { x.replies.WithLabelValues(state).Inc() }
+func (x *Chat) Replied(state string) { x.replies.WithLabelValues(state).Inc() }
 
 // Moved implements conversation.Observer.
-func (x *chatMetrics) Moved(from, to chats.State, after time.Duration) {
+func (x *Chat) Moved(from, to chats.State, after time.Duration) {
 	x.moves.WithLabelValues(string(to)).Inc()
 	if to == chats.Active && (from == chats.Queued || from == chats.Missed) {
 		x.waited.Observe(after.Seconds())
@@ -60,7 +60,7 @@ func (x *chatMetrics) Moved(from, to chats.State, after time.Duration) {
 }
 
 // Turned implements conversation.Observer.
-func (x *chatMetrics) Turned(author chats.Author, replied time.Duration) {
+func (x *Chat) Turned(author chats.Author, replied time.Duration) {
 	x.turns.WithLabelValues(string(author)).Inc()
 	if replied > 0 {
 		x.replied.WithLabelValues(string(author)).Observe(replied.Seconds())
@@ -74,13 +74,13 @@ var (
 )
 
 // ofConversations reads what is counted when Prometheus scrapes.
-func (g *gauges) ofConversations(gauge emit) {
-	for topic, n := range g.app.hub.Streams() {
+func (g gauges) ofConversations(gauge emit) {
+	for topic, n := range g.Hub.Streams() {
 		gauge(streamsDesc, float64(n), topic)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
-	if states, err := g.app.store.Chats().States(ctx); err == nil {
+	if states, err := g.Store.Chats().States(ctx); err == nil {
 		for _, state := range []chats.State{chats.Automated, chats.Queued, chats.Active, chats.WrapUp, chats.Missed, chats.Abandoned} {
 			gauge(talkingDesc, float64(states[state]), string(state))
 		}

@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"bytes"
@@ -41,11 +41,11 @@ type source struct {
 
 // connection is one accepted connection. A connection is idle while no request is under way on it.
 type connection struct {
-	*net.TCPConn
-	owner  *connections
-	source *source
-	from   netip.Prefix
-	fresh  atomic.Bool // nothing was written since it became idle
+	net.Conn // a *net.TCPConn
+	owner    *connections
+	source   *source
+	from     netip.Prefix
+	fresh    atomic.Bool // nothing was written since it became idle
 
 	// Guarded by owner.mu. idle and ofSource are its places in the lists, nil while it is busy.
 	idle, ofSource *list.Element
@@ -94,7 +94,7 @@ func (l *connections) awaitRoom() error {
 // admit counts a connection, evicting an idle one where a bound is reached; nil when its address has too many busy ones.
 func (l *connections) admit(c *net.TCPConn) *connection {
 	address := c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("") //nolint:forcetypeassert // of a TCP connection
-	x := &connection{TCPConn: c, owner: l, from: network(address)}
+	x := &connection{Conn: c, owner: l, from: network(address)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.from[x.from]
@@ -139,7 +139,7 @@ func (l *connections) evict(idle *list.List, reason string) bool {
 		return false
 	}
 	x := first.Value.(*connection) //nolint:forcetypeassert // the lists hold nothing else
-	_ = x.TCPConn.Close()
+	_ = x.Conn.Close()
 	l.forget(x)
 	l.evicted[reason]++
 	return true
@@ -202,18 +202,23 @@ func (l *connections) Close() error {
 // the connection was idle, written at once.
 func (x *connection) Write(b []byte) (int, error) {
 	if !x.fresh.Swap(false) {
-		return x.TCPConn.Write(b)
+		return x.Conn.Write(b)
 	}
 	response, id, ok := httpio.Unreadable(b)
 	if !ok {
-		return x.TCPConn.Write(b)
+		return x.Conn.Write(b)
 	}
 	status, _, _ := bytes.Cut(b, []byte("\r\n"))
 	x.owner.log.Info("refuse an unreadable request", "request_id", id, "status", string(bytes.TrimPrefix(status, []byte("HTTP/1.1 "))))
-	if _, err := x.TCPConn.Write(response); err != nil {
+	if _, err := x.Conn.Write(response); err != nil {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// CloseWrite ends what is sent: net/http does so after it refused a request whose client may still write.
+func (x *connection) CloseWrite() error {
+	return x.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the listener is a TCP listener
 }
 
 // Close implements net.Conn.
@@ -221,7 +226,7 @@ func (x *connection) Close() error {
 	x.owner.mu.Lock()
 	x.owner.forget(x)
 	x.owner.mu.Unlock()
-	return x.TCPConn.Close()
+	return x.Conn.Close()
 }
 
 // counts returns the open connections, and those closed or refused at a bound, by reason.

@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
 )
 
 // limited is a server whose connections are bounded, and whose clients may take their time.
@@ -47,7 +47,7 @@ func dialFrom(t *testing.T, l net.Listener, from string) net.Conn {
 		t.Skip("loopback is no network here:", err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(Hung))
+	_ = c.SetDeadline(time.Now().Add(hung))
 	return c
 }
 
@@ -74,7 +74,7 @@ func TestIdleConnectionsGiveWayToNewOnes(t *testing.T) {
 			t.Fatalf("connection %d has no response", i)
 		}
 		idle = append(idle, c)
-		Within(t, "it is idle", func() bool {
+		eventually(t, "it is idle", func() bool {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			return l.idle.Len() == i+1
@@ -121,7 +121,7 @@ func TestOneAddressHoldsAShareOfTheConnections(t *testing.T) {
 			<-closed
 		}
 		over += n - want
-		Within(t, "all of "+from+" are accepted or refused", func() bool {
+		eventually(t, "all of "+from+" are accepted or refused", func() bool {
 			open, evicted := l.counts()
 			// One that has not begun its request yet when the next one comes makes room for it.
 			return open == before+want && evicted["refused"]+evicted["address"] == over && evicted["idle"] == 0
@@ -139,7 +139,7 @@ func TestOneAddressHoldsAShareOfTheConnections(t *testing.T) {
 			t.Error("a client of another address has no response")
 		}
 		_ = c.Close()
-		Within(t, "it is gone", func() bool {
+		eventually(t, "it is gone", func() bool {
 			open, _ := l.counts()
 			return open%5 == 0
 		})
@@ -147,23 +147,45 @@ func TestOneAddressHoldsAShareOfTheConnections(t *testing.T) {
 	slow("127.0.0.4", body, 9) // a trusted proxy
 }
 
-func TestLimitsOfConnectionsAreInTheSettings(t *testing.T) {
+func TestOneAddressHasAQuarterUnlessItIsSet(t *testing.T) {
 	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
 	proxy := netip.MustParsePrefix("127.0.0.4/32")
 	for _, c := range []struct{ most, each, want int }{{20, 0, 5}, {20, 20, 20}, {0, 0, 0}} {
-		cfg := config.Config{Addr: "127.0.0.1:0", MaxConnections: c.most, ConnectionsEach: c.each, TrustedProxies: []netip.Prefix{proxy}}
-		a, err := New(cfg, Options{})
+		s, err := Listen(t.Context(), Options{
+			Addr: "127.0.0.1:0", Connections: c.most, PerAddress: c.each, Proxies: []netip.Prefix{proxy}, Log: log, Router: httpio.NewRouter(log, nil),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.listen(t.Context()); err != nil {
-			t.Fatal(err)
+		l := s.listener
+		if l.most != c.most || l.perAddress != c.want || len(l.trusted) != 1 {
+			t.Errorf("%+v: the bounds are %d and %d, trusted are %v", c, l.most, l.perAddress, l.trusted)
 		}
-		if a.listener.most != c.most || a.listener.perAddress != c.want || len(a.listener.trusted) != 1 {
-			t.Errorf("%+v: the bounds are %d and %d, trusted are %v", c, a.listener.most, a.listener.perAddress, a.listener.trusted)
-		}
-		if err := a.listener.Close(); err != nil {
+		if err := <-s.Finish(t.Context(), time.Minute); err != nil {
 			t.Error(err)
+		}
+		if _, err := l.Accept(); err == nil {
+			t.Error("what was never served still listens")
+		}
+	}
+}
+
+// hung is after how long what a test waits for will not come any more.
+const hung = 2 * time.Minute
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	late := time.NewTimer(hung)
+	defer late.Stop()
+	for !holds() {
+		select {
+		case <-look.C:
+		case <-late.C:
+			t.Fatalf("it hangs: %s", what)
 		}
 	}
 }

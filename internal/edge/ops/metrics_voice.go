@@ -1,4 +1,4 @@
-package app
+package ops
 
 import (
 	"time"
@@ -6,34 +6,34 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// voiceMetrics are the metrics of what is said aloud.
-type voiceMetrics struct {
+// Voice are the metrics of what is said aloud.
+type Voice struct {
 	talks  prometheus.Gauge
 	steps  *prometheus.HistogramVec
 	failed *prometheus.CounterVec
 }
 
 // ofVoices adds the metrics of what is said aloud.
-func (m *metrics) ofVoices() {
-	x := &voiceMetrics{
+func (m *Metrics) ofVoices() {
+	x := &Voice{
 		talks:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "carillon_voice_talks", Help: "People who talk with an agent or a teammate on this node."}),
 		steps:  m.histogramVec("carillon_voice_seconds", "Time of the steps of a turn: detect, transcribe, think, first_audio, silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
 		failed: m.vec("carillon_voice_failures_total", "Failures of what a talk needs: speaker, transcriber, engine.", "what"),
 	}
-	m.registry.MustRegister(x.talks)
-	m.voice = x
+	m.Registry.MustRegister(x.talks)
+	m.Voice = x
 }
 
 // Talking implements voice.Observer.
-func (x *voiceMetrics) Talking(change int) { x.talks.Add(float64(change)) }
+func (x *Voice) Talking(change int) { x.talks.Add(float64(change)) }
 
 // Took implements voice.Observer.
-func (x *voiceMetrics) Took(step string, d time.Duration) {
+func (x *Voice) Took(step string, d time.Duration) {
 	x.steps.WithLabelValues(step).Observe(d.Seconds())
 }
 
 // Failed implements voice.Observer.
-func (x *voiceMetrics) Failed(what string) { x.failed.WithLabelValues(what).Inc() }
+func (x *Voice) Failed(what string) { x.failed.WithLabelValues(what).Inc() }
 
 //nolint:gochecknoglobals // a description, read only
 var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls and requests refused at the SIP ports, by reason: "+
@@ -41,11 +41,8 @@ var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls an
 	"docs/guides/production.md says what to do about each.", "reason")
 
 // ofSIP reads what the SIP user agent refused.
-func (g *gauges) ofSIP(count emit) {
-	if g.app.sip == nil {
-		return
-	}
-	for reason, n := range g.app.sip.Refusals() {
+func (g gauges) ofSIP(count emit) {
+	for reason, n := range g.SIP.Refusals() {
 		count(sipDesc, float64(n), reason)
 	}
 }

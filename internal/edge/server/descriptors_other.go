@@ -1,5 +1,5 @@
 //go:build !unix
 
-package app
+package server
 
 func descriptors() int { return 0 }
