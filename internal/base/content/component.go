@@ -2,13 +2,13 @@ package content
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/base/jsonbody"
 )
 
 // ComponentsKey is the key of a request under which the values for a template's variables are.
@@ -44,15 +44,16 @@ type Component struct {
 	name  string // the variable's name, if the value is a placeholder
 }
 
-// ReadComponents reads the entries of components_push: the members of o whose key starts with prefix. No two of them
-// have the same place: a duplicate key is refused by the JSON reader, and a header key in both of its forms here.
-func ReadComponents(o *jsonbody.Object, prefix string) ([]Component, error) {
+// Text is the value of an entry of components_push; field is its name in an error.
+type Text interface {
+	String(field string) (text string, present bool, err error)
+}
+
+// ReadComponents reads the entries of components_push. No two of them have the same place: a duplicate key is refused by the JSON
+// reader, and a header key in both of its forms here.
+func ReadComponents[V Text](entries iter.Seq2[string, V]) ([]Component, error) {
 	var all []Component
-	for key, v := range o.Members() {
-		key, ok := strings.CutPrefix(key, prefix)
-		if !ok || !v.Present() {
-			continue
-		}
+	for key, v := range entries {
 		c, err := parseComponent(key, v)
 		if err != nil {
 			return nil, err
@@ -66,11 +67,12 @@ func ReadComponents(o *jsonbody.Object, prefix string) ([]Component, error) {
 	return all, nil
 }
 
-func parseComponent(key string, v jsonbody.Value) (Component, error) {
+func parseComponent(key string, v Text) (Component, error) {
 	c := Component{key: key}
 	var ok bool
 	if c.place, c.n, ok = parseKey(key); !ok {
-		return Component{}, carillon.Invalid(c.field(), "Not a component key: they are header_text, header_image, header_video, header_document, body_text_N, button_url_N and button_payload_N, N from 0")
+		return Component{}, carillon.Invalid(c.field(), "Not a component key: they are header_text, header_image, header_video, "+
+			"header_document, body_text_N, button_url_N and button_payload_N, N from 0")
 	}
 	var err error
 	if c.text, _, err = v.String(c.field()); err != nil {
