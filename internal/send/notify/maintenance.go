@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/store"
 )
 
@@ -24,6 +23,6 @@ func UnderMaintenance(ctx context.Context, s *store.Store) error {
 		Details: carillon.Details{{
 			Key: "maintenance_window", Value: carillon.FormatTime(m.From) + "/" + carillon.FormatTime(m.Until),
 		}},
-		RetryAfter: httpio.SecondsUntil(m.Until, now),
+		RetryAfter: int((m.Until.Sub(now) + time.Second - 1) / time.Second),
 	}
 }
