@@ -40,6 +40,25 @@ func replayed(answer string) Response { return Response{idIn(answer), []byte(ans
 // keepAnswers is how long an idempotency key is stored (docs/reference/sending.md).
 const keepAnswers = 24 * time.Hour
 
+// UnderMaintenance refuses what is asked for in a maintenance window. Errors: service_unavailable.
+func UnderMaintenance(ctx context.Context, s *store.Store) error {
+	m, err := s.Maintenance(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if !m.On(now) {
+		return nil
+	}
+	return &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "The service is under maintenance",
+		Details: carillon.Details{{
+			Key: "maintenance_window", Value: carillon.FormatTime(m.From) + "/" + carillon.FormatTime(m.Until),
+		}},
+		RetryAfter: int((m.Until.Sub(now) + time.Second - 1) / time.Second),
+	}
+}
+
 // Repeat returns the response of an earlier request with the same key, or reserves the key until done is called. A repeat of a
 // request in progress on this node gets a 409; between nodes the store's transaction decides. Errors:
 // idempotency_in_progress, idempotency_key_reused.
@@ -186,7 +205,9 @@ func responseJSON(n *store.Notification) []byte {
 
 // pickSender reads recipient_id: a sender of the company by id or number, else the company's default one
 // (docs/reference/sending.md). It reports whether recipient_id names the sender.
-func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string) (s *carillon.Sender, named bool, err error) {
+func (n *Notify) pickSender(
+	ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string,
+) (s *carillon.Sender, named bool, err error) {
 	all, err := n.store.SendersNamed(ctx, c.ID, recipientID)
 	if err != nil {
 		return nil, false, err
