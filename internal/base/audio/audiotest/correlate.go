@@ -1,4 +1,5 @@
-package audio
+// Package audiotest compares recordings, for tests.
+package audiotest
 
 import (
 	"math"
