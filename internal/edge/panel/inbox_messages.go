@@ -3,7 +3,6 @@ package panel
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -231,20 +230,15 @@ func (x written) send(r *http.Request, by member) (any, error) {
 	if hit[identity.Number(number)] {
 		return nil, carillon.InConflict("The contact wants no messages: the number is suppressed")
 	}
-	body, err := json.Marshal(map[string]any{
-		"contact": fieldsOf(contact, number), "recipient_id": s.ID, "name_template": t.Name, "language_template": t.Language,
-		"notification_type": class.String(), "campaign_name": "Inbox", "components_push": variables,
+	sub := &notify.Submission{Route: "panel/conversations/templates", IdempotencyKey: c.ID + "/" + client}
+	id, err := x.accept(r, by, sub, &request.Draft{
+		Channel: carillon.Messaging, Contact: fieldsOf(contact, number), Sender: s.ID, Template: t.Name, Language: t.Language,
+		Type: class.String(), Campaign: "Inbox", Components: variables,
 	})
 	if err != nil {
 		return nil, err
 	}
-	id, err := x.accept(r, by, &notify.Submission{
-		Channel: carillon.Messaging, Route: "panel/conversations/templates", IdempotencyKey: c.ID + "/" + client, Hash: string(body), Body: body,
-	})
-	if err != nil {
-		return nil, err
-	}
-	shown, err := renderedOf(t, body)
+	shown, err := renderedOf(t, sub.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -309,11 +303,7 @@ func fieldsOf(c *chats.Contact, number string) map[string]string {
 }
 
 // renderedOf is the text of a request's only message.
-func renderedOf(t *carillon.Template, body []byte) (string, error) {
-	req, err := request.Parse(carillon.Messaging, body, false, time.Time{})
-	if err != nil {
-		return "", err
-	}
+func renderedOf(t *carillon.Template, req *request.Request) (string, error) {
 	c, err := req.Content(t, 0)
 	if err != nil {
 		return "", err
@@ -326,8 +316,9 @@ func renderedOf(t *carillon.Template, body []byte) (string, error) {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n"), nil
 }
 
-// accept accepts what a member of the company sends, and returns the notification's id.
-func (p *Panel) accept(r *http.Request, by member, s *notify.Submission) (id string, err error) {
+// accept accepts what a member of the company sends, and returns the notification's id. The request of a submission without one is
+// made from a draft.
+func (p *Panel) accept(r *http.Request, by member, s *notify.Submission, d *request.Draft) (id string, err error) {
 	if err := notify.UnderMaintenance(r.Context(), p.Store); err != nil {
 		return "", err
 	}
@@ -340,13 +331,12 @@ func (p *Panel) accept(r *http.Request, by member, s *notify.Submission) (id str
 	if _, err := p.Limits.Allow(r.Context(), "send panel "+by.companyID, s.Company.Limits.SendsPerMinute, 1); err != nil {
 		return "", err
 	}
+	if s.Request == nil {
+		if s.Request, err = request.New(d, time.Now()); err != nil {
+			return "", err
+		}
+		s.Hash = s.Request.Source()
+	}
 	a, err := p.Notify.Accept(r.Context(), s)
-	if err != nil {
-		return "", err
-	}
-	var made struct {
-		ID string `json:"notification_id"`
-	}
-	err = json.Unmarshal(a.JSON, &made)
-	return made.ID, err
+	return a.ID, err
 }

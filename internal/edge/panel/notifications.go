@@ -271,7 +271,7 @@ func (x sentList) resend(r *http.Request, by member) (any, error) {
 
 // acceptResend accepts a resend and links it. Where the link cannot be stored the next one finds it by its key.
 func (x sentList) acceptResend(r *http.Request, by member, s *notify.Submission) (as string, err error) {
-	as, err = x.accept(r, by, s)
+	as, err = x.accept(r, by, s, nil)
 	if e, refused := errors.AsType[*carillon.Error](err); err != nil && (!refused || e.Code == carillon.ServiceUnavailable) {
 		return "", err // it may be stored
 	}

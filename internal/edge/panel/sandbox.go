@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"carillon/internal/base/audio"
 	"carillon/internal/base/httpio"
 	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
 )
 
 // Phone is the sandbox's phone of this node.
@@ -134,13 +134,9 @@ func (x sandboxed) call(r *http.Request, by member) (any, error) {
 	if name = strings.TrimSpace(name); name != "" {
 		contact["first_name"] = name
 	}
-	body, err := json.Marshal(map[string]any{
-		"contact": contact, "recipient_id": line, "agent_id": agentID, "notification_type": "transactional", "campaign_name": "Sandbox phone",
+	id, err := x.accept(r, by, &notify.Submission{Route: "panel/sandbox/calls"}, &request.Draft{
+		Channel: carillon.Voice, Contact: contact, Sender: line, AgentID: agentID, Type: "transactional", Campaign: "Sandbox phone",
 	})
-	if err != nil {
-		return nil, err
-	}
-	id, err := x.accept(r, by, &notify.Submission{Channel: carillon.Voice, Route: "panel/sandbox/calls", Body: body})
 	return struct {
 		CallID string `json:"call_id"`
 		Number string `json:"number"`

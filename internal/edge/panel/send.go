@@ -35,11 +35,12 @@ func (x sending) send(w http.ResponseWriter, r *http.Request) error {
 	if key == "" {
 		return carillon.Missing("Idempotency-Key")
 	}
-	sub := &notify.Submission{Company: company, Channel: carillon.Messaging, Route: "panel/notifications", IdempotencyKey: key}
-	if sub.Body, err = httpio.Body(r); err != nil {
+	sub := &notify.Submission{Company: company, Route: "panel/notifications", IdempotencyKey: key}
+	body, err := httpio.Body(r)
+	if err != nil {
 		return err
 	}
-	sub.Hash = httpio.ContentHash(r.URL.Query(), sub.Body)
+	sub.Hash = httpio.ContentHash(r.URL.Query(), body)
 	a, done, err := x.Notify.Repeat(r.Context(), company.ID, sub.Route, key, sub.Hash)
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func (x sending) send(w http.ResponseWriter, r *http.Request) error {
 	if _, err := x.Limits.Allow(r.Context(), "send panel "+by.companyID, company.Limits.SendsPerMinute, 1); err != nil {
 		return err
 	}
-	if a, err = x.Notify.Accept(r.Context(), sub); err != nil {
+	if a, err = x.Notify.AcceptBody(r.Context(), sub, carillon.Messaging, body, false); err != nil {
 		return err
 	}
 	return httpio.Repeatable(w, a.JSON, a.Replayed)
