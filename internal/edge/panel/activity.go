@@ -12,22 +12,28 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/apicalls"
 	"carillon/internal/store/audit"
 )
 
 // activities serves what happened: calls of the interface, and changes (docs/reference/activity.md).
-type activities struct{ *Panel }
+type activities struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
 
 func (x activities) routes() []httpio.Route {
 	const calls, changes = auth.MayReadActivity, auth.MayReadChanges
 	return []httpio.Route{
-		x.route("GET", "/activity/calls", calls, x.calls),
-		x.route("GET", "/activity/calls/{id}", calls, x.call),
-		x.route("GET", "/activity/accepted", calls, x.accepted),
-		x.route("GET", "/activity/changes", changes, x.changes),
-		x.route("GET", "/activity/changes/{id}", changes, x.change),
-		x.route("GET", "/activity/authors", changes, x.authors),
+		x.Gate.Route("GET", "/activity/calls", calls, x.calls),
+		x.Gate.Route("GET", "/activity/calls/{id}", calls, x.call),
+		x.Gate.Route("GET", "/activity/accepted", calls, x.accepted),
+		x.Gate.Route("GET", "/activity/changes", changes, x.changes),
+		x.Gate.Route("GET", "/activity/changes/{id}", changes, x.change),
+		x.Gate.Route("GET", "/activity/authors", changes, x.authors),
 	}
 }
 
@@ -94,18 +100,11 @@ func (x activities) key(ctx context.Context, id string) usedKey {
 
 // within reads the filters from and to.
 func within(q url.Values) (from, to time.Time, err error) {
-	for name, at := range map[string]*time.Time{"from": &from, "to": &to} {
-		text := q.Get(name)
-		if text == "" {
-			continue
-		}
-		t, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			return from, to, carillon.BadFormat(name, carillon.Shorten(text), "RFC 3339 date-time", "2030-01-31T09:00:00Z")
-		}
-		*at = t
+	if from, err = form.QueryTime(q, "from", time.Time{}); err != nil {
+		return from, to, err
 	}
-	return from, to, nil
+	to, err = form.QueryTime(q, "to", time.Time{})
+	return from, to, err
 }
 
 // word reads a filter that is one text.
@@ -133,7 +132,7 @@ func statuses() map[string][2]int {
 	return map[string][2]int{"": {}, "4xx": {400, 499}, "5xx": {500, 599}}
 }
 
-func (x activities) calls(r *http.Request, by member) (any, error) {
+func (x activities) calls(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, apiCallPages)
 	if err != nil {
@@ -151,33 +150,24 @@ func (x activities) calls(r *http.Request, by member) (any, error) {
 		return nil, carillon.InvalidValue("status", "One of 4xx, 5xx", carillon.Shorten(q.Get("status")))
 	}
 	f.Least, f.Most = class[0], class[1]
-	all, err := x.Store.APICalls().List(r.Context(), by.companyID, f)
+	all, err := x.Store.APICalls().List(r.Context(), by.CompanyID, f)
 	return httpio.ListOf(page, apiCallPages, all, func(c apicalls.Call) string { return c.ID }, func(c apicalls.Call) apiCallRow {
 		return x.apiCallRow(r.Context(), &c)
 	}), err
 }
 
-func (x activities) call(r *http.Request, by member) (any, error) {
-	id, err := idOf7(r, "Call")
+func (x activities) call(r *http.Request, by member.Member) (any, error) {
+	id, err := form.ID(r, "Call")
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Store.APICalls().Find(r.Context(), by.companyID, id)
+	c, err := x.Store.APICalls().Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
 	return apiCallPage{
 		x.apiCallRow(r.Context(), c), c.Query, c.Address, c.Agent, c.ContentType, c.Idempotency, c.Body, c.BodyCut, c.BodyRead, c.Response, c.ResponseCut,
 	}, nil
-}
-
-// idOf7 is the id in the path.
-func idOf7(r *http.Request, what string) (string, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return "", carillon.Absent(what)
-	}
-	return id, nil
 }
 
 type acceptedRow struct {
@@ -189,7 +179,7 @@ type acceptedRow struct {
 }
 
 // accepted responds with references to requests that were accepted. There are at most some thousand.
-func (x activities) accepted(r *http.Request, by member) (any, error) {
+func (x activities) accepted(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, acceptedPages)
 	if err != nil {
@@ -203,7 +193,7 @@ func (x activities) accepted(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.APICalls().Accepted(r.Context(), by.companyID)
+	all, err := x.Store.APICalls().Accepted(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +244,7 @@ func auditRowOf(c audit.Change) auditRow {
 	}
 }
 
-func (x activities) changes(r *http.Request, by member) (any, error) {
+func (x activities) changes(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, changePages)
 	if err != nil {
@@ -271,16 +261,16 @@ func (x activities) changes(r *http.Request, by member) (any, error) {
 	if f.From, f.To, err = within(q); err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Audit().List(r.Context(), by.companyID, f)
+	all, err := x.Store.Audit().List(r.Context(), by.CompanyID, f)
 	return httpio.ListOf(page, changePages, all, func(c audit.Change) string { return c.ID }, auditRowOf), err
 }
 
-func (x activities) change(r *http.Request, by member) (any, error) {
-	id, err := idOf7(r, "Change")
+func (x activities) change(r *http.Request, by member.Member) (any, error) {
+	id, err := form.ID(r, "Change")
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Store.Audit().Find(r.Context(), by.companyID, id)
+	c, err := x.Store.Audit().Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -288,8 +278,8 @@ func (x activities) change(r *http.Request, by member) (any, error) {
 }
 
 // authors responds with who has changed something, for the filter.
-func (x activities) authors(r *http.Request, by member) (any, error) {
-	all, err := x.Store.Audit().Authors(r.Context(), by.companyID, authorsMost)
+func (x activities) authors(r *http.Request, by member.Member) (any, error) {
+	all, err := x.Store.Audit().Authors(r.Context(), by.CompanyID, authorsMost)
 	rows := make([]changeAuthor, len(all))
 	for i, p := range all {
 		rows[i] = changeAuthor{Key: p.Key, Name: p.Name, Origin: p.Origin}

@@ -7,7 +7,12 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/event/hook"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
 )
@@ -61,13 +66,29 @@ const (
 	attentionRange = 24 * time.Hour
 )
 
+// attention serves what needs attention, the first steps of a new company, and its use of limits.
+type attention struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+	Hooks  *hook.Deliverer
+}
+
+func (x attention) routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Route("GET", "/overview/attention", auth.MayReadNotifications, x.attention),
+		x.Gate.Route("GET", "/overview/first-steps", auth.MayReadNotifications, x.firstSteps),
+		x.Gate.Route("GET", "/usage", auth.MayReadNotifications, x.usage),
+	}
+}
+
 // attention responds with what needs attention, the most urgent first; nothing: there is nothing.
-func (x overview) attention(r *http.Request, by member) (any, error) {
+func (x attention) attention(r *http.Request, by member.Member) (any, error) {
 	shown := struct {
 		Data []concern `json:"data"`
 	}{[]concern{}}
 	now := time.Now()
-	for _, find := range []func(ctx context.Context, by member, now time.Time) ([]concern, error){
+	for _, find := range []func(ctx context.Context, by member.Member, now time.Time) ([]concern, error){
 		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.failingWebhooks, x.behind,
 	} {
 		found, err := find(r.Context(), by, now)
@@ -80,7 +101,7 @@ func (x overview) attention(r *http.Request, by member) (any, error) {
 }
 
 // ofInstallation are a maintenance window, and for who decides about it what is held after a restore.
-func (x overview) ofInstallation(ctx context.Context, by member, now time.Time) (all []concern, err error) {
+func (x attention) ofInstallation(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
 	m, err := x.Store.Maintenance(ctx)
 	if err != nil {
 		return nil, err
@@ -89,7 +110,7 @@ func (x overview) ofInstallation(ctx context.Context, by member, now time.Time) 
 		all = append(all, concern{Kind: concernMaintenance, Since: carillon.FormatTime(m.From), Until: carillon.FormatTime(m.Until)})
 	}
 	first, err := x.Store.OldestCompany(ctx)
-	if err != nil || by.role != auth.Owner || by.companyID != first {
+	if err != nil || by.Role != auth.Owner || by.CompanyID != first {
 		return all, err
 	}
 	at, _, err := x.Store.RestoredAt(ctx)
@@ -99,8 +120,8 @@ func (x overview) ofInstallation(ctx context.Context, by member, now time.Time) 
 	return all, err
 }
 
-func (x overview) failingSenders(ctx context.Context, by member, now time.Time) (all []concern, err error) {
-	breakers, err := x.Store.CompanyBreakers(ctx, by.companyID)
+func (x attention) failingSenders(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
+	breakers, err := x.Store.CompanyBreakers(ctx, by.CompanyID)
 	if err != nil || len(breakers) == 0 {
 		return nil, err
 	}
@@ -108,7 +129,7 @@ func (x overview) failingSenders(ctx context.Context, by member, now time.Time) 
 	for _, b := range breakers {
 		open[b.SenderUID] = b
 	}
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
 	for _, s := range senders {
 		if b, failing := open[s.UID]; failing {
 			c := concern{
@@ -123,8 +144,8 @@ func (x overview) failingSenders(ctx context.Context, by member, now time.Time) 
 	return all, err
 }
 
-func (x overview) quotaNearlyUsed(ctx context.Context, by member, _ time.Time) ([]concern, error) {
-	c, err := x.Store.Company(ctx, by.companyID)
+func (x attention) quotaNearlyUsed(ctx context.Context, by member.Member, _ time.Time) ([]concern, error) {
+	c, err := x.Store.Company(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +156,8 @@ func (x overview) quotaNearlyUsed(ctx context.Context, by member, _ time.Time) (
 	return []concern{{Kind: concernQuota, Used: int64(u.Used), Of: int64(u.Quota), Reset: u.ResetTime}}, nil
 }
 
-func (x overview) waitingConversations(ctx context.Context, by member, _ time.Time) ([]concern, error) {
-	n, err := x.Store.Chats().Count(ctx, by.companyID, by.accountID)
+func (x attention) waitingConversations(ctx context.Context, by member.Member, _ time.Time) ([]concern, error) {
+	n, err := x.Store.Chats().Count(ctx, by.CompanyID, by.AccountID)
 	if err != nil || n.Unassigned == 0 {
 		return nil, err
 	}
@@ -144,8 +165,8 @@ func (x overview) waitingConversations(ctx context.Context, by member, _ time.Ti
 }
 
 // failures are the senders of which many of the last day's messages or calls failed.
-func (x overview) failures(ctx context.Context, by member, now time.Time) (all []concern, err error) {
-	_, groups, err := x.Store.Stats().Figures(ctx, by.companyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
+func (x attention) failures(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
+	_, groups, err := x.Store.Stats().Figures(ctx, by.CompanyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +178,7 @@ func (x overview) failures(ctx context.Context, by member, now time.Time) (all [
 		}
 		bySender[g.SenderUID].Add(g.Counts, 1)
 	}
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
 	for _, s := range senders {
 		n := bySender[s.UID]
 		if n == nil {
@@ -177,8 +198,8 @@ func (x overview) failures(ctx context.Context, by member, now time.Time) (all [
 }
 
 // templatesStopped are the templates that the channel rejected, paused or disabled.
-func (x overview) templatesStopped(ctx context.Context, by member, _ time.Time) (all []concern, err error) {
-	senders, err := x.Store.Senders(ctx, by.companyID)
+func (x attention) templatesStopped(ctx context.Context, by member.Member, _ time.Time) (all []concern, err error) {
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -204,11 +225,11 @@ func (x overview) templatesStopped(ctx context.Context, by member, _ time.Time) 
 }
 
 // failingWebhooks are the endpoints to which nothing is delivered, for who may see them.
-func (x overview) failingWebhooks(ctx context.Context, by member, _ time.Time) (all []concern, err error) {
-	if !by.role.Can(auth.MayReadWebhooks) {
+func (x attention) failingWebhooks(ctx context.Context, by member.Member, _ time.Time) (all []concern, err error) {
+	if !by.Role.Can(auth.MayReadWebhooks) {
 		return nil, nil
 	}
-	found, err := x.Hooks.Troubles(ctx, by.companyID)
+	found, err := x.Hooks.Troubles(ctx, by.CompanyID)
 	for _, f := range found {
 		c := concern{Kind: concernWebhook, ID: f.ID, Host: f.Host, Since: carillon.FormatTime(f.Since), Detail: f.Last}
 		if f.Disabled {
@@ -222,7 +243,7 @@ func (x overview) failingWebhooks(ctx context.Context, by member, _ time.Time) (
 	return all, err
 }
 
-func (x overview) behind(ctx context.Context, _ member, now time.Time) (all []concern, err error) {
+func (x attention) behind(ctx context.Context, _ member.Member, now time.Time) (all []concern, err error) {
 	lag, err := x.Store.SearchLag(ctx, now)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,62 +9,15 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
 )
 
 // Bounds of what is typed in.
 const (
 	labelMost     = 100 // characters
-	nameMost      = 100
-	emailMost     = 254 // RFC 5321, section 4.5.3.1.3
 	passwordLeast = 12
 )
-
-// object reads a body and rejects unknown fields, so that a misspelled one does not count as absent.
-func object(r *http.Request, known ...string) (*jsonbody.Object, error) {
-	o, err := httpio.Object(r)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range o.Keys() {
-		if !slices.Contains(known, key) {
-			return nil, carillon.Invalid("body", "Takes only the fields "+strings.Join(known, ", "))
-		}
-	}
-	return o, nil
-}
-
-// text reads a required string of at most that many characters, on one line.
-func text(o *jsonbody.Object, field string, most int) (string, error) {
-	s, _, err := o.String(field, field)
-	if err != nil {
-		return "", err
-	}
-	s = strings.TrimSpace(s)
-	switch {
-	case s == "":
-		return "", carillon.Missing(field)
-	case utf8.RuneCountInString(s) > most:
-		return "", carillon.Invalid(field, "At most "+strconv.Itoa(most)+" characters")
-	case strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		return "", carillon.Invalid(field, "Must be one line")
-	}
-	return s, nil
-}
-
-// email reads an e-mail address without a display name.
-func email(o *jsonbody.Object) (string, error) {
-	s, err := text(o, "email", emailMost)
-	if err != nil {
-		return "", err
-	}
-	if !config.ValidEmail(s) {
-		return "", carillon.BadFormat("email", s, "E-mail address", "ana@example.org")
-	}
-	return config.FoldEmail(s), nil
-}
 
 // password reads a password of 12 characters or more, without rules on which ones (NIST SP 800-63B). No error contains the
 // value. present is false where there is none.
@@ -99,19 +51,11 @@ func scopes(o *jsonbody.Object) ([]string, error) {
 	}
 	for i, s := range all {
 		if !auth.ValidScope(s) {
-			return nil, carillon.Invalid(field+"."+strconv.Itoa(i), "Must be one of "+known(auth.Scopes()))
+			return nil, carillon.Invalid(field+"."+strconv.Itoa(i), "Must be one of "+form.Known(auth.Scopes()))
 		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil
-}
-
-func known[S ~string](all []S) string {
-	names := make([]string, len(all))
-	for i, s := range all {
-		names[i] = string(s)
-	}
-	return strings.Join(names, ", ")
 }
 
 // expiry reads an instant in the future; zero where there is none.

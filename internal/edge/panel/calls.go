@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,10 +11,13 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
-	"carillon/internal/base/number"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
+	"carillon/internal/store"
 	stored "carillon/internal/store/calls"
 	filetable "carillon/internal/store/files"
+	"carillon/internal/talk/files"
 )
 
 // Calls hangs up calls that are under way.
@@ -25,23 +27,27 @@ type Calls interface {
 }
 
 // telephony serves a company's calls to its members.
-type telephony struct{ *Panel }
+type telephony struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+	Calls  Calls
+	Files  *files.Files
+}
 
 func (x telephony) routes() []httpio.Route {
 	const one = "/calls/{id}"
 	return []httpio.Route{
-		x.route("GET", "/calls", auth.MayReadNotifications, x.list),
-		x.route("GET", one, auth.MayReadNotifications, x.get),
-		x.route("POST", one+"/hangup", auth.MaySendNotifications, x.hangUp),
-		{Pattern: "GET " + prefix + one + "/recording", Access: "panel", Permission: string(auth.MayReadNotifications), Handle: x.recording},
+		x.Gate.Route("GET", "/calls", auth.MayReadNotifications, x.list),
+		x.Gate.Route("GET", one, auth.MayReadNotifications, x.get),
+		x.Gate.Route("POST", one+"/hangup", auth.MaySendNotifications, x.hangUp),
+		x.Gate.Raw("GET", one+"/recording", auth.MayReadNotifications, x.recording),
 	}
 }
 
 const (
 	callList     = "calls" // the kinds of cursors
 	incomingList = "incoming"
-	statesMost   = 13  // that a list is narrowed to: all of them
-	campaignMost = 255 // characters
 )
 
 // callRow is a call in the list; the line is the id of its sender, empty where that is gone.
@@ -50,9 +56,9 @@ type callRow struct {
 	LineID string `json:"line_id,omitempty"`
 }
 
-func (x telephony) list(r *http.Request, by member) (any, error) {
+func (x telephony) list(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
-	lines, err := x.lines(r.Context(), by.companyID)
+	lines, err := x.lines(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +77,7 @@ func (x telephony) list(r *http.Request, by member) (any, error) {
 		return nil, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
 	}
 	list := httpio.List[callRow]{Data: []callRow{}}
-	rows, next, err := read(r.Context(), by.companyID, q, f)
+	rows, next, err := read(r.Context(), by.CompanyID, q, f)
 	if err != nil || !found {
 		return list, err
 	}
@@ -134,26 +140,21 @@ func (x telephony) lines(ctx context.Context, companyID string) (map[int64]strin
 
 // readCallFilter reads what narrows the list; false: nothing can match.
 func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (found bool, err error) {
-	if text := q.Get("state"); text != "" {
-		for s := range strings.SplitSeq(text, ",") {
-			if !slices.Contains(callStates(), carillon.State(s)) || len(f.States) == statesMost {
-				return false, carillon.InvalidValue("state", "States of calls, with commas between them", carillon.Shorten(s))
-			}
-			f.States = append(f.States, carillon.State(s))
-		}
+	if f.States, err = form.QueryStates(q, form.CallStates(), "calls"); err != nil {
+		return false, err
 	}
 	if f.AgentID = strings.ToLower(q.Get("agent")); f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
 		return false, carillon.Invalid("agent", "Must be the id of an agent")
 	}
-	if f.Campaign, err = queryText(q, "campaign", campaignMost); err != nil {
+	if f.Campaign, err = form.Query(q, "campaign", form.MaxCampaign); err != nil {
 		return false, err
 	}
 	if text := q.Get("number"); text != "" {
-		found := number.Find(text)
-		if found == "" {
-			return false, badNumber("number", text)
+		number, err := form.Number("number", text)
+		if err != nil {
+			return false, err
 		}
-		f.Line = identity.Number(found)
+		f.Line = identity.Number(number)
 	}
 	line := q.Get("line")
 	if line == "" {
@@ -166,14 +167,6 @@ func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (fou
 		}
 	}
 	return false, nil
-}
-
-func callStates() []carillon.State {
-	return []carillon.State{
-		carillon.StateScheduled, carillon.StateQueued, carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress, carillon.StateCompleted,
-		carillon.StateBusy, carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled,
-		carillon.StateSkipped,
-	}
 }
 
 // callOf is the path's call.
@@ -190,44 +183,44 @@ type callPage struct {
 	LineID string `json:"line_id,omitempty"`
 }
 
-func (x telephony) get(r *http.Request, by member) (any, error) {
+func (x telephony) get(r *http.Request, by member.Member) (any, error) {
 	id, err := callOf(r)
 	if err != nil {
 		return nil, err
 	}
-	p, err := notify.Calls{Store: x.Store}.One(r.Context(), by.companyID, id)
+	p, err := notify.Calls{Store: x.Store}.One(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
 	for i := range p.Turns {
-		addFileURL(by.companyID, p.ConversationID, &p.Turns[i].TurnView)
+		addFileURL(by.CompanyID, p.ConversationID, &p.Turns[i].TurnView)
 	}
-	lines, err := x.lines(r.Context(), by.companyID)
+	lines, err := x.lines(r.Context(), by.CompanyID)
 	return callPage{p, lines[p.SenderUID]}, err
 }
 
 // hangUp ends a call, or cancels one that waits, as `DELETE notify/{id}?hangup=true` does.
-func (x telephony) hangUp(r *http.Request, by member) (any, error) {
+func (x telephony) hangUp(r *http.Request, by member.Member) (any, error) {
 	id, err := callOf(r)
 	if err != nil {
 		return nil, err
 	}
 	for again := true; ; again = false {
-		state, err := x.Calls.HangUp(r.Context(), by.companyID, id)
+		state, err := x.Calls.HangUp(r.Context(), by.CompanyID, id)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return nil, carillon.Absent("Call")
 		}
 		if err != nil || state != "" {
 			return notify.HungUp(id, state), err
 		}
-		c, err := notify.Calls{Store: x.Store}.One(r.Context(), by.companyID, id) // messages are not canceled here
+		c, err := notify.Calls{Store: x.Store}.One(r.Context(), by.CompanyID, id) // messages are not canceled here
 		if err == nil && c.Direction == "incoming" {
 			err = carillon.InConflict("The call has ended")
 		}
 		if err != nil {
 			return nil, err
 		}
-		canceled, err := x.Notify.Cancel(r.Context(), by.companyID, c.CallID)
+		canceled, err := x.Notify.Cancel(r.Context(), by.CompanyID, c.CallID)
 		if !again || !carillon.IsCode(err, carillon.Conflict) {
 			return canceled, err
 		}
@@ -236,18 +229,14 @@ func (x telephony) hangUp(r *http.Request, by member) (any, error) {
 }
 
 // recording responds with the sound of a call.
-func (x telephony) recording(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayReadNotifications)
-	if err != nil {
-		return err
-	}
+func (x telephony) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	id, err := callOf(r)
 	if err != nil {
 		return err
 	}
-	file, conversation, err := x.Notify.Recording(r.Context(), by.companyID, id)
+	file, conversation, err := x.Notify.Recording(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return err
 	}
-	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.companyID && f.ConversationID == conversation }, file)
+	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,24 +12,29 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
+	"carillon/internal/store"
 	"carillon/internal/store/stats"
 )
 
 // campaigns serves the results of a company's campaigns.
 type campaigns struct {
-	*Panel
-	exports *share.Share
+	Gate    *member.Gate
+	Store   *store.Store
+	Notify  *notify.Notify
+	Exports *share.Share
 }
 
 func (x campaigns) routes() []httpio.Route {
 	const read = auth.MayReadNotifications
 	return []httpio.Route{
-		x.route("GET", "/campaigns", read, x.list),
-		x.route("GET", "/campaigns/one", read, x.one),
-		x.route("GET", "/campaigns/recipients", read, x.recipients),
-		x.route("GET", "/campaigns/reasons", read, x.reasons),
-		{Pattern: "GET " + prefix + "/campaigns/export", Access: "panel", Permission: string(read), Handle: x.export},
+		x.Gate.Route("GET", "/campaigns", read, x.list),
+		x.Gate.Route("GET", "/campaigns/one", read, x.one),
+		x.Gate.Route("GET", "/campaigns/recipients", read, x.recipients),
+		x.Gate.Route("GET", "/campaigns/reasons", read, x.reasons),
+		x.Gate.Raw("GET", "/campaigns/export", read, x.export),
 	}
 }
 
@@ -41,7 +45,6 @@ const (
 	reasonPages    = "campaign-reasons"
 	exportedMost   = 5000 // recipients in memory
 	reasonMost     = 64   // characters
-	reachedStates  = 20
 )
 
 // campaignRow is what became of the recipients of a campaign, as far as they are counted.
@@ -68,7 +71,7 @@ func campaignRowOf(c *stats.Campaign) campaignRow {
 }
 
 // list responds with the campaigns, the last used first, and until when their recipients are counted.
-func (x campaigns) list(r *http.Request, by member) (any, error) {
+func (x campaigns) list(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, campaignPages)
 	if err != nil {
@@ -83,7 +86,7 @@ func (x campaigns) list(r *http.Request, by member) (any, error) {
 		}
 		from = stats.Cursor{At: time.UnixMilli(ms).UTC(), Key: key}
 	}
-	found, next, err := x.Store.Stats().Campaigns(r.Context(), by.companyID, from, page.Limit)
+	found, next, err := x.Store.Stats().Campaigns(r.Context(), by.CompanyID, from, page.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -104,18 +107,18 @@ func (x campaigns) list(r *http.Request, by member) (any, error) {
 
 // campaignOf is the query's campaign.
 func campaignOf(q url.Values) (name string, err error) {
-	if name, err = queryText(q, "name", campaignMost); err == nil && name == "" {
+	if name, err = form.Query(q, "name", form.MaxCampaign); err == nil && name == "" {
 		err = carillon.Missing("name")
 	}
 	return name, err
 }
 
-func (x campaigns) one(r *http.Request, by member) (any, error) {
+func (x campaigns) one(r *http.Request, by member.Member) (any, error) {
 	name, err := campaignOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Store.Stats().Campaign(r.Context(), by.companyID, name)
+	c, err := x.Store.Stats().Campaign(r.Context(), by.CompanyID, name)
 	if err == nil && c == nil {
 		err = carillon.Absent("Campaign")
 	}
@@ -130,7 +133,7 @@ func (x campaigns) one(r *http.Request, by member) (any, error) {
 }
 
 // walk begins a walk through the recipients of the query's campaign.
-func (x campaigns) walk(r *http.Request, by member, kind string) (*notify.Recipients, httpio.Page, error) {
+func (x campaigns) walk(r *http.Request, by member.Member, kind string) (*notify.Recipients, httpio.Page, error) {
 	q := r.URL.Query()
 	name, err := campaignOf(q)
 	if err != nil {
@@ -140,7 +143,7 @@ func (x campaigns) walk(r *http.Request, by member, kind string) (*notify.Recipi
 	if err != nil {
 		return nil, page, err
 	}
-	w := notify.Sent{N: x.Notify}.Campaign(by.companyID, name)
+	w := notify.Sent{N: x.Notify}.Campaign(by.CompanyID, name)
 	if page.After != "" {
 		ok, err := w.After(r.Context(), page.After)
 		if err == nil && !ok {
@@ -153,26 +156,21 @@ func (x campaigns) walk(r *http.Request, by member, kind string) (*notify.Recipi
 
 // readReached reads what narrows the recipients of a campaign.
 func readReached(q url.Values) (f notify.ReachedFilter, err error) {
-	if text := q.Get("state"); text != "" {
-		for s := range strings.SplitSeq(text, ",") {
-			if !slices.Contains(recipientStates(), carillon.State(s)) || len(f.States) == reachedStates {
-				return f, carillon.InvalidValue("state", "States of messages or calls, with commas between them", carillon.Shorten(s))
-			}
-			f.States = append(f.States, carillon.State(s))
-		}
+	if f.States, err = form.QueryStates(q, recipientStates(), "messages or calls"); err != nil {
+		return f, err
 	}
-	reason, err := queryText(q, "reason", reasonMost)
+	reason, err := form.Query(q, "reason", reasonMost)
 	f.Reason = carillon.Reason(reason)
 	return f, err
 }
 
 // recipientStates are the states of messages and calls.
 func recipientStates() []carillon.State {
-	return append(callStates(), carillon.StateSending, carillon.StateSent, carillon.StateDelivered, carillon.StateRead)
+	return append(form.CallStates(), carillon.StateSending, carillon.StateSent, carillon.StateDelivered, carillon.StateRead)
 }
 
 // recipients responds with a page of what became of each recipient.
-func (x campaigns) recipients(r *http.Request, by member) (any, error) {
+func (x campaigns) recipients(r *http.Request, by member.Member) (any, error) {
 	f, err := readReached(r.URL.Query())
 	if err != nil {
 		return nil, err
@@ -191,7 +189,7 @@ func (x campaigns) recipients(r *http.Request, by member) (any, error) {
 }
 
 // reasons counts why recipients failed or were skipped, among as many as one request looks at.
-func (x campaigns) reasons(r *http.Request, by member) (any, error) {
+func (x campaigns) reasons(r *http.Request, by member.Member) (any, error) {
 	w, _, err := x.walk(r, by, reasonPages)
 	if err != nil {
 		return nil, err
@@ -210,11 +208,7 @@ func (x campaigns) reasons(r *http.Request, by member) (any, error) {
 }
 
 // export responds with the recipients of a campaign as a CSV file, which is written as they are read.
-func (x campaigns) export(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayReadNotifications)
-	if err != nil {
-		return err
-	}
+func (x campaigns) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	f, err := readReached(r.URL.Query())
 	if err != nil {
 		return err
@@ -223,7 +217,7 @@ func (x campaigns) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	place, err := x.exports.Take(by.holder())
+	place, err := x.Exports.Take(by.Holder())
 	if err != nil {
 		return err
 	}

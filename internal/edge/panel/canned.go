@@ -9,11 +9,17 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 )
 
 // canned serves the answers that a company's teammates write often.
-type canned struct{ *Panel }
+type canned struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
 
 // validShortcut is what calls a canned reply while a teammate writes.
 var validShortcut = regexp.MustCompile(`^[a-z0-9_-]{1,40}$`)
@@ -23,33 +29,33 @@ const cannedMost = 4000 // characters
 func (x canned) routes() []httpio.Route {
 	const all, one = "/canned-replies", "/canned-replies/{id}"
 	return []httpio.Route{
-		x.route("GET", all, auth.MayReadConversations, x.list),
-		writeRoute(x.Panel, "POST", all, auth.MayAnswerConversations, x.add),
-		writeRoute(x.Panel, "PUT", one, auth.MayAnswerConversations, x.replace),
-		writeRoute(x.Panel, "DELETE", one, auth.MayAnswerConversations, x.remove),
+		x.Gate.Route("GET", all, auth.MayReadConversations, x.list),
+		x.Gate.Write("POST", all, auth.MayAnswerConversations, x.add),
+		x.Gate.Write("PUT", one, auth.MayAnswerConversations, x.replace),
+		x.Gate.Write("DELETE", one, auth.MayAnswerConversations, x.remove),
 	}
 }
 
 // list responds with all of them: a company has few.
-func (x canned) list(r *http.Request, by member) (any, error) {
-	rows, err := x.Store.Chats().CannedReplies(r.Context(), by.companyID)
+func (x canned) list(r *http.Request, by member.Member) (any, error) {
+	rows, err := x.Store.Chats().CannedReplies(r.Context(), by.CompanyID)
 	return struct {
 		Data []chats.Canned `json:"data"`
 	}{append([]chats.Canned{}, rows...)}, err
 }
 
-func (x canned) add(r *http.Request, by member) (any, error) {
+func (x canned) add(r *http.Request, by member.Member) (any, error) {
 	c, err := readCanned(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.Store.Chats().AddCanned(r.Context(), by.companyID, &c, time.Now()); err != nil {
+	if err := x.Store.Chats().AddCanned(r.Context(), by.CompanyID, &c, time.Now()); err != nil {
 		return nil, err
 	}
 	return httpio.Created{Value: c}, nil
 }
 
-func (x canned) replace(r *http.Request, by member) (any, error) {
+func (x canned) replace(r *http.Request, by member.Member) (any, error) {
 	id, err := x.id(r)
 	if err != nil {
 		return nil, err
@@ -59,15 +65,15 @@ func (x canned) replace(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	c.ID = id
-	return c, x.Store.Chats().ReplaceCanned(r.Context(), by.companyID, c, time.Now())
+	return c, x.Store.Chats().ReplaceCanned(r.Context(), by.CompanyID, c, time.Now())
 }
 
-func (x canned) remove(r *http.Request, by member) (any, error) {
+func (x canned) remove(r *http.Request, by member.Member) (any, error) {
 	id, err := x.id(r)
 	if err != nil {
 		return nil, err
 	}
-	return nil, x.Store.Chats().DeleteCanned(r.Context(), by.companyID, id)
+	return nil, x.Store.Chats().DeleteCanned(r.Context(), by.CompanyID, id)
 }
 
 func (x canned) id(r *http.Request) (string, error) {
@@ -79,7 +85,7 @@ func (x canned) id(r *http.Request) (string, error) {
 }
 
 func readCanned(r *http.Request) (c chats.Canned, err error) {
-	o, err := object(r, "shortcut", "text")
+	o, err := form.Object(r, "shortcut", "text")
 	if err != nil {
 		return c, err
 	}
@@ -89,6 +95,6 @@ func readCanned(r *http.Request) (c chats.Canned, err error) {
 	if !validShortcut.MatchString(c.Shortcut) {
 		return c, carillon.Invalid("shortcut", "Must be 1 to 40 characters of a-z, 0-9, _ and -")
 	}
-	c.Text, err = lines(o, "text", cannedMost)
+	c.Text, err = form.Lines(o, "text", cannedMost)
 	return c, err
 }

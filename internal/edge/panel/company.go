@@ -13,17 +13,21 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 )
 
 // companySettings serves a company's own settings: those of a set-up, with the set-up's rules. Limits protect the installation and its
 // other companies, so only who operates it changes them here.
-type companySettings struct{ *Panel }
+type companySettings struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
 
 func (x companySettings) routes() []httpio.Route {
 	return []httpio.Route{
-		x.route("GET", "/company", auth.MayReadSettings, x.get),
-		x.route("PUT", "/company", auth.MayWriteSettings, x.put),
+		x.Gate.Route("GET", "/company", auth.MayReadSettings, x.get),
+		x.Gate.Route("PUT", "/company", auth.MayWriteSettings, x.put),
 	}
 }
 
@@ -46,15 +50,15 @@ type redialShown struct {
 	After    string           `json:"after"`
 }
 
-func (x companySettings) get(r *http.Request, by member) (any, error) {
-	c, err := x.Store.Company(r.Context(), by.companyID)
+func (x companySettings) get(r *http.Request, by member.Member) (any, error) {
+	c, err := x.Store.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
 	return x.show(r, by, c)
 }
 
-func (x companySettings) show(r *http.Request, by member, c *carillon.Company) (companyShown, error) {
+func (x companySettings) show(r *http.Request, by member.Member, c *carillon.Company) (companyShown, error) {
 	version, err := versionOf(c)
 	if err != nil {
 		return companyShown{}, err
@@ -66,7 +70,7 @@ func (x companySettings) show(r *http.Request, by member, c *carillon.Company) (
 	after := cmp.Or(c.Redial.After, carillon.NewCompany("").Redial.After) // a policy that never calls again may have none
 	return companyShown{
 		ID: c.ID, Name: c.Name, Strict: c.StrictRecipientID, CallingHours: c.CallingHours, Redial: redialShown{outcomes, c.Redial.Attempts, after.String()},
-		RetentionDays: c.RetentionDays, Limits: c.Limits, Version: version, LimitsOpen: by.role.Can(auth.MayWriteSettings) && x.operator(r, by) == nil,
+		RetentionDays: c.RetentionDays, Limits: c.Limits, Version: version, LimitsOpen: by.Role.Can(auth.MayWriteSettings) && x.Gate.Operator(r.Context(), by) == nil,
 	}, nil
 }
 
@@ -79,7 +83,7 @@ func versionOf(c *carillon.Company) (string, error) {
 	return hex.EncodeToString(sum[:12]), err
 }
 
-func (x companySettings) put(r *http.Request, by member) (any, error) {
+func (x companySettings) put(r *http.Request, by member.Member) (any, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -88,10 +92,10 @@ func (x companySettings) put(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := x.operator(r, by)
+	limits := x.Gate.Operator(r.Context(), by)
 	var kept carillon.Company
 	err = x.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindCompany(ctx, by.companyID, "")
+		have, err := tx.FindCompany(ctx, by.CompanyID, "")
 		if err != nil {
 			return err
 		}

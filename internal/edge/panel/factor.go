@@ -10,20 +10,26 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 )
 
 // secondFactors serves the second factor of the caller's sign-in, and its removal for members who lost theirs.
-type secondFactors struct{ *Panel }
+type secondFactors struct {
+	Gate  *member.Gate
+	Store *store.Store
+	Auth  *auth.Auth
+}
 
 func (s secondFactors) routes() []httpio.Route {
 	return []httpio.Route{
-		s.ownRoute("GET", "/user/second-factor", s.show),
-		s.ownRoute("POST", "/user/second-factor", s.propose),
-		s.ownRoute("POST", "/user/second-factor/confirm", s.confirm),
-		s.ownRoute("POST", "/user/second-factor/recovery-codes", s.recover),
-		s.ownRoute("POST", "/user/second-factor/remove", s.removeOwn),
-		s.route("DELETE", "/users/{id}/second-factor", auth.MayWriteUsers, s.remove),
+		s.Gate.Own("GET", "/user/second-factor", s.show),
+		s.Gate.Own("POST", "/user/second-factor", s.propose),
+		s.Gate.Own("POST", "/user/second-factor/confirm", s.confirm),
+		s.Gate.Own("POST", "/user/second-factor/recovery-codes", s.recover),
+		s.Gate.Own("POST", "/user/second-factor/remove", s.removeOwn),
+		s.Gate.Route("DELETE", "/users/{id}/second-factor", auth.MayWriteUsers, s.remove),
 	}
 }
 
@@ -54,7 +60,7 @@ func (s secondFactors) propose(r *http.Request, c *auth.Caller) (any, error) {
 
 // withPassword reads a body and checks the present password in it.
 func (s secondFactors) withPassword(r *http.Request, c *auth.Caller, known ...string) (*jsonbody.Object, error) {
-	o, err := object(r, known...)
+	o, err := form.Object(r, known...)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +77,7 @@ type recovery struct {
 }
 
 func (s secondFactors) confirm(r *http.Request, c *auth.Caller) (any, error) {
-	o, err := object(r, "code")
+	o, err := form.Object(r, "code")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +91,7 @@ func (s secondFactors) confirm(r *http.Request, c *auth.Caller) (any, error) {
 
 // recover replaces the recovery codes, for who has a code of the authenticator.
 func (s secondFactors) recover(r *http.Request, c *auth.Caller) (any, error) {
-	o, err := object(r, "code")
+	o, err := form.Object(r, "code")
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +123,9 @@ func (s secondFactors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
 }
 
 // remove turns the second factor of a member off who lost it, and ends the member's sessions.
-func (s secondFactors) remove(r *http.Request, by member) (any, error) {
+func (s secondFactors) remove(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
-	if id == by.accountID {
+	if id == by.AccountID {
 		return nil, carillon.InConflict("Your own second factor is turned off with your password and a code: POST /panel/v1/user/second-factor/remove")
 	}
 	return nil, s.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {

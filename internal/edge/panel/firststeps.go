@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"carillon/internal/edge/panel/member"
 	"net/http"
 	"time"
 
@@ -14,9 +15,9 @@ type firstStep struct {
 }
 
 // firstSteps responds with the first steps of a company, as the database has them.
-func (x overview) firstSteps(r *http.Request, by member) (any, error) {
+func (x attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 	ctx, now := r.Context(), time.Now()
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -30,19 +31,19 @@ func (x overview) firstSteps(r *http.Request, by member) (any, error) {
 			approved = approved || t.Status == carillon.TemplateApproved
 		}
 	}
-	keys, err := x.Store.UsableKeys(ctx, by.companyID, now)
+	keys, err := x.Store.UsableKeys(ctx, by.CompanyID, now)
 	if err != nil {
 		return nil, err
 	}
-	delivered, err := x.Store.Stats().AnyDelivered(ctx, by.companyID)
+	delivered, err := x.Store.Stats().AnyDelivered(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	placed, err := x.Store.Chats().AnyVisitor(ctx, by.companyID)
+	placed, err := x.Store.Chats().AnyVisitor(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	members, err := x.Store.Members(ctx, by.companyID, "", 2)
+	members, err := x.Store.Members(ctx, by.CompanyID, "", 2)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,19 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/runs"
+	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
 )
 
 // flowRuns serves the runs of a company's flows to who may read its conversations.
-type flowRuns struct{ *Panel }
+type flowRuns struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Conversations *conversation.Conversations
+}
 
 const (
 	runList = "runs" // the kind of cursors
@@ -26,9 +33,9 @@ const (
 func (x flowRuns) routes() []httpio.Route {
 	const one = "/flow-runs/{id}"
 	return []httpio.Route{
-		x.route("GET", "/flow-runs", auth.MayReadConversations, x.list),
-		x.route("GET", one, auth.MayReadConversations, x.get),
-		x.route("POST", one+"/stop", auth.MayAnswerConversations, x.stop),
+		x.Gate.Route("GET", "/flow-runs", auth.MayReadConversations, x.list),
+		x.Gate.Route("GET", one, auth.MayReadConversations, x.get),
+		x.Gate.Route("POST", one+"/stop", auth.MayAnswerConversations, x.stop),
 	}
 }
 
@@ -73,7 +80,7 @@ type runEntry struct {
 	Changed map[string]string `json:"changed,omitempty"`
 }
 
-func (x flowRuns) list(r *http.Request, by member) (any, error) {
+func (x flowRuns) list(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, runList)
 	if err != nil {
@@ -99,11 +106,11 @@ func (x flowRuns) list(r *http.Request, by member) (any, error) {
 		}
 		after = &runs.Page{StartedAt: time.UnixMilli(ms).UTC(), ID: id}
 	}
-	all, err := x.Store.Runs().List(r.Context(), by.companyID, f, after, page.Limit+1)
+	all, err := x.Store.Runs().List(r.Context(), by.CompanyID, f, after, page.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := x.rows(r.Context(), by.companyID, all)
+	rows, err := RowsOf(r.Context(), x.Store, by.CompanyID, all)
 	if err != nil {
 		return nil, err
 	}
@@ -114,9 +121,9 @@ func (x flowRuns) list(r *http.Request, by member) (any, error) {
 	return httpio.ListOf(page, runList, rows, func(row runRow) string { return key[row.ID] }, func(row runRow) runRow { return row }), nil
 }
 
-// rows are runs with the names of their flows and contacts.
-func (x flowRuns) rows(ctx context.Context, companyID string, all []*runs.Run) ([]runRow, error) {
-	heads, err := x.Store.Heads(ctx, companyID, flow.Kind())
+// RowsOf are runs with the names of their flows and contacts.
+func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*runs.Run) ([]runRow, error) {
+	heads, err := s.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +135,7 @@ func (x flowRuns) rows(ctx context.Context, companyID string, all []*runs.Run) (
 	for _, run := range all {
 		conversations = append(conversations, run.ConversationID)
 	}
-	people, err := x.Store.Runs().People(ctx, companyID, conversations)
+	people, err := s.Runs().People(ctx, companyID, conversations)
 	if err != nil {
 		return nil, err
 	}
@@ -147,19 +154,19 @@ func (x flowRuns) rows(ctx context.Context, companyID string, all []*runs.Run) (
 }
 
 // find reads the path's run. Errors: not_found.
-func (x flowRuns) find(r *http.Request, by member) (*runs.Run, error) {
+func (x flowRuns) find(r *http.Request, by member.Member) (*runs.Run, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent(noRun)
 	}
-	run, err := x.Store.Runs().Find(r.Context(), by.companyID, id)
+	run, err := x.Store.Runs().Find(r.Context(), by.CompanyID, id)
 	if err == nil && run == nil {
 		err = carillon.Absent(noRun)
 	}
 	return run, err
 }
 
-func (x flowRuns) get(r *http.Request, by member) (any, error) {
+func (x flowRuns) get(r *http.Request, by member.Member) (any, error) {
 	run, err := x.find(r, by)
 	if err != nil {
 		return nil, err
@@ -167,12 +174,12 @@ func (x flowRuns) get(r *http.Request, by member) (any, error) {
 	return x.shown(r.Context(), by, run)
 }
 
-func (x flowRuns) shown(ctx context.Context, by member, run *runs.Run) (*runShown, error) {
-	rows, err := x.rows(ctx, by.companyID, []*runs.Run{run})
+func (x flowRuns) shown(ctx context.Context, by member.Member, run *runs.Run) (*runShown, error) {
+	rows, err := RowsOf(ctx, x.Store, by.CompanyID, []*runs.Run{run})
 	if err != nil {
 		return nil, err
 	}
-	text, err := x.Store.Runs().Definition(ctx, by.companyID, run.FlowID, run.Version)
+	text, err := x.Store.Runs().Definition(ctx, by.CompanyID, run.FlowID, run.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +189,7 @@ func (x flowRuns) shown(ctx context.Context, by member, run *runs.Run) (*runShow
 			return nil, err
 		}
 	}
-	entries, err := x.Store.Runs().Entries(ctx, by.companyID, run.ID)
+	entries, err := x.Store.Runs().Entries(ctx, by.CompanyID, run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -194,19 +201,19 @@ func (x flowRuns) shown(ctx context.Context, by member, run *runs.Run) (*runShow
 }
 
 // stop ends a run; the conversation goes on with its agent. Errors: conflict where the run is over.
-func (x flowRuns) stop(r *http.Request, by member) (any, error) {
+func (x flowRuns) stop(r *http.Request, by member.Member) (any, error) {
 	run, err := x.find(r, by)
 	if err != nil {
 		return nil, err
 	}
-	now, err := x.Store.Runs().Current(r.Context(), by.companyID, run.ConversationID)
+	now, err := x.Store.Runs().Current(r.Context(), by.CompanyID, run.ConversationID)
 	if err != nil {
 		return nil, err
 	}
 	if now == nil || now.ID != run.ID {
 		return nil, carillon.InConflict("The run is over")
 	}
-	if err := x.Conversations.Runner.Stop(r.Context(), by.companyID, run.ConversationID, "By "+by.name); err != nil {
+	if err := x.Conversations.Runner.Stop(r.Context(), by.CompanyID, run.ConversationID, "By "+by.Name); err != nil {
 		return nil, err
 	}
 	if run, err = x.find(r, by); err != nil {

@@ -10,10 +10,14 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/resource"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	tables "carillon/internal/store/resources"
 	"carillon/internal/store/runs"
 	"carillon/internal/talk/flow"
@@ -21,7 +25,11 @@ import (
 
 // flows serves what is written, published and tried of flows. The flows that people talk with are resources; a draft is stored next to
 // them, as it was sent and with its faults, until it is published.
-type flows struct{ *Panel }
+type flows struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Limits *limit.Limits
+}
 
 const (
 	countMost    = 1000 // runs of a day that are counted
@@ -32,16 +40,16 @@ const (
 func (x flows) routes() []httpio.Route {
 	const one = "/flows/{id}"
 	return []httpio.Route{
-		x.route("GET", "/flows/overview", auth.MayReadResources, x.overview),
-		writeRoute(x.Panel, "POST", "/flows/drafts", auth.MayWriteResources, x.begin),
-		x.route("POST", "/flows/check", auth.MayWriteResources, x.check),
-		x.route("POST", "/flows/try", auth.MayWriteResources, x.try),
-		x.route("GET", one+"/draft", auth.MayReadResources, x.draft),
-		writeRoute(x.Panel, "PUT", one+"/draft", auth.MayWriteResources, x.save),
-		writeRoute(x.Panel, "DELETE", one+"/draft", auth.MayWriteResources, x.drop),
-		writeRoute(x.Panel, "POST", one+"/publish", auth.MayWriteResources, x.publish),
-		x.route("GET", one+"/versions", auth.MayReadResources, x.versions),
-		x.route("GET", one+"/versions/{version}", auth.MayReadResources, x.version),
+		x.Gate.Route("GET", "/flows/overview", auth.MayReadResources, x.overview),
+		x.Gate.Write("POST", "/flows/drafts", auth.MayWriteResources, x.begin),
+		x.Gate.Route("POST", "/flows/check", auth.MayWriteResources, x.check),
+		x.Gate.Route("POST", "/flows/try", auth.MayWriteResources, x.try),
+		x.Gate.Route("GET", one+"/draft", auth.MayReadResources, x.draft),
+		x.Gate.Write("PUT", one+"/draft", auth.MayWriteResources, x.save),
+		x.Gate.Write("DELETE", one+"/draft", auth.MayWriteResources, x.drop),
+		x.Gate.Write("POST", one+"/publish", auth.MayWriteResources, x.publish),
+		x.Gate.Route("GET", one+"/versions", auth.MayReadResources, x.versions),
+		x.Gate.Route("GET", one+"/versions/{version}", auth.MayReadResources, x.version),
 	}
 }
 
@@ -65,12 +73,12 @@ type flowFailure struct {
 }
 
 // overview responds with all flows of the company, published or not.
-func (x flows) overview(r *http.Request, by member) (any, error) {
-	drafts, err := x.Store.Runs().Drafts(r.Context(), by.companyID)
+func (x flows) overview(r *http.Request, by member.Member) (any, error) {
+	drafts, err := x.Store.Runs().Drafts(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	published, err := x.Store.Heads(r.Context(), by.companyID, flow.Kind())
+	published, err := x.Store.Heads(r.Context(), by.CompanyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +88,7 @@ func (x flows) overview(r *http.Request, by member) (any, error) {
 	}
 	rows := make([]flowRow, 0, len(published)+len(drafts))
 	for _, p := range published {
-		row, err := x.row(r.Context(), by.companyID, p)
+		row, err := x.row(r.Context(), by.CompanyID, p)
 		if err != nil {
 			return nil, err
 		}
@@ -188,12 +196,12 @@ func (x flows) published(ctx context.Context, companyID, id string) (*flow.Flow,
 	return f, err
 }
 
-func (x flows) draft(r *http.Request, by member) (any, error) {
+func (x flows) draft(r *http.Request, by member.Member) (any, error) {
 	id, err := flowID(r)
 	if err != nil {
 		return nil, err
 	}
-	e, err := x.editable(r.Context(), by.companyID, id)
+	e, err := x.editable(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +263,8 @@ func unfinished(o *jsonbody.Object) (text json.RawMessage, f *flow.Flow, err err
 }
 
 // check responds with what is wrong with a flow, and stores nothing.
-func (x flows) check(r *http.Request, _ member) (any, error) {
-	o, err := object(r, "flow")
+func (x flows) check(r *http.Request, _ member.Member) (any, error) {
+	o, err := form.Object(r, "flow")
 	if err != nil {
 		return nil, err
 	}
@@ -270,8 +278,8 @@ func (x flows) check(r *http.Request, _ member) (any, error) {
 }
 
 // begin stores the first draft of a new flow.
-func (x flows) begin(r *http.Request, by member) (any, error) {
-	o, err := object(r, "flow")
+func (x flows) begin(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "flow")
 	if err != nil {
 		return nil, err
 	}
@@ -280,10 +288,10 @@ func (x flows) begin(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	id := carillon.NewID(time.Now())
-	if err := x.store(r.Context(), by.companyID, id, text, f, time.Time{}); err != nil {
+	if err := x.store(r.Context(), by.CompanyID, id, text, f, time.Time{}); err != nil {
 		return nil, err
 	}
-	e, err := x.editable(r.Context(), by.companyID, id)
+	e, err := x.editable(r.Context(), by.CompanyID, id)
 	return httpio.Created{Value: e}, err
 }
 
@@ -298,12 +306,12 @@ func (x flows) store(ctx context.Context, companyID, id string, text json.RawMes
 }
 
 // save stores the draft of a flow, where nobody else has saved one since saved_at.
-func (x flows) save(r *http.Request, by member) (any, error) {
+func (x flows) save(r *http.Request, by member.Member) (any, error) {
 	id, err := flowID(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "flow", "saved_at")
+	o, err := form.Object(r, "flow", "saved_at")
 	if err != nil {
 		return nil, err
 	}
@@ -315,13 +323,13 @@ func (x flows) save(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := x.editable(r.Context(), by.companyID, id); err != nil {
+	if _, err := x.editable(r.Context(), by.CompanyID, id); err != nil {
 		return nil, err
 	}
-	if err := x.store(r.Context(), by.companyID, id, text, f, seen); err != nil {
+	if err := x.store(r.Context(), by.CompanyID, id, text, f, seen); err != nil {
 		return nil, err
 	}
-	return x.editable(r.Context(), by.companyID, id)
+	return x.editable(r.Context(), by.CompanyID, id)
 }
 
 // instant reads an instant that this program has sent; zero: it is absent or null.
@@ -337,12 +345,12 @@ func instant(o *jsonbody.Object, field string) (time.Time, error) {
 	return t, nil
 }
 
-func (x flows) drop(r *http.Request, by member) (any, error) {
+func (x flows) drop(r *http.Request, by member.Member) (any, error) {
 	id, err := flowID(r)
 	if err != nil {
 		return nil, err
 	}
-	dropped, err := x.Store.Runs().DropDraft(r.Context(), by.companyID, id, time.Time{})
+	dropped, err := x.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, time.Time{})
 	if err == nil && !dropped {
 		err = carillon.Absent("Draft of the flow")
 	}
@@ -350,12 +358,12 @@ func (x flows) drop(r *http.Request, by member) (any, error) {
 }
 
 // publish makes the draft the flow that people talk with. Runs that are under way go on with the version that they began with.
-func (x flows) publish(r *http.Request, by member) (any, error) {
+func (x flows) publish(r *http.Request, by member.Member) (any, error) {
 	id, err := flowID(r)
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Store.Runs().Draft(r.Context(), by.companyID, id)
+	d, err := x.Store.Runs().Draft(r.Context(), by.CompanyID, id)
 	if err == nil && d == nil {
 		err = carillon.Absent("Draft of the flow")
 	}
@@ -371,23 +379,23 @@ func (x flows) publish(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	put := x.Store.ReplaceResource
-	if now, err := x.published(r.Context(), by.companyID, id); err != nil {
+	if now, err := x.published(r.Context(), by.CompanyID, id); err != nil {
 		return nil, err
 	} else if now == nil {
 		put = x.Store.AddResource
 	}
-	if _, err := put(r.Context(), by.companyID, flow.Kind(), f); err != nil {
+	if _, err := put(r.Context(), by.CompanyID, flow.Kind(), f); err != nil {
 		return nil, err
 	}
 	text, digest, err := f.Document()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := x.Store.Runs().Keep(r.Context(), by.companyID, id, digest, text, time.Now()); err != nil {
+	if _, err := x.Store.Runs().Keep(r.Context(), by.CompanyID, id, digest, text, time.Now()); err != nil {
 		return nil, err
 	}
-	if _, err := x.Store.Runs().DropDraft(r.Context(), by.companyID, id, d.SavedAt); err != nil {
+	if _, err := x.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, d.SavedAt); err != nil {
 		return nil, err
 	}
-	return x.editable(r.Context(), by.companyID, id)
+	return x.editable(r.Context(), by.CompanyID, id)
 }

@@ -12,6 +12,8 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/resource"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
 )
@@ -72,11 +74,11 @@ type flowInput struct {
 }
 
 // try runs a flow from its beginning, by the inputs so far.
-func (x flows) try(r *http.Request, by member) (any, error) {
-	if _, err := x.Limits.Allow(r.Context(), "try flow "+by.companyID, triesPerMinute, 1); err != nil {
+func (x flows) try(r *http.Request, by member.Member) (any, error) {
+	if _, err := x.Limits.Allow(r.Context(), "try flow "+by.CompanyID, triesPerMinute, 1); err != nil {
 		return nil, err
 	}
-	o, err := object(r, "flow", "values", "language", "inputs")
+	o, err := form.Object(r, "flow", "values", "language", "inputs")
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +89,7 @@ func (x flows) try(r *http.Request, by member) (any, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	language, err := languageOf(o, "en")
+	language, err := form.Language(o, "en")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"carillon/internal/edge/panel/member"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -16,16 +17,16 @@ type flowVersion struct {
 	Flow      json.RawMessage `json:"flow,omitempty"`
 }
 
-func (x flows) versions(r *http.Request, by member) (any, error) {
+func (x flows) versions(r *http.Request, by member.Member) (any, error) {
 	id, err := flowID(r)
 	if err != nil {
 		return nil, err
 	}
-	e, err := x.editable(r.Context(), by.companyID, id)
+	e, err := x.editable(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Runs().Versions(r.Context(), by.companyID, id, versionsMost)
+	all, err := x.Store.Runs().Versions(r.Context(), by.CompanyID, id, versionsMost)
 	rows := make([]flowVersion, 0, len(all))
 	for _, v := range all {
 		rows = append(rows, flowVersion{Version: v.Version, CreatedAt: carillon.FormatTime(v.CreatedAt), Current: v.Version == e.Version})
@@ -35,7 +36,7 @@ func (x flows) versions(r *http.Request, by member) (any, error) {
 	}{rows}, err
 }
 
-func (x flows) version(r *http.Request, by member) (any, error) {
+func (x flows) version(r *http.Request, by member.Member) (any, error) {
 	id, err := flowID(r)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func (x flows) version(r *http.Request, by member) (any, error) {
 	if err != nil || n < 1 {
 		return nil, carillon.Absent(noVersion)
 	}
-	text, err := x.Store.Runs().Definition(r.Context(), by.companyID, id, n)
+	text, err := x.Store.Runs().Definition(r.Context(), by.CompanyID, id, n)
 	if err == nil && text == "" {
 		err = carillon.Absent(noVersion)
 	}

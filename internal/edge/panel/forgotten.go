@@ -10,8 +10,11 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
 	"carillon/internal/account/mail"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/seal"
@@ -26,27 +29,32 @@ const (
 )
 
 // forgotten serves links that set a forgotten password: by e-mail for who asks, or made by who administers the users.
-type forgotten struct{ members }
+type forgotten struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Auth    *auth.Auth
+	Limits  *limit.Limits
+	Letters letters
+}
 
-func (p *Panel) forgottenRoutes() []httpio.Route {
-	x := forgotten{members{p.Deps}}
+func (x forgotten) routes() []httpio.Route {
 	return []httpio.Route{
-		{Pattern: "POST " + prefix + "/forgotten", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.ask)},
-		{Pattern: "POST " + prefix + "/forgotten/password", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.set)},
-		p.route("POST", "/users/{id}/password-link", auth.MayWriteUsers, x.make),
+		{Pattern: "POST " + member.Prefix + "/forgotten", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.ask)},
+		{Pattern: "POST " + member.Prefix + "/forgotten/password", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.set)},
+		x.Gate.Route("POST", "/users/{id}/password-link", auth.MayWriteUsers, x.make),
 	}
 }
 
 // ask sends a link to the account of an e-mail. The response is the same where there is none.
 func (x forgotten) ask(r *http.Request) (any, error) {
-	if err := x.ownPage(r); err != nil {
+	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
 	}
-	o, err := object(r, "email", "language")
+	o, err := form.Object(r, "email", "language")
 	if err != nil {
 		return nil, err
 	}
-	address, err := email(o)
+	address, err := form.Email(o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +62,15 @@ func (x forgotten) ask(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Mail == nil {
+	if x.Letters.Mail == nil {
 		return nil, carillon.InConflict("This installation sends no e-mails: ask somebody who administers your company's users for a link")
 	}
-	for name, most := range map[string]int{"forgotten/address/" + seal.Digest(auth.Network(httpio.ClientAddress(r, x.Proxies))): forgottenClients, "forgotten/email/" + seal.Digest(address): forgottenRate} {
+	for name, most := range map[string]int{"forgotten/address/" + seal.Digest(auth.Network(httpio.ClientAddress(r, x.Gate.Proxies))): forgottenClients, "forgotten/email/" + seal.Digest(address): forgottenRate} {
 		if _, err := x.Limits.Allow(r.Context(), name, most, 1); err != nil {
 			return nil, err
 		}
 	}
-	if !x.Mail.Post(func(ctx context.Context) (*mail.Message, error) { return x.message(ctx, address, language) }) {
+	if !x.Letters.Mail.Post(func(ctx context.Context) (*mail.Message, error) { return x.message(ctx, address, language) }) {
 		return nil, &carillon.Error{Code: carillon.ServiceUnavailable, Message: "Too many e-mails wait to be sent", RetryAfter: 10}
 	}
 	return nil, nil
@@ -87,7 +95,7 @@ func (x forgotten) message(ctx context.Context, address, language string) (*mail
 	case err != nil:
 		return nil, err
 	}
-	if enough, err := x.enoughMails(ctx, passwordMails, a.Email); err != nil || enough {
+	if enough, err := x.Letters.enough(ctx, passwordMails, a.Email); err != nil || enough {
 		return nil, err
 	}
 	m := forgottenMail(language, link)
@@ -109,22 +117,22 @@ func (x forgotten) link(ctx context.Context, made accounts.PasswordLink, check f
 		}
 		return tx.PutPasswordLink(ctx, made, secret)
 	})
-	return x.baseURL() + "/panel/forgotten#" + secret, err
+	return x.Gate.BaseURL() + "/panel/forgotten#" + secret, err
 }
 
 // set sets the password of the account that a link is for, and ends its sessions. Where only its mailbox can have the link, the account is
 // proved.
 func (x forgotten) set(r *http.Request) (any, error) {
-	if err := x.ownPage(r); err != nil {
+	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
 	}
-	o, err := object(r, "token", "password")
+	o, err := form.Object(r, "token", "password")
 	if err != nil {
 		return nil, err
 	}
 	secret, err := secretOf(o, "token")
 	if err == nil {
-		err = x.mayTryLink(r)
+		err = mayTryLink(r, x.Gate)
 	}
 	if err != nil {
 		return nil, err
@@ -160,7 +168,7 @@ func (x forgotten) set(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r = x.by(r, a)
+	r = x.Gate.By(r, a)
 	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		spent, err := tx.SpendPasswordLink(ctx, secret, time.Now())
 		if err == nil && !spent {
@@ -194,8 +202,8 @@ func (x forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *
 }
 
 // mayTryLink limits how many secrets of links an address may try. Errors: rate_limit_exceeded.
-func (d Deps) mayTryLink(r *http.Request) error {
-	_, err := d.Limits.Allow(r.Context(), "links/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, d.Proxies))), linkTries, 1)
+func mayTryLink(r *http.Request, g *member.Gate) error {
+	_, err := g.Limits.Allow(r.Context(), "links/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, g.Proxies))), linkTries, 1)
 	return err
 }
 
@@ -214,7 +222,7 @@ func stillMay(ctx context.Context, tx *store.Tx, link *accounts.PasswordLink) er
 	if i < 0 || !auth.Role(theirs[i].Role).Can(auth.MayWriteUsers) {
 		return deadLink()
 	}
-	err = ownMember(ctx, tx, member{accountID: link.MadeBy, companyID: link.CompanyID, role: auth.Role(theirs[i].Role)}, link.AccountID)
+	err = ownMember(ctx, tx, member.Member{AccountID: link.MadeBy, CompanyID: link.CompanyID, Role: auth.Role(theirs[i].Role)}, link.AccountID)
 	if _, ours := errors.AsType[*carillon.Error](err); ours {
 		return deadLink()
 	}
@@ -229,8 +237,8 @@ type madeLink struct {
 }
 
 // make makes a link for a member, and sends it where the installation can.
-func (x forgotten) make(r *http.Request, by member) (any, error) {
-	o, err := object(r, "language")
+func (x forgotten) make(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "language")
 	if err != nil {
 		return nil, err
 	}
@@ -239,10 +247,10 @@ func (x forgotten) make(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	id := strings.ToLower(r.PathValue("id"))
-	if id == by.accountID {
+	if id == by.AccountID {
 		return nil, carillon.InConflict("Your own password changes with the present one: POST /panel/v1/user/password")
 	}
-	link, err := x.link(r.Context(), accounts.PasswordLink{AccountID: id, CompanyID: by.companyID, MadeBy: by.accountID}, func(ctx context.Context, tx *store.Tx) error { return ownMember(ctx, tx, by, id) })
+	link, err := x.link(r.Context(), accounts.PasswordLink{AccountID: id, CompanyID: by.CompanyID, MadeBy: by.AccountID}, func(ctx context.Context, tx *store.Tx) error { return ownMember(ctx, tx, by, id) })
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +263,7 @@ func (x forgotten) make(r *http.Request, by member) (any, error) {
 	}
 	m := forgottenMail(language, link)
 	m.To = a.Email
-	sent, problem, err := x.deliver(r.Context(), by, passwordMails, m)
+	sent, problem, err := x.Letters.deliver(r.Context(), by, passwordMails, m)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,14 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/event/hook"
 )
 
 // hookRoutes are what can be done with the endpoints of webhooks, and the events of the company; the endpoints themselves are resources. What
 // whoever pulls asks for has the path of its own that it has in the interface, under /webhooks.
-func (p *Panel) hookRoutes() (all []httpio.Route) {
-	for _, a := range p.Hooks.Actions() {
+func hookRoutes(g *member.Gate, hooks *hook.Deliverer) (all []httpio.Route) {
+	for _, a := range hooks.Actions() {
 		needed := auth.MayReadWebhooks
 		if a.Write {
 			needed = auth.MayWriteWebhooks
@@ -19,7 +21,7 @@ func (p *Panel) hookRoutes() (all []httpio.Route) {
 		if len(path) >= 7 && path[:7] == "/events" { // /panel/v1/events is the stream of the panel's screens
 			path = "/webhook-events" + path[7:]
 		}
-		all = append(all, p.route(a.Method, path, needed, func(r *http.Request, by member) (any, error) { return a.Handle(r, by.companyID) }))
+		all = append(all, g.Route(a.Method, path, needed, func(r *http.Request, by member.Member) (any, error) { return a.Handle(r, by.CompanyID) }))
 	}
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/web"
@@ -31,7 +32,7 @@ func forms() (all [][]string) {
 		}
 	}
 	// And what only a script of a page that may do so can send.
-	return append(all, fromPage("Origin", "https://evil.test"), []string{pageHeader, "1", "Sec-Fetch-Site", "cross-site"}, []string{pageHeader, "1", "Origin", "null"})
+	return append(all, fromPage("Origin", "https://evil.test"), []string{member.PageHeader, "1", "Sec-Fetch-Site", "cross-site"}, []string{member.PageHeader, "1", "Origin", "null"})
 }
 
 // TestNoFormOfAnotherSiteChangesAnything takes every route of the panel that is not a GET, those to come too: even a form on the panel's
@@ -71,7 +72,7 @@ func TestNoOtherOriginReadsAnything(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 			r.Header.Set("Origin", "https://evil.test")
 			r.Header.Set("Access-Control-Request-Method", "POST")
-			r.Header.Set("Access-Control-Request-Headers", pageHeader)
+			r.Header.Set("Access-Control-Request-Headers", member.PageHeader)
 			rec := httptest.NewRecorder()
 			w.router.ServeHTTP(rec, r)
 			for name := range rec.Header() {

@@ -12,29 +12,32 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 )
 
-// changed is the response to a change of a conversation.
-type changed struct {
+// change is the response to a change of a conversation.
+type change struct {
 	Turn         *chats.TurnView `json:"turn,omitempty"`
 	Conversation chats.Summary   `json:"conversation"`
 }
 
 // changed makes the response. The conflict of a conversation that another teammate has names them.
-func (x inbox) changed(ctx context.Context, turn *chats.Turn, c *chats.Conversation, err error) (any, error) {
+func changed(ctx context.Context, s *store.Store, turn *chats.Turn, c *chats.Conversation, err error) (any, error) {
 	var e *carillon.Error
 	if errors.As(err, &e) && e.Code == carillon.Conflict {
 		if id, ok := e.Details.Find(conversation.DetailAssignee).(string); ok {
-			return nil, x.withName(ctx, e, id)
+			return nil, withName(ctx, s, e, id)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	all := changed{Conversation: chats.Summarize(c)}
+	all := change{Conversation: chats.Summarize(c)}
 	if turn != nil {
 		view := turn.View()
 		addFileURL(c.CompanyID, c.ID, &view)
@@ -44,31 +47,23 @@ func (x inbox) changed(ctx context.Context, turn *chats.Turn, c *chats.Conversat
 }
 
 // withName adds the name of the teammate who has a conversation to a conflict.
-func (x inbox) withName(ctx context.Context, e *carillon.Error, accountID string) error {
-	a, err := x.Store.Account(ctx, accountID)
+func withName(ctx context.Context, s *store.Store, e *carillon.Error, accountID string) error {
+	a, err := s.Account(ctx, accountID)
 	if err != nil {
 		return err
 	}
 	if a != nil {
-		e.Details = append(slices.Clip(e.Details), carillon.Detail{Key: "assignee_name", Value: nameOf(a.Name, a.Email)})
+		e.Details = append(slices.Clip(e.Details), carillon.Detail{Key: "assignee_name", Value: member.ShownName(a.Name, a.Email)})
 	}
 	return e
 }
 
-// nameOf is how teammates see one another.
-func nameOf(name, email string) string {
-	if name == "" {
-		return email
-	}
-	return name
-}
-
-func (x inbox) take(r *http.Request, by member) (any, error) {
+func (x inbox) take(r *http.Request, by member.Member) (any, error) {
 	id, err := conversationOf(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "from")
+	o, err := form.Object(r, "from")
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +71,16 @@ func (x inbox) take(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Conversations.Take(r.Context(), by.by(), id, from)
-	return x.changed(r.Context(), nil, c, err)
+	c, err := x.Conversations.Take(r.Context(), by.Teammate(), id, from)
+	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x inbox) answer(r *http.Request, by member) (any, error) {
+func (x inbox) answer(r *http.Request, by member.Member) (any, error) {
 	id, err := conversationOf(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "client_id", "text", "file", "seen")
+	o, err := form.Object(r, "client_id", "text", "file", "seen")
 	if err != nil {
 		return nil, err
 	}
@@ -99,19 +94,19 @@ func (x inbox) answer(r *http.Request, by member) (any, error) {
 			return nil, err
 		}
 	}
-	if err := (written{x}).open(r.Context(), by.companyID, id); err != nil {
+	if err := x.Channel.open(r.Context(), by.CompanyID, id); err != nil {
 		return nil, err
 	}
-	turn, c, err := x.Conversations.Answer(r.Context(), by.by(), id, said, seen)
-	return x.changed(r.Context(), turn, c, err)
+	turn, c, err := x.Conversations.Answer(r.Context(), by.Teammate(), id, said, seen)
+	return changed(r.Context(), x.Store, turn, c, err)
 }
 
-func (x inbox) writeNote(r *http.Request, by member) (any, error) {
+func (x inbox) writeNote(r *http.Request, by member.Member) (any, error) {
 	id, err := conversationOf(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "client_id", "text")
+	o, err := form.Object(r, "client_id", "text")
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +114,12 @@ func (x inbox) writeNote(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn, c, err := x.Conversations.Note(r.Context(), by.by(), id, said)
-	return x.changed(r.Context(), turn, c, err)
+	turn, c, err := x.Conversations.Note(r.Context(), by.Teammate(), id, said)
+	return changed(r.Context(), x.Store, turn, c, err)
 }
 
 // readAnswer reads a text or a file.
-func (x inbox) readAnswer(r *http.Request, by member, id string, o *jsonbody.Object) (in conversation.Said, err error) {
+func (x inbox) readAnswer(r *http.Request, by member.Member, id string, o *jsonbody.Object) (in conversation.Said, err error) {
 	file, given, err := o.String("file", "file")
 	switch {
 	case err != nil:
@@ -134,38 +129,22 @@ func (x inbox) readAnswer(r *http.Request, by member, id string, o *jsonbody.Obj
 	case o.Find("text").Present():
 		return in, carillon.Invalid("body", "Takes one of text and file")
 	}
-	if in.ClientID, err = text(o, "client_id", clientIDMost); err != nil {
+	if in.ClientID, err = form.Text(o, "client_id", form.MaxClientID); err != nil {
 		return in, err
 	}
 	in.Kind = chats.KindFile
-	in.File, err = x.Files.Keep(r.Context(), by.from(id), file)
+	in.File, err = x.Files.Keep(r.Context(), sender(by, id), file)
 	return in, err
 }
 
 // readSaid reads what a teammate writes.
 func readSaid(o *jsonbody.Object) (in conversation.Said, err error) {
-	if in.ClientID, err = text(o, "client_id", clientIDMost); err != nil {
+	if in.ClientID, err = form.Text(o, "client_id", form.MaxClientID); err != nil {
 		return in, err
 	}
 	in.Kind = chats.KindText
-	in.Text, err = lines(o, "text", conversation.MaxText)
+	in.Text, err = form.Lines(o, "text", conversation.MaxText)
 	return in, err
-}
-
-// lines reads a required text of at most that many characters, on any number of lines.
-func lines(o *jsonbody.Object, field string, most int) (string, error) {
-	s, _, err := o.String(field, field)
-	if err != nil {
-		return "", err
-	}
-	s = conversation.Clean(s)
-	switch {
-	case s == "":
-		return "", carillon.Missing(field)
-	case utf8.RuneCountInString(s) > most:
-		return "", carillon.Invalid(field, "At most "+strconv.Itoa(most)+" characters")
-	}
-	return s, nil
 }
 
 // seqOf reads the required seq of a turn; 0 is before the first.
@@ -181,12 +160,12 @@ func seqOf(o *jsonbody.Object, field string) (int64, error) {
 	return seq, nil
 }
 
-func (x inbox) release(r *http.Request, by member) (any, error) {
+func (x inbox) release(r *http.Request, by member.Member) (any, error) {
 	id, err := conversationOf(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "to")
+	o, err := form.Object(r, "to")
 	if err != nil {
 		return nil, err
 	}
@@ -197,17 +176,17 @@ func (x inbox) release(r *http.Request, by member) (any, error) {
 	if to != "queue" && to != "agent" {
 		return nil, carillon.Invalid("to", "Must be queue or agent")
 	}
-	c, err := x.Conversations.Release(r.Context(), by.by(), id, to == "agent")
-	return x.changed(r.Context(), nil, c, err)
+	c, err := x.Conversations.Release(r.Context(), by.Teammate(), id, to == "agent")
+	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x inbox) assign(r *http.Request, by member) (any, error) {
+func (x inbox) assign(r *http.Request, by member.Member) (any, error) {
 	const field = "account_id"
 	id, err := conversationOf(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, field)
+	o, err := form.Object(r, field)
 	if err != nil {
 		return nil, err
 	}
@@ -218,9 +197,9 @@ func (x inbox) assign(r *http.Request, by member) (any, error) {
 	case !given:
 		return nil, carillon.Missing(field)
 	}
-	to := conversation.By{CompanyID: by.companyID, AccountID: strings.ToLower(account)}
+	to := conversation.By{CompanyID: by.CompanyID, AccountID: strings.ToLower(account)}
 	if account != "" {
-		mate, err := x.teammate(r.Context(), by.companyID, to.AccountID)
+		mate, err := x.teammate(r.Context(), by.CompanyID, to.AccountID)
 		if err != nil {
 			return nil, err
 		}
@@ -229,8 +208,8 @@ func (x inbox) assign(r *http.Request, by member) (any, error) {
 		}
 		to.Name = mate.Name
 	}
-	c, err := x.Conversations.Assign(r.Context(), by.by(), to, id)
-	return x.changed(r.Context(), nil, c, err)
+	c, err := x.Conversations.Assign(r.Context(), by.Teammate(), to, id)
+	return changed(r.Context(), x.Store, nil, c, err)
 }
 
 // teammate is a member who may answer conversations, nil for others.
@@ -250,30 +229,30 @@ func (x inbox) teammate(ctx context.Context, companyID, accountID string) (*acco
 	return nil, nil
 }
 
-func (x inbox) resolve(r *http.Request, by member) (any, error) {
+func (x inbox) resolve(r *http.Request, by member.Member) (any, error) {
 	id, err := conversationOf(r)
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Conversations.Resolve(r.Context(), by.by(), id)
-	return x.changed(r.Context(), nil, c, err)
+	c, err := x.Conversations.Resolve(r.Context(), by.Teammate(), id)
+	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x inbox) reopen(r *http.Request, by member) (any, error) {
+func (x inbox) reopen(r *http.Request, by member.Member) (any, error) {
 	id, err := conversationOf(r)
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Conversations.Reopen(r.Context(), by.by(), id)
-	return x.changed(r.Context(), nil, c, err)
+	c, err := x.Conversations.Reopen(r.Context(), by.Teammate(), id)
+	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x inbox) tag(r *http.Request, by member) (any, error) {
+func (x inbox) tag(r *http.Request, by member.Member) (any, error) {
 	id, err := conversationOf(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "tags")
+	o, err := form.Object(r, "tags")
 	if err != nil {
 		return nil, err
 	}
@@ -281,8 +260,8 @@ func (x inbox) tag(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Conversations.Tag(r.Context(), by.companyID, id, tags)
-	return x.changed(r.Context(), nil, c, err)
+	c, err := x.Conversations.Tag(r.Context(), by.CompanyID, id, tags)
+	return changed(r.Context(), x.Store, nil, c, err)
 }
 
 // readTags reads a list of tags; one that is repeated counts once.
@@ -321,12 +300,12 @@ func checkTag(field, tag string) error {
 	return nil
 }
 
-func (x inbox) read(r *http.Request, by member) (any, error) {
-	c, err := x.find(r, by)
+func (x inbox) read(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "seq")
+	o, err := form.Object(r, "seq")
 	if err != nil {
 		return nil, err
 	}
@@ -334,30 +313,30 @@ func (x inbox) read(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = x.Conversations.Read(r.Context(), by.companyID, c.ID, seq); err != nil {
+	if _, err = x.Conversations.Read(r.Context(), by.CompanyID, c.ID, seq); err != nil {
 		return nil, err
 	}
 	if c.ReadSeq < c.VisitorSeq && seq >= c.VisitorSeq {
-		written{x}.mark(r.Context(), c, false)
+		x.Channel.mark(r.Context(), c, false)
 	}
 	return nil, nil
 }
 
-func (x inbox) typing(r *http.Request, by member) (any, error) {
-	c, err := x.find(r, by)
+func (x inbox) typing(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	x.Conversations.Typing(by.companyID, c.ID, chats.Teammate, by.name, by.accountID)
-	written{x}.mark(r.Context(), c, true)
+	x.Conversations.Typing(by.CompanyID, c.ID, chats.Teammate, by.Name, by.AccountID)
+	x.Channel.mark(r.Context(), c, true)
 	return nil, nil
 }
 
-func (x inbox) viewing(r *http.Request, by member) (any, error) {
-	c, err := x.find(r, by)
+func (x inbox) viewing(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	x.Conversations.Viewing(by.by(), c.ID)
+	x.Conversations.Viewing(by.Teammate(), c.ID)
 	return nil, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
@@ -15,37 +16,33 @@ import (
 
 // events streams what happens in the company's conversations (realtime.Hub.Serve). A caller who may answer them is present as
 // long as the stream is open.
-func (x people) events(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayReadConversations)
-	if err != nil {
-		return err
-	}
-	f := &follower{inbox: x.inbox, r: r}
+func (x people) events(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	f := &follower{people: x, r: r}
 	defer f.leave()
 	return x.Events.Serve(w, r, realtime.Stream{
-		CompanyID: by.companyID, Session: by.accountID, Topic: events.Inbox, Allowed: f.allowed, Show: inboxEvent,
+		CompanyID: by.CompanyID, Session: by.AccountID, Topic: events.Inbox, Allowed: f.allowed, Show: inboxEvent,
 	})
 }
 
 // follower is one open stream of the inbox.
 type follower struct {
-	inbox
-	r     *http.Request
-	visit *conversation.Visit // of a caller who may answer
+	people people
+	r      *http.Request
+	visit  *conversation.Visit // of a caller who may answer
 }
 
 // allowed checks the caller, and records that they are there.
 func (f *follower) allowed(ctx context.Context) error {
-	by, err := f.member(f.r.WithContext(ctx), auth.MayReadConversations)
+	by, err := f.people.Gate.Member(f.r.WithContext(ctx), auth.MayReadConversations)
 	if err != nil {
 		return err
 	}
-	if !by.role.Can(auth.MayAnswerConversations) {
+	if !by.Role.Can(auth.MayAnswerConversations) {
 		f.leave()
 		return nil
 	}
 	if f.visit == nil {
-		f.visit = f.Conversations.Attendance.Enter(by.by())
+		f.visit = f.people.Conversations.Attendance.Enter(by.Teammate())
 	}
 	return f.visit.Stay(ctx)
 }

@@ -10,52 +10,49 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	filetable "carillon/internal/store/files"
 	"carillon/internal/talk/files"
 )
 
 // attachments serves the files of a company's conversations.
-type attachments struct{ inbox }
+type attachments struct {
+	Gate  *member.Gate
+	Store *store.Store
+	Files *files.Files
+}
 
 func (x attachments) routes() []httpio.Route {
-	const path = prefix + "/conversations/{id}/files"
+	const path = "/conversations/{id}/files"
 	return []httpio.Route{
-		{Pattern: "POST " + path, Access: "panel", Permission: string(auth.MayAnswerConversations), MaxBody: files.MaxBody, Handle: x.receive},
-		{Pattern: "GET " + path + "/{file}", Access: "panel", Permission: string(auth.MayReadConversations), Handle: x.serve},
+		x.Gate.Upload(path, auth.MayAnswerConversations, files.MaxBody, x.receive),
+		x.Gate.Raw("GET", path+"/{file}", auth.MayReadConversations, x.serve),
 	}
 }
 
 // receive takes a file that the teammate is going to show in an answer.
-func (x attachments) receive(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayAnswerConversations)
+func (x attachments) receive(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	c, err := find(r, x.Store, by)
 	if err != nil {
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	c, err := x.find(r, by)
-	if err != nil {
-		httpio.LeaveBody(r.Context())
-		return err
-	}
-	kept, err := x.Files.Receive(w, r, by.from(c.ID))
+	kept, err := x.Files.Receive(w, r, sender(by, c.ID))
 	if err != nil {
 		return err
 	}
-	kept.URL = fileURL(by.companyID, c.ID, kept.ID)
+	kept.URL = fileURL(by.CompanyID, c.ID, kept.ID)
 	return httpio.JSON(w, http.StatusOK, kept)
 }
 
-// from is the member as files know them.
-func (by member) from(conversationID string) files.From {
-	return files.From{CompanyID: by.companyID, ConversationID: conversationID, SentBy: by.accountID}
+// sender is the member as files know them.
+func sender(by member.Member, conversationID string) files.From {
+	return files.From{CompanyID: by.CompanyID, ConversationID: conversationID, SentBy: by.AccountID}
 }
 
-func (x attachments) serve(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayReadConversations)
-	if err != nil {
-		return err
-	}
+func (x attachments) serve(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	id, err := conversationOf(r)
 	if err != nil {
 		return err
@@ -64,12 +61,12 @@ func (x attachments) serve(w http.ResponseWriter, r *http.Request) error {
 	if !carillon.ValidUUID(file) {
 		return carillon.Absent("File")
 	}
-	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.companyID && f.ConversationID == id }, file)
+	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == id }, file)
 }
 
 // fileURL is where members of the company load a file; it is no secret.
 func fileURL(companyID, conversationID, id string) string {
-	return prefix + "/conversations/" + conversationID + "/files/" + id + "?company=" + url.QueryEscape(companyID)
+	return member.Prefix + "/conversations/" + conversationID + "/files/" + id + "?company=" + url.QueryEscape(companyID)
 }
 
 // views are turns as teammates see them, with the addresses of their files.

@@ -14,20 +14,37 @@ import (
 	"carillon/internal/base/content"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/send/request"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
+	"carillon/internal/talk/conversation"
 )
 
+// channel is what the inbox knows of conversations over messaging channels.
+type channel struct {
+	Store    *store.Store
+	Notify   *notify.Notify
+	Messages Messages
+}
+
 // written serves what conversations over a messaging channel have besides: the window, where replies stand, and templates.
-type written struct{ inbox }
+type written struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Conversations *conversation.Conversations
+	Notify        *notify.Notify
+	Channel       channel
+}
 
 func (x written) routes() []httpio.Route {
 	const one = "/conversations/{id}"
 	return []httpio.Route{
-		x.route("GET", one+"/templates", auth.MayAnswerConversations, x.templates),
-		x.route("POST", one+"/templates", auth.MayAnswerConversations, x.send),
+		x.Gate.Route("GET", one+"/templates", auth.MayAnswerConversations, x.templates),
+		x.Gate.Route("POST", one+"/templates", auth.MayAnswerConversations, x.send),
 	}
 }
 
@@ -58,7 +75,7 @@ type delivery struct {
 }
 
 // window returns the window of a conversation; nil: it has none.
-func (x written) window(ctx context.Context, c *chats.Conversation) (*windowView, *replies.Window, error) {
+func (x channel) window(ctx context.Context, c *chats.Conversation) (*windowView, *replies.Window, error) {
 	if c.Channel != overMessages {
 		return nil, nil, nil
 	}
@@ -75,7 +92,7 @@ func (x written) window(ctx context.Context, c *chats.Conversation) (*windowView
 }
 
 // deliveries are where the replies of turns stand, and the templates that teammates sent.
-func (x written) deliveries(ctx context.Context, c *chats.Conversation, turns []chats.Turn) ([]delivery, error) {
+func (x channel) deliveries(ctx context.Context, c *chats.Conversation, turns []chats.Turn) ([]delivery, error) {
 	if c.Channel != overMessages || len(turns) == 0 {
 		return nil, nil
 	}
@@ -100,7 +117,7 @@ func (x written) deliveries(ctx context.Context, c *chats.Conversation, turns []
 }
 
 // delivered is where the template of a turn stands; none where its notification is gone.
-func (x written) delivered(ctx context.Context, companyID string, t *chats.Turn) ([]delivery, error) {
+func (x channel) delivered(ctx context.Context, companyID string, t *chats.Turn) ([]delivery, error) {
 	v, _, err := x.Notify.Find(ctx, companyID, t.Extra.Notification, 0, 1)
 	if carillon.IsCode(err, carillon.NotFound) || err == nil && len(v.Recipients) == 0 {
 		return nil, nil
@@ -120,8 +137,8 @@ func (x written) delivered(ctx context.Context, companyID string, t *chats.Turn)
 }
 
 // open refuses a reply in a conversation whose window is closed. Errors: conflict.
-func (x written) open(ctx context.Context, companyID, id string) error {
-	c, err := x.chats().Find(ctx, companyID, id)
+func (x channel) open(ctx context.Context, companyID, id string) error {
+	c, err := x.Store.Chats().Find(ctx, companyID, id)
 	if err != nil || c.Channel != overMessages {
 		return err
 	}
@@ -138,7 +155,7 @@ func (x written) open(ctx context.Context, companyID, id string) error {
 }
 
 // mark reports to the channel of a conversation that it was read, or that a teammate is writing.
-func (x written) mark(ctx context.Context, c *chats.Conversation, typing bool) {
+func (x channel) mark(ctx context.Context, c *chats.Conversation, typing bool) {
 	if c.Channel != overMessages {
 		return
 	}
@@ -157,19 +174,19 @@ type offered struct {
 }
 
 // reached is a conversation with the contact's number and the sender of its window.
-func (x written) reached(r *http.Request, by member) (*chats.Conversation, *replies.Window, *carillon.Sender, error) {
-	c, err := x.find(r, by)
+func (x written) reached(r *http.Request, by member.Member) (*chats.Conversation, *replies.Window, *carillon.Sender, error) {
+	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	_, w, err := x.window(r.Context(), c)
+	_, w, err := x.Channel.window(r.Context(), c)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	if w == nil {
 		return nil, nil, nil, carillon.InConflict("The conversation is not over a messaging channel")
 	}
-	s, err := x.Store.SenderOf(r.Context(), by.companyID, w.SenderUID)
+	s, err := x.Store.SenderOf(r.Context(), by.CompanyID, w.SenderUID)
 	if err == nil && s == nil {
 		err = carillon.InConflict("The sender was removed")
 	}
@@ -177,7 +194,7 @@ func (x written) reached(r *http.Request, by member) (*chats.Conversation, *repl
 }
 
 // templates responds with the approved templates of the conversation's sender.
-func (x written) templates(r *http.Request, by member) (any, error) {
+func (x written) templates(r *http.Request, by member.Member) (any, error) {
 	_, _, s, err := x.reached(r, by)
 	if err != nil {
 		return nil, err
@@ -198,7 +215,7 @@ func (x written) templates(r *http.Request, by member) (any, error) {
 }
 
 // send sends a template to the contact, as an application's request would, and shows it in the conversation.
-func (x written) send(r *http.Request, by member) (any, error) {
+func (x written) send(r *http.Request, by member.Member) (any, error) {
 	client, name, language, variables, err := readTemplate(r)
 	if err != nil {
 		return nil, err
@@ -215,7 +232,7 @@ func (x written) send(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.chats().ContactOf(r.Context(), by.companyID, c.ContactID)
+	contact, err := x.Store.Chats().ContactOf(r.Context(), by.CompanyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +241,7 @@ func (x written) send(r *http.Request, by member) (any, error) {
 		return nil, carillon.InConflict("The contact's number is not known: ask for it, and note it with the contact")
 	}
 	class := classOf(t)
-	hit, err := x.Store.Suppressed(r.Context(), by.companyID, class, identity.Numbers(number))
+	hit, err := x.Store.Suppressed(r.Context(), by.CompanyID, class, identity.Numbers(number))
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +255,7 @@ func (x written) send(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := x.accept(r, by, &notify.Submission{
+	id, err := Accept(r, x.Gate, x.Notify, by, &notify.Submission{
 		Channel: carillon.Messaging, Route: "panel/conversations/templates", IdempotencyKey: c.ID + "/" + client, Hash: string(body), Body: body,
 	})
 	if err != nil {
@@ -248,23 +265,23 @@ func (x written) send(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn, c, err := x.Conversations.Runner.SentTemplate(r.Context(), by.by(), c.ID, client, shown, id)
-	return x.changed(r.Context(), turn, c, err)
+	turn, c, err := x.Conversations.Runner.SentTemplate(r.Context(), by.Teammate(), c.ID, client, shown, id)
+	return changed(r.Context(), x.Store, turn, c, err)
 }
 
 // readTemplate reads which template is to be sent.
 func readTemplate(r *http.Request) (client, name, language string, variables map[string]string, err error) {
-	o, err := object(r, "client_id", "name", "language", "variables")
+	o, err := form.Object(r, "client_id", "name", "language", "variables")
 	if err != nil {
 		return "", "", "", nil, err
 	}
-	if client, err = text(o, "client_id", clientIDMost); err != nil {
+	if client, err = form.Text(o, "client_id", form.MaxClientID); err != nil {
 		return "", "", "", nil, err
 	}
-	if name, err = text(o, "name", templateNameMost); err != nil {
+	if name, err = form.Text(o, "name", form.MaxTemplateName); err != nil {
 		return "", "", "", nil, err
 	}
-	if language, err = text(o, "language", nameMost); err != nil {
+	if language, err = form.Text(o, "language", form.MaxName); err != nil {
 		return "", "", "", nil, err
 	}
 	variables = map[string]string{}
@@ -272,7 +289,7 @@ func readTemplate(r *http.Request) (client, name, language string, variables map
 	if err != nil || !given {
 		return client, name, language, variables, err
 	}
-	if len(v.Keys()) > variablesMost {
+	if len(v.Keys()) > form.MaxVariables {
 		return "", "", "", nil, carillon.Invalid("variables", "Too many")
 	}
 	for _, key := range v.Keys() {
@@ -282,11 +299,6 @@ func readTemplate(r *http.Request) (client, name, language string, variables map
 	}
 	return client, name, language, variables, nil
 }
-
-const (
-	templateNameMost = 512
-	variablesMost    = 40
-)
 
 // classOf is the class of what is sent of a template.
 func classOf(t *carillon.Template) carillon.Class {
@@ -327,20 +339,20 @@ func renderedOf(t *carillon.Template, body []byte) (string, error) {
 }
 
 // accept accepts what a member of the company sends, and returns the notification's id.
-func (p *Panel) accept(r *http.Request, by member, s *notify.Submission) (id string, err error) {
-	if err := notify.UnderMaintenance(r.Context(), p.Store); err != nil {
+func Accept(r *http.Request, g *member.Gate, n *notify.Notify, by member.Member, s *notify.Submission) (id string, err error) {
+	if err := notify.UnderMaintenance(r.Context(), g.Store); err != nil {
 		return "", err
 	}
-	if s.Company, err = p.Store.Company(r.Context(), by.companyID); err != nil {
+	if s.Company, err = g.Store.Company(r.Context(), by.CompanyID); err != nil {
 		return "", err
 	}
-	if err := p.Store.Full(); err != nil {
+	if err := g.Store.Full(); err != nil {
 		return "", err
 	}
-	if _, err := p.Limits.Allow(r.Context(), "send panel "+by.companyID, s.Company.Limits.SendsPerMinute, 1); err != nil {
+	if _, err := g.Limits.Allow(r.Context(), "send panel "+by.CompanyID, s.Company.Limits.SendsPerMinute, 1); err != nil {
 		return "", err
 	}
-	a, err := p.Notify.Accept(r.Context(), s)
+	a, err := n.Accept(r.Context(), s)
 	if err != nil {
 		return "", err
 	}

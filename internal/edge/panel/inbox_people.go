@@ -4,21 +4,42 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/event/realtime"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
 )
 
 // people serves who takes part: contacts, teammates, and who of them is there.
-type people struct{ inbox }
+type people struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Conversations *conversation.Conversations
+	Notify        *notify.Notify
+	Events        *realtime.Hub
+}
+
+func (x people) routes() []httpio.Route {
+	const read, answer = auth.MayReadConversations, auth.MayAnswerConversations
+	return []httpio.Route{
+		x.Gate.Route("GET", "/conversations/{id}/contact", read, x.contact),
+		x.Gate.Route("PUT", "/conversations/{id}/contact", answer, x.editContact),
+		x.Gate.Route("GET", "/inbox/teammates", read, x.teammates),
+		x.Gate.Route("PUT", "/inbox/presence", answer, x.setAway),
+		x.Gate.Stream("GET", "/inbox/events", read, x.events),
+	}
+}
 
 const (
 	othersMost        = 20 // conversations of a contact
@@ -34,24 +55,24 @@ type profile struct {
 }
 
 // contact responds with the contact of a conversation, its other conversations, and what was sent to its numbers.
-func (x people) contact(r *http.Request, by member) (any, error) {
-	c, err := x.find(r, by)
+func (x people) contact(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.chats().ContactOf(r.Context(), by.companyID, c.ContactID)
+	contact, err := x.Store.Chats().ContactOf(r.Context(), by.CompanyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
 	p := profile{Contact: contact.View(), Conversations: []chats.Summary{}, Notifications: []*notify.View{}}
-	others, err := x.chats().OfContact(r.Context(), by.companyID, contact.ID, c.ID, othersMost)
+	others, err := x.Store.Chats().OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, othersMost)
 	if err != nil {
 		return nil, err
 	}
 	for _, other := range others {
 		p.Conversations = append(p.Conversations, chats.Summarize(other))
 	}
-	known, err := x.chats().Identities(r.Context(), by.companyID, contact.ID)
+	known, err := x.Store.Chats().Identities(r.Context(), by.CompanyID, contact.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +85,14 @@ func (x people) contact(r *http.Request, by member) (any, error) {
 	if len(lines) == 0 {
 		return p, nil
 	}
-	sent, _, err := x.Notify.List(r.Context(), by.companyID, store.Filter{Lines: lines, Limit: notificationsMost})
+	sent, _, err := x.Notify.List(r.Context(), by.CompanyID, store.Filter{Lines: lines, Limit: notificationsMost})
 	p.Notifications = append(p.Notifications, sent...)
 	return p, err
 }
 
 // editContact replaces those of name, e-mail address and number that are given; an empty one removes it.
-func (x people) editContact(r *http.Request, by member) (any, error) {
-	o, err := object(r, "name", "email", "number")
+func (x people) editContact(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "name", "email", "number")
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +100,11 @@ func (x people) editContact(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.find(r, by)
+	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.chats().EditContact(r.Context(), by.companyID, c.ContactID, edit)
+	contact, err := x.Store.Chats().EditContact(r.Context(), by.CompanyID, c.ContactID, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -93,33 +114,20 @@ func (x people) editContact(r *http.Request, by member) (any, error) {
 }
 
 func readContactEdit(o *jsonbody.Object) (edit chats.ContactEdit, err error) {
-	if edit.Name, err = optional(o, "name", func() (string, error) { return text(o, "name", nameMost) }); err != nil {
+	if edit.Name, err = form.Optional(o, "name", func() (string, error) { return form.Text(o, "name", form.MaxName) }); err != nil {
 		return edit, err
 	}
-	if edit.Email, err = optional(o, "email", func() (string, error) { return email(o) }); err != nil {
+	if edit.Email, err = form.Optional(o, "email", func() (string, error) { return form.Email(o) }); err != nil {
 		return edit, err
 	}
-	edit.Number, err = optional(o, "number", func() (string, error) {
-		s, err := text(o, "number", nameMost)
+	edit.Number, err = form.Optional(o, "number", func() (string, error) {
+		s, err := form.Text(o, "number", form.MaxName)
 		if err != nil {
 			return "", err
 		}
-		return readNumber("number", s)
+		return form.Number("number", s)
 	})
 	return edit, err
-}
-
-// optional reads a text that may be left out (nil) or be empty.
-func optional(o *jsonbody.Object, field string, read func() (string, error)) (*string, error) {
-	s, given, err := o.String(field, field)
-	if err == nil && given && strings.TrimSpace(s) != "" {
-		s, err = read()
-	}
-	if err != nil || !given {
-		return nil, err
-	}
-	s = strings.TrimSpace(s)
-	return &s, nil
 }
 
 // teammateRow is a member who may answer conversations.
@@ -133,8 +141,8 @@ type teammateRow struct {
 }
 
 // teammates responds with the members who may answer, and who of them is there.
-func (x people) teammates(r *http.Request, by member) (any, error) {
-	present, err := x.chats().Present(r.Context(), by.companyID, time.Now())
+func (x people) teammates(r *http.Request, by member.Member) (any, error) {
+	present, err := x.Store.Chats().Present(r.Context(), by.CompanyID, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +151,7 @@ func (x people) teammates(r *http.Request, by member) (any, error) {
 		there[p.AccountID] = p
 	}
 	rows := []teammateRow{}
-	if err := x.eachMember(r.Context(), by.companyID, func(m accounts.Member) {
+	if err := x.eachMember(r.Context(), by.CompanyID, func(m accounts.Member) {
 		if auth.Role(m.Role).Can(auth.MayAnswerConversations) {
 			p, present := there[m.ID]
 			rows = append(rows, teammateRow{m.ID, m.Name, m.Email, m.Role, present, p.Away})
@@ -174,8 +182,8 @@ func (x people) eachMember(ctx context.Context, companyID string, found func(m a
 }
 
 // setAway records whether the caller takes no conversations though the inbox is open.
-func (x people) setAway(r *http.Request, by member) (any, error) {
-	o, err := object(r, "away")
+func (x people) setAway(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "away")
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +194,7 @@ func (x people) setAway(r *http.Request, by member) (any, error) {
 	case !given:
 		return nil, carillon.Missing("away")
 	}
-	present, err := x.Conversations.Attendance.SetAway(r.Context(), by.by(), away)
+	present, err := x.Conversations.Attendance.SetAway(r.Context(), by.Teammate(), away)
 	return struct {
 		Present bool `json:"present"`
 		Away    bool `json:"away"`

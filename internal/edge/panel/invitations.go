@@ -7,9 +7,12 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
 	"carillon/internal/account/mail"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
@@ -27,17 +30,23 @@ type Mailer interface {
 }
 
 // invitations asks people to become members of a company. Who has the link of an invitation may accept it; it is good once.
-type invitations struct{ members }
+type invitations struct {
+	Gate     *member.Gate
+	Store    *store.Store
+	Auth     *auth.Auth
+	Limits   *limit.Limits
+	Letters  letters
+	Sessions sessions
+}
 
-func (p *Panel) invitationRoutes() []httpio.Route {
-	x := invitations{members{p.Deps}}
+func (x invitations) routes() []httpio.Route {
 	return []httpio.Route{
-		p.route("GET", "/invitations", auth.MayReadUsers, x.list),
-		p.route("POST", "/invitations", auth.MayWriteUsers, x.invite),
-		p.route("POST", "/invitations/{id}/resend", auth.MayWriteUsers, x.resend),
-		p.route("DELETE", "/invitations/{id}", auth.MayWriteUsers, x.withdraw),
-		{Pattern: "POST " + prefix + "/invitation", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.look)},
-		{Pattern: "POST " + prefix + "/invitation/accept", Access: "none", MaxBody: maxCredentials, Handle: sessions{p}.accept},
+		x.Gate.Route("GET", "/invitations", auth.MayReadUsers, x.list),
+		x.Gate.Route("POST", "/invitations", auth.MayWriteUsers, x.invite),
+		x.Gate.Route("POST", "/invitations/{id}/resend", auth.MayWriteUsers, x.resend),
+		x.Gate.Route("DELETE", "/invitations/{id}", auth.MayWriteUsers, x.withdraw),
+		{Pattern: "POST " + member.Prefix + "/invitation", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.look)},
+		{Pattern: "POST " + member.Prefix + "/invitation/accept", Access: "none", MaxBody: maxCredentials, Handle: x.accept},
 	}
 }
 
@@ -64,8 +73,8 @@ func invitationRowOf(x *accounts.Invitation) invitationRow {
 }
 
 // list responds with the open invitations. There are no pages: a company has few.
-func (x invitations) list(r *http.Request, by member) (any, error) {
-	all, err := x.Store.Invitations(r.Context(), by.companyID, invitationsMost)
+func (x invitations) list(r *http.Request, by member.Member) (any, error) {
+	all, err := x.Store.Invitations(r.Context(), by.CompanyID, invitationsMost)
 	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
 	if err != nil {
 		return nil, err
@@ -87,12 +96,12 @@ func (x invitations) list(r *http.Request, by member) (any, error) {
 	return rows, nil
 }
 
-func (x invitations) invite(r *http.Request, by member) (any, error) {
-	o, err := object(r, "email", "role", "language")
+func (x invitations) invite(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "email", "role", "language")
 	if err != nil {
 		return nil, err
 	}
-	address, err := email(o)
+	address, err := form.Email(o)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +109,14 @@ func (x invitations) invite(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !by.role.MayGive(auth.Role(given)) {
+	if !by.Role.MayGive(auth.Role(given)) {
 		return nil, carillon.Denied("Only an owner may invite another owner")
 	}
 	language, err := mailLanguage(o, r)
 	if err != nil {
 		return nil, err
 	}
-	row, err := x.put(r.Context(), by, &accounts.Invitation{CompanyID: by.companyID, Email: address, Role: given}, language)
+	row, err := x.put(r.Context(), by, &accounts.Invitation{CompanyID: by.CompanyID, Email: address, Role: given}, language)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +124,8 @@ func (x invitations) invite(r *http.Request, by member) (any, error) {
 }
 
 // resend sends an invitation again, under a new link: the one before is no longer valid.
-func (x invitations) resend(r *http.Request, by member) (any, error) {
-	o, err := object(r, "language")
+func (x invitations) resend(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "language")
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +135,7 @@ func (x invitations) resend(r *http.Request, by member) (any, error) {
 	}
 	var found *accounts.Invitation
 	if err := x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) (err error) {
-		found, err = tx.Invitation(ctx, by.companyID, r.PathValue("id"))
+		found, err = tx.Invitation(ctx, by.CompanyID, r.PathValue("id"))
 		return err
 	}); err != nil {
 		return nil, err
@@ -134,19 +143,19 @@ func (x invitations) resend(r *http.Request, by member) (any, error) {
 	switch {
 	case found == nil:
 		return nil, carillon.Absent("Invitation")
-	case !by.role.MayGive(auth.Role(found.Role)):
+	case !by.Role.MayGive(auth.Role(found.Role)):
 		return nil, carillon.Denied("Only an owner may invite another owner")
 	}
 	return x.put(r.Context(), by, found, language)
 }
 
 // put stores an invitation under a new link and sends it.
-func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation, language string) (*invitationRow, error) {
-	if _, err := x.Limits.Allow(ctx, "invitations/"+by.companyID, invitationRate, 1); err != nil {
+func (x invitations) put(ctx context.Context, by member.Member, i *accounts.Invitation, language string) (*invitationRow, error) {
+	if _, err := x.Limits.Allow(ctx, "invitations/"+by.CompanyID, invitationRate, 1); err != nil {
 		return nil, err
 	}
 	now, secret := time.Now(), auth.NewLink()
-	i.InvitedBy, i.InviterID, i.CreatedAt, i.ExpiresAt = by.name, by.accountID, now, now.Add(invitationLife)
+	i.InvitedBy, i.InviterID, i.CreatedAt, i.ExpiresAt = by.Name, by.AccountID, now, now.Add(invitationLife)
 	if err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := x.room(ctx, tx, i); err != nil {
 			return err
@@ -155,14 +164,14 @@ func (x invitations) put(ctx context.Context, by member, i *accounts.Invitation,
 	}); err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(ctx, by.companyID)
+	company, err := x.Store.Company(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	link := x.baseURL() + "/panel/invitation#" + secret
-	message := invitationMail(language, by.name, company.Name, link)
+	link := x.Gate.BaseURL() + "/panel/invitation#" + secret
+	message := invitationMail(language, by.Name, company.Name, link)
 	message.To = i.Email
-	sent, problem, err := x.deliver(ctx, by, invitationMails, message)
+	sent, problem, err := x.Letters.deliver(ctx, by, invitationMails, message)
 	if err != nil {
 		return nil, err
 	}
@@ -204,18 +213,18 @@ func (x invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitat
 	return err
 }
 
-func (x invitations) withdraw(r *http.Request, by member) (any, error) {
+func (x invitations) withdraw(r *http.Request, by member.Member) (any, error) {
 	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		i, err := tx.Invitation(ctx, by.companyID, r.PathValue("id"))
+		i, err := tx.Invitation(ctx, by.CompanyID, r.PathValue("id"))
 		switch {
 		case err != nil:
 			return err
 		case i == nil:
 			return carillon.Absent("Invitation")
-		case !by.role.MayGive(auth.Role(i.Role)):
+		case !by.Role.MayGive(auth.Role(i.Role)):
 			return carillon.Denied("Only an owner may withdraw the invitation of an owner")
 		}
-		return tx.RemoveInvitation(ctx, by.companyID, i.ID)
+		return tx.RemoveInvitation(ctx, by.CompanyID, i.ID)
 	})
 }
 
@@ -229,10 +238,10 @@ type invited struct {
 }
 
 func (x invitations) look(r *http.Request) (any, error) {
-	if err := x.ownPage(r); err != nil {
+	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
 	}
-	o, err := object(r, "token")
+	o, err := form.Object(r, "token")
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +261,7 @@ func (x invitations) look(r *http.Request) (any, error) {
 func (x invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, i *accounts.Invitation, a *accounts.Account, err error) {
 	secret, err = secretOf(o, "token")
 	if err == nil {
-		err = x.mayTryLink(r)
+		err = mayTryLink(r, x.Gate)
 	}
 	if err != nil {
 		return "", nil, nil, err
@@ -292,23 +301,22 @@ func stands(ctx context.Context, m auth.Members, i *accounts.Invitation) error {
 // accept makes the bearer of an invitation's link a member: with a new account that gets the password and is signed in, or, where a
 // proved account has the e-mail, as who is signed in with it. An account that was made for them and is not proved becomes theirs: it gets
 // the password, and whoever made it is signed out.
-func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
-	if err := s.ownPage(r); err != nil {
+func (x invitations) accept(w http.ResponseWriter, r *http.Request) error {
+	if err := x.Gate.OwnPage(r); err != nil {
 		return err
 	}
-	o, err := object(r, "token", "name", "password")
+	o, err := form.Object(r, "token", "name", "password")
 	if err != nil {
 		return err
 	}
-	x := invitations{members{s.Deps}}
 	secret, i, a, err := x.valid(r, o)
 	if err != nil {
 		return err
 	}
 	if a != nil && !a.ProvedAt.IsZero() {
-		return s.acceptKnown(w, r, secret, i)
+		return x.acceptKnown(w, r, secret, i)
 	}
-	name, err := text(o, "name", nameMost)
+	name, err := form.Text(o, "name", form.MaxName)
 	if err != nil {
 		return err
 	}
@@ -319,18 +327,18 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	hash, err := s.Auth.HashPassword(r.Context(), fresh)
+	hash, err := x.Auth.HashPassword(r.Context(), fresh)
 	if err != nil {
 		return err
 	}
 	if a == nil {
 		a = &accounts.Account{Email: i.Email, Name: name, PasswordHash: hash, ProvedAt: i.SentAt}
-		r = s.byNew(r, a)
+		r = x.Gate.ByNew(r, a)
 		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
 			return a.ID, tx.AddAccount(ctx, a, time.Now())
 		})
 	} else {
-		r = s.by(r, a)
+		r = x.Gate.By(r, a)
 		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
 			return a.ID, handOver(ctx, tx, a, name, hash)
 		})
@@ -338,11 +346,11 @@ func (s sessions) accept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cookie, c, err := s.browsers().SignIn(r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, s.client(r))
+	cookie, c, err := auth.NewBrowsers(x.Auth).SignIn(r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, x.Sessions.client(r))
 	if err != nil {
 		return err
 	}
-	return s.signedIn(w, r, cookie, c)
+	return x.Sessions.signedIn(w, r, cookie, c)
 }
 
 // handOver gives an account that nobody has proved to who has the link of an invitation that left by e-mail. Errors: conflict.
@@ -359,16 +367,15 @@ func handOver(ctx context.Context, tx *store.Tx, a *accounts.Account, name, hash
 }
 
 // acceptKnown makes the caller a member, who must have the e-mail that was invited, and the account be proved still.
-func (s sessions) acceptKnown(w http.ResponseWriter, r *http.Request, secret string, i *accounts.Invitation) error {
-	c, err := s.caller(r)
+func (x invitations) acceptKnown(w http.ResponseWriter, r *http.Request, secret string, i *accounts.Invitation) error {
+	c, err := x.Gate.Caller(r)
 	if err != nil {
 		return err
 	}
 	if c.Account.Email != i.Email {
 		return carillon.Denied("The invitation is for another e-mail: sign in with it")
 	}
-	x := invitations{members{s.Deps}}
-	r = s.by(r, c.Account)
+	r = x.Gate.By(r, c.Account)
 	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
 		proved, err := tx.Proved(ctx, c.Account.ID)
 		if err == nil && !proved {
@@ -378,7 +385,7 @@ func (s sessions) acceptKnown(w http.ResponseWriter, r *http.Request, secret str
 	}); err != nil {
 		return err
 	}
-	me, err := s.me(r.Context(), c)
+	me, err := x.Sessions.me(r.Context(), c)
 	if err != nil {
 		return err
 	}

@@ -12,32 +12,37 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/bulk"
+	"carillon/internal/store"
 	stored "carillon/internal/store/bulk"
 )
 
 // jobs serves the jobs that send a template to the people of a file.
 type jobs struct {
-	*Panel
-	uploads, exports *share.Share
+	Gate             *member.Gate
+	Store            *store.Store
+	Jobs             *bulk.Jobs
+	Uploads, Exports *share.Share
 }
 
 func (x jobs) routes() []httpio.Route {
 	const all, one, needed = "/send/jobs", "/send/jobs/{id}", auth.MaySendNotifications
 	return []httpio.Route{
-		x.route("GET", all, needed, x.list),
-		{Pattern: "POST " + prefix + all, Access: "panel", Permission: string(needed), MaxBody: bulk.FileMost + 1<<20, Handle: x.upload},
-		x.route("GET", one, needed, x.get),
-		x.route("PATCH", one, needed, x.edit),
-		x.route("DELETE", one, needed, x.discard),
-		x.route("POST", one+"/check", needed, x.change(x.Jobs.Check)),
-		x.route("POST", one+"/send", needed, x.send),
-		x.route("POST", one+"/pause", needed, x.change(x.Jobs.Pause)),
-		x.route("POST", one+"/resume", needed, x.change(x.Jobs.Resume)),
-		x.route("POST", one+"/cancel", needed, x.cancel),
-		x.route("GET", one+"/rows", needed, x.rows),
-		x.route("GET", one+"/samples", needed, x.samples),
-		{Pattern: "GET " + prefix + one + "/rows.csv", Access: "panel", Permission: string(needed), Handle: x.file},
+		x.Gate.Route("GET", all, needed, x.list),
+		x.Gate.Upload(all, needed, bulk.FileMost+1<<20, x.upload),
+		x.Gate.Route("GET", one, needed, x.get),
+		x.Gate.Route("PATCH", one, needed, x.edit),
+		x.Gate.Route("DELETE", one, needed, x.discard),
+		x.Gate.Route("POST", one+"/check", needed, x.change(x.Jobs.Check)),
+		x.Gate.Route("POST", one+"/send", needed, x.send),
+		x.Gate.Route("POST", one+"/pause", needed, x.change(x.Jobs.Pause)),
+		x.Gate.Route("POST", one+"/resume", needed, x.change(x.Jobs.Resume)),
+		x.Gate.Route("POST", one+"/cancel", needed, x.cancel),
+		x.Gate.Route("GET", one+"/rows", needed, x.rows),
+		x.Gate.Route("GET", one+"/samples", needed, x.samples),
+		x.Gate.Raw("GET", one+"/rows.csv", needed, x.file),
 	}
 }
 
@@ -129,7 +134,7 @@ func (x jobs) job(r *http.Request) (string, error) {
 
 const jobList = "jobs" // the kind of cursor
 
-func (x jobs) list(r *http.Request, by member) (any, error) {
+func (x jobs) list(r *http.Request, by member.Member) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), jobList)
 	if err != nil {
 		return nil, err
@@ -143,7 +148,7 @@ func (x jobs) list(r *http.Request, by member) (any, error) {
 		}
 		after = &stored.Page{CreatedAt: time.UnixMilli(ms), ID: id}
 	}
-	all, err := x.Jobs.List(r.Context(), by.companyID, after, page.Limit+1)
+	all, err := x.Jobs.List(r.Context(), by.CompanyID, after, page.Limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -152,17 +157,12 @@ func (x jobs) list(r *http.Request, by member) (any, error) {
 }
 
 // upload makes a job of a file.
-func (x jobs) upload(w http.ResponseWriter, r *http.Request) error {
-	r, by, err := x.memberOf(r, auth.MaySendNotifications)
-	if err != nil {
-		httpio.LeaveBody(r.Context())
-		return err
-	}
+func (x jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	if err := x.Store.Full(); err != nil {
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	place, err := x.uploads.Take(by.holder())
+	place, err := x.Uploads.Take(by.Holder())
 	if err != nil {
 		httpio.LeaveBody(r.Context())
 		return err
@@ -177,7 +177,7 @@ func (x jobs) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := x.Jobs.Upload(r.Context(), bulk.File{CompanyID: by.companyID, Author: by.accountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in})
+	v, err := x.Jobs.Upload(r.Context(), bulk.File{CompanyID: by.CompanyID, Author: by.AccountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in})
 	if err != nil {
 		in.Leave() // the body is the request's
 		return err
@@ -190,19 +190,19 @@ func (x jobs) upload(w http.ResponseWriter, r *http.Request) error {
 	return httpio.JSON(w, http.StatusCreated, p)
 }
 
-func (x jobs) get(r *http.Request, by member) (any, error) {
+func (x jobs) get(r *http.Request, by member.Member) (any, error) {
 	id, err := x.job(r)
 	if err != nil {
 		return nil, err
 	}
-	v, err := x.Jobs.Find(r.Context(), by.companyID, id)
+	v, err := x.Jobs.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
 	return x.page(r, v)
 }
 
-func (x jobs) edit(r *http.Request, by member) (any, error) {
+func (x jobs) edit(r *http.Request, by member.Member) (any, error) {
 	id, err := x.job(r)
 	if err != nil {
 		return nil, err
@@ -211,28 +211,28 @@ func (x jobs) edit(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := x.Jobs.Change(r.Context(), by.companyID, id, e)
+	v, err := x.Jobs.Change(r.Context(), by.CompanyID, id, e)
 	if err != nil {
 		return nil, err
 	}
 	return x.page(r, v)
 }
 
-func (x jobs) discard(r *http.Request, by member) (any, error) {
+func (x jobs) discard(r *http.Request, by member.Member) (any, error) {
 	id, err := x.job(r)
 	if err != nil {
 		return nil, err
 	}
-	return nil, x.Jobs.Discard(r.Context(), by.companyID, id)
+	return nil, x.Jobs.Discard(r.Context(), by.CompanyID, id)
 }
 
 // send begins to send a job. recipients is how many the page showed; again confirms a job that a restore made uncertain.
-func (x jobs) send(r *http.Request, by member) (any, error) {
+func (x jobs) send(r *http.Request, by member.Member) (any, error) {
 	id, err := x.job(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "recipients", "again")
+	o, err := form.Object(r, "recipients", "again")
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (x jobs) send(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := x.Jobs.Send(r.Context(), by.companyID, id, recipients, again)
+	v, err := x.Jobs.Send(r.Context(), by.CompanyID, id, recipients, again)
 	if err != nil {
 		return nil, err
 	}
@@ -252,12 +252,12 @@ func (x jobs) send(r *http.Request, by member) (any, error) {
 }
 
 // cancel ends a job; accepted says that what it has accepted is canceled too.
-func (x jobs) cancel(r *http.Request, by member) (any, error) {
+func (x jobs) cancel(r *http.Request, by member.Member) (any, error) {
 	id, err := x.job(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "accepted")
+	o, err := form.Object(r, "accepted")
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (x jobs) cancel(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := x.Jobs.Cancel(r.Context(), by.companyID, id, accepted)
+	v, err := x.Jobs.Cancel(r.Context(), by.CompanyID, id, accepted)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +278,7 @@ const (
 )
 
 // rows responds with rows that are not sent.
-func (x jobs) rows(r *http.Request, by member) (any, error) {
+func (x jobs) rows(r *http.Request, by member.Member) (any, error) {
 	id, err := x.job(r)
 	if err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ func (x jobs) rows(r *http.Request, by member) (any, error) {
 			return nil, httpio.BadCursor(r.URL.Query())
 		}
 	}
-	all, next, more, err := x.Jobs.BadRows(r.Context(), by.companyID, id, r.URL.Query().Get("reason"), from, page.Limit)
+	all, next, more, err := x.Jobs.BadRows(r.Context(), by.CompanyID, id, r.URL.Query().Get("reason"), from, page.Limit)
 	list := httpio.List[bulk.BadRow]{Data: append([]bulk.BadRow{}, all...)}
 	if more {
 		cursor := httpio.EncodeCursor(badRowList, fmt.Sprintf("%d/%d", next.Batch, next.Row))
@@ -303,7 +303,7 @@ func (x jobs) rows(r *http.Request, by member) (any, error) {
 }
 
 // samples responds with rows that are sent, from a number on.
-func (x jobs) samples(r *http.Request, by member) (any, error) {
+func (x jobs) samples(r *http.Request, by member.Member) (any, error) {
 	id, err := x.job(r)
 	if err != nil {
 		return nil, err
@@ -314,7 +314,7 @@ func (x jobs) samples(r *http.Request, by member) (any, error) {
 			return nil, carillon.Invalid("from", "Must be a whole number")
 		}
 	}
-	all, t, err := x.Jobs.Samples(r.Context(), by.companyID, id, from, samplesMost)
+	all, t, err := x.Jobs.Samples(r.Context(), by.CompanyID, id, from, samplesMost)
 	if err != nil {
 		return nil, err
 	}
@@ -325,20 +325,16 @@ func (x jobs) samples(r *http.Request, by member) (any, error) {
 }
 
 // file responds with the rows that are not sent as a CSV file.
-func (x jobs) file(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MaySendNotifications)
-	if err != nil {
-		return err
-	}
+func (x jobs) file(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	id, err := x.job(r)
 	if err != nil {
 		return err
 	}
-	v, err := x.Jobs.Find(r.Context(), by.companyID, id)
+	v, err := x.Jobs.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return err
 	}
-	place, err := x.exports.Take(by.holder())
+	place, err := x.Exports.Take(by.Holder())
 	if err != nil {
 		return err
 	}

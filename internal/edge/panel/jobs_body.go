@@ -8,17 +8,19 @@ import (
 
 	"carillon"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/bulk"
 )
 
 // change is a route that changes a job without a body.
-func (x jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.View, error)) func(r *http.Request, by member) (any, error) {
-	return func(r *http.Request, by member) (any, error) {
+func (x jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.View, error)) func(r *http.Request, by member.Member) (any, error) {
+	return func(r *http.Request, by member.Member) (any, error) {
 		id, err := x.job(r)
 		if err != nil {
 			return nil, err
 		}
-		v, err := do(r.Context(), by.companyID, id)
+		v, err := do(r.Context(), by.CompanyID, id)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +30,7 @@ func (x jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.V
 
 // readEdit reads a change of a job's settings.
 func readEdit(r *http.Request) (e bulk.Edit, err error) {
-	o, err := object(r, "version", "number", "fields", "values", "template", "language", "sender", "campaign", "type", "event", "datetime_sending", "timezone")
+	o, err := form.Object(r, "version", "number", "fields", "values", "template", "language", "sender", "campaign", "type", "event", "datetime_sending", "timezone")
 	if err != nil {
 		return e, err
 	}
@@ -40,16 +42,16 @@ func readEdit(r *http.Request) (e bulk.Edit, err error) {
 		to    **string
 		most  int
 	}{
-		{"template", &e.Template, templateNameMost},
-		{"language", &e.Language, nameMost},
-		{"sender", &e.Sender, nameMost},
-		{"campaign", &e.Campaign, campaignMost},
-		{"type", &e.Type, nameMost},
-		{"event", &e.Event, campaignMost},
-		{"datetime_sending", &e.At, nameMost},
-		{"timezone", &e.Timezone, nameMost},
+		{"template", &e.Template, form.MaxTemplateName},
+		{"language", &e.Language, form.MaxName},
+		{"sender", &e.Sender, form.MaxName},
+		{"campaign", &e.Campaign, form.MaxCampaign},
+		{"type", &e.Type, form.MaxName},
+		{"event", &e.Event, form.MaxCampaign},
+		{"datetime_sending", &e.At, form.MaxName},
+		{"timezone", &e.Timezone, form.MaxName},
 	} {
-		if *f.to, err = optional(o, f.field, func() (string, error) { return text(o, f.field, f.most) }); err != nil {
+		if *f.to, err = form.Optional(o, f.field, func() (string, error) { return form.Text(o, f.field, f.most) }); err != nil {
 			return e, err
 		}
 	}
@@ -93,7 +95,7 @@ func readValues(o *jsonbody.Object) (map[string]bulk.Value, error) {
 	if err != nil || !given {
 		return nil, err
 	}
-	if len(values.Keys()) > variablesMost {
+	if len(values.Keys()) > form.MaxVariables {
 		return nil, carillon.Invalid("values", "Too many")
 	}
 	all := map[string]bulk.Value{}
@@ -116,7 +118,7 @@ func readValues(o *jsonbody.Object) (map[string]bulk.Value, error) {
 		} else if v.Text, _, err = one.String(field, "text"); err != nil {
 			return nil, err
 		}
-		if len(v.Text) > 4*writtenMost {
+		if len(v.Text) > 4*form.MaxWritten {
 			return nil, carillon.Invalid(field, "Too long")
 		}
 		all[key] = v

@@ -8,9 +8,26 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
+
+// keys serves the access keys of a company.
+type keys struct {
+	Gate  *member.Gate
+	Store *store.Store
+	Auth  *auth.Auth
+}
+
+func (p keys) routes() []httpio.Route {
+	return []httpio.Route{
+		p.Gate.Route("GET", "/keys", auth.MayReadKeys, p.listKeys),
+		p.Gate.Route("POST", "/keys", auth.MayWriteKeys, p.createKey),
+		p.Gate.Route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
+	}
+}
 
 // keysMost bounds a company's keys that are not revoked.
 const keysMost = 500
@@ -32,7 +49,7 @@ type keyRow struct {
 	CreatedAt *string  `json:"created_at"`
 }
 
-func (p *Panel) keyRow(k *accounts.AccessKey) keyRow {
+func (p keys) keyRow(k *accounts.AccessKey) keyRow {
 	live := k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || time.Now().Before(k.ExpiresAt))
 	return keyRow{
 		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
@@ -41,23 +58,23 @@ func (p *Panel) keyRow(k *accounts.AccessKey) keyRow {
 	}
 }
 
-func (p *Panel) listKeys(r *http.Request, by member) (any, error) {
+func (p keys) listKeys(r *http.Request, by member.Member) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), "key")
 	if err != nil {
 		return nil, err
 	}
-	keys, err := p.Store.AccessKeys(r.Context(), by.companyID, page.After, page.Limit+1)
+	keys, err := p.Store.AccessKeys(r.Context(), by.CompanyID, page.After, page.Limit+1)
 	return httpio.ListOf(page, "key", keys, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
 }
 
-func (p *Panel) createKey(r *http.Request, by member) (any, error) {
-	o, err := object(r, "label", "scopes", "expires_at")
+func (p keys) createKey(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "label", "scopes", "expires_at")
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	k := accounts.AccessKey{CompanyID: by.companyID, Key: auth.NewKey()}
-	if k.Label, err = text(o, "label", labelMost); err != nil {
+	k := accounts.AccessKey{CompanyID: by.CompanyID, Key: auth.NewKey()}
+	if k.Label, err = form.Text(o, "label", labelMost); err != nil {
 		return nil, err
 	}
 	if k.Scopes, err = scopes(o); err != nil {
@@ -67,7 +84,7 @@ func (p *Panel) createKey(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	if err := p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		n, err := tx.CountKeys(ctx, by.companyID)
+		n, err := tx.CountKeys(ctx, by.CompanyID)
 		if err != nil {
 			return err
 		}
@@ -89,12 +106,12 @@ func tooManyKeys(n int) *carillon.Error {
 	}}
 }
 
-func (p *Panel) revokeKey(r *http.Request, by member) (any, error) {
+func (p keys) revokeKey(r *http.Request, by member.Member) (any, error) {
 	id := r.PathValue("id")
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent("Key")
 	}
 	return nil, p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.RevokeKey(ctx, by.companyID, id, time.Now())
+		return tx.RevokeKey(ctx, by.CompanyID, id, time.Now())
 	})
 }

@@ -18,14 +18,20 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/questions"
 )
 
 // library serves what knowledge needs beyond storing it: importing an article, trying a search, and the questions that agents
 // had no answer to.
 type library struct {
-	*Panel
-	imports *share.Share
+	Gate    *member.Gate
+	Store   *store.Store
+	Search  *knowledge.Search
+	Pages   *egress.Client // reads pages that become articles
+	Imports *share.Share
 }
 
 const (
@@ -37,12 +43,12 @@ const (
 )
 
 func (x library) routes() []httpio.Route {
-	imported := x.route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle)
+	imported := x.Gate.Route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle)
 	return []httpio.Route{
 		imported,
-		x.route("GET", "/knowledge/search", auth.MayReadResources, x.search),
-		x.route("GET", "/questions", auth.MayReadResources, x.questions),
-		x.route("DELETE", "/questions/{id}", auth.MayWriteResources, x.removeQuestion),
+		x.Gate.Route("GET", "/knowledge/search", auth.MayReadResources, x.search),
+		x.Gate.Route("GET", "/questions", auth.MayReadResources, x.questions),
+		x.Gate.Route("DELETE", "/questions/{id}", auth.MayWriteResources, x.removeQuestion),
 	}
 }
 
@@ -53,8 +59,8 @@ type proposal struct {
 	URL   string `json:"url"`
 }
 
-func (x library) importArticle(r *http.Request, by member) (any, error) {
-	o, err := object(r, "url", "markdown")
+func (x library) importArticle(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "url", "markdown")
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +77,7 @@ func (x library) importArticle(r *http.Request, by member) (any, error) {
 	}
 	var a knowledge.Article
 	field := "markdown"
-	place, err := x.imports.Take(by.holder())
+	place, err := x.Imports.Take(by.Holder())
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +163,11 @@ type searched struct {
 	Answers   bool    `json:"answers"` // an agent would answer with it
 }
 
-func (x library) search(r *http.Request, by member) (any, error) {
+func (x library) search(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
-	query := knowledge.Query{CompanyID: by.companyID, Language: q.Get("language"), Limit: searchLimit, Knowledge: q["knowledge"]}
+	query := knowledge.Query{CompanyID: by.CompanyID, Language: q.Get("language"), Limit: searchLimit, Knowledge: q["knowledge"]}
 	var err error
-	if query.Text, err = queryText(q, "q", searchedMost); err != nil {
+	if query.Text, err = form.Query(q, "q", searchedMost); err != nil {
 		return nil, err
 	}
 	if query.Text == "" {
@@ -192,9 +198,9 @@ func (x library) search(r *http.Request, by member) (any, error) {
 }
 
 // bases are the knowledge to search: what is named, else the company's.
-func (x library) bases(ctx context.Context, by member, named []string) ([]string, error) {
+func (x library) bases(ctx context.Context, by member.Member, named []string) ([]string, error) {
 	if len(named) == 0 {
-		return x.Store.KnowledgeIDs(ctx, by.companyID, basesMost)
+		return x.Store.KnowledgeIDs(ctx, by.CompanyID, basesMost)
 	}
 	if len(named) > basesMost {
 		return nil, carillon.Invalid("knowledge", "At most "+strconv.Itoa(basesMost)+" ids")
@@ -220,13 +226,13 @@ type questionRow struct {
 	ConversationID string `json:"conversation_id"`
 }
 
-func (x library) questions(r *http.Request, by member) (any, error) {
+func (x library) questions(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, questionKind)
 	if err != nil {
 		return nil, err
 	}
-	f := questions.Filter{CompanyID: by.companyID, AgentID: strings.ToLower(q.Get("agent_id")), Cursor: page.After, Limit: page.Limit}
+	f := questions.Filter{CompanyID: by.CompanyID, AgentID: strings.ToLower(q.Get("agent_id")), Cursor: page.After, Limit: page.Limit}
 	if f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
 		return nil, carillon.Invalid("agent_id", "Must be the id of an agent")
 	}
@@ -248,10 +254,10 @@ func (x library) questions(r *http.Request, by member) (any, error) {
 	return list, nil
 }
 
-func (x library) removeQuestion(r *http.Request, by member) (any, error) {
+func (x library) removeQuestion(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent("Question")
 	}
-	return nil, x.Store.Questions().Delete(r.Context(), by.companyID, id)
+	return nil, x.Store.Questions().Delete(r.Context(), by.CompanyID, id)
 }

@@ -10,11 +10,15 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
 	"carillon/internal/base/hours"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/share"
 	"carillon/internal/call/sip"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/db"
 )
 
@@ -101,28 +105,30 @@ func healthOf(h sip.Health) *healthRow {
 
 // voiceLines serves what voice lines have besides other senders.
 type voiceLines struct {
-	senders
-	trials *share.Share
+	Gate    *member.Gate
+	Store   *store.Store
+	Limits  *limit.Limits
+	Lines   Lines
+	Senders senders
+	Trials  *share.Share
 }
 
 func (x voiceLines) routes() []httpio.Route {
 	return []httpio.Route{
-		{
-			Pattern: "POST " + prefix + "/senders/{id}/test-call", Access: "panel", Permission: string(auth.MayWriteSenders), Stream: true, Handle: x.try,
-		},
+		x.Gate.Stream("POST", "/senders/{id}/test-call", auth.MayWriteSenders, x.try),
 	}
 }
 
 // lineRow is what the list has of a line.
-func (p *Panel) lineRow(ctx context.Context, line *carillon.Sender, count bool) (*lineRow, error) {
+func (s senders) lineRow(ctx context.Context, line *carillon.Sender, count bool) (*lineRow, error) {
 	set := settingsOf(line)
 	text := func(name string) string { s, _ := set[name].(string); return s }
-	r := &lineRow{MaxConcurrent: line.MaxConcurrent, RingTimeout: line.RingTimeout.String(), Health: healthOf(p.Lines.Health(line))}
-	if slices.Contains(p.Providers[line.Provider].Shown, "trunk") {
+	r := &lineRow{MaxConcurrent: line.MaxConcurrent, RingTimeout: line.RingTimeout.String(), Health: healthOf(s.Lines.Health(line))}
+	if slices.Contains(s.Providers[line.Provider].Shown, "trunk") {
 		r.Trunk, r.CallerID, r.Agent = text("trunk"), text("caller_id"), text("agent")
 	}
 	if count {
-		n, err := p.Store.Calls().UnderWay(ctx, line.UID)
+		n, err := s.Store.Calls().UnderWay(ctx, line.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -132,8 +138,8 @@ func (p *Panel) lineRow(ctx context.Context, line *carillon.Sender, count bool) 
 }
 
 // line reads the voice line of the path. Errors: not_found, validation_failed for another sender.
-func (x voiceLines) line(r *http.Request, by member) (*carillon.Sender, error) {
-	line, err := x.find(r, by)
+func (x voiceLines) line(r *http.Request, by member.Member) (*carillon.Sender, error) {
+	line, err := x.Senders.find(r, by)
 	if err == nil && line.Channel != carillon.Voice {
 		err = carillon.Absent("Line")
 	}
@@ -141,11 +147,7 @@ func (x voiceLines) line(r *http.Request, by member) (*carillon.Sender, error) {
 }
 
 // try streams what happens in a test call: the event step for each message, then the event end.
-func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayWriteSenders)
-	if err != nil {
-		return err
-	}
+func (x voiceLines) try(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	line, err := x.line(r, by)
 	if err != nil {
 		return err
@@ -154,12 +156,12 @@ func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	place, err := x.trials.Take(by.holder())
+	place, err := x.Trials.Take(by.Holder())
 	if err != nil {
 		return err
 	}
 	defer place.Release()
-	if _, err := x.Limits.Allow(r.Context(), "test call "+by.companyID+" "+line.ID, trialsPerMinute, 1); err != nil {
+	if _, err := x.Limits.Allow(r.Context(), "test call "+by.CompanyID+" "+line.ID, trialsPerMinute, 1); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), trialMost)
@@ -173,7 +175,7 @@ func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
 			}
 		}()
 	}
-	free, held, err := x.Limits.Hold(ctx, "test call "+by.companyID+" "+line.ID, trialMost)
+	free, held, err := x.Limits.Hold(ctx, "test call "+by.CompanyID+" "+line.ID, trialMost)
 	if err != nil {
 		return err
 	}
@@ -185,8 +187,8 @@ func (x voiceLines) try(w http.ResponseWriter, r *http.Request) error {
 }
 
 // stream places the call, and streams what happens.
-func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, by member, line *carillon.Sender, trial *LineTrial) error {
-	place, err := httpio.Follow(r, by.holder())
+func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, by member.Member, line *carillon.Sender, trial *LineTrial) error {
+	place, err := httpio.Follow(r, by.Holder())
 	if err != nil {
 		return err
 	}
@@ -205,23 +207,23 @@ func (x voiceLines) stream(ctx context.Context, w http.ResponseWriter, r *http.R
 }
 
 // trial reads what is called, and refuses what may not be: nobody's phone rings who is not to be called, or not now.
-func (x voiceLines) trial(r *http.Request, by member, line *carillon.Sender) (*LineTrial, error) {
-	o, err := object(r, "number", "language", "outside_hours")
+func (x voiceLines) trial(r *http.Request, by member.Member, line *carillon.Sender) (*LineTrial, error) {
+	o, err := form.Object(r, "number", "language", "outside_hours")
 	if err != nil {
 		return nil, err
 	}
-	written, err := text(o, "number", nameMost)
+	written, err := form.Text(o, "number", form.MaxName)
 	if err != nil {
 		return nil, err
 	}
-	number, err := readNumber("number", written)
+	number, err := form.Number("number", written)
 	if err != nil {
 		return nil, err
 	}
 	if x.Lines.Denies(number) {
 		return nil, carillon.Invalid("number", "Numbers that begin so are never called from here: the operator has the list (calls-denied)")
 	}
-	language, err := languageOf(o, "en")
+	language, err := form.Language(o, "en")
 	if err != nil {
 		return nil, err
 	}
@@ -229,11 +231,11 @@ func (x voiceLines) trial(r *http.Request, by member, line *carillon.Sender) (*L
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.companyID)
+	company, err := x.Store.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	suppressed, err := x.Store.Suppressed(r.Context(), by.companyID, carillon.Transactional, identity.Numbers(number))
+	suppressed, err := x.Store.Suppressed(r.Context(), by.CompanyID, carillon.Transactional, identity.Numbers(number))
 	if err != nil {
 		return nil, err
 	}

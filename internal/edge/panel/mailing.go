@@ -4,8 +4,10 @@ import (
 	"context"
 
 	"carillon"
+	"carillon/internal/account/limit"
 	"carillon/internal/account/mail"
 	"carillon/internal/base/config"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store/seal"
 )
 
@@ -27,9 +29,15 @@ const (
 	accountMails = 100 // a day of one of its members
 )
 
+// letters sends e-mails within the bounds of a day.
+type letters struct {
+	Limits *limit.Limits
+	Mail   Mailer // nil: no e-mails are sent
+}
+
 // deliver sends an e-mail on behalf of a member, where the installation can and may today. problem says why it did not leave: in the
 // server's words, or that there were enough.
-func (d Deps) deliver(ctx context.Context, by member, kind mails, x mail.Message) (sent bool, problem string, err error) {
+func (d letters) deliver(ctx context.Context, by member.Member, kind mails, x mail.Message) (sent bool, problem string, err error) {
 	if d.Mail == nil {
 		return false, "", nil
 	}
@@ -38,8 +46,8 @@ func (d Deps) deliver(ctx context.Context, by member, kind mails, x mail.Message
 		most    int
 		problem string
 	}{
-		{"mails/account/" + by.accountID, accountMails, "You have sent as many e-mails today as one person may"},
-		{"mails/company/" + by.companyID, companyMails, "The company has sent as many e-mails today as it may"},
+		{"mails/account/" + by.AccountID, accountMails, "You have sent as many e-mails today as one person may"},
+		{"mails/company/" + by.CompanyID, companyMails, "The company has sent as many e-mails today as it may"},
 		{kind.to(x.To), kind.most, "This address got as many e-mails of this kind today as anybody may"},
 	} {
 		err := d.Limits.AllowToday(ctx, bound.name, bound.most)
@@ -61,8 +69,8 @@ func (k mails) to(address string) string {
 	return "mails/" + k.name + "/" + seal.Digest(config.FoldEmail(address))
 }
 
-// enoughMails counts an e-mail to an address, and reports whether it got enough of the kind today.
-func (d Deps) enoughMails(ctx context.Context, kind mails, address string) (bool, error) {
+// enough counts an e-mail to an address, and reports whether it got enough of the kind today.
+func (d letters) enough(ctx context.Context, kind mails, address string) (bool, error) {
 	err := d.Limits.AllowToday(ctx, kind.to(address), kind.most)
 	if carillon.IsCode(err, carillon.RateLimitExceeded) {
 		return true, nil

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"carillon/internal/edge/panel/member"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,10 +19,8 @@ func (p *postbox) to(address string) (n int) {
 	return n
 }
 
-// mailer is what sends e-mails.
-func (w *world) mailer() Deps {
-	return Deps{Store: w.store, Limits: w.limits, Mail: w.post, Addresses: func() (string, string) { return "https://panel.test", "" }}
-}
+// mailer sends e-mails.
+func (w *world) mailer() letters { return letters{w.limits, w.post} }
 
 func TestAStrangerGetsFewInvitationsADayFromAllCompanies(t *testing.T) {
 	w := newWorld(t)
@@ -49,11 +48,11 @@ func TestAStrangerGetsFewInvitationsADayFromAllCompanies(t *testing.T) {
 func TestACompanyAndItsMembersSendSoManyEmailsADay(t *testing.T) {
 	w := newWorld(t)
 	acme := w.company("acme")
-	send := func(by member, n int) (sent int) {
+	send := func(by member.Member, n int) (sent int) {
 		t.Helper()
 		for i := range n {
 			m := forgottenMail("en", "https://panel.test/panel/forgotten#x")
-			m.To = fmt.Sprintf("%s-%d@elsewhere.test", by.accountID, i)
+			m.To = fmt.Sprintf("%s-%d@elsewhere.test", by.AccountID, i)
 			left, problem, err := w.mailer().deliver(t.Context(), by, invitationMails, m)
 			if err != nil || left == (problem != "") {
 				t.Fatalf("sent %t, %q, %v", left, problem, err)
@@ -65,14 +64,14 @@ func TestACompanyAndItsMembersSendSoManyEmailsADay(t *testing.T) {
 		return sent
 	}
 	for account, want := range map[string]int{"a": accountMails, "b": accountMails} {
-		if got := send(member{accountID: account, companyID: acme.ID}, accountMails+10); got != want {
+		if got := send(member.Member{AccountID: account, CompanyID: acme.ID}, accountMails+10); got != want {
 			t.Errorf("%s sent %d", account, got)
 		}
 	}
-	if got := send(member{accountID: "c", companyID: acme.ID}, 10); got != companyMails-2*accountMails {
+	if got := send(member.Member{AccountID: "c", CompanyID: acme.ID}, 10); got != companyMails-2*accountMails {
 		t.Errorf("a third member of the company sent %d", got)
 	}
-	if got := send(member{accountID: "d", companyID: "beta"}, 10); got != 10 {
+	if got := send(member.Member{AccountID: "d", CompanyID: "beta"}, 10); got != 10 {
 		t.Errorf("another company sent %d", got)
 	}
 }
@@ -80,7 +79,7 @@ func TestACompanyAndItsMembersSendSoManyEmailsADay(t *testing.T) {
 func TestAMailboxGetsFewLinksForAPasswordADay(t *testing.T) {
 	w := newWorld(t)
 	w.company("acme")
-	x := forgotten{members{w.mailer()}}
+	x := forgotten{Gate: w.gate(), Store: w.store, Letters: w.mailer()}
 	sent := 0
 	for range passwordMails.most + 5 {
 		if _, err := w.store.Exec(t.Context(), "DELETE FROM password_reset"); err != nil { // as if an hour had passed

@@ -12,31 +12,40 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
 	"carillon/internal/base/content"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/number"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/send/request"
+	"carillon/internal/store"
 	"carillon/internal/store/runs"
 )
 
 // sentList serves what a company sent to its members.
-type sentList struct{ *Panel }
+type sentList struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+	Limits *limit.Limits
+}
 
 func (x sentList) routes() []httpio.Route {
 	const one = "/notifications/{id}"
 	return []httpio.Route{
-		x.route("GET", "/notifications", auth.MayReadNotifications, x.list),
-		x.route("GET", "/notifications/lookup", auth.MayReadNotifications, x.lookUp),
-		x.route("GET", one, auth.MayReadNotifications, x.get),
-		x.route("GET", one+"/timeline", auth.MayReadNotifications, x.timeline),
-		x.route("GET", one+"/request", auth.MayReadNotifications, x.request),
-		x.route("GET", one+"/filled", auth.MayReadNotifications, x.filled),
-		x.route("POST", one+"/cancel", auth.MaySendNotifications, x.cancel),
-		x.route("POST", one+"/move", auth.MaySendNotifications, x.move),
-		x.route("GET", one+"/resend", auth.MaySendNotifications, x.resendable),
-		x.route("POST", one+"/resend", auth.MaySendNotifications, x.resend),
+		x.Gate.Route("GET", "/notifications", auth.MayReadNotifications, x.list),
+		x.Gate.Route("GET", "/notifications/lookup", auth.MayReadNotifications, x.lookUp),
+		x.Gate.Route("GET", one, auth.MayReadNotifications, x.get),
+		x.Gate.Route("GET", one+"/timeline", auth.MayReadNotifications, x.timeline),
+		x.Gate.Route("GET", one+"/request", auth.MayReadNotifications, x.request),
+		x.Gate.Route("GET", one+"/filled", auth.MayReadNotifications, x.filled),
+		x.Gate.Route("POST", one+"/cancel", auth.MaySendNotifications, x.cancel),
+		x.Gate.Route("POST", one+"/move", auth.MaySendNotifications, x.move),
+		x.Gate.Route("GET", one+"/resend", auth.MaySendNotifications, x.resendable),
+		x.Gate.Route("POST", one+"/resend", auth.MaySendNotifications, x.resend),
 	}
 }
 
@@ -58,14 +67,14 @@ func sentOf(r *http.Request) (id string, err error) {
 }
 
 // list responds with a page of the company's notifications, or with those of `ids`.
-func (x sentList) list(r *http.Request, by member) (any, error) {
+func (x sentList) list(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	if q.Has("ids") {
 		ids, err := readIDs(q.Get("ids"))
 		if err != nil {
 			return nil, err
 		}
-		rows, err := x.sent().Of(r.Context(), by.companyID, ids)
+		rows, err := x.sent().Of(r.Context(), by.CompanyID, ids)
 		return httpio.List[notify.Row]{Data: append([]notify.Row{}, rows...)}, err
 	}
 	page, err := httpio.ReadPage(q, sentPages)
@@ -78,13 +87,13 @@ func (x sentList) list(r *http.Request, by member) (any, error) {
 	if found := number.Find(q.Get("number")); found != "" {
 		q.Set("number", found)
 	}
-	f, none, err := notify.ReadFilter(r.Context(), x.Store, by.companyID, q)
+	f, none, err := notify.ReadFilter(r.Context(), x.Store, by.CompanyID, q)
 	list := httpio.List[notify.Row]{Data: []notify.Row{}}
 	if err != nil || none {
 		return list, err
 	}
 	f.Limit, f.Before = page.Limit, page.After
-	rows, next, err := x.sent().List(r.Context(), by.companyID, f)
+	rows, next, err := x.sent().List(r.Context(), by.CompanyID, f)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +116,13 @@ func readIDs(text string) ([]string, error) {
 }
 
 // lookUp responds with what an id or a number belongs to, if anything.
-func (x sentList) lookUp(r *http.Request, by member) (any, error) {
+func (x sentList) lookUp(r *http.Request, by member.Member) (any, error) {
 	text := r.URL.Query().Get("q")
 	if len(text) > queryMost {
 		return nil, carillon.Invalid("q", "At most "+strconv.Itoa(queryMost)+" bytes")
 	}
 	list := httpio.List[notify.Hit]{Data: []notify.Hit{}}
-	hit, err := x.sent().LookUp(r.Context(), by.companyID, text)
+	hit, err := x.sent().LookUp(r.Context(), by.CompanyID, text)
 	if hit.Kind != "" {
 		list.Data = append(list.Data, hit)
 	}
@@ -136,12 +145,12 @@ type sentRun struct {
 	StartedAt string `json:"started_at"`
 }
 
-func (x sentList) get(r *http.Request, by member) (any, error) {
+func (x sentList) get(r *http.Request, by member.Member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
 	}
-	p, err := x.sent().One(r.Context(), by.companyID, id)
+	p, err := x.sent().One(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -150,10 +159,10 @@ func (x sentList) get(r *http.Request, by member) (any, error) {
 		return page, nil
 	}
 	var all []*runs.Run
-	if all, err = x.Store.Runs().OfNotification(r.Context(), by.companyID, id, runsMost); err != nil {
+	if all, err = x.Store.Runs().OfNotification(r.Context(), by.CompanyID, id, runsMost); err != nil {
 		return nil, err
 	}
-	rows, err := flowRuns(x).rows(r.Context(), by.companyID, all)
+	rows, err := RowsOf(r.Context(), x.Store, by.CompanyID, all)
 	for _, row := range rows {
 		page.Runs = append(page.Runs, sentRun{row.ID, row.Flow, row.Name, row.Number, row.State, row.StartedAt})
 	}
@@ -161,28 +170,28 @@ func (x sentList) get(r *http.Request, by member) (any, error) {
 }
 
 // timeline responds with the events of a notification as a whole; states of its messages are not among them.
-func (x sentList) timeline(r *http.Request, by member) (any, error) {
+func (x sentList) timeline(r *http.Request, by member.Member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
 	}
-	events, err := x.Notify.Timeline(r.Context(), by.companyID, id)
+	events, err := x.Notify.Timeline(r.Context(), by.CompanyID, id)
 	return struct {
 		Data []notify.Event `json:"data"`
 	}{events}, err
 }
 
 // request responds with the request as it came.
-func (x sentList) request(r *http.Request, by member) (any, error) {
+func (x sentList) request(r *http.Request, by member.Member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
 	}
-	return x.sent().Request(r.Context(), by.companyID, id)
+	return x.sent().Request(r.Context(), by.CompanyID, id)
 }
 
 // filled responds with the template as recipient `n` gets it.
-func (x sentList) filled(r *http.Request, by member) (any, error) {
+func (x sentList) filled(r *http.Request, by member.Member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
@@ -191,23 +200,23 @@ func (x sentList) filled(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, carillon.Invalid("n", "Must be the number of a recipient, from 0")
 	}
-	return x.sent().Filled(r.Context(), by.companyID, id, n)
+	return x.sent().Filled(r.Context(), by.CompanyID, id, n)
 }
 
-func (x sentList) cancel(r *http.Request, by member) (any, error) {
+func (x sentList) cancel(r *http.Request, by member.Member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
 	}
-	return x.Notify.Cancel(r.Context(), by.companyID, id)
+	return x.Notify.Cancel(r.Context(), by.CompanyID, id)
 }
 
-func (x sentList) move(r *http.Request, by member) (any, error) {
+func (x sentList) move(r *http.Request, by member.Member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "datetime_sending", "timezone")
+	o, err := form.Object(r, "datetime_sending", "timezone")
 	if err != nil {
 		return nil, err
 	}
@@ -218,15 +227,15 @@ func (x sentList) move(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.Notify.Move(r.Context(), by.companyID, id, due)
+	return x.Notify.Move(r.Context(), by.CompanyID, id, due)
 }
 
-func (x sentList) resendable(r *http.Request, by member) (any, error) {
+func (x sentList) resendable(r *http.Request, by member.Member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.sent().Resendable(r.Context(), by.companyID, id, time.Now())
+	all, err := x.sent().Resendable(r.Context(), by.CompanyID, id, time.Now())
 	return struct {
 		Data []notify.Resendable `json:"data"`
 	}{all}, err
@@ -235,7 +244,7 @@ func (x sentList) resendable(r *http.Request, by member) (any, error) {
 const resendMost = time.Minute // that one resend keeps others of the same people waiting
 
 // resend sends the same to failed recipients again, as a notification of its own. One at a time: what another one does is known then.
-func (x sentList) resend(r *http.Request, by member) (any, error) {
+func (x sentList) resend(r *http.Request, by member.Member) (any, error) {
 	id, err := sentOf(r)
 	if err != nil {
 		return nil, err
@@ -244,11 +253,11 @@ func (x sentList) resend(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	origin, err := x.sent().Origin(r.Context(), by.companyID, id)
+	origin, err := x.sent().Origin(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
-	release, held, err := x.Limits.Hold(r.Context(), "resend "+by.companyID+" "+origin, resendMost)
+	release, held, err := x.Limits.Hold(r.Context(), "resend "+by.CompanyID+" "+origin, resendMost)
 	if err == nil && !held {
 		err = &carillon.Error{Code: carillon.IdempotencyInProgress, Message: "It is being sent again just now", RetryAfter: 1}
 	}
@@ -256,7 +265,7 @@ func (x sentList) resend(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	defer release()
-	s, as, err := x.sent().Resend(r.Context(), by.companyID, id, to, time.Now())
+	s, as, err := x.sent().Resend(r.Context(), by.CompanyID, id, to, time.Now())
 	if err == nil && as == "" {
 		as, err = x.acceptResend(r, by, s)
 	}
@@ -270,12 +279,12 @@ func (x sentList) resend(r *http.Request, by member) (any, error) {
 }
 
 // acceptResend accepts a resend and links it. Where the link cannot be stored the next one finds it by its key.
-func (x sentList) acceptResend(r *http.Request, by member, s *notify.Submission) (as string, err error) {
-	as, err = x.accept(r, by, s)
+func (x sentList) acceptResend(r *http.Request, by member.Member, s *notify.Submission) (as string, err error) {
+	as, err = Accept(r, x.Gate, x.Notify, by, s)
 	if e, refused := errors.AsType[*carillon.Error](err); err != nil && (!refused || e.Code == carillon.ServiceUnavailable) {
 		return "", err // it may be stored
 	}
-	if linked := x.sent().Resent(context.WithoutCancel(r.Context()), by.companyID, s, as); err == nil {
+	if linked := x.sent().Resent(context.WithoutCancel(r.Context()), by.CompanyID, s, as); err == nil {
 		err = linked
 	}
 	return as, err
@@ -286,7 +295,7 @@ func readAgain(r *http.Request) (to notify.Again, err error) {
 	if to.Key, err = httpio.IdempotencyKey(r); err != nil {
 		return to, err
 	}
-	o, err := object(r, "recipients", "reached")
+	o, err := form.Object(r, "recipients", "reached")
 	if err != nil {
 		return to, err
 	}

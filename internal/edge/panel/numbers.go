@@ -11,17 +11,22 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/number"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 )
 
 // numbers settles whose a telephone number is that lines of several companies have. It serves whoever runs the installation.
-type numbers struct{ *Panel }
+type numbers struct {
+	Gate  *member.Gate
+	Store *store.Store
+	Lines Lines
+}
 
 func (x numbers) routes() []httpio.Route {
 	return []httpio.Route{
-		x.route("GET", "/numbers", auth.MayOperate, x.list),
-		x.route("PUT", "/numbers/{number}", auth.MayOperate, x.assign),
-		x.route("DELETE", "/numbers/{number}", auth.MayOperate, x.release),
+		x.Gate.Route("GET", "/numbers", auth.MayOperate, x.list),
+		x.Gate.Route("PUT", "/numbers/{number}", auth.MayOperate, x.assign),
+		x.Gate.Route("DELETE", "/numbers/{number}", auth.MayOperate, x.release),
 	}
 }
 
@@ -41,8 +46,8 @@ type numberLine struct {
 	Declared    bool   `json:"declared"` // by a set-up file
 }
 
-func (x numbers) list(r *http.Request, by member) (any, error) {
-	if err := x.operator(r, by); err != nil {
+func (x numbers) list(r *http.Request, by member.Member) (any, error) {
+	if err := x.Gate.Operator(r.Context(), by); err != nil {
 		return nil, err
 	}
 	ctx := r.Context()
@@ -95,8 +100,8 @@ func chosen(settings map[string]any) bool {
 	})
 }
 
-func (x numbers) assign(r *http.Request, by member) (any, error) {
-	if err := x.operator(r, by); err != nil {
+func (x numbers) assign(r *http.Request, by member.Member) (any, error) {
+	if err := x.Gate.Operator(r.Context(), by); err != nil {
 		return nil, err
 	}
 	number, err := pathNumber(r)
@@ -121,8 +126,8 @@ func (x numbers) assign(r *http.Request, by member) (any, error) {
 	return nil, x.give(r.Context(), number, company)
 }
 
-func (x numbers) release(r *http.Request, by member) (any, error) {
-	if err := x.operator(r, by); err != nil {
+func (x numbers) release(r *http.Request, by member.Member) (any, error) {
+	if err := x.Gate.Operator(r.Context(), by); err != nil {
 		return nil, err
 	}
 	number, err := pathNumber(r)
@@ -144,19 +149,6 @@ func pathNumber(r *http.Request) (string, error) {
 		return "", carillon.Absent("Number")
 	}
 	return found, nil
-}
-
-// readNumber reads a phone number that a person typed.
-func readNumber(field, text string) (string, error) {
-	found := number.Find(text)
-	if found == "" {
-		return "", badNumber(field, text)
-	}
-	return found, nil
-}
-
-func badNumber(field, text string) error {
-	return carillon.InvalidValue(field, "Must be a telephone number with its country code", carillon.Shorten(text))
 }
 
 // rivals are the lines of other companies with a line's number, and whoever the number was given to.

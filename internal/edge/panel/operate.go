@@ -7,6 +7,8 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/send/notify"
 	"carillon/internal/store"
 )
 
@@ -20,19 +22,24 @@ func maintenanceOf(m store.Maintenance) maintenance {
 	return maintenance{auth.TimeOrNull(m.From), auth.TimeOrNull(m.Until)}
 }
 
-// operator admits only owners of the installation's first company, because maintenance concerns every company.
-func (p *Panel) operator(r *http.Request, by member) error {
-	first, err := p.Store.OldestCompany(r.Context())
-	if err != nil {
-		return err
-	}
-	if by.role != auth.Owner || by.companyID != first {
-		return carillon.Denied("Only an owner of the installation's first company may do this")
-	}
-	return nil
+// installation serves the maintenance window and the decision after a restore, to whoever runs the installation.
+type installation struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
 }
 
-func (p *Panel) showMaintenance(r *http.Request, _ member) (any, error) {
+func (p installation) routes() []httpio.Route {
+	return []httpio.Route{
+		p.Gate.Route("GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
+		p.Gate.Route("POST", "/maintenance", auth.MayOperate, p.startMaintenance),
+		p.Gate.Route("DELETE", "/maintenance", auth.MayOperate, p.endMaintenance),
+		p.Gate.Route("GET", "/restored", auth.MayOperate, p.showRestored),
+		p.Gate.Route("POST", "/restored", auth.MayOperate, p.decideRestored),
+	}
+}
+
+func (p installation) showMaintenance(r *http.Request, _ member.Member) (any, error) {
 	m, err := p.Store.Maintenance(r.Context())
 	return maintenanceOf(m), err
 }
@@ -40,8 +47,8 @@ func (p *Panel) showMaintenance(r *http.Request, _ member) (any, error) {
 // maxMaintenance is the limit of a window, so that a typing error does not close the interface for a year.
 const maxMaintenance = 7 * 24 * time.Hour
 
-func (p *Panel) startMaintenance(r *http.Request, by member) (any, error) {
-	if err := p.operator(r, by); err != nil {
+func (p installation) startMaintenance(r *http.Request, by member.Member) (any, error) {
+	if err := p.Gate.Operator(r.Context(), by); err != nil {
 		return nil, err
 	}
 	o, err := httpio.Object(r)
@@ -65,8 +72,8 @@ func (p *Panel) startMaintenance(r *http.Request, by member) (any, error) {
 	return maintenanceOf(m), p.Store.SetMaintenance(r.Context(), m)
 }
 
-func (p *Panel) endMaintenance(r *http.Request, by member) (any, error) {
-	if err := p.operator(r, by); err != nil {
+func (p installation) endMaintenance(r *http.Request, by member.Member) (any, error) {
+	if err := p.Gate.Operator(r.Context(), by); err != nil {
 		return nil, err
 	}
 	return nil, p.Store.SetMaintenance(r.Context(), store.Maintenance{})

@@ -11,19 +11,20 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/stats"
 )
 
-// overview serves what became of a company's recipients, what needs attention, and the first steps of a new company.
-type overview struct{ *Panel }
+// overview serves what became of a company's recipients.
+type overview struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
 
 func (x overview) routes() []httpio.Route {
-	return []httpio.Route{
-		x.route("GET", "/overview", auth.MayReadNotifications, x.show),
-		x.route("GET", "/overview/attention", auth.MayReadNotifications, x.attention),
-		x.route("GET", "/overview/first-steps", auth.MayReadNotifications, x.firstSteps),
-		x.route("GET", "/usage", auth.MayReadNotifications, x.usage),
-	}
+	return []httpio.Route{x.Gate.Route("GET", "/overview", auth.MayReadNotifications, x.show)}
 }
 
 const (
@@ -91,9 +92,9 @@ type overviewShown struct {
 	Campaigns []counted `json:"campaigns"` // those that were used last
 }
 
-func (x overview) show(r *http.Request, by member) (any, error) {
+func (x overview) show(r *http.Request, by member.Member) (any, error) {
 	ctx, now := r.Context(), time.Now()
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (x overview) show(r *http.Request, by member) (any, error) {
 	if !found {
 		return shown, nil
 	}
-	hours, groups, err := x.Store.Stats().Figures(ctx, by.companyID, f)
+	hours, groups, err := x.Store.Stats().Figures(ctx, by.CompanyID, f)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,7 @@ func (x overview) show(r *http.Request, by member) (any, error) {
 	}
 	shown.Total = countsOf(&total)
 	shown.group(groups, senders)
-	shown.Campaigns, err = x.campaigns(r, by.companyID, f)
+	shown.Campaigns, err = x.campaigns(r, by.CompanyID, f)
 	return shown, err
 }
 
@@ -198,10 +199,10 @@ func (x overview) campaigns(r *http.Request, companyID string, f stats.Filter) (
 
 // readStatsFilter reads the range and the filters; false: nothing can match. The range begins and ends with whole hours.
 func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f stats.Filter, found bool, err error) {
-	if f.To, err = instantOr(q, "to", now.Add(time.Hour)); err != nil {
+	if f.To, err = form.QueryTime(q, "to", now.Add(time.Hour)); err != nil {
 		return f, false, err
 	}
-	if f.From, err = instantOr(q, "from", now.Add(-overviewDefault+time.Hour)); err != nil {
+	if f.From, err = form.QueryTime(q, "from", now.Add(-overviewDefault+time.Hour)); err != nil {
 		return f, false, err
 	}
 	f.From, f.To = f.From.Truncate(time.Hour), f.To.Truncate(time.Hour)
@@ -212,16 +213,16 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 		return f, false, carillon.InvalidValue("from", "At most 400 days before to", q.Get("from"))
 	}
 	if q.Has("campaign") {
-		campaign, err := queryText(q, "campaign", campaignMost)
+		campaign, err := form.Query(q, "campaign", form.MaxCampaign)
 		if err != nil {
 			return f, false, err
 		}
 		f.Campaign = &campaign
 	}
-	if f.Template, err = queryText(q, "template", templateNameMost); err != nil {
+	if f.Template, err = form.Query(q, "template", form.MaxTemplateName); err != nil {
 		return f, false, err
 	}
-	if f.Language, err = queryText(q, "language", languageMost); err != nil {
+	if f.Language, err = form.Query(q, "language", languageMost); err != nil {
 		return f, false, err
 	}
 	if text := q.Get("type"); text != "" {
@@ -245,15 +246,3 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 }
 
 const languageMost = 20
-
-func instantOr(q url.Values, name string, otherwise time.Time) (time.Time, error) {
-	text := q.Get(name)
-	if text == "" {
-		return otherwise, nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, carillon.BadFormat(name, carillon.Shorten(text), "RFC 3339 date-time", "2030-01-31T09:00:00Z")
-	}
-	return at.UTC(), nil
-}

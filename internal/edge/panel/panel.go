@@ -20,6 +20,7 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/send/bulk"
@@ -75,117 +76,89 @@ type Deps struct {
 	SSO       SSO    // nil: there is no single sign-on
 }
 
-// Panel serves the administration's endpoints.
-type Panel struct{ Deps }
-
-// New builds the panel.
-func New(d Deps) *Panel { return &Panel{d} }
-
-const prefix = "/panel/v1"
-
 // Routes returns the routes of the administration.
-func (p *Panel) Routes() []httpio.Route {
-	m := members{p.Deps}
-	x := senders{p}
-	cloud := cloudSenders{x}
-	exports := p.Shares.Of(share.Exports)
-	return slices.Concat(sessions{p}.routes(), secondFactors{p}.routes(), p.invitationRoutes(), p.forgottenRoutes(), p.resourceRoutes(), p.hookRoutes(), inbox{p}.routes(), talks{inbox{p}, roleCheckedEach}.routes(), attachments{inbox{p}}.routes(), written{inbox{p}}.routes(), canned{p}.routes(), library{p, p.Shares.Of(share.Imports)}.routes(), flows{p}.routes(), flowRuns{p}.routes(), playground{p, p.Shares.Of(share.Playgrounds)}.routes(), listening{p, p.Shares.Of(share.Listening)}.routes(), trialing{p}.routes(), voiceLines{x, p.Shares.Of(share.TestCalls)}.routes(), cloud.routes(), numbers{p}.routes(), companySettings{p}.routes(), sandboxed{p}.routes(), handset{p}.routes(), telephony{p}.routes(), templates{p}.routes(), overview{p}.routes(), activities{p}.routes(), suppressed{p}.routes(), personal{p}.routes(), sentList{p}.routes(), campaigns{p, exports}.routes(), sending{p}.routes(), jobs{p, p.Shares.Of(share.ListUploads), exports}.routes(), []httpio.Route{
-		p.route("GET", "/keys", auth.MayReadKeys, p.listKeys),
-		p.route("POST", "/keys", auth.MayWriteKeys, p.createKey),
-		p.route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
-		p.route("GET", "/users", auth.MayReadUsers, m.listUsers),
-		m.firstOr(p.route("POST", "/users", auth.MayWriteUsers, m.addUser)),
-		p.route("PATCH", "/users/{id}", auth.MayWriteUsers, m.changeRole),
-		p.route("DELETE", "/users/{id}", auth.MayWriteUsers, m.removeUser),
-		p.route("POST", "/users/{id}/password", auth.MayWriteUsers, m.resetPassword),
-		p.route("DELETE", "/users/{id}/sessions", auth.MayWriteUsers, m.signOutUser),
-		p.ownRoute("POST", "/user/password", m.changePassword),
-		p.ownRoute("DELETE", "/user/sessions", m.signOutOthers),
-		p.route("GET", "/senders", auth.MayReadSenders, p.listSenders),
-		p.route("POST", "/senders", auth.MayWriteSenders, x.add),
-		p.route("GET", "/senders/{id}", auth.MayReadSenders, x.get),
-		p.route("PUT", "/senders/{id}", auth.MayWriteSenders, x.replace),
-		p.route("DELETE", "/senders/{id}", auth.MayWriteSenders, x.remove),
-		{Pattern: "GET " + prefix + "/events", Access: "panel", Permission: string(auth.MayReadNotifications), Stream: true, Handle: p.events},
-		p.route("GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
-		p.route("POST", "/maintenance", auth.MayOperate, p.startMaintenance),
-		p.route("DELETE", "/maintenance", auth.MayOperate, p.endMaintenance),
-		p.route("GET", "/restored", auth.MayOperate, p.showRestored),
-		p.route("POST", "/restored", auth.MayOperate, p.decideRestored),
-	})
+func Routes(d Deps) []httpio.Route {
+	gate := &member.Gate{Auth: d.Auth, Store: d.Store, Limits: d.Limits, Addresses: d.Addresses, Proxies: d.Proxies}
+	exports := d.Shares.Of(share.Exports)
+
+	letters := letters{d.Limits, d.Mail}
+	sessions := sessions{gate, d.Store, d.Auth, d.Limits, d.SSO, d.Mail}
+	channel := channel{d.Store, d.Notify, d.Messages}
+	senders := senders{gate, d.Store, d.Limits, d.Providers, d.Lines}
+
+	return slices.Concat(
+		sessions.routes(),
+		secondFactors{gate, d.Store, d.Auth}.routes(),
+		members{gate, d.Store, d.Auth, d.Conversations}.routes(),
+		invitations{gate, d.Store, d.Auth, d.Limits, letters, sessions}.routes(),
+		forgotten{gate, d.Store, d.Auth, d.Limits, letters}.routes(),
+		keys{gate, d.Store, d.Auth}.routes(),
+
+		inbox{gate, d.Store, d.Conversations, d.Files, channel}.routes(),
+		people{gate, d.Store, d.Conversations, d.Notify, d.Events}.routes(),
+		written{gate, d.Store, d.Conversations, d.Notify, channel}.routes(),
+		attachments{gate, d.Store, d.Files}.routes(),
+		talks{gate, d.Store, d.Conversations, d.Talks, roleCheckedEach}.routes(),
+		canned{gate, d.Store}.routes(),
+
+		sentList{gate, d.Store, d.Notify, d.Limits}.routes(),
+		sending{gate, d.Store, d.Notify, d.Limits}.routes(),
+		jobs{gate, d.Store, d.Jobs, d.Shares.Of(share.ListUploads), exports}.routes(),
+		campaigns{gate, d.Store, d.Notify, exports}.routes(),
+		overview{gate, d.Store}.routes(),
+		suppressed{gate, d.Store}.routes(),
+
+		templates{gate, d.Store, d.Catalog, d.Decide}.routes(),
+
+		telephony{gate, d.Store, d.Notify, d.Calls, d.Files}.routes(),
+		sandboxed{gate, d.Store, d.Notify, d.Phone}.routes(),
+		handset{gate, d.Store, d.Messages, d.Mobile}.routes(),
+
+		resources{gate, d.Store, d.Hooks, d.Kinds, d.Unbuilt, resource.Kind{}}.routes(),
+		library{gate, d.Store, d.Search, d.Pages, d.Shares.Of(share.Imports)}.routes(),
+		playground{gate, d.Store, d.Thinker, d.Unbuilt, d.Shares.Of(share.Playgrounds)}.routes(),
+		listening{gate, d.Store, d.Speakers, d.Shares.Of(share.Listening)}.routes(),
+		trialing{gate, d.Store, d.Trials, d.Conversations}.routes(),
+
+		flows{gate, d.Store, d.Limits}.routes(),
+		flowRuns{gate, d.Store, d.Conversations}.routes(),
+
+		senders.routes(),
+		voiceLines{gate, d.Store, d.Limits, d.Lines, senders, d.Shares.Of(share.TestCalls)}.routes(),
+		numbers{gate, d.Store, d.Lines}.routes(),
+
+		companySettings{gate, d.Store}.routes(),
+		installation{gate, d.Store, d.Notify}.routes(),
+		attention{gate, d.Store, d.Notify, d.Hooks}.routes(),
+		activities{gate, d.Store}.routes(),
+		personal{gate, d.People}.routes(),
+
+		hookRoutes(gate, d.Hooks),
+		screens{gate, d.Events}.routes(),
+	)
 }
 
-// member is the caller, whose role has the route's permission.
-type member struct {
-	accountID string
-	name      string // as contacts see it
-	email     string
-	companyID string
-	role      auth.Role
+// screens serves the events that the panel's screens follow.
+type screens struct {
+	gate *member.Gate
+	hub  *realtime.Hub
 }
 
-// holder is the member for what a node bounds.
-func (m member) holder() share.Holder {
-	return share.Holder{Company: m.companyID, Session: m.accountID}
-}
-
-// route returns a route that checks the permission before it calls handle, which returns what httpio.Value responds with.
-func (p *Panel) route(method, path string, needed auth.Permission, handle func(r *http.Request, by member) (any, error)) httpio.Route {
-	return httpio.Route{
-		Pattern: method + " " + prefix + path, Access: "panel", Permission: string(needed),
-		Handle: httpio.Value(func(r *http.Request) (any, error) {
-			r, by, err := p.memberOf(r, needed)
-			if err != nil {
-				return nil, err
-			}
-			return handle(r, by)
-		}),
-	}
-}
-
-// ownRoute is a route for what callers do with their own account: it needs no company, not even one that is not suspended.
-func (p *Panel) ownRoute(method, path string, handle func(r *http.Request, c *auth.Caller) (any, error)) httpio.Route {
-	return httpio.Route{Pattern: method + " " + prefix + path, Access: "user", Handle: httpio.Value(func(r *http.Request) (any, error) {
-		c, err := p.caller(r)
-		if err != nil {
-			return nil, err
-		}
-		return handle(p.by(r, c.Account), c)
-	})}
-}
-
-// member returns the caller. Errors: those of auth.Caller and auth.Member.
-func (p *Panel) member(r *http.Request, needed auth.Permission) (member, error) {
-	_, by, err := p.memberOf(r, needed)
-	return by, err
-}
-
-// memberOf is member for a request that changes something: what it returns has its changes recorded as the caller's.
-func (p *Panel) memberOf(r *http.Request, needed auth.Permission) (*http.Request, member, error) {
-	c, err := p.caller(r)
-	if err != nil {
-		return r, member{}, err
-	}
-	company, role, err := p.Auth.Member(r.Context(), c, r.URL.Query().Get("company"), needed)
-	if err != nil {
-		return r, member{}, err
-	}
-	httpio.SetCompany(r.Context(), company)
-	return p.by(r, c.Account), member{c.Account.ID, c.Account.Name, c.Account.Email, company, role}, nil
+func (x screens) routes() []httpio.Route {
+	return []httpio.Route{x.gate.Stream("GET", "/events", auth.MayReadNotifications, x.events)}
 }
 
 // events streams what happens to the company's notifications, or by ?topic=calls to its calls (realtime.Hub.Serve).
-func (p *Panel) events(w http.ResponseWriter, r *http.Request) error {
-	by, err := p.member(r, auth.MayReadNotifications)
-	if err != nil {
-		return err
-	}
+func (x screens) events(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	topic := cmp.Or(r.URL.Query().Get("topic"), events.Notifications)
 	if topic != events.Notifications && topic != events.Calls {
 		return carillon.Invalid("topic", "Must be notifications or calls")
 	}
-	return p.Events.Serve(w, r, realtime.Stream{CompanyID: by.companyID, Session: by.accountID, Topic: topic, Allowed: func(ctx context.Context) error {
-		_, err := p.member(r.WithContext(ctx), auth.MayReadNotifications)
-		return err
-	}})
+	return x.hub.Serve(w, r, realtime.Stream{
+		CompanyID: by.CompanyID, Session: by.AccountID, Topic: topic,
+		Allowed: func(ctx context.Context) error {
+			_, err := x.gate.Member(r.WithContext(ctx), auth.MayReadNotifications)
+			return err
+		},
+	})
 }

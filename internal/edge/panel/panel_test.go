@@ -24,6 +24,7 @@ import (
 	"carillon/internal/base/resource"
 	"carillon/internal/base/secret"
 	"carillon/internal/call/sip"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
@@ -77,7 +78,7 @@ func newWorld(t *testing.T) *world {
 	cloud := &cloudThere{}
 	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
 	limits := limit.New(s.Rates(), log)
-	routes := New(Deps{
+	routes := Routes(Deps{
 		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
@@ -95,8 +96,16 @@ func newWorld(t *testing.T) *world {
 			Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk, Claim: "claimed", Meets: meetTrunks,
 		}}},
 		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Mail: post, SSO: signOn, Hooks: hook.NewDeliverer(s, hook.Options{Client: egress.New(egress.Options{})}), Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
-	}).Routes()
+	})
 	return &world{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn, cloud}
+}
+
+// gate admits members as the router's routes do.
+func (w *world) gate() *member.Gate {
+	return &member.Gate{
+		Auth: w.auth, Store: w.store, Limits: w.limits,
+		Addresses: func() (string, string) { return "https://panel.test", "" },
+	}
 }
 
 // company makes a company with a member of each role, <role>@<name>.test.

@@ -9,6 +9,8 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
@@ -16,7 +18,7 @@ import (
 
 // changePassword sets the caller's own password, who must know the present one, and ends the caller's other sessions.
 func (m members) changePassword(r *http.Request, c *auth.Caller) (any, error) {
-	o, err := object(r, "present", "password")
+	o, err := form.Object(r, "present", "password")
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +53,8 @@ func (m members) signOutOthers(r *http.Request, c *auth.Caller) (any, error) {
 }
 
 // resetPassword sets a member's password, which two people know then, and ends the member's sessions.
-func (m members) resetPassword(r *http.Request, by member) (any, error) {
-	o, err := object(r, "password")
+func (m members) resetPassword(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "password")
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func (m members) resetPassword(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	id := strings.ToLower(r.PathValue("id"))
-	if id == by.accountID {
+	if id == by.AccountID {
 		return nil, carillon.InConflict("Your own password changes with the present one: POST /panel/v1/user/password")
 	}
 	hash, err := m.Auth.HashPassword(r.Context(), fresh)
@@ -83,7 +85,7 @@ func (m members) resetPassword(r *http.Request, by member) (any, error) {
 }
 
 // signOutUser ends a member's sessions.
-func (m members) signOutUser(r *http.Request, by member) (any, error) {
+func (m members) signOutUser(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		if err := ownMember(ctx, tx, by, id); err != nil {
@@ -97,8 +99,8 @@ func (m members) signOutUser(r *http.Request, by member) (any, error) {
 }
 
 // changeRole gives a member another role, which is none above the caller's; the last owner stays one.
-func (m members) changeRole(r *http.Request, by member) (any, error) {
-	o, err := object(r, "role")
+func (m members) changeRole(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "role")
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +109,8 @@ func (m members) changeRole(r *http.Request, by member) (any, error) {
 	case err != nil:
 		return nil, err
 	case !auth.ValidRole(given):
-		return nil, carillon.Invalid("role", "Must be one of "+known(auth.Roles()))
-	case !by.role.MayGive(auth.Role(given)):
+		return nil, carillon.Invalid("role", "Must be one of "+form.Known(auth.Roles()))
+	case !by.Role.MayGive(auth.Role(given)):
 		return nil, carillon.Denied("Only an owner may make another owner")
 	}
 	id := strings.ToLower(r.PathValue("id"))
@@ -125,7 +127,7 @@ func (m members) changeRole(r *http.Request, by member) (any, error) {
 	}); err != nil || auth.Role(given).Can(auth.MayAnswerConversations) {
 		return nil, err
 	}
-	return nil, m.Conversations.Dismiss(r.Context(), by.by(), id)
+	return nil, m.Conversations.Dismiss(r.Context(), by.Teammate(), id)
 }
 
 // anotherOwner checks that a company keeps an owner without this member. Errors: conflict.
@@ -142,7 +144,7 @@ func anotherOwner(ctx context.Context, tx *store.Tx, m accounts.Membership) erro
 
 // removeUser ends a membership, and the account with the last of them: an account without a company would wait for one that
 // adopts it. Access tokens are checked against the memberships at every request.
-func (m members) removeUser(r *http.Request, by member) (any, error) {
+func (m members) removeUser(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if err := m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		found, _, err := memberOf(ctx, tx, by, id)
@@ -156,12 +158,12 @@ func (m members) removeUser(r *http.Request, by member) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return nil, m.Conversations.Dismiss(r.Context(), by.by(), id)
+	return nil, m.Conversations.Dismiss(r.Context(), by.Teammate(), id)
 }
 
 // memberOf returns the membership of an account in the caller's company, and how many it has. Errors: not_found, forbidden for
 // roles above the caller's.
-func memberOf(ctx context.Context, tx *store.Tx, by member, accountID string) (m accounts.Membership, of int, err error) {
+func memberOf(ctx context.Context, tx *store.Tx, by member.Member, accountID string) (m accounts.Membership, of int, err error) {
 	if !carillon.ValidUUID(accountID) {
 		return m, 0, carillon.Absent("User")
 	}
@@ -169,11 +171,11 @@ func memberOf(ctx context.Context, tx *store.Tx, by member, accountID string) (m
 	if err != nil {
 		return m, 0, err
 	}
-	i := slices.IndexFunc(all, func(m accounts.Membership) bool { return m.CompanyID == by.companyID })
+	i := slices.IndexFunc(all, func(m accounts.Membership) bool { return m.CompanyID == by.CompanyID })
 	switch {
 	case i < 0:
 		return m, 0, carillon.Absent("User")
-	case !by.role.MayGive(auth.Role(all[i].Role)):
+	case !by.Role.MayGive(auth.Role(all[i].Role)):
 		return m, 0, carillon.Denied("Only an owner may do this to an owner")
 	}
 	return all[i], len(all), nil
@@ -181,7 +183,7 @@ func memberOf(ctx context.Context, tx *store.Tx, by member, accountID string) (m
 
 // ownMember checks that the account is a member of the caller's company alone: what changes its sessions would reach into
 // another company. Errors: those of memberOf, conflict.
-func ownMember(ctx context.Context, tx *store.Tx, by member, accountID string) error {
+func ownMember(ctx context.Context, tx *store.Tx, by member.Member, accountID string) error {
 	_, of, err := memberOf(ctx, tx, by, accountID)
 	if err == nil && of > 1 {
 		err = carillon.InConflict("The user belongs to other companies too: remove the user to end their access to this one")

@@ -5,48 +5,49 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	stored "carillon/internal/store/people"
 	"carillon/internal/talk/person"
 )
 
 // personal serves everything that is stored about one person, to those who may change the company's settings.
-type personal struct{ *Panel }
+type personal struct {
+	Gate   *member.Gate
+	People *person.People
+}
 
 func (x personal) routes() []httpio.Route {
 	const needed = auth.MayWriteSettings
 	return []httpio.Route{
-		x.route("POST", "/people", needed, x.find),
-		{Pattern: "POST " + prefix + "/people/export", Access: "panel", Permission: string(needed), Handle: x.export},
-		x.route("POST", "/people/erase", needed, x.erase),
+		x.Gate.Route("POST", "/people", needed, x.find),
+		x.Gate.Raw("POST", "/people/export", needed, x.export),
+		x.Gate.Route("POST", "/people/erase", needed, x.erase),
 	}
 }
 
 func whoOf(r *http.Request) (q stored.Query, err error) {
-	o, err := object(r, "number", "user_id", "contact_id")
+	o, err := form.Object(r, "number", "user_id", "contact_id")
 	if err != nil {
 		return q, err
 	}
 	return person.Read(o)
 }
 
-func (x personal) find(r *http.Request, by member) (any, error) {
+func (x personal) find(r *http.Request, by member.Member) (any, error) {
 	q, err := whoOf(r)
 	if err != nil {
 		return nil, err
 	}
-	return x.People.Find(r.Context(), by.companyID, q)
+	return x.People.Find(r.Context(), by.CompanyID, q)
 }
 
-func (x personal) export(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayWriteSettings)
-	if err != nil {
-		return err
-	}
+func (x personal) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	q, err := whoOf(r)
 	if err != nil {
 		return err
 	}
-	e, err := x.People.Begin(r.Context(), by.holder(), q)
+	e, err := x.People.Begin(r.Context(), by.Holder(), q)
 	if err != nil {
 		return err
 	}
@@ -57,10 +58,10 @@ func (x personal) export(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (x personal) erase(r *http.Request, by member) (any, error) {
+func (x personal) erase(r *http.Request, by member.Member) (any, error) {
 	q, err := whoOf(r)
 	if err != nil {
 		return nil, err
 	}
-	return x.People.Erase(r.Context(), by.holder(), q)
+	return x.People.Erase(r.Context(), by.Holder(), q)
 }

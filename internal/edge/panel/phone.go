@@ -15,6 +15,8 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
@@ -43,15 +45,20 @@ type Mobile interface {
 }
 
 // handset serves the messages of the sandbox's phones: what they got, and what is done on them.
-type handset struct{ *Panel }
+type handset struct {
+	Gate     *member.Gate
+	Store    *store.Store
+	Messages Messages
+	Mobile   Mobile
+}
 
 func (x handset) routes() []httpio.Route {
 	const path = "/sandbox/phone"
 	return []httpio.Route{
-		x.route("GET", path, auth.MayReadConversations, x.show),
-		x.route("PUT", path, auth.MaySendNotifications, x.set),
-		x.route("POST", path+"/messages", auth.MaySendNotifications, x.write),
-		x.route("GET", path+"/numbers", auth.MayReadConversations, x.numbers),
+		x.Gate.Route("GET", path, auth.MayReadConversations, x.show),
+		x.Gate.Route("PUT", path, auth.MaySendNotifications, x.set),
+		x.Gate.Route("POST", path+"/messages", auth.MaySendNotifications, x.write),
+		x.Gate.Route("GET", path+"/numbers", auth.MayReadConversations, x.numbers),
 	}
 }
 
@@ -136,7 +143,7 @@ func (x handset) holderOf(s *carillon.Sender, text string) (*holder, error) {
 	case strings.HasPrefix(text, "@"):
 		return nil, carillon.Invalid("number", "Must be a number, or @ and a username of up to 30 letters, digits, dots and underscores")
 	}
-	number, err := readNumber("number", text)
+	number, err := form.Number("number", text)
 	if err != nil {
 		return nil, err
 	}
@@ -153,9 +160,9 @@ type screen struct {
 }
 
 // show responds with a phone: the messages that it got of a sender, and what it wrote, the oldest first.
-func (x handset) show(r *http.Request, by member) (any, error) {
+func (x handset) show(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
-	s, err := x.sandboxSender(r.Context(), by.companyID, q.Get("sender"))
+	s, err := x.sandboxSender(r.Context(), by.CompanyID, q.Get("sender"))
 	if err != nil {
 		return nil, err
 	}
@@ -164,11 +171,11 @@ func (x handset) show(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	now := time.Now()
-	phone, err := x.Store.Replies().Phone(r.Context(), by.companyID, s.UID, h.address())
+	phone, err := x.Store.Replies().Phone(r.Context(), by.CompanyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}
-	shown, err := notify.ShownTo(r.Context(), x.Store, by.companyID, s.UID, h.lines(), handsetNotifications, now)
+	shown, err := notify.ShownTo(r.Context(), x.Store, by.CompanyID, s.UID, h.lines(), handsetNotifications, now)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +185,7 @@ func (x handset) show(r *http.Request, by member) (any, error) {
 	for i := range shown {
 		page.Messages = append(page.Messages, bubbleOf(&shown[i]))
 	}
-	said, err := x.said(r.Context(), by.companyID, s.UID, h, phone.ReadAt)
+	said, err := x.said(r.Context(), by.CompanyID, s.UID, h, phone.ReadAt)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +249,7 @@ func (x handset) said(ctx context.Context, companyID string, senderUID int64, h 
 }
 
 // numbers responds with the numbers that a sender wrote to last, and the senders of the sandbox.
-func (x handset) numbers(r *http.Request, by member) (any, error) {
+func (x handset) numbers(r *http.Request, by member.Member) (any, error) {
 	type senderName struct {
 		ID     string `json:"id"`
 		Number string `json:"number"`
@@ -251,7 +258,7 @@ func (x handset) numbers(r *http.Request, by member) (any, error) {
 		Senders []senderName `json:"senders"`
 		Numbers []string     `json:"numbers"`
 	}{[]senderName{}, []string{}}
-	senders, err := x.Store.Senders(r.Context(), by.companyID)
+	senders, err := x.Store.Senders(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -264,11 +271,11 @@ func (x handset) numbers(r *http.Request, by member) (any, error) {
 	if len(page.Senders) == 0 || name == "" {
 		return page, nil
 	}
-	s, err := x.sandboxSender(r.Context(), by.companyID, name)
+	s, err := x.sandboxSender(r.Context(), by.CompanyID, name)
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := x.Store.Notifications(r.Context(), by.companyID, store.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now())
+	found, _, err := x.Store.Notifications(r.Context(), by.CompanyID, store.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -288,11 +295,11 @@ func (x handset) numbers(r *http.Request, by member) (any, error) {
 
 // named reads the sender of a phone, and whose it is.
 func (x handset) named(ctx context.Context, o *jsonbody.Object, companyID string) (*carillon.Sender, *holder, error) {
-	name, err := text(o, "sender", nameMost)
+	name, err := form.Text(o, "sender", form.MaxName)
 	if err != nil {
 		return nil, nil, err
 	}
-	written, err := text(o, "number", nameMost)
+	written, err := form.Text(o, "number", form.MaxName)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -305,12 +312,12 @@ func (x handset) named(ctx context.Context, o *jsonbody.Object, companyID string
 }
 
 // set makes a phone unreachable, or reachable again.
-func (x handset) set(r *http.Request, by member) (any, error) {
-	o, err := object(r, "sender", "number", "unreachable")
+func (x handset) set(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "sender", "number", "unreachable")
 	if err != nil {
 		return nil, err
 	}
-	s, h, err := x.named(r.Context(), o, by.companyID)
+	s, h, err := x.named(r.Context(), o, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -321,19 +328,19 @@ func (x handset) set(r *http.Request, by member) (any, error) {
 	case !given:
 		return nil, carillon.Missing("unreachable")
 	}
-	if err := x.Store.Replies().SetUnreachable(r.Context(), by.companyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
+	if err := x.Store.Replies().SetUnreachable(r.Context(), by.CompanyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
 		return nil, err
 	}
 	return nil, x.Mobile.Refresh(r.Context())
 }
 
 // write has a phone write to a sender.
-func (x handset) write(r *http.Request, by member) (any, error) {
-	o, err := object(r, "sender", "number", "client_id", "kind", "text", "payload", "reply_to", "name", "file")
+func (x handset) write(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "sender", "number", "client_id", "kind", "text", "payload", "reply_to", "name", "file")
 	if err != nil {
 		return nil, err
 	}
-	s, h, err := x.named(r.Context(), o, by.companyID)
+	s, h, err := x.named(r.Context(), o, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +348,7 @@ func (x handset) write(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	phone, err := x.Store.Replies().Phone(r.Context(), by.companyID, s.UID, h.address())
+	phone, err := x.Store.Replies().Phone(r.Context(), by.CompanyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}
@@ -357,14 +364,13 @@ func (x handset) write(r *http.Request, by member) (any, error) {
 }
 
 const (
-	writtenMost = 4096 // characters, as the channel has it
 	replyToMost = 200
 	reactedMost = 16
 )
 
 // readInbound reads what a phone writes.
 func (x handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, error) {
-	client, err := text(o, "client_id", clientIDMost)
+	client, err := form.Text(o, "client_id", form.MaxClientID)
 	if err != nil {
 		return nil, err
 	}
@@ -376,8 +382,8 @@ func (x handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 		field string
 		to    *string
 		most  int
-	}{{"payload", &in.Payload, 256}, {"reply_to", &in.ReplyTo, replyToMost}, {"name", &in.Name, nameMost}} {
-		given, err := optional(o, f.field, func() (string, error) { return text(o, f.field, f.most) })
+	}{{"payload", &in.Payload, 256}, {"reply_to", &in.ReplyTo, replyToMost}, {"name", &in.Name, form.MaxName}} {
+		given, err := form.Optional(o, f.field, func() (string, error) { return form.Text(o, f.field, f.most) })
 		if err != nil {
 			return nil, err
 		}
@@ -385,21 +391,21 @@ func (x handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 			*f.to = *given
 		}
 	}
-	kind, err := text(o, "kind", nameMost)
+	kind, err := form.Text(o, "kind", form.MaxName)
 	if err != nil {
 		return nil, err
 	}
 	switch in.Kind = provider.InboundKind(kind); in.Kind {
 	case provider.InboundText:
-		in.Text, err = lines(o, "text", writtenMost)
+		in.Text, err = form.Lines(o, "text", form.MaxWritten)
 	case provider.InboundChoice:
-		in.Text, err = text(o, "text", replyToMost)
+		in.Text, err = form.Text(o, "text", replyToMost)
 		in.Payload = cmp.Or(in.Payload, in.Text)
 	case provider.InboundReaction:
-		in.Text, err = text(o, "text", reactedMost)
+		in.Text, err = form.Text(o, "text", reactedMost)
 	case provider.InboundMedia:
 		var id string
-		if id, err = text(o, "file", nameMost); err != nil {
+		if id, err = form.Text(o, "file", form.MaxName); err != nil {
 			return nil, err
 		}
 		f, ok := x.Mobile.Sample(id)

@@ -17,13 +17,19 @@ import (
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/talk/conversation"
 )
 
 // playground lets an administrator talk with an agent, which may have changes that are not stored. No conversation is made.
 type playground struct {
-	*Panel
-	plays *share.Share
+	Gate    *member.Gate
+	Store   *store.Store
+	Thinker agent.Thinker
+	Unbuilt func(resource.Resource) string
+	Plays   *share.Share
 }
 
 const (
@@ -32,7 +38,7 @@ const (
 )
 
 func (x playground) routes() []httpio.Route {
-	return []httpio.Route{x.route("POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
+	return []httpio.Route{x.Gate.Route("POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
 }
 
 // played is what the agent did.
@@ -53,30 +59,30 @@ type playedSource struct {
 	URL   string `json:"url"`
 }
 
-func (x playground) play(r *http.Request, by member) (any, error) {
-	a, err := x.agentOf(r, by)
+func (x playground) play(r *http.Request, by member.Member) (any, error) {
+	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "said", "asked", "language", "agent")
+	o, err := form.Object(r, "said", "asked", "language", "agent")
 	if err != nil {
 		return nil, err
 	}
 	if a, err = unsaved(o, a); err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.companyID)
+	company, err := x.Store.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	request := &agent.Request{CompanyID: by.companyID, CompanyName: company.Name, Agent: a}
+	request := &agent.Request{CompanyID: by.CompanyID, CompanyName: company.Name, Agent: a}
 	if request.Said, err = said(o); err != nil {
 		return nil, err
 	}
 	if request.Asked, _, err = o.String("asked", "asked"); err != nil {
 		return nil, err
 	}
-	if request.Language, err = languageOf(o, a.Language); err != nil {
+	if request.Language, err = form.Language(o, a.Language); err != nil {
 		return nil, err
 	}
 	return x.reply(r.Context(), by, request)
@@ -88,7 +94,7 @@ func unsaved(o *jsonbody.Object, stored *agent.Agent) (*agent.Agent, error) {
 	if err != nil || !present {
 		return stored, err
 	}
-	if err := idOfPath(given, stored.ID); err != nil {
+	if err := form.SameID(given, stored.ID); err != nil {
 		return nil, err
 	}
 	x, err := config.ResourceOf(given, agent.Kind())
@@ -140,8 +146,8 @@ func said(o *jsonbody.Object) (all []agent.Said, err error) {
 	return all, nil
 }
 
-func (x playground) reply(ctx context.Context, by member, request *agent.Request) (*played, error) {
-	place, err := x.plays.Take(by.holder())
+func (x playground) reply(ctx context.Context, by member.Member, request *agent.Request) (*played, error) {
+	place, err := x.Plays.Take(by.Holder())
 	if err != nil {
 		return nil, err
 	}
@@ -170,12 +176,12 @@ func (x playground) reply(ctx context.Context, by member, request *agent.Request
 }
 
 // agentOf reads the path's agent. Errors: not_found.
-func (p *Panel) agentOf(r *http.Request, by member) (*agent.Agent, error) {
+func agentOf(r *http.Request, s *store.Store, by member.Member) (*agent.Agent, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent(agent.Kind().Title())
 	}
-	stored, err := p.Store.Resource(r.Context(), by.companyID, agent.Kind(), id)
+	stored, err := s.Resource(r.Context(), by.CompanyID, agent.Kind(), id)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"carillon/internal/account/auth"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 )
 
@@ -116,7 +117,7 @@ func TestAnInvitationByEmailTakesAnAccountFromWhoMadeIt(t *testing.T) {
 	if seen := w.invitation(token, 200); seen["known"] != false {
 		t.Errorf("whoever has the invitation is to sign in with the squatter's password: %v", seen)
 	}
-	cookie := cookieOf(w.page("POST", "/panel/v1/session", "", `{"email":"`+cfo+`","password":"`+squattersPassword+`","code":"`+codes[1]+`"}`), sessionCookie)
+	cookie := cookieOf(w.page("POST", "/panel/v1/session", "", `{"email":"`+cfo+`","password":"`+squattersPassword+`","code":"`+codes[1]+`"}`), member.SessionCookie)
 	if rec := w.acceptAs(token, cookie, ""); rec.Code != 400 {
 		t.Errorf("the squatter accepts the invitation: %d %s", rec.Code, rec.Body)
 	}
@@ -215,7 +216,7 @@ func TestAnInvitationIsAcceptedOnlyWhileTheAccountIsProved(t *testing.T) {
 		t.Error(seen)
 	}
 	w.want("POST", "/panel/v1/users/"+w.id(email)+"/password", w.as("admin@alpha.test"), `{"password":"`+squattersPassword+`"}`, 204, "", "")
-	cookie := cookieOf(w.page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+squattersPassword+`"}`), sessionCookie)
+	cookie := cookieOf(w.page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+squattersPassword+`"}`), member.SessionCookie)
 	if rec := w.acceptAs(token, cookie, ""); rec.Code != 400 {
 		t.Errorf("with the administrator's password: %d %s", rec.Code, rec.Body)
 	}

@@ -7,6 +7,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 )
 
@@ -22,8 +23,8 @@ type heldBack struct {
 	Messages int    `json:"messages"`
 }
 
-func (p *Panel) showRestored(r *http.Request, by member) (any, error) {
-	if err := p.operator(r, by); err != nil {
+func (p installation) showRestored(r *http.Request, by member.Member) (any, error) {
+	if err := p.Gate.Operator(r.Context(), by); err != nil {
 		return nil, err
 	}
 	shown := restored{Held: []heldBack{}}
@@ -44,8 +45,8 @@ func (p *Panel) showRestored(r *http.Request, by member) (any, error) {
 
 // decideRestored sends or fails the held messages of one company or of all, for some seconds. `held` in the response is how
 // many are left for another request.
-func (p *Panel) decideRestored(r *http.Request, by member) (any, error) {
-	if err := p.operator(r, by); err != nil {
+func (p installation) decideRestored(r *http.Request, by member.Member) (any, error) {
+	if err := p.Gate.Operator(r.Context(), by); err != nil {
 		return nil, err
 	}
 	send, company, err := readRestoredDecision(r)

@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/catalog"
 )
 
@@ -13,7 +14,7 @@ import (
 type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error
 
 // reviewTemplate approves or rejects a pending template of a sandbox sender; other channels review by themselves.
-func (x templates) reviewTemplate(r *http.Request, by member) (any, error) {
+func (x templates) reviewTemplate(r *http.Request, by member.Member) (any, error) {
 	approve, reason, err := readDecision(r)
 	if err != nil {
 		return nil, err
@@ -22,7 +23,7 @@ func (x templates) reviewTemplate(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.Store.Template(r.Context(), by.companyID, id)
+	t, err := x.Store.Template(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,10 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/audio"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
+	"carillon/internal/store"
 )
 
 // Phone is the sandbox's phone of this node.
@@ -38,13 +41,18 @@ type PhoneBehaviour struct {
 }
 
 // sandboxed serves the page of the sandbox's phone: what it got, and a call to it.
-type sandboxed struct{ *Panel }
+type sandboxed struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+	Phone  Phone
+}
 
 func (x sandboxed) routes() []httpio.Route {
 	return []httpio.Route{
-		x.route("GET", "/sandbox/calls", auth.MayReadNotifications, x.list),
-		x.route("POST", "/sandbox/calls", auth.MaySendNotifications, x.call),
-		{Pattern: "GET " + prefix + "/sandbox/calls/{id}/recording", Access: "panel", Permission: string(auth.MayReadNotifications), Handle: x.recording},
+		x.Gate.Route("GET", "/sandbox/calls", auth.MayReadNotifications, x.list),
+		x.Gate.Route("POST", "/sandbox/calls", auth.MaySendNotifications, x.call),
+		x.Gate.Raw("GET", "/sandbox/calls/{id}/recording", auth.MayReadNotifications, x.recording),
 	}
 }
 
@@ -64,12 +72,12 @@ type heardRow struct {
 }
 
 // list responds with the last calls of the company's lines to the phone of this node, and what its numbers do.
-func (x sandboxed) list(_ *http.Request, by member) (any, error) {
+func (x sandboxed) list(_ *http.Request, by member.Member) (any, error) {
 	page := struct {
 		Data       []heardRow       `json:"data"`
 		Behaviours []PhoneBehaviour `json:"behaviours"`
 	}{[]heardRow{}, x.Phone.Behaviours()}
-	for _, c := range x.Phone.Calls(by.companyID) {
+	for _, c := range x.Phone.Calls(by.CompanyID) {
 		page.Data = append(page.Data, heardRow{
 			ID: c.ID, CallID: c.CallID, Number: c.Number, From: c.From, Suffix: c.Suffix, At: carillon.FormatTime(c.At),
 			AnsweredAt: auth.TimeOrNull(c.AnsweredAt), EndedAt: auth.TimeOrNull(c.EndedAt), Code: c.Code, Keys: c.Keys, HeardMS: c.Heard.Milliseconds(),
@@ -79,12 +87,8 @@ func (x sandboxed) list(_ *http.Request, by member) (any, error) {
 }
 
 // recording responds with what the phone heard of a call.
-func (x sandboxed) recording(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayReadNotifications)
-	if err != nil {
-		return err
-	}
-	all, id := x.Phone.Calls(by.companyID), r.PathValue("id")
+func (x sandboxed) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	all, id := x.Phone.Calls(by.CompanyID), r.PathValue("id")
 	i := slices.IndexFunc(all, func(c PhoneCall) bool { return c.ID == id })
 	if i < 0 || all[i].Heard == 0 {
 		return carillon.Absent("Recording")
@@ -93,21 +97,21 @@ func (x sandboxed) recording(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", "audio/wav")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	_, err = w.Write(audio.WAV(all[i].Sound()))
+	_, err := w.Write(audio.WAV(all[i].Sound()))
 	return err
 }
 
 // call has an agent call the phone, as an application's request would have it.
-func (x sandboxed) call(r *http.Request, by member) (any, error) {
-	o, err := object(r, "sender", "agent_id", "suffix", "first_name")
+func (x sandboxed) call(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "sender", "agent_id", "suffix", "first_name")
 	if err != nil {
 		return nil, err
 	}
-	line, err := text(o, "sender", 100)
+	line, err := form.Text(o, "sender", 100)
 	if err != nil {
 		return nil, err
 	}
-	agentID, err := text(o, "agent_id", 36)
+	agentID, err := form.Text(o, "agent_id", 36)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +126,7 @@ func (x sandboxed) call(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, err := x.Store.SendersNamed(r.Context(), by.companyID, line)
+	named, err := x.Store.SendersNamed(r.Context(), by.CompanyID, line)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +144,7 @@ func (x sandboxed) call(r *http.Request, by member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := x.accept(r, by, &notify.Submission{Channel: carillon.Voice, Route: "panel/sandbox/calls", Body: body})
+	id, err := Accept(r, x.Gate, x.Notify, by, &notify.Submission{Channel: carillon.Voice, Route: "panel/sandbox/calls", Body: body})
 	return struct {
 		CallID string `json:"call_id"`
 		Number string `json:"number"`

@@ -7,12 +7,11 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/secret"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/audit"
 	"carillon/internal/talk/flow"
 )
-
-// secrets serves the list of secrets; writing them is that of other resources.
-type secrets struct{ *Panel }
 
 // secretsMost are more secrets than a company may have.
 const secretsMost = 1000
@@ -32,17 +31,21 @@ type secretUser struct {
 	Name string `json:"name"`
 }
 
-// list responds with all secrets of a company.
-func (x secrets) list(r *http.Request, by member) (any, error) {
-	all, err := x.Store.Resources(r.Context(), by.companyID, secret.Kind(), "", secretsMost)
+// ListSecrets responds with all secrets of a company; writing them is that of other resources.
+func ListSecrets(s *store.Store) member.Handler {
+	return func(r *http.Request, by member.Member) (any, error) { return listSecrets(r, s, by) }
+}
+
+func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error) {
+	all, err := x.Resources(r.Context(), by.CompanyID, secret.Kind(), "", secretsMost)
 	if err != nil {
 		return nil, err
 	}
-	uses, err := x.Store.SecretUses(r.Context(), by.companyID)
+	uses, err := x.SecretUses(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	flows, err := x.Store.Heads(r.Context(), by.companyID, flow.Kind())
+	flows, err := x.Heads(r.Context(), by.CompanyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +61,7 @@ func (x secrets) list(r *http.Request, by member) (any, error) {
 				row.Flows = append(row.Flows, secretUser{f.ID, f.Name})
 			}
 		}
-		if err := x.whoSet(r.Context(), by.companyID, &row); err != nil {
+		if err := whoSet(r.Context(), x, by.CompanyID, &row); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
@@ -69,8 +72,8 @@ func (x secrets) list(r *http.Request, by member) (any, error) {
 }
 
 // whoSet says who set a secret last, and when.
-func (x secrets) whoSet(ctx context.Context, companyID string, row *secretRow) error {
-	last, err := x.Store.Audit().List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
+func whoSet(ctx context.Context, x *store.Store, companyID string, row *secretRow) error {
+	last, err := x.Audit().List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
 	for _, c := range last {
 		row.SetAt, row.SetBy = auth.TimeOrNull(c.At), c.AuthorName
 		if row.SetBy == "" {

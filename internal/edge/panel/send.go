@@ -5,25 +5,29 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
+	"carillon/internal/store"
 )
 
 // sending accepts notifications from the page that sends one, with the checks and errors of `POST notify`.
-type sending struct{ *Panel }
+type sending struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+	Limits *limit.Limits
+}
 
 func (x sending) routes() []httpio.Route {
 	return []httpio.Route{
-		{Pattern: "POST " + prefix + "/notifications", Access: "panel", Permission: string(auth.MaySendNotifications), Handle: x.send},
+		x.Gate.Raw("POST", "/notifications", auth.MaySendNotifications, x.send),
 	}
 }
 
 // send accepts a notification. The page gives each attempt an idempotency key of its own, so that a second click sends nothing.
-func (x sending) send(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MaySendNotifications)
-	if err != nil {
-		return err
-	}
+func (x sending) send(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	company, err := x.open(r, by)
 	if err != nil {
 		return err
@@ -48,7 +52,7 @@ func (x sending) send(w http.ResponseWriter, r *http.Request) error {
 	if a.Replayed {
 		return httpio.Repeatable(w, a.JSON, true)
 	}
-	if _, err := x.Limits.Allow(r.Context(), "send panel "+by.companyID, company.Limits.SendsPerMinute, 1); err != nil {
+	if _, err := x.Limits.Allow(r.Context(), "send panel "+by.CompanyID, company.Limits.SendsPerMinute, 1); err != nil {
 		return err
 	}
 	if a, err = x.Notify.Accept(r.Context(), sub); err != nil {
@@ -58,12 +62,12 @@ func (x sending) send(w http.ResponseWriter, r *http.Request) error {
 }
 
 // open returns the company of a member whose messages may be accepted now.
-func (x sending) open(r *http.Request, by member) (*carillon.Company, error) {
+func (x sending) open(r *http.Request, by member.Member) (*carillon.Company, error) {
 	if err := notify.UnderMaintenance(r.Context(), x.Store); err != nil {
 		return nil, err
 	}
 	if err := x.Store.Full(); err != nil {
 		return nil, err
 	}
-	return x.Store.Company(r.Context(), by.companyID)
+	return x.Store.Company(r.Context(), by.CompanyID)
 }

@@ -9,10 +9,13 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/account/limit"
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/resource"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
@@ -49,7 +52,13 @@ const sendersMost = 1000
 
 // senders serves the routes of single senders. A body is what a set-up has, in JSON. Settings that are secrets are never read
 // back; those that a body leaves out keep their values.
-type senders struct{ *Panel }
+type senders struct {
+	Gate      *member.Gate
+	Store     *store.Store
+	Limits    *limit.Limits
+	Providers map[string]Provider // that senders may be given here, by name
+	Lines     Lines
+}
 
 // wholeSender is a sender in a response, with the fields of the set-up.
 type wholeSender struct {
@@ -70,7 +79,7 @@ type wholeSender struct {
 	Breaker       breakerRow        `json:"breaker"`
 }
 
-func (s senders) get(r *http.Request, by member) (any, error) {
+func (s senders) get(r *http.Request, by member.Member) (any, error) {
 	x, err := s.find(r, by)
 	if err != nil {
 		return nil, err
@@ -79,12 +88,12 @@ func (s senders) get(r *http.Request, by member) (any, error) {
 }
 
 // find reads the sender of the path. Errors: not_found.
-func (s senders) find(r *http.Request, by member) (*carillon.Sender, error) {
+func (s senders) find(r *http.Request, by member.Member) (*carillon.Sender, error) {
 	id, err := senderID(r)
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.Store.SendersNamed(r.Context(), by.companyID, id)
+	named, err := s.Store.SendersNamed(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +154,7 @@ func settingsOf(x *carillon.Sender) map[string]any {
 	return values
 }
 
-func (s senders) add(r *http.Request, by member) (any, error) {
+func (s senders) add(r *http.Request, by member.Member) (any, error) {
 	x, err := s.read(r, by, "")
 	if err != nil {
 		return nil, err
@@ -161,7 +170,7 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindSender(ctx, by.companyID, x.ID)
+		have, err := tx.FindSender(ctx, by.CompanyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -170,7 +179,7 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 				{Key: "field", Value: "id"}, {Key: "reason", Value: "The company has a sender of the id " + x.ID},
 			}}
 		}
-		if err := tx.RoomForSender(ctx, by.companyID, sendersMost); err != nil {
+		if err := tx.RoomForSender(ctx, by.CompanyID, sendersMost); err != nil {
 			return err
 		}
 		if err := s.claimed(ctx, tx, x, nil, others); err != nil {
@@ -186,7 +195,7 @@ func (s senders) add(r *http.Request, by member) (any, error) {
 	return httpio.Created{Value: w}, err
 }
 
-func (s senders) replace(r *http.Request, by member) (any, error) {
+func (s senders) replace(r *http.Request, by member.Member) (any, error) {
 	id, err := senderID(r)
 	if err != nil {
 		return nil, err
@@ -211,7 +220,7 @@ func (s senders) replace(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindSender(ctx, by.companyID, x.ID)
+		have, err := tx.FindSender(ctx, by.CompanyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -238,13 +247,13 @@ func (s senders) replace(r *http.Request, by member) (any, error) {
 }
 
 // read reads a body; id is the path's, empty for a new sender.
-func (s senders) read(r *http.Request, by member, id string) (*carillon.Sender, error) {
+func (s senders) read(r *http.Request, by member.Member, id string) (*carillon.Sender, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
 	}
 	if id != "" {
-		if err := idOfPath(o, id); err != nil {
+		if err := form.SameID(o, id); err != nil {
 			return nil, err
 		}
 	}
@@ -255,7 +264,7 @@ func (s senders) read(r *http.Request, by member, id string) (*carillon.Sender, 
 	if _, known := s.Providers[x.Provider]; !known {
 		return nil, carillon.Invalid("provider", "Must be one of "+strings.Join(names(s.Providers), ", ")+": others need a set-up file")
 	}
-	if x.CompanyID = by.companyID; id != "" {
+	if x.CompanyID = by.CompanyID; id != "" {
 		x.ID = id
 	}
 	return x, nil
@@ -330,12 +339,12 @@ func (s senders) admit(ctx context.Context, x *carillon.Sender) error {
 	return a.Admit(ctx, x.Settings)
 }
 
-func (s senders) remove(r *http.Request, by member) (any, error) {
+func (s senders) remove(r *http.Request, by member.Member) (any, error) {
 	id, err := senderID(r)
 	if err != nil {
 		return nil, err
 	}
 	return nil, s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.RemoveSender(ctx, by.companyID, id, time.Now())
+		return tx.RemoveSender(ctx, by.CompanyID, id, time.Now())
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/base/egress"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	stored "carillon/internal/store/senders"
 	"carillon/internal/store/stats"
@@ -22,14 +23,17 @@ import (
 )
 
 // cloudSenders serves what is known of senders from their providers: checks, and how a sender is at the moment.
-type cloudSenders struct{ senders }
-
-func (x cloudSenders) routes() []httpio.Route {
+func (x senders) routes() []httpio.Route {
 	return []httpio.Route{
-		x.route("POST", "/senders/check", auth.MayWriteSenders, x.checkNew),
-		x.route("POST", "/senders/{id}/check", auth.MayWriteSenders, x.check),
-		x.route("POST", "/senders/{id}/subscribe", auth.MayWriteSenders, x.subscribe),
-		x.route("GET", "/senders/{id}/state", auth.MayReadSenders, x.state),
+		x.Gate.Route("GET", "/senders", auth.MayReadSenders, x.listSenders),
+		x.Gate.Route("POST", "/senders", auth.MayWriteSenders, x.add),
+		x.Gate.Route("GET", "/senders/{id}", auth.MayReadSenders, x.get),
+		x.Gate.Route("PUT", "/senders/{id}", auth.MayWriteSenders, x.replace),
+		x.Gate.Route("DELETE", "/senders/{id}", auth.MayWriteSenders, x.remove),
+		x.Gate.Route("POST", "/senders/check", auth.MayWriteSenders, x.checkNew),
+		x.Gate.Route("POST", "/senders/{id}/check", auth.MayWriteSenders, x.check),
+		x.Gate.Route("POST", "/senders/{id}/subscribe", auth.MayWriteSenders, x.subscribe),
+		x.Gate.Route("GET", "/senders/{id}/state", auth.MayReadSenders, x.state),
 	}
 }
 
@@ -97,7 +101,7 @@ func (s senders) callbackOf(x *carillon.Sender) *callbackAt {
 	if s.Providers[x.Provider].Inspect == nil {
 		return nil
 	}
-	base, _ := s.Addresses()
+	base, _ := s.Gate.Addresses()
 	return &callbackAt{URL: base + "/callbacks/" + x.Provider + "/" + url.PathEscape(x.ID), Public: reachable(base)}
 }
 
@@ -115,12 +119,12 @@ func reachable(base string) bool {
 }
 
 // check asks the trunk of a line, or the provider of another sender.
-func (x cloudSenders) check(r *http.Request, by member) (any, error) {
+func (x senders) check(r *http.Request, by member.Member) (any, error) {
 	s, err := x.find(r, by)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := x.Limits.Allow(r.Context(), "check line "+by.companyID, checksPerMinute, 1); err != nil {
+	if _, err := x.Limits.Allow(r.Context(), "check line "+by.CompanyID, checksPerMinute, 1); err != nil {
 		return nil, err
 	}
 	if s.Channel == carillon.Voice {
@@ -135,7 +139,7 @@ func (x cloudSenders) check(r *http.Request, by member) (any, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err // nobody waits for it, and it may have ended early
 	}
-	report, err := x.Store.Report(r.Context(), by.companyID, s.UID)
+	report, err := x.Store.Report(r.Context(), by.CompanyID, s.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -151,12 +155,12 @@ func (x cloudSenders) check(r *http.Request, by member) (any, error) {
 			return nil, err
 		}
 	}
-	report, err = x.Store.Report(r.Context(), by.companyID, s.UID)
+	report, err = x.Store.Report(r.Context(), by.CompanyID, s.UID)
 	return reportOf(report, true), err
 }
 
 // confirmed reports whether the channel says that the number is the sender's: the channel itself, not a server that the company named.
-func (x cloudSenders) confirmed(s *carillon.Sender, found provider.Inspection) bool {
+func (x senders) confirmed(s *carillon.Sender, found provider.Inspection) bool {
 	if away := x.Providers[s.Provider].Away; away != nil {
 		if at, _ := settingsOf(s)[away.Setting].(string); at != "" && at != away.Usual {
 			return false
@@ -194,7 +198,7 @@ func hostOf(address string) string {
 }
 
 // checkNew asks about a sender that is not stored. Its secrets are in the body; nothing of it is kept.
-func (x cloudSenders) checkNew(r *http.Request, by member) (any, error) {
+func (x senders) checkNew(r *http.Request, by member.Member) (any, error) {
 	s, err := x.read(r, by, "")
 	if err != nil {
 		return nil, err
@@ -209,7 +213,7 @@ func (x cloudSenders) checkNew(r *http.Request, by member) (any, error) {
 	if err := x.admit(r.Context(), s); err != nil {
 		return nil, err
 	}
-	if _, err := x.Limits.Allow(r.Context(), "check line "+by.companyID, checksPerMinute, 1); err != nil {
+	if _, err := x.Limits.Allow(r.Context(), "check line "+by.CompanyID, checksPerMinute, 1); err != nil {
 		return nil, err
 	}
 	found := inspect(r.Context(), s)
@@ -217,7 +221,7 @@ func (x cloudSenders) checkNew(r *http.Request, by member) (any, error) {
 }
 
 // subscribe has the provider send the callbacks of a sender's account.
-func (x cloudSenders) subscribe(r *http.Request, by member) (any, error) {
+func (x senders) subscribe(r *http.Request, by member.Member) (any, error) {
 	s, err := x.find(r, by)
 	if err != nil {
 		return nil, err
@@ -226,7 +230,7 @@ func (x cloudSenders) subscribe(r *http.Request, by member) (any, error) {
 	if subscribe == nil {
 		return nil, carillon.InConflict("A sender of this kind has no callbacks")
 	}
-	if _, err := x.Limits.Allow(r.Context(), "check line "+by.companyID, checksPerMinute, 1); err != nil {
+	if _, err := x.Limits.Allow(r.Context(), "check line "+by.CompanyID, checksPerMinute, 1); err != nil {
 		return nil, err
 	}
 	return nil, subscribe(r.Context(), s)
@@ -251,18 +255,18 @@ type backlog struct {
 	LateMS   int64 `json:"late_ms"` // how long ago the oldest of these was due
 }
 
-func (x cloudSenders) state(r *http.Request, by member) (any, error) {
+func (x senders) state(r *http.Request, by member.Member) (any, error) {
 	s, err := x.find(r, by)
 	if err != nil {
 		return nil, err
 	}
 	ctx, now := r.Context(), time.Now()
-	report, err := x.Store.Report(ctx, by.companyID, s.UID)
+	report, err := x.Store.Report(ctx, by.CompanyID, s.UID)
 	if err != nil {
 		return nil, err
 	}
 	shown := senderState{Report: reportOf(x.fresh(s, report), true)}
-	breakers, err := x.Store.CompanyBreakers(ctx, by.companyID)
+	breakers, err := x.Store.CompanyBreakers(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +283,7 @@ func (x cloudSenders) state(r *http.Request, by member) (any, error) {
 }
 
 // figures adds what was sent since the hour before this one began, and the templates.
-func (x cloudSenders) figures(ctx context.Context, shown *senderState, s *carillon.Sender, now time.Time) error {
+func (x senders) figures(ctx context.Context, shown *senderState, s *carillon.Sender, now time.Time) error {
 	from := now.Add(-time.Hour).Truncate(time.Hour)
 	total, err := x.Store.Stats().Total(ctx, s.CompanyID, stats.Filter{From: from, SenderUID: s.UID})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/panel/member"
 	stored "carillon/internal/store/senders"
 	"carillon/internal/store/work"
 )
@@ -34,16 +35,16 @@ type breakerRow struct {
 }
 
 // listSenders responds with the company's senders, or those of a channel. There are no pages: a company has few.
-func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
+func (x senders) listSenders(r *http.Request, by member.Member) (any, error) {
 	channel := carillon.Channel(r.URL.Query().Get("channel"))
 	if channel != "" && channel != carillon.Messaging && channel != carillon.Voice {
 		return nil, carillon.Invalid("channel", "Must be messaging or voice")
 	}
-	all, err := p.Store.Senders(r.Context(), by.companyID)
+	all, err := x.Store.Senders(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	breakers, err := p.Store.CompanyBreakers(r.Context(), by.companyID)
+	breakers, err := x.Store.CompanyBreakers(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 			continue
 		}
 		if channel == carillon.Messaging && reports == nil {
-			if reports, err = p.Store.Reports(r.Context(), by.companyID); err != nil {
+			if reports, err = x.Store.Reports(r.Context(), by.CompanyID); err != nil {
 				return nil, err
 			}
 		}
@@ -67,12 +68,12 @@ func (p *Panel) listSenders(r *http.Request, by member) (any, error) {
 			ID: s.ID, Number: s.Number, Channel: s.Channel, Provider: s.Provider, Default: s.Default, Breaker: breakerOf(open[s.UID], now),
 		}
 		if channel == carillon.Voice {
-			if row.Line, err = p.lineRow(r.Context(), s, len(rows.Data) < linesShown); err != nil {
+			if row.Line, err = x.lineRow(r.Context(), s, len(rows.Data) < linesShown); err != nil {
 				return nil, err
 			}
 		}
 		if channel == carillon.Messaging {
-			row.Report = reportOf(senders{p}.fresh(s, reports[s.UID]), false)
+			row.Report = reportOf(x.fresh(s, reports[s.UID]), false)
 		}
 		rows.Data = append(rows.Data, row)
 	}

@@ -3,95 +3,56 @@ package panel
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
 // The panel's pages sign in with a cookie that scripts cannot read and that other sites' requests do not carry. A request that
 // changes something also needs a header that no other site's page can send without being asked first, and when the browser says
 // where the request comes from, it must be the panel.
-const (
-	sessionCookie = "carillon_session"
-	sessionPath   = "/panel"
-	cookieLife    = 90 * 24 * time.Hour // the server ends sessions earlier
-	pageHeader    = "X-Carillon-Panel"
-)
+const cookieLife = 90 * 24 * time.Hour // the server ends sessions earlier
 
 // maxCredentials bounds a body that needs no credential.
 const maxCredentials = 16 << 10
 
 // sessions serves the sign-in of the panel's pages and the list of the caller's sessions.
-type sessions struct{ *Panel }
+type sessions struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Auth   *auth.Auth
+	Limits *limit.Limits
+	SSO    SSO    // nil: there is no single sign-on
+	Mail   Mailer // nil: no e-mails are sent
+}
 
 func (s sessions) routes() []httpio.Route {
 	return append(s.ssoRoutes(), []httpio.Route{
-		{Pattern: "POST " + prefix + "/session", Access: "none", MaxBody: maxCredentials, Handle: s.signIn},
-		{Pattern: "GET " + prefix + "/session/setup", Access: "none", Handle: httpio.Value(s.setup)},
-		s.ownRoute("GET", "/session", func(r *http.Request, c *auth.Caller) (any, error) { return s.me(r.Context(), c) }),
-		{Pattern: "DELETE " + prefix + "/session", Access: "user", Handle: s.signOut},
-		s.ownRoute("GET", "/sessions", s.list),
-		s.ownRoute("DELETE", "/sessions/{id}", s.end),
+		{Pattern: "POST " + member.Prefix + "/session", Access: "none", MaxBody: maxCredentials, Handle: s.signIn},
+		{Pattern: "GET " + member.Prefix + "/session/setup", Access: "none", Handle: httpio.Value(s.setup)},
+		s.Gate.Own("GET", "/session", func(r *http.Request, c *auth.Caller) (any, error) { return s.me(r.Context(), c) }),
+		{Pattern: "DELETE " + member.Prefix + "/session", Access: "user", Handle: s.signOut},
+		s.Gate.Own("GET", "/sessions", s.list),
+		s.Gate.Own("DELETE", "/sessions/{id}", s.end),
 	}...)
 }
 
-func (d Deps) browsers() auth.Browsers { return auth.NewBrowsers(d.Auth) }
-
-// caller returns whom a request is from: the bearer of an access token, else the browser whose session the cookie names. Errors:
-// unauthorized; forbidden for a request with a cookie that may be another site's.
-func (d Deps) caller(r *http.Request) (*auth.Caller, error) {
-	authorization := r.Header.Get("Authorization")
-	cookie, err := r.Cookie(sessionCookie)
-	if authorization != "" || err != nil {
-		return d.Auth.Caller(r.Context(), authorization)
-	}
-	if err := d.ownPage(r); err != nil {
-		return nil, err
-	}
-	return d.browsers().Caller(r.Context(), cookie.Value)
-}
-
-// ownPage refuses a request that changes something unless it comes from a page of the panel.
-func (d Deps) ownPage(r *http.Request) error {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return nil
-	}
-	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
-	switch {
-	case r.Header.Get(pageHeader) != "1":
-		return carillon.Denied("A request with the panel's cookie needs the header " + pageHeader + ": 1")
-	case site != "" && site != "same-origin", origin != "" && !d.ownOrigin(r, origin):
-		return carillon.Denied("The request comes from another site")
-	}
-	return nil
-}
-
-// ownOrigin reports whether an origin is the one that the request is addressed to, or the installation's public one.
-func (d Deps) ownOrigin(r *http.Request, origin string) bool {
-	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" {
-		return false
-	}
-	base, err := url.Parse(d.baseURL())
-	return strings.EqualFold(u.Host, r.Host) || err == nil && u.Scheme == base.Scheme && strings.EqualFold(u.Host, base.Host)
-}
-
-func (d Deps) baseURL() string {
-	base, _ := d.Addresses()
-	return base
-}
+func (s sessions) browsers() auth.Browsers { return auth.NewBrowsers(s.Auth) }
 
 // cookie is the one of a session; a negative life deletes it.
-func (d Deps) cookie(secret string, life time.Duration) *http.Cookie {
+func (s sessions) cookie(secret string, life time.Duration) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // without TLS on this machine alone
-		Name: sessionCookie, Value: secret, Path: sessionPath, MaxAge: int(life / time.Second), HttpOnly: true,
-		Secure: strings.HasPrefix(d.baseURL(), "https://"), SameSite: http.SameSiteStrictMode,
+		Name: member.SessionCookie, Value: secret, Path: member.SessionPath, MaxAge: int(life / time.Second), HttpOnly: true,
+		Secure: strings.HasPrefix(s.Gate.BaseURL(), "https://"), SameSite: http.SameSiteStrictMode,
 	}
 }
 
@@ -116,14 +77,14 @@ type meCompany struct {
 	Suspended   bool              `json:"suspended"`
 }
 
-func (d Deps) me(ctx context.Context, c *auth.Caller) (*me, error) {
+func (s sessions) me(ctx context.Context, c *auth.Caller) (*me, error) {
 	x := &me{Account: meAccount{c.Account.ID, c.Account.Email, c.Account.Name}, Companies: []meCompany{}}
-	memberships, err := d.Store.Memberships(ctx, c.Account.ID)
+	memberships, err := s.Store.Memberships(ctx, c.Account.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range memberships {
-		company, err := d.Store.Company(ctx, m.CompanyID)
+		company, err := s.Store.Company(ctx, m.CompanyID)
 		if err != nil {
 			return nil, err
 		}
@@ -134,10 +95,10 @@ func (d Deps) me(ctx context.Context, c *auth.Caller) (*me, error) {
 
 // signIn begins a session under a new secret, whatever cookie the browser brought, and ends the one of that cookie.
 func (s sessions) signIn(w http.ResponseWriter, r *http.Request) error {
-	if err := s.ownPage(r); err != nil {
+	if err := s.Gate.OwnPage(r); err != nil {
 		return err
 	}
-	o, err := object(r, "email", "password", "code")
+	o, err := form.Object(r, "email", "password", "code")
 	if err != nil {
 		return err
 	}
@@ -162,8 +123,8 @@ func (s sessions) signIn(w http.ResponseWriter, r *http.Request) error {
 }
 
 // client is where a request comes from.
-func (d Deps) client(r *http.Request) auth.Client {
-	return auth.Client{Address: httpio.ClientAddress(r, d.Proxies), Agent: r.UserAgent()}
+func (s sessions) client(r *http.Request) auth.Client {
+	return auth.Client{Address: httpio.ClientAddress(r, s.Gate.Proxies), Agent: r.UserAgent()}
 }
 
 // signedIn gives the browser the secret of its new session, and responds with who has signed in.
@@ -181,7 +142,7 @@ func (s sessions) signedIn(w http.ResponseWriter, r *http.Request, secret string
 
 // endPrevious ends the session that the browser had until now.
 func (s sessions) endPrevious(r *http.Request) error {
-	cookie, err := r.Cookie(sessionCookie)
+	cookie, err := r.Cookie(member.SessionCookie)
 	if err != nil {
 		return nil //nolint:nilerr // there was none
 	}
@@ -223,7 +184,7 @@ func (s sessions) setup(r *http.Request) (any, error) {
 }
 
 func (s sessions) signOut(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.caller(r)
+	c, err := s.Gate.Caller(r)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"carillon/internal/account/auth"
+	"carillon/internal/edge/panel/member"
 )
 
 // browser is a browser with the panel open: it keeps its cookie and sends what the panel's pages send.
@@ -45,7 +46,7 @@ func (b *browser) send(method, path, body string, header ...string) (int, map[st
 
 // fromPage is the headers of a request by the panel's own page.
 func fromPage(more ...string) []string {
-	return append([]string{pageHeader, "1", "Origin", "https://panel.test", "Sec-Fetch-Site", "same-origin"}, more...)
+	return append([]string{member.PageHeader, "1", "Origin", "https://panel.test", "Sec-Fetch-Site", "same-origin"}, more...)
 }
 
 func (b *browser) signIn(email, password string) (int, map[string]any) {
@@ -110,13 +111,13 @@ func TestAnotherSiteChangesNothingWithThePanelsCookie(t *testing.T) {
 	for name, header := range map[string][]string{
 		"a form":                       {"Content-Type", "text/plain", "Origin", "https://evil.test", "Sec-Fetch-Site", "cross-site"},
 		"without the header":           {},
-		"with an empty header":         {pageHeader, ""},
+		"with an empty header":         {member.PageHeader, ""},
 		"from another site":            fromPage("Origin", "https://evil.test", "Sec-Fetch-Site", "cross-site"),
-		"from another site, by origin": {pageHeader, "1", "Origin", "https://evil.test"},
-		"from another subdomain":       {pageHeader, "1", "Sec-Fetch-Site", "same-site"},
-		"from another port":            {pageHeader, "1", "Origin", "https://panel.test:8443"},
-		"from a sandbox":               {pageHeader, "1", "Origin", "null"},
-		"typed in":                     {pageHeader, "1", "Sec-Fetch-Site", "none"},
+		"from another site, by origin": {member.PageHeader, "1", "Origin", "https://evil.test"},
+		"from another subdomain":       {member.PageHeader, "1", "Sec-Fetch-Site", "same-site"},
+		"from another port":            {member.PageHeader, "1", "Origin", "https://panel.test:8443"},
+		"from a sandbox":               {member.PageHeader, "1", "Origin", "null"},
+		"typed in":                     {member.PageHeader, "1", "Sec-Fetch-Site", "none"},
 	} {
 		for _, call := range [][2]string{
 			{"POST", "/panel/v1/keys"},
@@ -150,7 +151,7 @@ func TestAnotherSiteChangesNothingWithThePanelsCookie(t *testing.T) {
 func TestASignInNeverKeepsTheSecretThatTheBrowserBrought(t *testing.T) {
 	w := newWorld(t)
 	w.company("acme")
-	b := &browser{world: w, cookie: &http.Cookie{Name: sessionCookie, Value: strings.Repeat("x", 43)}}
+	b := &browser{world: w, cookie: &http.Cookie{Name: member.SessionCookie, Value: strings.Repeat("x", 43)}}
 	planted := b.cookie.Value
 	if status, got := b.signIn("owner@acme.test", goodPassword); status != http.StatusOK || b.cookie.Value == planted {
 		t.Fatal(status, got, b.cookie)
@@ -160,7 +161,7 @@ func TestASignInNeverKeepsTheSecretThatTheBrowserBrought(t *testing.T) {
 		t.Fatal("the second sign-in:", status, b.cookie)
 	}
 	for name, value := range map[string]string{"the planted one": planted, "the first one": first.Value, "an empty one": "", "a long one": strings.Repeat("x", 4000)} {
-		old := &browser{world: w, cookie: &http.Cookie{Name: sessionCookie, Value: value}}
+		old := &browser{world: w, cookie: &http.Cookie{Name: member.SessionCookie, Value: value}}
 		if status, got := old.send("GET", "/panel/v1/session", ""); status != http.StatusUnauthorized {
 			t.Errorf("%s: %d %v", name, status, got)
 		}

@@ -11,16 +11,19 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/audio"
 	"carillon/internal/base/httpio"
-	"carillon/internal/base/jsonbody"
-	"carillon/internal/base/resource"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/voice"
 )
 
 // listening lets an administrator hear how an agent sounds, which may have changes that are not stored.
 type listening struct {
-	*Panel
-	share *share.Share
+	Gate     *member.Gate
+	Store    *store.Store
+	Speakers map[string]voice.Speaker // by agent.Voice.Speaker
+	Share    *share.Share
 }
 
 const (
@@ -31,22 +34,16 @@ const (
 )
 
 func (x listening) routes() []httpio.Route {
-	return []httpio.Route{{
-		Pattern: "POST " + prefix + "/agents/{id}/speak", Access: "panel", Permission: string(auth.MayWriteResources), Handle: x.speak,
-	}}
+	return []httpio.Route{x.Gate.Raw("POST", "/agents/{id}/speak", auth.MayWriteResources, x.speak)}
 }
 
 // speak responds with a text in the agent's voice.
-func (x listening) speak(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayWriteResources)
-	if err != nil {
-		return err
-	}
+func (x listening) speak(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	u, err := x.utterance(r, by)
 	if err != nil {
 		return err
 	}
-	place, err := x.share.Take(by.holder())
+	place, err := x.Share.Take(by.Holder())
 	if err != nil {
 		return err
 	}
@@ -64,24 +61,24 @@ func (x listening) speak(w http.ResponseWriter, r *http.Request) error {
 }
 
 // utterance reads what is to be spoken.
-func (x listening) utterance(r *http.Request, by member) (*voice.Utterance, error) {
-	a, err := x.agentOf(r, by)
+func (x listening) utterance(r *http.Request, by member.Member) (*voice.Utterance, error) {
+	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	o, err := object(r, "text", "language", "agent")
+	o, err := form.Object(r, "text", "language", "agent")
 	if err != nil {
 		return nil, err
 	}
 	if a, err = unsaved(o, a); err != nil {
 		return nil, err
 	}
-	language, err := languageOf(o, a.Language)
+	language, err := form.Language(o, a.Language)
 	if err != nil {
 		return nil, err
 	}
-	text, err := lines(o, "text", spokenMost)
-	return &voice.Utterance{CompanyID: by.companyID, Voice: a.Voice.Settings(), Language: language, Text: text, Rate: speakRate}, err
+	text, err := form.Lines(o, "text", spokenMost)
+	return &voice.Utterance{CompanyID: by.CompanyID, Voice: a.Voice.Settings(), Language: language, Text: text, Rate: speakRate}, err
 }
 
 // sound makes the sound, of a minute and a half at most. Errors: service_unavailable.
@@ -110,19 +107,4 @@ func unheard(reason string, cause error) error {
 	return &carillon.Error{
 		Code: carillon.ServiceUnavailable, Message: "The text could not be spoken", Details: carillon.Details{{Key: "reason", Value: reason}}, Err: cause,
 	}
-}
-
-// languageOf reads an optional language.
-func languageOf(o *jsonbody.Object, usual string) (string, error) {
-	const field = "language"
-	language, present, err := o.String(field, field)
-	switch {
-	case err != nil:
-		return "", err
-	case !present || language == "":
-		return usual, nil
-	case !resource.ValidLanguage(language):
-		return "", carillon.Invalid(field, "Must be a language such as es or pt-BR")
-	}
-	return language, nil
 }

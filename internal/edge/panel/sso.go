@@ -16,6 +16,8 @@ import (
 	"carillon/internal/account/sso"
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store/seal"
 )
 
@@ -29,7 +31,7 @@ type SSO interface {
 
 const (
 	attemptCookie = "carillon_sso"
-	attemptPath   = prefix + "/sso"
+	attemptPath   = member.Prefix + "/sso"
 	attemptLife   = 10 * time.Minute
 	attemptRate   = 120 // steps of sign-ins a minute from one network: each may cost requests to the server
 )
@@ -47,7 +49,7 @@ func (s sessions) ssoRoutes() []httpio.Route {
 	}
 }
 
-func (s sessions) redirectURL() string { return s.baseURL() + attemptPath + "/callback" }
+func (s sessions) redirectURL() string { return s.Gate.BaseURL() + attemptPath + "/callback" }
 
 // beginSSO sends the browser to the server for single sign-on.
 func (s sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
@@ -73,7 +75,7 @@ func (s sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
 
 // mayTry counts a step of a sign-in. Errors: rate_limit_exceeded.
 func (s sessions) mayTry(r *http.Request) error {
-	_, err := s.Limits.Allow(r.Context(), "sso/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, s.Proxies))), attemptRate, 1)
+	_, err := s.Limits.Allow(r.Context(), "sso/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, s.Gate.Proxies))), attemptRate, 1)
 	return err
 }
 
@@ -117,7 +119,7 @@ func (s sessions) finishSSO(w http.ResponseWriter, r *http.Request) error {
 		return s.ssoProblem(w, r, err)
 	}
 	v := auth.Vouched{Issuer: s.SSO.Issuer(), Subject: person.Subject, Name: person.Name}
-	if person.Verified && config.ValidEmail(person.Email) && len(person.Email) <= emailMost {
+	if person.Verified && config.ValidEmail(person.Email) && len(person.Email) <= form.MaxEmail {
 		v.Email = person.Email
 	}
 	secret, c, err := s.browsers().SignInVouched(r.Context(), v, s.client(r))
@@ -131,7 +133,7 @@ func (s sessions) finishSSO(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.SetCookie(w, s.cookie(secret, cookieLife))
-	http.Redirect(w, r, sessionPath+ownPath(a.Next), http.StatusSeeOther) // the cookie may be another's
+	http.Redirect(w, r, member.SessionPath+ownPath(a.Next), http.StatusSeeOther) // the cookie may be another's
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"carillon/internal/account/sso"
 	"carillon/internal/account/sso/ssotest"
+	"carillon/internal/edge/panel/member"
 )
 
 // Entra ID never says whether an e-mail is verified: nobody is known by one unless the operator trusts the server's.
@@ -25,7 +26,7 @@ func TestAnEmailThatIsNotSaidToBeVerifiedCountsWhereTheOperatorTrustsIt(t *testi
 		begun := w.page("GET", "/panel/v1/sso", "", "")
 		back := ssotest.Visit(t, begun.Header().Get("Location"))
 		rec := w.page("GET", "/panel/v1/sso/callback?"+back.RawQuery, cookieOf(begun, attemptCookie), "")
-		return rec.Header().Get("Location"), cookieOf(rec, sessionCookie)
+		return rec.Header().Get("Location"), cookieOf(rec, member.SessionCookie)
 	}
 	const stranger = "/panel/sign-in?sso=stranger"
 	x.Say(map[string]any{"email": email})

@@ -13,19 +13,25 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
 )
 
 // suppressed serves the numbers that a company's messages and calls skip.
-type suppressed struct{ *Panel }
+type suppressed struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
 
 func (x suppressed) routes() []httpio.Route {
 	const read, write = auth.MayReadNotifications, auth.MaySendNotifications
 	return []httpio.Route{
-		x.route("GET", "/suppressions", read, x.list),
-		x.route("POST", "/suppressions", write, x.add),
-		x.route("DELETE", "/suppressions/{id}", write, x.lift),
-		{Pattern: "GET " + prefix + "/suppressions/export", Access: "panel", Permission: string(read), Handle: x.export},
+		x.Gate.Route("GET", "/suppressions", read, x.list),
+		x.Gate.Route("POST", "/suppressions", write, x.add),
+		x.Gate.Route("DELETE", "/suppressions/{id}", write, x.lift),
+		x.Gate.Raw("GET", "/suppressions/export", read, x.export),
 	}
 }
 
@@ -50,7 +56,7 @@ func suppressionRowOf(x suppressions.Suppression) suppressionRow {
 }
 
 // list responds with a page of the list, by number; those that begin with ?number= alone.
-func (x suppressed) list(r *http.Request, by member) (any, error) {
+func (x suppressed) list(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, suppressionList)
 	if err != nil {
@@ -60,7 +66,7 @@ func (x suppressed) list(r *http.Request, by member) (any, error) {
 	if begins == "" && q.Get("number") != "" || len(begins) > numberMost || strings.Trim(begins, "0123456789") != "" {
 		return nil, carillon.InvalidValue("number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")))
 	}
-	found, err := x.Store.SuppressionsFrom(r.Context(), by.companyID, begins, page.After, page.Limit+1)
+	found, err := x.Store.SuppressionsFrom(r.Context(), by.CompanyID, begins, page.After, page.Limit+1)
 	return httpio.ListOf(page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf), err
 }
 
@@ -75,8 +81,8 @@ func digit(c rune) rune {
 }
 
 // add adds numbers. The response says how many were given, each once; those on the list stay as they are, but for what All widens.
-func (x suppressed) add(r *http.Request, by member) (any, error) {
-	o, err := object(r, "numbers", "type", "reason")
+func (x suppressed) add(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "numbers", "type", "reason")
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +103,7 @@ func (x suppressed) add(r *http.Request, by member) (any, error) {
 	} else if utf8.RuneCountInString(reason) > suppressionReason {
 		return nil, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
 	}
-	added, err := x.Store.AddSuppressions(r.Context(), by.companyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.email, CreatedAt: time.Now()}, numbers...)
+	added, err := x.Store.AddSuppressions(r.Context(), by.CompanyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()}, numbers...)
 	return struct {
 		Added int `json:"added"`
 		Given int `json:"given"`
@@ -122,7 +128,7 @@ func readNumbers(o *jsonbody.Object) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if numbers[i], err = readNumber(name, text); err != nil {
+		if numbers[i], err = form.Number(name, text); err != nil {
 			return nil, err
 		}
 	}
@@ -142,12 +148,12 @@ func readSuppressionType(text string, present bool, err error) (suppressions.Typ
 }
 
 // lift removes a person, by the number or the channel's id.
-func (x suppressed) lift(r *http.Request, by member) (any, error) {
+func (x suppressed) lift(r *http.Request, by member.Member) (any, error) {
 	address := r.PathValue("id")
 	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
 		return nil, carillon.Absent("Suppression")
 	}
-	removed, err := x.Store.Unsuppress(r.Context(), by.companyID, identity.Of(address))
+	removed, err := x.Store.Unsuppress(r.Context(), by.CompanyID, identity.Of(address))
 	if err == nil && !removed {
 		err = carillon.Absent("Suppression")
 	}
@@ -155,12 +161,8 @@ func (x suppressed) lift(r *http.Request, by member) (any, error) {
 }
 
 // export responds with the whole list as a CSV file, read in pages.
-func (x suppressed) export(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayReadNotifications)
-	if err != nil {
-		return err
-	}
-	page, err := x.Store.SuppressionsFrom(r.Context(), by.companyID, "", "", suppressionsExported)
+func (x suppressed) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	page, err := x.Store.SuppressionsFrom(r.Context(), by.CompanyID, "", "", suppressionsExported)
 	if err != nil {
 		return err
 	}
@@ -175,7 +177,7 @@ func (x suppressed) export(w http.ResponseWriter, r *http.Request) error {
 		if out.Flush(); out.Error() != nil {
 			return nil //nolint:nilerr // the caller is gone, and the response has begun
 		}
-		if page, err = x.Store.SuppressionsFrom(r.Context(), by.companyID, "", page[len(page)-1].Address(), suppressionsExported); err != nil {
+		if page, err = x.Store.SuppressionsFrom(r.Context(), by.CompanyID, "", page[len(page)-1].Address(), suppressionsExported); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole
 		}
 	}

@@ -10,7 +10,10 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
 	"carillon/internal/voice/convai"
 )
@@ -23,8 +26,11 @@ type Talks interface {
 
 // talks serves what teammates say aloud to visitors.
 type talks struct {
-	inbox
-	checkEvery time.Duration // how often the caller's role is looked at again during a talk
+	Gate          *member.Gate
+	Store         *store.Store
+	Conversations *conversation.Conversations
+	Talks         Talks
+	checkEvery    time.Duration // how often the caller's role is looked at again during a talk
 }
 
 const (
@@ -34,23 +40,16 @@ const (
 
 func (x talks) routes() []httpio.Route {
 	return []httpio.Route{
-		{
-			Pattern: "GET " + prefix + "/conversations/{id}/voice", Access: "panel", Permission: string(auth.MayAnswerConversations), Stream: true,
-			Handle: x.join,
-		},
+		x.Gate.Stream("GET", "/conversations/{id}/voice", auth.MayAnswerConversations, x.join),
 	}
 }
 
 // join makes the request a socket on which the teammate talks with the visitor of a conversation, which is theirs from then on.
-func (x talks) join(w http.ResponseWriter, r *http.Request) error {
-	by, err := x.member(r, auth.MayAnswerConversations)
-	if err != nil {
-		return err
-	}
+func (x talks) join(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	if err := x.ownSocket(r); err != nil {
 		return err
 	}
-	c, err := x.find(r, by)
+	c, err := find(r, x.Store, by)
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (x talks) join(w http.ResponseWriter, r *http.Request) error {
 		return carillon.InConflict("The conversation is not held aloud")
 	}
 	from := r.URL.Query().Get("from")
-	if _, err := x.changed(r.Context(), nil, c, x.taken(r.Context(), by, c.ID, from)); err != nil {
+	if _, err := changed(r.Context(), x.Store, nil, c, x.taken(r.Context(), by, c.ID, from)); err != nil {
 		return err
 	}
 	conn, err := convai.Accept(w, r, convai.Options{})
@@ -72,22 +71,22 @@ func (x talks) join(w http.ResponseWriter, r *http.Request) error {
 	return x.hold(r, by, c.ID, conn)
 }
 
-func (x talks) taken(ctx context.Context, by member, id, from string) error {
-	_, err := x.Conversations.Take(ctx, by.by(), id, from)
+func (x talks) taken(ctx context.Context, by member.Member, id, from string) error {
+	_, err := x.Conversations.Take(ctx, by.Teammate(), id, from)
 	return err
 }
 
 // ownSocket refuses sockets of other sites, which browsers open with the panel's cookie and without asking first.
 func (x talks) ownSocket(r *http.Request) error {
 	origin := r.Header.Get("Origin")
-	if origin == "" && r.Header.Get("Authorization") != "" || origin != "" && x.ownOrigin(r, origin) {
+	if origin == "" && r.Header.Get("Authorization") != "" || origin != "" && x.Gate.OwnOrigin(r, origin) {
 		return nil
 	}
 	return carillon.Denied("The request comes from another site")
 }
 
 // hold has the teammate talk until they leave, the visitor does, or their role no longer allows it.
-func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) error {
+func (x talks) hold(r *http.Request, by member.Member, id string, conn *convai.Conn) error {
 	if _, err := conn.Initiation(r.Context()); err != nil {
 		return err
 	}
@@ -98,7 +97,7 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 	return conn.Serve(ctx, func(ctx context.Context) error {
 		go x.watch(ctx, r, leave)
 		err := x.Talks.Join(ctx, voice.Teammate{
-			CompanyID: by.companyID, AccountID: by.accountID, Name: by.name, ConversationID: id, Line: conn.Line(),
+			CompanyID: by.CompanyID, AccountID: by.AccountID, Name: by.Name, ConversationID: id, Line: conn.Line(),
 			Show: func(e voice.Event) { begin(); conn.Show(e) },
 		})
 		switch {
@@ -113,7 +112,7 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 	}, convai.Client{
 		End: leave,
 		ToAgent: func() { // before the teammate leaves, so that what the visitor says from then on is for the agent
-			_, err := x.Conversations.Release(context.WithoutCancel(ctx), by.by(), id, true)
+			_, err := x.Conversations.Release(context.WithoutCancel(ctx), by.Teammate(), id, true)
 			returned.Store(&err)
 			leave()
 		},
@@ -122,9 +121,9 @@ func (x talks) hold(r *http.Request, by member, id string, conn *convai.Conn) er
 
 // broken is an error where the talk of a conversation that is still the teammate's ended: the visitor's connection broke, and they
 // may come back. The page asks again then.
-func (x talks) broken(ctx context.Context, by member, id string) error {
-	c, err := x.chats().Find(ctx, by.companyID, id)
-	if err == nil && c.State == chats.Active && c.Assignee == by.accountID && !x.Talks.Talking(by.companyID, id) {
+func (x talks) broken(ctx context.Context, by member.Member, id string) error {
+	c, err := x.Store.Chats().Find(ctx, by.CompanyID, id)
+	if err == nil && c.State == chats.Active && c.Assignee == by.AccountID && !x.Talks.Talking(by.CompanyID, id) {
 		err = carillon.Absent("Talk")
 	}
 	return err
@@ -139,7 +138,7 @@ func (x talks) watch(ctx context.Context, r *http.Request, leave func()) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, err := x.member(r.WithContext(ctx), auth.MayAnswerConversations); err != nil && ctx.Err() == nil {
+			if _, err := x.Gate.Member(r.WithContext(ctx), auth.MayAnswerConversations); err != nil && ctx.Err() == nil {
 				leave()
 				return
 			}

@@ -18,6 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/base/audio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
@@ -215,7 +216,7 @@ func TestASocketOfTheInboxIsRefusedTo(t *testing.T) {
 	mate, owner := w.as("teammate@acme.test"), w.as("owner@acme.test")
 	own, taken, chat := w.visit(acme.ID, voiceChannel), w.visit(acme.ID, voiceChannel), w.visit(acme.ID, "web_chat")
 	w.want("POST", "/panel/v1/conversations/"+taken+"/take", owner, `{"from":""}`, 200, "", "")
-	browser := []string{"Cookie", sessionCookie + "=" + signedIn(w, "teammate@acme.test").cookie.Value}
+	browser := []string{"Cookie", member.SessionCookie + "=" + signedIn(w, "teammate@acme.test").cookie.Value}
 	for name, c := range map[string]struct {
 		id     string
 		header []string
@@ -253,7 +254,7 @@ func TestATalkEndsWithTheRoleThatAllowsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.company("acme")
-	x := talks{inbox{&Panel{Deps{Store: w.store, Auth: w.auth}}}, 10 * time.Millisecond}
+	x := talks{Gate: w.gate(), checkEvery: 10 * time.Millisecond}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	r.Header.Set("Authorization", w.as("teammate@acme.test"))
 	left := make(chan struct{})

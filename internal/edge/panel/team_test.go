@@ -20,6 +20,7 @@ import (
 	"carillon/internal/account/mail"
 	"carillon/internal/account/sso"
 	"carillon/internal/account/sso/ssotest"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
@@ -135,7 +136,7 @@ func TestSomebodyIsInvited(t *testing.T) {
 	if err := json.Unmarshal(rec.Body.Bytes(), &me); err != nil || rec.Code != 200 || me.Account.Email != "vera@acme.test" || len(me.Companies) != 1 || me.Companies[0].Role != "teammate" {
 		t.Fatalf("%d %s", rec.Code, rec.Body)
 	}
-	if got := w.page("GET", "/panel/v1/session", cookieOf(rec, sessionCookie), ""); got.Code != 200 {
+	if got := w.page("GET", "/panel/v1/session", cookieOf(rec, member.SessionCookie), ""); got.Code != 200 {
 		t.Errorf("the new account is not signed in: %d", got.Code)
 	}
 	if rec := accept(`,"name":"Eve","password":"a-long-enough-password"`); rec.Code != 401 {
@@ -158,7 +159,7 @@ func TestAnAccountIsInvitedToAnotherCompany(t *testing.T) {
 	}
 	w.want("POST", "/panel/v1/invitation/accept", "", body, 403, "forbidden", "") // no page of the panel
 	signIn := func(email string) string {
-		return cookieOf(w.page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+goodPassword+`"}`), sessionCookie)
+		return cookieOf(w.page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+goodPassword+`"}`), member.SessionCookie)
 	}
 	if rec := w.page("POST", "/panel/v1/invitation/accept", "", body); rec.Code != 401 {
 		t.Errorf("nobody: %d", rec.Code)
@@ -262,7 +263,7 @@ func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
 func TestNobodyFloodsAMailbox(t *testing.T) {
 	w := newWorld(t)
 	w.company("acme")
-	x := forgotten{members{Deps{Store: w.store, Limits: w.limits, Addresses: func() (string, string) { return "https://panel.test", "" }}}}
+	x := forgotten{Gate: w.gate(), Store: w.store, Letters: letters{Limits: w.limits}}
 	for range 10 {
 		if _, err := x.message(t.Context(), "viewer@acme.test", "en"); err != nil {
 			t.Fatal(err)
@@ -359,7 +360,7 @@ func TestASecondFactorIsTurnedOnAndOff(t *testing.T) {
 	if rec := signIn(""); rec.Code != 401 || !strings.Contains(rec.Body.String(), "code_required") {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
-	if rec := signIn(`,"code":"` + codes[0].(string) + `"`); rec.Code != 200 || cookieOf(rec, sessionCookie) == "" {
+	if rec := signIn(`,"code":"` + codes[0].(string) + `"`); rec.Code != 200 || cookieOf(rec, member.SessionCookie) == "" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 	fresh := w.want("POST", "/panel/v1/user/second-factor/recovery-codes", viewer, `{"code":"`+codes[1].(string)+`"}`, 200, "", "")["recovery_codes"].([]any)
@@ -443,7 +444,7 @@ func TestSingleSignOn(t *testing.T) {
 		cookie, address := begin(next)
 		rec := finish(cookie, ssotest.SignIn(t, address, ssotest.User, ssotest.Password))
 		leads(rec, to)
-		if got := w.page("GET", "/panel/v1/session", cookieOf(rec, sessionCookie), ""); got.Code != 200 || !strings.Contains(got.Body.String(), `"role":"marketer"`) {
+		if got := w.page("GET", "/panel/v1/session", cookieOf(rec, member.SessionCookie), ""); got.Code != 200 || !strings.Contains(got.Body.String(), `"role":"marketer"`) {
 			t.Errorf("%s: %d %s", next, got.Code, got.Body)
 		}
 	}

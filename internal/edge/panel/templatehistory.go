@@ -6,6 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/catalog"
 	storetemplates "carillon/internal/store/templates"
 )
@@ -27,16 +28,16 @@ type changedBy struct {
 	Name string `json:"name,omitempty"`
 }
 
-func (x templates) history(r *http.Request, by member) (any, error) {
+func (x templates) history(r *http.Request, by member.Member) (any, error) {
 	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.Catalog.Find(r.Context(), by.companyID, id)
+	t, err := x.Catalog.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.History(r.Context(), by.companyID, t.ID)
+	all, err := x.Store.History(r.Context(), by.CompanyID, t.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -10,26 +10,33 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/content"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/catalog"
+	"carillon/internal/store"
 	storetemplates "carillon/internal/store/templates"
 )
 
 // templates are the routes of templates.
-type templates struct{ *Panel }
+type templates struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Catalog *catalog.Catalog
+	Decide  Decide // of the sandbox's reviewer
+}
 
 func (x templates) routes() []httpio.Route {
 	const read, write = auth.MayReadTemplates, auth.MayWriteTemplates
 	return []httpio.Route{
-		x.route("GET", "/templates", read, x.list),
-		x.route("POST", "/templates", write, x.create),
-		x.route("GET", "/templates/sync", read, x.synced),
-		x.route("POST", "/templates/sync", write, x.sync),
-		x.route("GET", "/templates/{id}", read, x.read),
-		x.route("PATCH", "/templates/{id}", write, x.edit),
-		x.route("DELETE", "/templates/{id}", write, x.delete),
-		x.route("POST", "/templates/{id}/submit", write, x.submit),
-		x.route("GET", "/templates/{id}/history", read, x.history),
-		x.route("POST", "/templates/{id}/review", write, x.reviewTemplate),
+		x.Gate.Route("GET", "/templates", read, x.list),
+		x.Gate.Route("POST", "/templates", write, x.create),
+		x.Gate.Route("GET", "/templates/sync", read, x.synced),
+		x.Gate.Route("POST", "/templates/sync", write, x.sync),
+		x.Gate.Route("GET", "/templates/{id}", read, x.read),
+		x.Gate.Route("PATCH", "/templates/{id}", write, x.edit),
+		x.Gate.Route("DELETE", "/templates/{id}", write, x.delete),
+		x.Gate.Route("POST", "/templates/{id}/submit", write, x.submit),
+		x.Gate.Route("GET", "/templates/{id}/history", read, x.history),
+		x.Gate.Route("POST", "/templates/{id}/review", write, x.reviewTemplate),
 	}
 }
 
@@ -69,8 +76,8 @@ func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 }
 
 // list responds with the templates of all senders of the company. There are no pages: a company has few.
-func (x templates) list(r *http.Request, by member) (any, error) {
-	senders, err := x.Store.Senders(r.Context(), by.companyID)
+func (x templates) list(r *http.Request, by member.Member) (any, error) {
+	senders, err := x.Store.Senders(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -100,29 +107,31 @@ func (x templates) row(ctx context.Context, t *carillon.Template, err error) (an
 }
 
 // by is the catalog for changes by a member.
-func (x templates) by(m member) *catalog.Catalog { return x.Catalog.By(catalog.Account(m.accountID)) }
+func (x templates) by(m member.Member) *catalog.Catalog {
+	return x.Catalog.By(catalog.Account(m.AccountID))
+}
 
-func (x templates) read(r *http.Request, by member) (any, error) {
+func (x templates) read(r *http.Request, by member.Member) (any, error) {
 	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.Catalog.Find(r.Context(), by.companyID, id)
+	t, err := x.Catalog.Find(r.Context(), by.CompanyID, id)
 	return x.row(r.Context(), t, err)
 }
 
 // create makes a template of the sender that the query names, else of the default one, from the payload of the public interface.
-func (x templates) create(r *http.Request, by member) (any, error) {
+func (x templates) create(r *http.Request, by member.Member) (any, error) {
 	body, err := httpio.Body(r)
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.companyID)
+	company, err := x.Store.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
 	t, err := catalog.CreateFrom(r.Context(), x.by(by), company, body, func() (*carillon.Sender, error) {
-		return x.senderOf(r.Context(), by.companyID, r.URL.Query().Get("sender"))
+		return x.senderOf(r.Context(), by.CompanyID, r.URL.Query().Get("sender"))
 	})
 	row, err := x.row(r.Context(), t, err)
 	if err != nil {
@@ -147,7 +156,7 @@ func (x templates) senderOf(ctx context.Context, companyID, id string) (*carillo
 }
 
 // edit changes what the body has of a template, unless it is no longer the version that the query names.
-func (x templates) edit(r *http.Request, by member) (any, error) {
+func (x templates) edit(r *http.Request, by member.Member) (any, error) {
 	body, err := httpio.Body(r)
 	if err != nil {
 		return nil, err
@@ -157,7 +166,7 @@ func (x templates) edit(r *http.Request, by member) (any, error) {
 		return nil, err
 	}
 	version := r.URL.Query().Get("version")
-	t, err := catalog.EditFrom(r.Context(), x.by(by), by.companyID, id, body, func(t *carillon.Template) error {
+	t, err := catalog.EditFrom(r.Context(), x.by(by), by.CompanyID, id, body, func(t *carillon.Template) error {
 		if version != "" && version != strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10) {
 			return carillon.InConflict("The template has changed since it was opened")
 		}
@@ -166,20 +175,20 @@ func (x templates) edit(r *http.Request, by member) (any, error) {
 	return x.row(r.Context(), t, err)
 }
 
-func (x templates) delete(r *http.Request, by member) (any, error) {
+func (x templates) delete(r *http.Request, by member.Member) (any, error) {
 	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	return nil, x.by(by).Delete(r.Context(), by.companyID, id)
+	return nil, x.by(by).Delete(r.Context(), by.CompanyID, id)
 }
 
-func (x templates) submit(r *http.Request, by member) (any, error) {
+func (x templates) submit(r *http.Request, by member.Member) (any, error) {
 	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.by(by).Submit(r.Context(), by.companyID, id)
+	t, err := x.by(by).Submit(r.Context(), by.CompanyID, id)
 	return x.row(r.Context(), t, err)
 }
 
@@ -194,21 +203,21 @@ type syncRow struct {
 	Error   string `json:"error,omitempty"`
 }
 
-func (x templates) synced(r *http.Request, by member) (any, error) {
-	all, err := x.Store.Syncs(r.Context(), by.companyID)
+func (x templates) synced(r *http.Request, by member.Member) (any, error) {
+	all, err := x.Store.Syncs(r.Context(), by.CompanyID)
 	return x.syncRows(r.Context(), by, all, err)
 }
 
-func (x templates) sync(r *http.Request, by member) (any, error) {
-	all, err := x.Catalog.Sync(r.Context(), by.companyID)
+func (x templates) sync(r *http.Request, by member.Member) (any, error) {
+	all, err := x.Catalog.Sync(r.Context(), by.CompanyID)
 	return x.syncRows(r.Context(), by, all, err)
 }
 
-func (x templates) syncRows(ctx context.Context, by member, all []storetemplates.Sync, err error) (any, error) {
+func (x templates) syncRows(ctx context.Context, by member.Member, all []storetemplates.Sync, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	senders, err := x.Store.Senders(ctx, by.companyID)
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}

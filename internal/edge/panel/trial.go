@@ -7,6 +7,10 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/talk/conversation"
 )
 
 // Trial is who tries an agent aloud, from a page of that origin.
@@ -18,28 +22,33 @@ type Trials interface {
 }
 
 // trialing lets an administrator talk aloud with an agent as it is stored.
-type trialing struct{ *Panel }
+type trialing struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Trials        Trials
+	Conversations *conversation.Conversations
+}
 
 // talkTo gives out the address of a socket on which the caller talks with an agent as a visitor would.
-func (x trialing) talkTo(r *http.Request, by member) (any, error) {
-	a, err := x.agentOf(r, by)
+func (x trialing) talkTo(r *http.Request, by member.Member) (any, error) {
+	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
 	if a.Engine == "elevenlabs" {
 		return nil, carillon.InConflict("The agent talks elsewhere")
 	}
-	o, err := object(r, "language")
+	o, err := form.Object(r, "language")
 	if err != nil {
 		return nil, err
 	}
-	language, err := languageOf(o, a.Language)
+	language, err := form.Language(o, a.Language)
 	if err != nil {
 		return nil, err
 	}
-	address, id, err := x.Trials.TalkTo(r.Context(), Trial{by.companyID, by.accountID, by.name, r.Header.Get("Origin")}, a.ID, language)
+	address, id, err := x.Trials.TalkTo(r.Context(), Trial{by.CompanyID, by.AccountID, by.Name, r.Header.Get("Origin")}, a.ID, language)
 	if err == nil {
-		_, err = x.Conversations.Tag(r.Context(), by.companyID, id, []string{testTag})
+		_, err = x.Conversations.Tag(r.Context(), by.CompanyID, id, []string{testTag})
 	}
 	return address, err
 }
@@ -48,5 +57,5 @@ func (x trialing) talkTo(r *http.Request, by member) (any, error) {
 const testTag = "test"
 
 func (x trialing) routes() []httpio.Route {
-	return []httpio.Route{x.route("POST", "/agents/{id}/talk", auth.MayWriteResources, x.talkTo)}
+	return []httpio.Route{x.Gate.Route("POST", "/agents/{id}/talk", auth.MayWriteResources, x.talkTo)}
 }

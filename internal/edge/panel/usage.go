@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/store/stats"
 )
@@ -34,8 +35,8 @@ type usageCalls struct {
 }
 
 // usage responds with what the company uses of its limits.
-func (x overview) usage(r *http.Request, by member) (any, error) {
-	c, err := x.Store.Company(r.Context(), by.companyID)
+func (x attention) usage(r *http.Request, by member.Member) (any, error) {
+	c, err := x.Store.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -45,18 +46,18 @@ func (x overview) usage(r *http.Request, by member) (any, error) {
 	}
 	shown := usageShown{Usage: u, Retention: c.RetentionDays, Days: []usageDay{}}
 	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays)
-	days, err := x.Store.UsedSince(r.Context(), by.companyID, since.Format(time.DateOnly))
+	days, err := x.Store.UsedSince(r.Context(), by.CompanyID, since.Format(time.DateOnly))
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range days {
 		shown.Days = append(shown.Days, usageDay{d.Date, d.Used})
 	}
-	shown.Calls, err = x.usageCalls(r.Context(), by.companyID, since)
+	shown.Calls, err = x.usageCalls(r.Context(), by.CompanyID, since)
 	return shown, err
 }
 
-func (x overview) usageCalls(ctx context.Context, companyID string, since time.Time) (usageCalls, error) {
+func (x attention) usageCalls(ctx context.Context, companyID string, since time.Time) (usageCalls, error) {
 	n, err := x.Store.Stats().Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
 	return usageCalls{n.Accepted, n.Sent, n.Delivered}, err
 }

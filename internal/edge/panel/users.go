@@ -9,12 +9,34 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/talk/conversation"
 )
 
 // members serves the routes of a company's users and of their own accounts.
-type members struct{ Deps }
+type members struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Auth          *auth.Auth
+	Conversations *conversation.Conversations
+}
+
+func (m members) routes() []httpio.Route {
+	const write = auth.MayWriteUsers
+	return []httpio.Route{
+		m.Gate.Route("GET", "/users", auth.MayReadUsers, m.listUsers),
+		m.firstOr(m.Gate.Route("POST", "/users", write, m.addUser)),
+		m.Gate.Route("PATCH", "/users/{id}", write, m.changeRole),
+		m.Gate.Route("DELETE", "/users/{id}", write, m.removeUser),
+		m.Gate.Route("POST", "/users/{id}/password", write, m.resetPassword),
+		m.Gate.Route("DELETE", "/users/{id}/sessions", write, m.signOutUser),
+		m.Gate.Own("POST", "/user/password", m.changePassword),
+		m.Gate.Own("DELETE", "/user/sessions", m.signOutOthers),
+	}
+}
 
 // userRow is a member of the company in a response.
 type userRow struct {
@@ -27,16 +49,16 @@ type userRow struct {
 	SecondFactor bool    `json:"second_factor"`
 }
 
-func (m members) listUsers(r *http.Request, by member) (any, error) {
+func (m members) listUsers(r *http.Request, by member.Member) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), "user")
 	if err != nil {
 		return nil, err
 	}
-	members, err := m.Store.Members(r.Context(), by.companyID, page.After, page.Limit+1)
+	members, err := m.Store.Members(r.Context(), by.CompanyID, page.After, page.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	factors, err := m.Store.FactorsOf(r.Context(), by.companyID)
+	factors, err := m.Store.FactorsOf(r.Context(), by.CompanyID)
 	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, func(m accounts.Member) userRow {
 		return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt), factors[m.ID]}
 	}), err
@@ -49,11 +71,11 @@ type newUser struct {
 }
 
 func readNewUser(r *http.Request) (u newUser, err error) {
-	o, err := object(r, "email", "name", "password", "role", "first", "company")
+	o, err := form.Object(r, "email", "name", "password", "role", "first", "company")
 	if err != nil {
 		return u, err
 	}
-	if u.email, err = email(o); err != nil {
+	if u.email, err = form.Email(o); err != nil {
 		return u, err
 	}
 	if u.password, u.hasPassword, err = password(o); err != nil {
@@ -67,7 +89,7 @@ func readNewUser(r *http.Request) (u newUser, err error) {
 		return u, err
 	}
 	if named || u.first {
-		if u.name, err = text(o, "name", nameMost); err != nil {
+		if u.name, err = form.Text(o, "name", form.MaxName); err != nil {
 			return u, err
 		}
 	}
@@ -81,7 +103,7 @@ func readNewUser(r *http.Request) (u newUser, err error) {
 	case u.first && !u.hasPassword:
 		return u, carillon.Missing("password")
 	case u.first:
-		u.company, err = text(o, "company", nameMost)
+		u.company, err = form.Text(o, "company", form.MaxName)
 		return u, err
 	case hasCompany:
 		return u, carillon.Invalid("company", "Only the first owner names a new company; others are added to the one of the query")
@@ -100,7 +122,7 @@ func role(o *jsonbody.Object, first bool) (string, error) {
 	case !present:
 		return string(auth.Viewer), nil
 	case !auth.ValidRole(s), first && s != string(auth.Owner):
-		return "", carillon.Invalid("role", "Must be one of "+known(auth.Roles())+"; the first user is an owner")
+		return "", carillon.Invalid("role", "Must be one of "+form.Known(auth.Roles())+"; the first user is an owner")
 	}
 	return s, nil
 }
@@ -118,7 +140,7 @@ func (m members) firstOr(route httpio.Route) httpio.Route {
 }
 
 // addUser adds a member to the company.
-func (m members) addUser(r *http.Request, by member) (any, error) {
+func (m members) addUser(r *http.Request, by member.Member) (any, error) {
 	u, err := readNewUser(r)
 	if err != nil {
 		return nil, err
@@ -126,7 +148,7 @@ func (m members) addUser(r *http.Request, by member) (any, error) {
 	if u.first {
 		return nil, carillon.Denied("The first owner is made with the one-time token that the program prints while there is none")
 	}
-	if !by.role.MayGive(auth.Role(u.role)) {
+	if !by.Role.MayGive(auth.Role(u.role)) {
 		return nil, carillon.Denied("Only an owner may add another owner")
 	}
 	a, err := m.join(r.Context(), by, u)
@@ -139,7 +161,7 @@ func (m members) addUser(r *http.Request, by member) (any, error) {
 // join adds the account with the e-mail to the company and creates it where there is none. An existing account keeps its
 // password, and only somebody who administers one of its companies may add it: nobody can take over or discover the
 // accounts of others.
-func (m members) join(ctx context.Context, by member, u newUser) (*accounts.Account, error) {
+func (m members) join(ctx context.Context, by member.Member, u newUser) (*accounts.Account, error) {
 	a, err := m.Store.AccountByEmail(ctx, u.email)
 	if err != nil {
 		return nil, err
@@ -168,17 +190,17 @@ func (m members) join(ctx context.Context, by member, u newUser) (*accounts.Acco
 				return err
 			}
 		}
-		return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: by.companyID, Role: u.role})
+		return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: by.CompanyID, Role: u.role})
 	})
 }
 
 // mayAdd checks that the caller administers a company that the account is a member of.
-func (m members) mayAdd(ctx context.Context, by member, accountID string) error {
+func (m members) mayAdd(ctx context.Context, by member.Member, accountID string) error {
 	theirs, err := m.Store.Memberships(ctx, accountID)
 	if err != nil {
 		return err
 	}
-	ours, err := m.Store.Memberships(ctx, by.accountID)
+	ours, err := m.Store.Memberships(ctx, by.AccountID)
 	if err != nil {
 		return err
 	}
@@ -209,7 +231,7 @@ func (m members) addFirst(r *http.Request) (any, error) {
 		return nil, err
 	}
 	company := carillon.NewCompany(u.company)
-	r = m.byNew(r, a)
+	r = m.Gate.ByNew(r, a)
 	if err := m.Auth.FirstOwner(r.Context(), authorization, a, &company); err != nil {
 		return nil, err
 	}
