@@ -41,6 +41,7 @@ import (
 	"carillon/internal/edge/api"
 	"carillon/internal/edge/manual"
 	"carillon/internal/edge/panel"
+	"carillon/internal/edge/panel/account"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
@@ -320,11 +321,11 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	widgets := widgetDeps(a, sessionKey)
-	var mailer panel.Mailer
+	var mailer account.Mailer
 	if a.mailer != nil {
 		mailer = a.mailer
 	}
-	var signOn panel.SSO
+	var signOn account.SSO
 	if a.cfg.OIDCIssuer != "" {
 		signOn = sso.New(sso.Options{
 			Issuer: a.cfg.OIDCIssuer, ClientID: a.cfg.OIDCClientID, ClientSecret: a.cfg.OIDCClientSecret.Reveal(), Name: a.cfg.OIDCName,

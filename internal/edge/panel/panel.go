@@ -1,6 +1,7 @@
 // Package panel serves the administration of a company: its pages under /panel, and under /panel/v1 what they call. Callers are
 // members of the company, by their own access token or the cookie of a browser's session, whose role has the permission that the
-// route names (auth.Permission); the company is the one that `?company=` names, or the only one where their role has it. Responses and errors have the form of the public interface.
+// route names (auth.Permission); the company is the one that `?company=` names, or the only one where their role has it. Responses
+// and errors have the form of the public interface. Each folder is a subject; Routes puts them together.
 // A new installation gets its first owner here, by the one-time token that the program prints while nobody can sign in.
 package panel
 
@@ -20,7 +21,16 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/account"
+	"carillon/internal/edge/panel/agents"
+	"carillon/internal/edge/panel/calls"
+	"carillon/internal/edge/panel/channels"
+	"carillon/internal/edge/panel/flows"
+	"carillon/internal/edge/panel/inbox"
 	"carillon/internal/edge/panel/member"
+	"carillon/internal/edge/panel/sending"
+	"carillon/internal/edge/panel/system"
+	"carillon/internal/edge/panel/templates"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/send/bulk"
@@ -40,9 +50,9 @@ type Deps struct {
 	Auth    *auth.Auth
 	Notify  *notify.Notify
 	Catalog *catalog.Catalog
-	Decide  Decide // the sandbox's reviewer
+	Decide  templates.Decide // the sandbox's reviewer
 	Events  *realtime.Hub
-	Calls   Calls
+	Calls   calls.Switchboard
 
 	Conversations *conversation.Conversations
 	Files         *files.Files
@@ -51,8 +61,8 @@ type Deps struct {
 	Thinker agent.Thinker
 	Pages   *egress.Client // reads pages that become articles
 
-	Talks    Talks                    // of visitors, on this node
-	Trials   Trials                   // of agents, aloud
+	Talks    inbox.Talks              // of visitors, on this node
+	Trials   agents.Trials            // of agents, aloud
 	Speakers map[string]voice.Speaker // by agent.Voice.Speaker
 
 	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
@@ -62,76 +72,78 @@ type Deps struct {
 
 	Kinds     []resource.Kind                // of resources; each refers only to kinds before it
 	Unbuilt   func(resource.Resource) string // why this version does not use it yet, empty where it does
-	Providers map[string]Provider            // that senders may be given here, by name
-	Lines     Lines
-	Phone     Phone // the sandbox's
-	Messages  Messages
-	Mobile    Mobile
-	Limits    *limit.Limits
-	Shares    *share.Set // nil: shares of the panel alone
-	People    *person.People
-	Jobs      *bulk.Jobs // that send to the people of files
-	Hooks     *hook.Deliverer
-	Mail      Mailer // nil: no e-mails are sent
-	SSO       SSO    // nil: there is no single sign-on
+	Providers map[string]channels.Provider   // that senders may be given here, by name
+	Lines     channels.Lines
+	Phone     calls.Phone // the sandbox's
+	Messages  interface {
+		inbox.Reader
+		calls.Receiver
+	}
+	Mobile calls.Mobile
+	Limits *limit.Limits
+	Shares *share.Set // nil: shares of the panel alone
+	People *person.People
+	Jobs   *bulk.Jobs // that send to the people of files
+	Hooks  *hook.Deliverer
+	Mail   account.Mailer // nil: no e-mails are sent
+	SSO    account.SSO    // nil: there is no single sign-on
 }
 
 // Routes returns the routes of the administration.
 func Routes(d Deps) []httpio.Route {
-	gate := &member.Gate{Auth: d.Auth, Store: d.Store, Limits: d.Limits, Addresses: d.Addresses, Proxies: d.Proxies}
+	gate := &member.Gate{Auth: d.Auth, Limits: d.Limits, Addresses: d.Addresses, Proxies: d.Proxies}
+	letters := account.Letters{Limits: d.Limits, Mail: d.Mail}
+	sessions := account.Sessions{Gate: gate, Store: d.Store, SSO: d.SSO, Mail: d.Mail}
+	send := sending.Send{Gate: gate, Store: d.Store, Notify: d.Notify}
+	channel := inbox.Channel{Store: d.Store, Notify: d.Notify, Messages: d.Messages}
+	senders := channels.Senders{Gate: gate, Store: d.Store, Providers: d.Providers, Lines: d.Lines}
 	exports := d.Shares.Of(share.Exports)
-
-	letters := letters{d.Limits, d.Mail}
-	sessions := sessions{gate, d.Store, d.Auth, d.Limits, d.SSO, d.Mail}
-	channel := channel{d.Store, d.Notify, d.Messages}
-	senders := senders{gate, d.Store, d.Limits, d.Providers, d.Lines}
-
 	return slices.Concat(
-		sessions.routes(),
-		secondFactors{gate, d.Store, d.Auth}.routes(),
-		members{gate, d.Store, d.Auth, d.Conversations}.routes(),
-		invitations{gate, d.Store, d.Auth, d.Limits, letters, sessions}.routes(),
-		forgotten{gate, d.Store, d.Auth, d.Limits, letters}.routes(),
-		keys{gate, d.Store, d.Auth}.routes(),
+		sessions.Routes(),
+		account.Factors{Gate: gate, Store: d.Store}.Routes(),
+		account.Users{Gate: gate, Store: d.Store, Conversations: d.Conversations}.Routes(),
+		account.Invitations{Gate: gate, Store: d.Store, Letters: letters, Sessions: sessions}.Routes(),
+		account.Forgotten{Gate: gate, Store: d.Store, Letters: letters}.Routes(),
+		account.Keys{Gate: gate, Store: d.Store}.Routes(),
 
-		inbox{gate, d.Store, d.Conversations, d.Files, channel}.routes(),
-		people{gate, d.Store, d.Conversations, d.Notify, d.Events}.routes(),
-		written{gate, d.Store, d.Conversations, d.Notify, channel}.routes(),
-		attachments{gate, d.Store, d.Files}.routes(),
-		talks{gate, d.Store, d.Conversations, d.Talks, roleCheckedEach}.routes(),
-		canned{gate, d.Store}.routes(),
+		inbox.Inbox{Gate: gate, Store: d.Store, Conversations: d.Conversations, Files: d.Files, Channel: channel}.Routes(),
+		inbox.People{Gate: gate, Store: d.Store, Conversations: d.Conversations, Notify: d.Notify, Events: d.Events}.Routes(),
+		inbox.Templates{Gate: gate, Store: d.Store, Conversations: d.Conversations, Send: send, Channel: channel}.Routes(),
+		inbox.Files{Gate: gate, Store: d.Store, Files: d.Files}.Routes(),
+		inbox.Voice{Gate: gate, Store: d.Store, Conversations: d.Conversations, Talks: d.Talks}.Routes(),
+		inbox.Canned{Gate: gate, Store: d.Store}.Routes(),
 
-		sentList{gate, d.Store, d.Notify, d.Limits}.routes(),
-		sending{gate, d.Store, d.Notify, d.Limits}.routes(),
-		jobs{gate, d.Store, d.Jobs, d.Shares.Of(share.ListUploads), exports}.routes(),
-		campaigns{gate, d.Store, d.Notify, exports}.routes(),
-		overview{gate, d.Store}.routes(),
-		suppressed{gate, d.Store}.routes(),
+		send.Routes(),
+		sending.Sent{Gate: gate, Store: d.Store, Notify: d.Notify, Send: send}.Routes(),
+		sending.Jobs{Gate: gate, Store: d.Store, Jobs: d.Jobs, Uploads: d.Shares.Of(share.ListUploads), Exports: exports}.Routes(),
+		sending.Campaigns{Gate: gate, Store: d.Store, Notify: d.Notify, Exports: exports}.Routes(),
+		sending.Overview{Gate: gate, Store: d.Store}.Routes(),
+		sending.Suppressions{Gate: gate, Store: d.Store}.Routes(),
 
-		templates{gate, d.Store, d.Catalog, d.Decide}.routes(),
+		templates.Templates{Gate: gate, Store: d.Store, Catalog: d.Catalog, Decide: d.Decide}.Routes(),
 
-		telephony{gate, d.Store, d.Notify, d.Calls, d.Files}.routes(),
-		sandboxed{gate, d.Store, d.Notify, d.Phone}.routes(),
-		handset{gate, d.Store, d.Messages, d.Mobile}.routes(),
+		calls.Calls{Gate: gate, Store: d.Store, Notify: d.Notify, Calls: d.Calls, Files: d.Files}.Routes(),
+		calls.Sandbox{Gate: gate, Store: d.Store, Send: send, Phone: d.Phone}.Routes(),
+		calls.Handset{Gate: gate, Store: d.Store, Messages: d.Messages, Mobile: d.Mobile}.Routes(),
 
-		resources{gate, d.Store, d.Hooks, d.Kinds, d.Unbuilt, resource.Kind{}}.routes(),
-		library{gate, d.Store, d.Search, d.Pages, d.Shares.Of(share.Imports)}.routes(),
-		playground{gate, d.Store, d.Thinker, d.Unbuilt, d.Shares.Of(share.Playgrounds)}.routes(),
-		listening{gate, d.Store, d.Speakers, d.Shares.Of(share.Listening)}.routes(),
-		trialing{gate, d.Store, d.Trials, d.Conversations}.routes(),
+		agents.Resources{Gate: gate, Store: d.Store, Hooks: d.Hooks, Kinds: d.Kinds, Unbuilt: d.Unbuilt}.Routes(),
+		agents.Knowledge{Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports)}.Routes(),
+		agents.Playground{Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds)}.Routes(),
+		agents.Listening{Gate: gate, Store: d.Store, Speakers: d.Speakers, Share: d.Shares.Of(share.Listening)}.Routes(),
+		agents.Trying{Gate: gate, Store: d.Store, Trials: d.Trials, Conversations: d.Conversations}.Routes(),
 
-		flows{gate, d.Store, d.Limits}.routes(),
-		flowRuns{gate, d.Store, d.Conversations}.routes(),
+		flows.Flows{Gate: gate, Store: d.Store}.Routes(),
+		flows.Runs{Gate: gate, Store: d.Store, Conversations: d.Conversations}.Routes(),
 
-		senders.routes(),
-		voiceLines{gate, d.Store, d.Limits, d.Lines, senders, d.Shares.Of(share.TestCalls)}.routes(),
-		numbers{gate, d.Store, d.Lines}.routes(),
+		senders.Routes(),
+		channels.TestCalls{Gate: gate, Store: d.Store, Lines: d.Lines, Senders: senders, Trials: d.Shares.Of(share.TestCalls)}.Routes(),
+		channels.Numbers{Gate: gate, Store: d.Store, Lines: d.Lines}.Routes(),
 
-		companySettings{gate, d.Store}.routes(),
-		installation{gate, d.Store, d.Notify}.routes(),
-		attention{gate, d.Store, d.Notify, d.Hooks}.routes(),
-		activities{gate, d.Store}.routes(),
-		personal{gate, d.People}.routes(),
+		system.Company{Gate: gate, Store: d.Store}.Routes(),
+		system.Installation{Gate: gate, Store: d.Store, Notify: d.Notify}.Routes(),
+		system.Attention{Gate: gate, Store: d.Store, Notify: d.Notify, Hooks: d.Hooks}.Routes(),
+		system.Activity{Gate: gate, Store: d.Store}.Routes(),
+		system.People{Gate: gate, People: d.People}.Routes(),
 
 		hookRoutes(gate, d.Hooks),
 		screens{gate, d.Events}.routes(),

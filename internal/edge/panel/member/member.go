@@ -65,7 +65,6 @@ func ShownName(name, email string) string {
 // Gate admits callers, and makes the routes that only they may call.
 type Gate struct {
 	Auth      *auth.Auth
-	Store     *store.Store
 	Limits    *limit.Limits
 	Addresses func() (base, widget string)
 	Proxies   []netip.Prefix // trusted proxies
@@ -200,8 +199,8 @@ func (g *Gate) enter(r *http.Request, needed auth.Permission) (*http.Request, Me
 }
 
 // Operator admits only owners of the installation's first company: what concerns every company.
-func (g *Gate) Operator(ctx context.Context, by Member) error {
-	first, err := g.Store.OldestCompany(ctx)
+func Operator(ctx context.Context, s *store.Store, by Member) error {
+	first, err := s.OldestCompany(ctx)
 	if err != nil {
 		return err
 	}
