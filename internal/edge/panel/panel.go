@@ -31,6 +31,8 @@ import (
 	"carillon/internal/edge/panel/sending"
 	"carillon/internal/edge/panel/system"
 	"carillon/internal/edge/panel/templates"
+	"carillon/internal/edge/stream"
+	"carillon/internal/edge/webhooks"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/send/bulk"
@@ -145,7 +147,7 @@ func Routes(d Deps) []httpio.Route {
 		system.Activity{Gate: gate, Store: d.Store}.Routes(),
 		system.People{Gate: gate, People: d.People}.Routes(),
 
-		hookRoutes(gate, d.Hooks),
+		hookRoutes(gate, webhooks.Table(d.Store, d.Hooks, d.Kinds)),
 		screens{gate, d.Events}.routes(),
 	)
 }
@@ -160,14 +162,14 @@ func (x screens) routes() []httpio.Route {
 	return []httpio.Route{x.gate.Stream("GET", "/events", auth.MayReadNotifications, x.events)}
 }
 
-// events streams what happens to the company's notifications, or by ?topic=calls to its calls (realtime.Hub.Serve).
+// events streams what happens to the company's notifications, or by ?topic=calls to its calls (stream.Serve).
 func (x screens) events(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	topic := cmp.Or(r.URL.Query().Get("topic"), events.Notifications)
 	if topic != events.Notifications && topic != events.Calls {
 		return carillon.Invalid("topic", "Must be notifications or calls")
 	}
-	return x.hub.Serve(w, r, realtime.Stream{
-		CompanyID: by.CompanyID, Session: by.AccountID, Topic: topic,
+	return stream.Serve(w, r, x.hub, stream.Topic{
+		CompanyID: by.CompanyID, Session: by.AccountID, Name: topic,
 		Allowed: func(ctx context.Context) error {
 			_, err := x.gate.Member(r.WithContext(ctx), auth.MayReadNotifications)
 			return err

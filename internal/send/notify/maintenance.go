@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/account/limit"
 	"carillon/internal/store"
 )
 
@@ -24,6 +24,6 @@ func UnderMaintenance(ctx context.Context, s *store.Store) error {
 		Details: carillon.Details{{
 			Key: "maintenance_window", Value: carillon.FormatTime(m.From) + "/" + carillon.FormatTime(m.Until),
 		}},
-		RetryAfter: httpio.SecondsUntil(m.Until, now),
+		RetryAfter: limit.SecondsUntil(m.Until, now),
 	}
 }

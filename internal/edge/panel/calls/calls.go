@@ -12,6 +12,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/inbox"
 	"carillon/internal/edge/panel/member"
@@ -240,5 +241,5 @@ func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Membe
 	if err != nil {
 		return err
 	}
-	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file)
+	return attachment.Serve(w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file)
 }

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
@@ -39,7 +40,7 @@ func (x Files) receive(w http.ResponseWriter, r *http.Request, by member.Member)
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	kept, err := x.Files.Receive(w, r, sender(by, c.ID))
+	kept, err := attachment.Receive(w, r, x.Files, sender(by, c.ID))
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (x Files) serve(w http.ResponseWriter, r *http.Request, by member.Member) e
 	if !carillon.ValidUUID(file) {
 		return carillon.Absent("File")
 	}
-	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == id }, file)
+	return attachment.Serve(w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == id }, file)
 }
 
 // fileURL is where members of the company load a file; it is no secret.

@@ -10,12 +10,12 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/convai"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
-	"carillon/internal/voice/convai"
 )
 
 // Talks are the talks that visitors hold; *voice.Sessions is one.
