@@ -225,9 +225,9 @@ func sessionRowOf(x accounts.Browser, c *auth.Caller) sessionRow {
 }
 
 func (s Sessions) end(r *http.Request, c *auth.Caller) (any, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return nil, carillon.Absent("Session")
+	id, err := form.ID(r, "Session")
+	if err != nil {
+		return nil, err
 	}
 	return nil, s.browsers().End(r.Context(), c, id)
 }

@@ -43,12 +43,11 @@ const (
 )
 
 func (x Knowledge) Routes() []httpio.Route {
-	imported := x.Gate.Route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle)
 	return []httpio.Route{
-		imported,
+		x.Gate.Route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle),
 		x.Gate.Route("GET", "/knowledge/search", auth.MayReadResources, x.search),
 		x.Gate.Route("GET", "/questions", auth.MayReadResources, x.questions),
-		x.Gate.Route("DELETE", "/questions/{id}", auth.MayWriteResources, x.removeQuestion),
+		x.Gate.Route("DELETE", "/questions/{id}", auth.MayWriteResources, member.ID("Question", x.removeQuestion)),
 	}
 }
 
@@ -254,10 +253,6 @@ func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
 	return list, nil
 }
 
-func (x Knowledge) removeQuestion(r *http.Request, by member.Member) (any, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return nil, carillon.Absent("Question")
-	}
+func (x Knowledge) removeQuestion(r *http.Request, by member.Member, id string) (any, error) {
 	return nil, x.Store.Questions().Delete(r.Context(), by.CompanyID, id)
 }

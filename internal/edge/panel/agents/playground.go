@@ -177,9 +177,9 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 
 // agentOf reads the path's agent. Errors: not_found.
 func agentOf(r *http.Request, s *store.Store, by member.Member) (*agent.Agent, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return nil, carillon.Absent(agent.Kind().Title())
+	id, err := form.ID(r, agent.Kind().Title())
+	if err != nil {
+		return nil, err
 	}
 	stored, err := s.Resource(r.Context(), by.CompanyID, agent.Kind(), id)
 	if err != nil {

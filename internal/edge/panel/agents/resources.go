@@ -49,9 +49,9 @@ func (s Resources) Routes() (all []httpio.Route) {
 		all = append(all,
 			s.Gate.Route("GET", list, read, listed),
 			s.Gate.Write("POST", list, write, x.add),
-			s.Gate.Route("GET", one, read, x.get),
-			s.Gate.Write("PUT", one, write, x.replace),
-			s.Gate.Write("DELETE", one, write, x.remove),
+			s.Gate.Route("GET", one, read, member.With(x.id, x.get)),
+			s.Gate.Write("PUT", one, write, member.With(x.id, x.replace)),
+			s.Gate.Write("DELETE", one, write, member.With(x.id, x.remove)),
 		)
 	}
 	return all
@@ -97,11 +97,7 @@ func idOf(x resource.Resource) string {
 	return *id
 }
 
-func (s Resources) get(r *http.Request, by member.Member) (any, error) {
-	id, err := s.id(r)
-	if err != nil {
-		return nil, err
-	}
+func (s Resources) get(r *http.Request, by member.Member, id string) (any, error) {
 	x, err := s.Store.Resource(r.Context(), by.CompanyID, s.kind, id)
 	if err != nil {
 		return nil, err
@@ -166,11 +162,7 @@ func (s Resources) add(r *http.Request, by member.Member) (any, error) {
 	return httpio.Created{Value: s.show(x, made)}, nil
 }
 
-func (s Resources) replace(r *http.Request, by member.Member) (any, error) {
-	id, err := s.id(r)
-	if err != nil {
-		return nil, err
-	}
+func (s Resources) replace(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -194,14 +186,10 @@ func (s Resources) replace(r *http.Request, by member.Member) (any, error) {
 	return s.show(x, made), nil
 }
 
-func (s Resources) remove(r *http.Request, by member.Member) (any, error) {
-	id, err := s.id(r)
-	if err != nil {
-		return nil, err
-	}
+func (s Resources) remove(r *http.Request, by member.Member, id string) (any, error) {
 	if err := s.Store.DeleteResource(r.Context(), by.CompanyID, s.Kinds, s.kind, id); err != nil || s.kind.Name != flow.Kind().Name {
 		return nil, err
 	}
-	_, err = s.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, time.Time{}) // else the list would still show the flow
+	_, err := s.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, time.Time{}) // else the list would still show the flow
 	return nil, err
 }

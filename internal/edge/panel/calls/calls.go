@@ -42,8 +42,8 @@ func (x Calls) Routes() []httpio.Route {
 	const one = "/calls/{id}"
 	return []httpio.Route{
 		x.Gate.Route("GET", "/calls", auth.MayReadNotifications, x.list),
-		x.Gate.Route("GET", one, auth.MayReadNotifications, x.get),
-		x.Gate.Route("POST", one+"/hangup", auth.MaySendNotifications, x.hangUp),
+		x.Gate.Route("GET", one, auth.MayReadNotifications, member.ID("Call", x.get)),
+		x.Gate.Route("POST", one+"/hangup", auth.MaySendNotifications, member.ID("Call", x.hangUp)),
 		x.Gate.Raw("GET", one+"/recording", auth.MayReadNotifications, x.recording),
 	}
 }
@@ -172,25 +172,13 @@ func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (fou
 	return false, nil
 }
 
-// callOf is the path's call.
-func callOf(r *http.Request) (id string, err error) {
-	if id = strings.ToLower(r.PathValue("id")); !carillon.ValidUUID(id) {
-		return "", carillon.Absent("Call")
-	}
-	return id, nil
-}
-
 // callPage is a call with the id of its line.
 type callPage struct {
 	*notify.CallPage
 	LineID string `json:"line_id,omitempty"`
 }
 
-func (x Calls) get(r *http.Request, by member.Member) (any, error) {
-	id, err := callOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Calls) get(r *http.Request, by member.Member, id string) (any, error) {
 	p, err := notify.Calls{Store: x.Store}.One(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
@@ -203,11 +191,7 @@ func (x Calls) get(r *http.Request, by member.Member) (any, error) {
 }
 
 // hangUp ends a call, or cancels one that waits, as `DELETE notify/{id}?hangup=true` does.
-func (x Calls) hangUp(r *http.Request, by member.Member) (any, error) {
-	id, err := callOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Calls) hangUp(r *http.Request, by member.Member, id string) (any, error) {
 	for again := true; ; again = false {
 		state, err := x.Calls.HangUp(r.Context(), by.CompanyID, id)
 		if carillon.IsCode(err, carillon.NotFound) {
@@ -233,7 +217,7 @@ func (x Calls) hangUp(r *http.Request, by member.Member) (any, error) {
 
 // recording responds with the sound of a call.
 func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
-	id, err := callOf(r)
+	id, err := form.ID(r, "Call")
 	if err != nil {
 		return err
 	}

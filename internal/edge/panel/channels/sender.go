@@ -193,11 +193,7 @@ func (s Senders) add(r *http.Request, by member.Member) (any, error) {
 	return httpio.Created{Value: w}, err
 }
 
-func (s Senders) replace(r *http.Request, by member.Member) (any, error) {
-	id, err := senderID(r)
-	if err != nil {
-		return nil, err
-	}
+func (s Senders) replace(r *http.Request, by member.Member, id string) (any, error) {
 	x, err := s.read(r, by, id)
 	if err != nil {
 		return nil, err
@@ -337,11 +333,7 @@ func (s Senders) admit(ctx context.Context, x *carillon.Sender) error {
 	return a.Admit(ctx, x.Settings)
 }
 
-func (s Senders) remove(r *http.Request, by member.Member) (any, error) {
-	id, err := senderID(r)
-	if err != nil {
-		return nil, err
-	}
+func (s Senders) remove(r *http.Request, by member.Member, id string) (any, error) {
 	return nil, s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		return tx.RemoveSender(ctx, by.CompanyID, id, time.Now())
 	})

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"carillon"
@@ -43,12 +42,12 @@ func (x Flows) Routes() []httpio.Route {
 		x.Gate.Write("POST", "/flows/drafts", auth.MayWriteResources, x.begin),
 		x.Gate.Route("POST", "/flows/check", auth.MayWriteResources, x.check),
 		x.Gate.Route("POST", "/flows/try", auth.MayWriteResources, x.try),
-		x.Gate.Route("GET", one+"/draft", auth.MayReadResources, x.draft),
-		x.Gate.Write("PUT", one+"/draft", auth.MayWriteResources, x.save),
-		x.Gate.Write("DELETE", one+"/draft", auth.MayWriteResources, x.drop),
-		x.Gate.Write("POST", one+"/publish", auth.MayWriteResources, x.publish),
-		x.Gate.Route("GET", one+"/versions", auth.MayReadResources, x.versions),
-		x.Gate.Route("GET", one+"/versions/{version}", auth.MayReadResources, x.version),
+		x.Gate.Route("GET", one+"/draft", auth.MayReadResources, member.ID(flow.Kind().Title(), x.draft)),
+		x.Gate.Write("PUT", one+"/draft", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.save)),
+		x.Gate.Write("DELETE", one+"/draft", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.drop)),
+		x.Gate.Write("POST", one+"/publish", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.publish)),
+		x.Gate.Route("GET", one+"/versions", auth.MayReadResources, member.ID(flow.Kind().Title(), x.versions)),
+		x.Gate.Route("GET", one+"/versions/{version}", auth.MayReadResources, member.ID(flow.Kind().Title(), x.version)),
 	}
 }
 
@@ -176,15 +175,6 @@ func faultsOf(f *flow.Flow) []flowFault {
 	return all
 }
 
-// flowID is the id of the path. Errors: not_found for what is no id.
-func flowID(r *http.Request) (string, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return "", carillon.Absent(flow.Kind().Title())
-	}
-	return id, nil
-}
-
 // published reads a company's flow; nil: it is not published.
 func (x Flows) published(ctx context.Context, companyID, id string) (*flow.Flow, error) {
 	stored, err := x.Store.Resource(ctx, companyID, flow.Kind(), id)
@@ -195,11 +185,7 @@ func (x Flows) published(ctx context.Context, companyID, id string) (*flow.Flow,
 	return f, err
 }
 
-func (x Flows) draft(r *http.Request, by member.Member) (any, error) {
-	id, err := flowID(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Flows) draft(r *http.Request, by member.Member, id string) (any, error) {
 	e, err := x.editable(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
@@ -305,11 +291,7 @@ func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMes
 }
 
 // save stores the draft of a flow, where nobody else has saved one since saved_at.
-func (x Flows) save(r *http.Request, by member.Member) (any, error) {
-	id, err := flowID(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Flows) save(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "flow", "saved_at")
 	if err != nil {
 		return nil, err
@@ -344,11 +326,7 @@ func instant(o *jsonbody.Object, field string) (time.Time, error) {
 	return t, nil
 }
 
-func (x Flows) drop(r *http.Request, by member.Member) (any, error) {
-	id, err := flowID(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Flows) drop(r *http.Request, by member.Member, id string) (any, error) {
 	dropped, err := x.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, time.Time{})
 	if err == nil && !dropped {
 		err = carillon.Absent("Draft of the flow")
@@ -357,11 +335,7 @@ func (x Flows) drop(r *http.Request, by member.Member) (any, error) {
 }
 
 // publish makes the draft the flow that people talk with. Runs that are under way go on with the version that they began with.
-func (x Flows) publish(r *http.Request, by member.Member) (any, error) {
-	id, err := flowID(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Flows) publish(r *http.Request, by member.Member, id string) (any, error) {
 	d, err := x.Store.Runs().Draft(r.Context(), by.CompanyID, id)
 	if err == nil && d == nil {
 		err = carillon.Absent("Draft of the flow")

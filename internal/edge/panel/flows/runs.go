@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/runs"
@@ -155,9 +156,9 @@ func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*runs.R
 
 // find reads the path's run. Errors: not_found.
 func (x Runs) find(r *http.Request, by member.Member) (*runs.Run, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return nil, carillon.Absent(noRun)
+	id, err := form.ID(r, noRun)
+	if err != nil {
+		return nil, err
 	}
 	run, err := x.Store.Runs().Find(r.Context(), by.CompanyID, id)
 	if err == nil && run == nil {

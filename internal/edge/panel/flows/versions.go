@@ -17,11 +17,7 @@ type flowVersion struct {
 	Flow      json.RawMessage `json:"flow,omitempty"`
 }
 
-func (x Flows) versions(r *http.Request, by member.Member) (any, error) {
-	id, err := flowID(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Flows) versions(r *http.Request, by member.Member, id string) (any, error) {
 	e, err := x.editable(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
@@ -36,11 +32,7 @@ func (x Flows) versions(r *http.Request, by member.Member) (any, error) {
 	}{rows}, err
 }
 
-func (x Flows) version(r *http.Request, by member.Member) (any, error) {
-	id, err := flowID(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Flows) version(r *http.Request, by member.Member, id string) (any, error) {
 	n, err := strconv.Atoi(r.PathValue("version"))
 	if err != nil || n < 1 {
 		return nil, carillon.Absent(noVersion)

@@ -3,7 +3,6 @@ package inbox
 import (
 	"net/http"
 	"regexp"
-	"strings"
 	"time"
 
 	"carillon"
@@ -31,8 +30,8 @@ func (x Canned) Routes() []httpio.Route {
 	return []httpio.Route{
 		x.Gate.Route("GET", all, auth.MayReadConversations, x.list),
 		x.Gate.Write("POST", all, auth.MayAnswerConversations, x.add),
-		x.Gate.Write("PUT", one, auth.MayAnswerConversations, x.replace),
-		x.Gate.Write("DELETE", one, auth.MayAnswerConversations, x.remove),
+		x.Gate.Write("PUT", one, auth.MayAnswerConversations, member.ID("Canned reply", x.replace)),
+		x.Gate.Write("DELETE", one, auth.MayAnswerConversations, member.ID("Canned reply", x.remove)),
 	}
 }
 
@@ -55,11 +54,7 @@ func (x Canned) add(r *http.Request, by member.Member) (any, error) {
 	return httpio.Created{Value: c}, nil
 }
 
-func (x Canned) replace(r *http.Request, by member.Member) (any, error) {
-	id, err := x.id(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Canned) replace(r *http.Request, by member.Member, id string) (any, error) {
 	c, err := readCanned(r)
 	if err != nil {
 		return nil, err
@@ -68,20 +63,8 @@ func (x Canned) replace(r *http.Request, by member.Member) (any, error) {
 	return c, x.Store.Chats().ReplaceCanned(r.Context(), by.CompanyID, c, time.Now())
 }
 
-func (x Canned) remove(r *http.Request, by member.Member) (any, error) {
-	id, err := x.id(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Canned) remove(r *http.Request, by member.Member, id string) (any, error) {
 	return nil, x.Store.Chats().DeleteCanned(r.Context(), by.CompanyID, id)
-}
-
-func (x Canned) id(r *http.Request) (string, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return "", carillon.Absent("Canned reply")
-	}
-	return id, nil
 }
 
 func readCanned(r *http.Request) (c chats.Canned, err error) {

@@ -58,11 +58,7 @@ func withName(ctx context.Context, s *store.Store, e *carillon.Error, accountID 
 	return e
 }
 
-func (x Inbox) take(r *http.Request, by member.Member) (any, error) {
-	id, err := conversationOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Inbox) take(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "from")
 	if err != nil {
 		return nil, err
@@ -75,11 +71,7 @@ func (x Inbox) take(r *http.Request, by member.Member) (any, error) {
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x Inbox) answer(r *http.Request, by member.Member) (any, error) {
-	id, err := conversationOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Inbox) answer(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "client_id", "text", "file", "seen")
 	if err != nil {
 		return nil, err
@@ -101,11 +93,7 @@ func (x Inbox) answer(r *http.Request, by member.Member) (any, error) {
 	return changed(r.Context(), x.Store, turn, c, err)
 }
 
-func (x Inbox) writeNote(r *http.Request, by member.Member) (any, error) {
-	id, err := conversationOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Inbox) writeNote(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "client_id", "text")
 	if err != nil {
 		return nil, err
@@ -160,11 +148,7 @@ func seqOf(o *jsonbody.Object, field string) (int64, error) {
 	return seq, nil
 }
 
-func (x Inbox) release(r *http.Request, by member.Member) (any, error) {
-	id, err := conversationOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Inbox) release(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "to")
 	if err != nil {
 		return nil, err
@@ -182,7 +166,7 @@ func (x Inbox) release(r *http.Request, by member.Member) (any, error) {
 
 func (x Inbox) assign(r *http.Request, by member.Member) (any, error) {
 	const field = "account_id"
-	id, err := conversationOf(r)
+	id, err := form.ID(r, "Conversation")
 	if err != nil {
 		return nil, err
 	}
@@ -229,29 +213,17 @@ func (x Inbox) teammate(ctx context.Context, companyID, accountID string) (*acco
 	return nil, nil
 }
 
-func (x Inbox) resolve(r *http.Request, by member.Member) (any, error) {
-	id, err := conversationOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Inbox) resolve(r *http.Request, by member.Member, id string) (any, error) {
 	c, err := x.Conversations.Resolve(r.Context(), by.Teammate(), id)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x Inbox) reopen(r *http.Request, by member.Member) (any, error) {
-	id, err := conversationOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Inbox) reopen(r *http.Request, by member.Member, id string) (any, error) {
 	c, err := x.Conversations.Reopen(r.Context(), by.Teammate(), id)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x Inbox) tag(r *http.Request, by member.Member) (any, error) {
-	id, err := conversationOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Inbox) tag(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "tags")
 	if err != nil {
 		return nil, err

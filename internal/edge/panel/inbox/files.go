@@ -11,6 +11,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/attachment"
+	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
@@ -54,7 +55,7 @@ func sender(by member.Member, conversationID string) files.From {
 }
 
 func (x Files) serve(w http.ResponseWriter, r *http.Request, by member.Member) error {
-	id, err := conversationOf(r)
+	id, err := form.ID(r, "Conversation")
 	if err != nil {
 		return err
 	}

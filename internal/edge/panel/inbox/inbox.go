@@ -44,14 +44,14 @@ func (x Inbox) Routes() []httpio.Route {
 		x.Gate.Route("GET", "/conversations/counts", read, x.counts),
 		x.Gate.Route("GET", one, read, x.get),
 		x.Gate.Route("GET", one+"/turns", read, x.turns),
-		x.Gate.Route("POST", one+"/take", answer, x.take),
-		x.Gate.Route("POST", one+"/answers", answer, x.answer),
-		x.Gate.Route("POST", one+"/notes", answer, x.writeNote),
-		x.Gate.Route("POST", one+"/release", answer, x.release),
+		x.Gate.Route("POST", one+"/take", answer, member.ID("Conversation", x.take)),
+		x.Gate.Route("POST", one+"/answers", answer, member.ID("Conversation", x.answer)),
+		x.Gate.Route("POST", one+"/notes", answer, member.ID("Conversation", x.writeNote)),
+		x.Gate.Route("POST", one+"/release", answer, member.ID("Conversation", x.release)),
 		x.Gate.Route("POST", one+"/assign", answer, x.assign),
-		x.Gate.Route("POST", one+"/resolve", answer, x.resolve),
-		x.Gate.Route("POST", one+"/reopen", answer, x.reopen),
-		x.Gate.Route("PUT", one+"/tags", answer, x.tag),
+		x.Gate.Route("POST", one+"/resolve", answer, member.ID("Conversation", x.resolve)),
+		x.Gate.Route("POST", one+"/reopen", answer, member.ID("Conversation", x.reopen)),
+		x.Gate.Route("PUT", one+"/tags", answer, member.ID("Conversation", x.tag)),
 		x.Gate.Route("POST", one+"/read", answer, x.read),
 		x.Gate.Route("POST", one+"/typing", answer, x.typing),
 		x.Gate.Route("POST", one+"/viewing", answer, x.viewing),
@@ -112,17 +112,9 @@ func (x Inbox) counts(r *http.Request, by member.Member) (any, error) {
 	return x.Store.Chats().Count(r.Context(), by.CompanyID, by.AccountID)
 }
 
-// conversationOf is the path's conversation. Errors: not_found.
-func conversationOf(r *http.Request) (id string, err error) {
-	if id = strings.ToLower(r.PathValue("id")); !carillon.ValidUUID(id) {
-		return "", carillon.Absent("Conversation")
-	}
-	return id, nil
-}
-
 // find reads the path's conversation.
 func find(r *http.Request, s *store.Store, by member.Member) (*chats.Conversation, error) {
-	id, err := conversationOf(r)
+	id, err := form.ID(r, "Conversation")
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
@@ -75,6 +76,25 @@ type Handler func(r *http.Request, by Member) (any, error)
 
 // Writer writes its response to a member.
 type Writer func(w http.ResponseWriter, r *http.Request, by Member) error
+
+// One is a handler for one object of the company, which the path names.
+type One func(r *http.Request, by Member, id string) (any, error)
+
+// ID calls handle with the path's id. Errors: not_found, which says what is absent.
+func ID(what string, handle One) Handler {
+	return With(func(r *http.Request) (string, error) { return form.ID(r, what) }, handle)
+}
+
+// With calls handle with an id of another form.
+func With(read func(r *http.Request) (id string, err error), handle One) Handler {
+	return func(r *http.Request, by Member) (any, error) {
+		id, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		return handle(r, by, id)
+	}
+}
 
 // Route returns a route that checks the permission before it calls handle.
 func (g *Gate) Route(method, path string, needed auth.Permission, handle Handler) httpio.Route {

@@ -32,16 +32,16 @@ func (x Jobs) Routes() []httpio.Route {
 	return []httpio.Route{
 		x.Gate.Route("GET", all, needed, x.list),
 		x.Gate.Upload(all, needed, bulk.FileMost+1<<20, x.upload),
-		x.Gate.Route("GET", one, needed, x.get),
-		x.Gate.Route("PATCH", one, needed, x.edit),
-		x.Gate.Route("DELETE", one, needed, x.discard),
+		x.Gate.Route("GET", one, needed, member.ID("Job", x.get)),
+		x.Gate.Route("PATCH", one, needed, member.ID("Job", x.edit)),
+		x.Gate.Route("DELETE", one, needed, member.ID("Job", x.discard)),
 		x.Gate.Route("POST", one+"/check", needed, x.change(x.Jobs.Check)),
-		x.Gate.Route("POST", one+"/send", needed, x.send),
+		x.Gate.Route("POST", one+"/send", needed, member.ID("Job", x.send)),
 		x.Gate.Route("POST", one+"/pause", needed, x.change(x.Jobs.Pause)),
 		x.Gate.Route("POST", one+"/resume", needed, x.change(x.Jobs.Resume)),
-		x.Gate.Route("POST", one+"/cancel", needed, x.cancel),
-		x.Gate.Route("GET", one+"/rows", needed, x.rows),
-		x.Gate.Route("GET", one+"/samples", needed, x.samples),
+		x.Gate.Route("POST", one+"/cancel", needed, member.ID("Job", x.cancel)),
+		x.Gate.Route("GET", one+"/rows", needed, member.ID("Job", x.rows)),
+		x.Gate.Route("GET", one+"/samples", needed, member.ID("Job", x.samples)),
 		x.Gate.Raw("GET", one+"/rows.csv", needed, x.file),
 	}
 }
@@ -102,7 +102,11 @@ func (x Jobs) row(r *http.Request, v *bulk.View) jobRow {
 	return row
 }
 
-func (x Jobs) page(r *http.Request, v *bulk.View) (any, error) {
+// page is a job that was found or changed, or the error of that.
+func (x Jobs) page(r *http.Request, v *bulk.View, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
 	p := jobPage{jobRow: x.row(r, v), Settings: v.Settings, Due: auth.TimeOrNull(v.Due())}
 	q, err := x.Jobs.Quota(r.Context(), v.CompanyID)
 	if err != nil {
@@ -121,15 +125,6 @@ func (x Jobs) page(r *http.Request, v *bulk.View) (any, error) {
 		}
 	}
 	return p, nil
-}
-
-// job reads the id from the path.
-func (x Jobs) job(r *http.Request) (string, error) {
-	id := strings.ToLower(r.PathValue("id"))
-	if !carillon.ValidUUID(id) {
-		return "", carillon.Absent("Job")
-	}
-	return id, nil
 }
 
 const jobList = "jobs" // the kind of cursor
@@ -183,55 +178,33 @@ func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) e
 		return err
 	}
 	_, _ = io.Copy(io.Discard, in) // of a repeated upload there is the rest, which the browser sends before it reads the response
-	p, err := x.page(r, v)
+	p, err := x.page(r, v, nil)
 	if err != nil {
 		return err
 	}
 	return httpio.JSON(w, http.StatusCreated, p)
 }
 
-func (x Jobs) get(r *http.Request, by member.Member) (any, error) {
-	id, err := x.job(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Jobs) get(r *http.Request, by member.Member, id string) (any, error) {
 	v, err := x.Jobs.Find(r.Context(), by.CompanyID, id)
-	if err != nil {
-		return nil, err
-	}
-	return x.page(r, v)
+	return x.page(r, v, err)
 }
 
-func (x Jobs) edit(r *http.Request, by member.Member) (any, error) {
-	id, err := x.job(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Jobs) edit(r *http.Request, by member.Member, id string) (any, error) {
 	e, err := readEdit(r)
 	if err != nil {
 		return nil, err
 	}
 	v, err := x.Jobs.Change(r.Context(), by.CompanyID, id, e)
-	if err != nil {
-		return nil, err
-	}
-	return x.page(r, v)
+	return x.page(r, v, err)
 }
 
-func (x Jobs) discard(r *http.Request, by member.Member) (any, error) {
-	id, err := x.job(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Jobs) discard(r *http.Request, by member.Member, id string) (any, error) {
 	return nil, x.Jobs.Discard(r.Context(), by.CompanyID, id)
 }
 
 // send begins to send a job. recipients is how many the page showed; again confirms a job that a restore made uncertain.
-func (x Jobs) send(r *http.Request, by member.Member) (any, error) {
-	id, err := x.job(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Jobs) send(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "recipients", "again")
 	if err != nil {
 		return nil, err
@@ -245,18 +218,11 @@ func (x Jobs) send(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	v, err := x.Jobs.Send(r.Context(), by.CompanyID, id, recipients, again)
-	if err != nil {
-		return nil, err
-	}
-	return x.page(r, v)
+	return x.page(r, v, err)
 }
 
 // cancel ends a job; accepted says that what it has accepted is canceled too.
-func (x Jobs) cancel(r *http.Request, by member.Member) (any, error) {
-	id, err := x.job(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Jobs) cancel(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "accepted")
 	if err != nil {
 		return nil, err
@@ -266,10 +232,7 @@ func (x Jobs) cancel(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	v, err := x.Jobs.Cancel(r.Context(), by.CompanyID, id, accepted)
-	if err != nil {
-		return nil, err
-	}
-	return x.page(r, v)
+	return x.page(r, v, err)
 }
 
 const (
@@ -278,11 +241,7 @@ const (
 )
 
 // rows responds with rows that are not sent.
-func (x Jobs) rows(r *http.Request, by member.Member) (any, error) {
-	id, err := x.job(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Jobs) rows(r *http.Request, by member.Member, id string) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), badRowList)
 	if err != nil {
 		return nil, err
@@ -303,13 +262,10 @@ func (x Jobs) rows(r *http.Request, by member.Member) (any, error) {
 }
 
 // samples responds with rows that are sent, from a number on.
-func (x Jobs) samples(r *http.Request, by member.Member) (any, error) {
-	id, err := x.job(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Jobs) samples(r *http.Request, by member.Member, id string) (any, error) {
 	from := 0
 	if text := r.URL.Query().Get("from"); text != "" {
+		var err error
 		if from, err = strconv.Atoi(text); err != nil || from < 0 {
 			return nil, carillon.Invalid("from", "Must be a whole number")
 		}
@@ -326,7 +282,7 @@ func (x Jobs) samples(r *http.Request, by member.Member) (any, error) {
 
 // file responds with the rows that are not sent as a CSV file.
 func (x Jobs) file(w http.ResponseWriter, r *http.Request, by member.Member) error {
-	id, err := x.job(r)
+	id, err := form.ID(r, "Job")
 	if err != nil {
 		return err
 	}

@@ -14,18 +14,11 @@ import (
 )
 
 // change is a route that changes a job without a body.
-func (x Jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.View, error)) func(r *http.Request, by member.Member) (any, error) {
-	return func(r *http.Request, by member.Member) (any, error) {
-		id, err := x.job(r)
-		if err != nil {
-			return nil, err
-		}
+func (x Jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.View, error)) member.Handler {
+	return member.ID("Job", func(r *http.Request, by member.Member, id string) (any, error) {
 		v, err := do(r.Context(), by.CompanyID, id)
-		if err != nil {
-			return nil, err
-		}
-		return x.page(r, v)
-	}
+		return x.page(r, v, err)
+	})
 }
 
 // readEdit reads a change of a job's settings.

@@ -38,14 +38,14 @@ func (x Sent) Routes() []httpio.Route {
 	return []httpio.Route{
 		x.Gate.Route("GET", "/notifications", auth.MayReadNotifications, x.list),
 		x.Gate.Route("GET", "/notifications/lookup", auth.MayReadNotifications, x.lookUp),
-		x.Gate.Route("GET", one, auth.MayReadNotifications, x.get),
-		x.Gate.Route("GET", one+"/timeline", auth.MayReadNotifications, x.timeline),
-		x.Gate.Route("GET", one+"/request", auth.MayReadNotifications, x.request),
-		x.Gate.Route("GET", one+"/filled", auth.MayReadNotifications, x.filled),
-		x.Gate.Route("POST", one+"/cancel", auth.MaySendNotifications, x.cancel),
-		x.Gate.Route("POST", one+"/move", auth.MaySendNotifications, x.move),
-		x.Gate.Route("GET", one+"/resend", auth.MaySendNotifications, x.resendable),
-		x.Gate.Route("POST", one+"/resend", auth.MaySendNotifications, x.resend),
+		x.Gate.Route("GET", one, auth.MayReadNotifications, member.ID("Notification", x.get)),
+		x.Gate.Route("GET", one+"/timeline", auth.MayReadNotifications, member.ID("Notification", x.timeline)),
+		x.Gate.Route("GET", one+"/request", auth.MayReadNotifications, member.ID("Notification", x.request)),
+		x.Gate.Route("GET", one+"/filled", auth.MayReadNotifications, member.ID("Notification", x.filled)),
+		x.Gate.Route("POST", one+"/cancel", auth.MaySendNotifications, member.ID("Notification", x.cancel)),
+		x.Gate.Route("POST", one+"/move", auth.MaySendNotifications, member.ID("Notification", x.move)),
+		x.Gate.Route("GET", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resendable)),
+		x.Gate.Route("POST", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resend)),
 	}
 }
 
@@ -57,14 +57,6 @@ const (
 )
 
 func (x Sent) sent() notify.Sent { return notify.Sent{N: x.Notify} }
-
-// sentOf is the path's notification.
-func sentOf(r *http.Request) (id string, err error) {
-	if id = strings.ToLower(r.PathValue("id")); !carillon.ValidUUID(id) {
-		return "", carillon.Absent("Notification")
-	}
-	return id, nil
-}
 
 // list responds with a page of the company's notifications, or with those of `ids`.
 func (x Sent) list(r *http.Request, by member.Member) (any, error) {
@@ -145,11 +137,7 @@ type sentRun struct {
 	StartedAt string `json:"started_at"`
 }
 
-func (x Sent) get(r *http.Request, by member.Member) (any, error) {
-	id, err := sentOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 	p, err := x.sent().One(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
@@ -170,11 +158,7 @@ func (x Sent) get(r *http.Request, by member.Member) (any, error) {
 }
 
 // timeline responds with the events of a notification as a whole; states of its messages are not among them.
-func (x Sent) timeline(r *http.Request, by member.Member) (any, error) {
-	id, err := sentOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Sent) timeline(r *http.Request, by member.Member, id string) (any, error) {
 	events, err := x.Notify.Timeline(r.Context(), by.CompanyID, id)
 	return struct {
 		Data []notify.Event `json:"data"`
@@ -182,20 +166,12 @@ func (x Sent) timeline(r *http.Request, by member.Member) (any, error) {
 }
 
 // request responds with the request as it came.
-func (x Sent) request(r *http.Request, by member.Member) (any, error) {
-	id, err := sentOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Sent) request(r *http.Request, by member.Member, id string) (any, error) {
 	return x.sent().Request(r.Context(), by.CompanyID, id)
 }
 
 // filled responds with the template as recipient `n` gets it.
-func (x Sent) filled(r *http.Request, by member.Member) (any, error) {
-	id, err := sentOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Sent) filled(r *http.Request, by member.Member, id string) (any, error) {
 	n, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("n"), "0"))
 	if err != nil {
 		return nil, carillon.Invalid("n", "Must be the number of a recipient, from 0")
@@ -203,19 +179,11 @@ func (x Sent) filled(r *http.Request, by member.Member) (any, error) {
 	return x.sent().Filled(r.Context(), by.CompanyID, id, n)
 }
 
-func (x Sent) cancel(r *http.Request, by member.Member) (any, error) {
-	id, err := sentOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Sent) cancel(r *http.Request, by member.Member, id string) (any, error) {
 	return x.Notify.Cancel(r.Context(), by.CompanyID, id)
 }
 
-func (x Sent) move(r *http.Request, by member.Member) (any, error) {
-	id, err := sentOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Sent) move(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "datetime_sending", "timezone")
 	if err != nil {
 		return nil, err
@@ -230,11 +198,7 @@ func (x Sent) move(r *http.Request, by member.Member) (any, error) {
 	return x.Notify.Move(r.Context(), by.CompanyID, id, due)
 }
 
-func (x Sent) resendable(r *http.Request, by member.Member) (any, error) {
-	id, err := sentOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Sent) resendable(r *http.Request, by member.Member, id string) (any, error) {
 	all, err := x.sent().Resendable(r.Context(), by.CompanyID, id, time.Now())
 	return struct {
 		Data []notify.Resendable `json:"data"`
@@ -244,11 +208,7 @@ func (x Sent) resendable(r *http.Request, by member.Member) (any, error) {
 const resendMost = time.Minute // that one resend keeps others of the same people waiting
 
 // resend sends the same to failed recipients again, as a notification of its own. One at a time: what another one does is known then.
-func (x Sent) resend(r *http.Request, by member.Member) (any, error) {
-	id, err := sentOf(r)
-	if err != nil {
-		return nil, err
-	}
+func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) {
 	to, err := readAgain(r)
 	if err != nil {
 		return nil, err

@@ -29,10 +29,10 @@ func (x Activity) Routes() []httpio.Route {
 	const calls, changes = auth.MayReadActivity, auth.MayReadChanges
 	return []httpio.Route{
 		x.Gate.Route("GET", "/activity/calls", calls, x.calls),
-		x.Gate.Route("GET", "/activity/calls/{id}", calls, x.call),
+		x.Gate.Route("GET", "/activity/calls/{id}", calls, member.ID("Call", x.call)),
 		x.Gate.Route("GET", "/activity/accepted", calls, x.accepted),
 		x.Gate.Route("GET", "/activity/changes", changes, x.changes),
-		x.Gate.Route("GET", "/activity/changes/{id}", changes, x.change),
+		x.Gate.Route("GET", "/activity/changes/{id}", changes, member.ID("Change", x.change)),
 		x.Gate.Route("GET", "/activity/authors", changes, x.authors),
 	}
 }
@@ -156,11 +156,7 @@ func (x Activity) calls(r *http.Request, by member.Member) (any, error) {
 	}), err
 }
 
-func (x Activity) call(r *http.Request, by member.Member) (any, error) {
-	id, err := form.ID(r, "Call")
-	if err != nil {
-		return nil, err
-	}
+func (x Activity) call(r *http.Request, by member.Member, id string) (any, error) {
 	c, err := x.Store.APICalls().Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
@@ -265,11 +261,7 @@ func (x Activity) changes(r *http.Request, by member.Member) (any, error) {
 	return httpio.ListOf(page, changePages, all, func(c audit.Change) string { return c.ID }, auditRowOf), err
 }
 
-func (x Activity) change(r *http.Request, by member.Member) (any, error) {
-	id, err := form.ID(r, "Change")
-	if err != nil {
-		return nil, err
-	}
+func (x Activity) change(r *http.Request, by member.Member, id string) (any, error) {
 	c, err := x.Store.Audit().Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"carillon"
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/panel/member"
-	"carillon/internal/send/catalog"
 	storetemplates "carillon/internal/store/templates"
 )
 
@@ -28,11 +27,7 @@ type changedBy struct {
 	Name string `json:"name,omitempty"`
 }
 
-func (x Templates) history(r *http.Request, by member.Member) (any, error) {
-	id, err := catalog.ParseID(r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (x Templates) history(r *http.Request, by member.Member, id string) (any, error) {
 	t, err := x.Catalog.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err

@@ -32,14 +32,17 @@ func (x Templates) Routes() []httpio.Route {
 		x.Gate.Route("POST", "/templates", write, x.create),
 		x.Gate.Route("GET", "/templates/sync", read, x.synced),
 		x.Gate.Route("POST", "/templates/sync", write, x.sync),
-		x.Gate.Route("GET", "/templates/{id}", read, x.read),
+		x.Gate.Route("GET", "/templates/{id}", read, member.With(templateID, x.read)),
 		x.Gate.Route("PATCH", "/templates/{id}", write, x.edit),
-		x.Gate.Route("DELETE", "/templates/{id}", write, x.delete),
-		x.Gate.Route("POST", "/templates/{id}/submit", write, x.submit),
-		x.Gate.Route("GET", "/templates/{id}/history", read, x.history),
+		x.Gate.Route("DELETE", "/templates/{id}", write, member.With(templateID, x.delete)),
+		x.Gate.Route("POST", "/templates/{id}/submit", write, member.With(templateID, x.submit)),
+		x.Gate.Route("GET", "/templates/{id}/history", read, member.With(templateID, x.history)),
 		x.Gate.Route("POST", "/templates/{id}/review", write, x.reviewTemplate),
 	}
 }
+
+// templateID is the path's id. Errors: not_found.
+func templateID(r *http.Request) (string, error) { return catalog.ParseID(r.PathValue("id")) }
 
 // templateRow is a template, in the list and by itself.
 type templateRow struct {
@@ -112,11 +115,7 @@ func (x Templates) by(m member.Member) *catalog.Catalog {
 	return x.Catalog.By(catalog.Account(m.AccountID))
 }
 
-func (x Templates) read(r *http.Request, by member.Member) (any, error) {
-	id, err := catalog.ParseID(r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (x Templates) read(r *http.Request, by member.Member, id string) (any, error) {
 	t, err := x.Catalog.Find(r.Context(), by.CompanyID, id)
 	return x.row(r.Context(), t, err)
 }
@@ -176,19 +175,11 @@ func (x Templates) edit(r *http.Request, by member.Member) (any, error) {
 	return x.row(r.Context(), t, err)
 }
 
-func (x Templates) delete(r *http.Request, by member.Member) (any, error) {
-	id, err := catalog.ParseID(r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (x Templates) delete(r *http.Request, by member.Member, id string) (any, error) {
 	return nil, x.by(by).Delete(r.Context(), by.CompanyID, id)
 }
 
-func (x Templates) submit(r *http.Request, by member.Member) (any, error) {
-	id, err := catalog.ParseID(r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (x Templates) submit(r *http.Request, by member.Member, id string) (any, error) {
 	t, err := x.by(by).Submit(r.Context(), by.CompanyID, id)
 	return x.row(r.Context(), t, err)
 }
