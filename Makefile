@@ -69,10 +69,11 @@ test-docs: need-go deps ## run the documentation's code, both clients, the relea
 check: test test-browser test-sound test-docs ## all tests but those of faults and measures
 
 race: need-go deps ## run the tests of the concurrent packages under the race detector
-	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/call/... ./internal/send/notify/... ./internal/store/... ./internal/account/auth/... ./internal/account/limit/... ./internal/app/... ./internal/voice/... ./internal/voice/convai/... ./internal/call/telephone/... ./internal/call/sip/... ./internal/call/rtp/...
+	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/call/... ./internal/send/notify/... ./internal/store/... ./internal/account/auth/... ./internal/account/limit/... ./internal/app/... ./internal/voice/... ./internal/edge/convai/... ./internal/call/telephone/... ./internal/call/sip/... ./internal/call/rtp/...
 
-lint: need-go lint-openapi ## format check, vet, golangci-lint as pinned in tools/go.mod, and lint-openapi
+lint: need-go deps lint-openapi ## format check of Go and TypeScript, vet, golangci-lint as pinned in tools/go.mod, and lint-openapi
 	@changed=$$($(TOOL) gofumpt -l $$(git ls-files '*.go')) || exit 1; test -z "$$changed" || { echo "gofumpt would change:"; echo "$$changed"; exit 1; }
+	cd web && npm run --silent format -- --check
 	go vet ./...
 	$(TOOL) golangci-lint run ./...
 
@@ -84,8 +85,9 @@ lint-openapi: tools/openapi/node_modules/.installed ## check the description of 
 	cd tools/openapi && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --no-install redocly lint --config redocly.yaml --max-problems 1000 ../../internal/edge/api/openapi.yaml
 	cd tools/openapi && npx --no-install spectral lint -r spectral.yaml --fail-severity=hint ../../internal/edge/api/openapi.yaml
 
-fmt: need-go ## format all Go files
+fmt: need-go deps ## format all files of Go, TypeScript and CSS
 	$(TOOL) gofumpt -w $$(git ls-files '*.go')
+	cd web && npm run --silent format -- --write
 
 bench: need-go ## measure against the yardsticks (15 min); prints a table and writes bench/results.md
 	cd bench && go run .
@@ -98,7 +100,7 @@ faults: need-go deps ## break nodes, databases, networks, disks, clocks and prov
 measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, and rows (40 min)
 	go test -tags measure ./internal/store -run TestARowCostsNoMoreAmongMany -count=1 -v
 	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m
-	go test -tags measure ./internal/edge/panel -run TestACampaignOfAMillion -count=1 -v -timeout 60m
+	go test -tags measure ./internal/edge/panel/sending -run TestACampaignOfAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./e2e/browser -run TestPagesUnderLoad -count=1 -v -timeout 60m
 	go test -tags measure ./internal/event/hook -run TestAMillionEventsWait -count=1 -v -timeout 30m
 

@@ -13,35 +13,65 @@ const dist = join(here, "dist");
 const carillon = process.env.CARILLON ?? "http://127.0.0.1:8080";
 
 const common = { configFile: false, logLevel: "warn", clearScreen: false };
-const output = { emptyOutDir: false, target: "es2022", modulePreload: { polyfill: false }, assetsInlineLimit: 0, reportCompressedSize: false };
+const output = {
+  emptyOutDir: false,
+  target: "es2022",
+  modulePreload: { polyfill: false },
+  assetsInlineLimit: 0,
+  reportCompressedSize: false,
+};
 
 const panel = {
-  ...common, root: join(here, "src/panel"), base: "/panel/", plugins: [react()],
+  ...common,
+  root: join(here, "src/panel"),
+  base: "/panel/",
+  plugins: [react()],
   html: { cspNonce: "CSP_NONCE" }, // the server puts the nonce of each response there
   build: { ...output, outDir: join(dist, "panel"), assetsDir: "assets" },
 };
 const widget = (name) => ({
-  ...common, root: join(here, "src", name), base: "./",
+  ...common,
+  root: join(here, "src", name),
+  base: "./",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: { ...output, outDir: join(dist, name), assetsDir: name + "-assets" },
 });
 const script = (entry, name) => ({
-  ...common, root: here,
+  ...common,
+  root: here,
   build: {
-    ...output, outDir: join(dist, "embed"),
+    ...output,
+    outDir: join(dist, "embed"),
     lib: { entry: join(here, "src/embed", entry), formats: ["iife"], name: "carillon", fileName: () => name },
   },
 });
 
 const docs = {
-  ...common, root: here,
-  build: { ...output, outDir: join(dist, "docs"), lib: { entry: join(here, "src/docs/main.ts"), formats: ["iife"], name: "carillonDocs", fileName: () => "docs.js", cssFileName: "docs" } },
+  ...common,
+  root: here,
+  build: {
+    ...output,
+    outDir: join(dist, "docs"),
+    lib: {
+      entry: join(here, "src/docs/main.ts"),
+      formats: ["iife"],
+      name: "carillonDocs",
+      fileName: () => "docs.js",
+      cssFileName: "docs",
+    },
+  },
 };
 
 if (process.argv.includes("--dev")) {
-  const addresses = { name: "addresses", transformIndexHtml: (html) => html.replace(/CARILLON_(BASE|WIDGETS)/g, carillon) }; // which a running Carillon puts there
+  const addresses = {
+    name: "addresses",
+    transformIndexHtml: (html) => html.replace(/CARILLON_(BASE|WIDGETS)/g, carillon),
+  }; // which a running Carillon puts there
   const server = await createServer({
-    ...panel, plugins: [...panel.plugins, addresses], logLevel: "info", server: { proxy: { "/panel/v1": { target: carillon, ws: true }, "/functions/v1": carillon, "/docs": carillon } }, // the host stays the pages' own: requests are of the same origin
+    ...panel,
+    plugins: [...panel.plugins, addresses],
+    logLevel: "info",
+    server: { proxy: { "/panel/v1": { target: carillon, ws: true }, "/functions/v1": carillon, "/docs": carillon } }, // the host stays the pages' own: requests are of the same origin
   });
   await server.listen();
   server.printUrls();

@@ -21,6 +21,7 @@ import (
 	"carillon/e2e/instance"
 	"carillon/internal/app"
 	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/base/need"
 	"carillon/internal/store/storetest"
 	"carillon/internal/voice/voicetest"
@@ -315,9 +316,9 @@ func (c *caller) received(pcm []int16) float64 {
 	defer c.mu.Unlock()
 	best := 0.0
 	for _, all := range c.sound {
-		_, shift := audio.Correlate(all, pcm)
+		_, shift := audiotest.Correlate(all, pcm)
 		from := max(0, -shift)
-		ncc, _ := audio.Correlate(all[from:min(len(all), from+len(pcm))], pcm)
+		ncc, _ := audiotest.Correlate(all[from:min(len(all), from+len(pcm))], pcm)
 		best = max(best, ncc)
 	}
 	return best
@@ -362,7 +363,7 @@ func TestAPersonTalksWithTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ncc, _ := audio.Correlate(prompt, c.heard(id, len(prompt))); ncc < 0.95 {
+	if ncc, _ := audiotest.Correlate(prompt, c.heard(id, len(prompt))); ncc < 0.95 {
 		t.Errorf("the greeting is heard with a correlation of %.3f", ncc)
 	}
 

@@ -24,6 +24,7 @@ import (
 	"carillon/e2e/instance"
 	"carillon/internal/app"
 	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/base/config"
 	"carillon/internal/base/need"
 	"carillon/internal/call/rtp"
@@ -348,7 +349,7 @@ func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walked
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ncc, _ := audio.Correlate(prompt, c.heard(id, len(prompt))); ncc < 0.9 {
+		if ncc, _ := audiotest.Correlate(prompt, c.heard(id, len(prompt))); ncc < 0.9 {
 			t.Errorf("the first step is heard with a correlation of %.3f", ncc)
 		}
 	}

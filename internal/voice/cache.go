@@ -11,8 +11,8 @@ import (
 // pieceTime is how much of a cached utterance is emitted at a time, in fractions of a second.
 const pieceTime = 10
 
-// Cache is a Speaker that keeps what another one made: prompts are made once. Those who ask for an utterance that is being made
-// follow it as it comes. What failed is not kept, and what nobody listens to any longer is given up.
+// Cache is a Speaker that keeps the sound of another one, so that a prompt is made once. Requests for an utterance that is
+// still being made share its sound as it comes. Failures are not kept; an utterance without listeners is abandoned.
 type Cache struct {
 	next Speaker
 	max  int // bytes
@@ -79,7 +79,7 @@ func (c *Cache) Speak(ctx context.Context, u Utterance, emit func(pcm []int16) e
 	}
 }
 
-// join returns the recording of an utterance; where there is none it begins to make it.
+// join returns the recording of an utterance, and starts one if there is none.
 func (c *Cache) join(ctx context.Context, key [sha256.Size]byte, u Utterance) *recording {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *Cache) join(ctx context.Context, key [sha256.Size]byte, u Utterance) *r
 	return r
 }
 
-// leave gives a recording up that is not done and that nobody listens to.
+// leave abandons an unfinished recording without listeners.
 func (c *Cache) leave(r *recording) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +160,7 @@ func (r *recording) changed() {
 	r.more = make(chan struct{})
 }
 
-// after returns a copy of at most n samples from a position, and what to wait for where there are none yet.
+// after returns a copy of at most n samples from a position, and a channel to wait on if there are none yet.
 func (r *recording) after(at, n int) (pcm []int16, done bool, more <-chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

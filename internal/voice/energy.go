@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	quietest  = 30.0   // RMS that silence has at least: the noise of a good microphone
-	loudest   = 1000.0 // RMS that counts as noise at most
+	quietest  = 30.0   // minimum RMS of silence: the noise of a good microphone
+	loudest   = 1000.0 // maximum RMS of noise
 	floorSpan = 25     // chunks, 0.8 s
 )
 
-// NewDetector returns what finds speech at 8,000 or 16,000 samples a second: the neural network, spared silence; where it cannot be
-// loaded or has no model for the rate, the level of the sound decides.
+// NewDetector returns a detector of speech at 8,000 or 16,000 samples a second: the neural network behind a Gate; if it cannot
+// be loaded or has no model for the rate, a detector by loudness.
 func NewDetector(rate int) Detector {
 	d, err := silero.New(rate)
 	if err != nil {
@@ -40,7 +40,7 @@ func (f *floor) now() float64 {
 	return min(max(level, quietest), loudest)
 }
 
-// add takes the level of a chunk.
+// add updates the floor with the level of a chunk.
 func (f *floor) add(level float64) {
 	if f.chunks%floorSpan == 0 {
 		f.before, f.lowest = f.lowest, level
@@ -49,12 +49,12 @@ func (f *floor) add(level float64) {
 	f.chunks++
 }
 
-// Gate is a Detector that gives another one only what may be speech. It costs nothing while a person is silent.
+// Gate passes to another Detector only chunks that may be speech, so that a silent person costs nothing.
 type Gate struct {
 	next  Detector
 	floor floor
 	open  int     // chunks that are still passed on
-	last  []int16 // a chunk that was not passed on; next gets it when the gate opens, for speech begins before it is loud
+	last  []int16 // the last chunk that was held back; it is passed on when the gate opens, because speech begins before it is loud
 }
 
 const (
@@ -68,7 +68,7 @@ func NewGate(next Detector) *Gate { return &Gate{next: next} }
 // Chunk implements Detector.
 func (g *Gate) Chunk() int { return g.next.Chunk() }
 
-// Reset implements Detector. What is known of the noise stays.
+// Reset implements Detector. The noise level is kept.
 func (g *Gate) Reset() {
 	g.next.Reset()
 	g.open, g.last = 0, nil
@@ -94,7 +94,7 @@ func (g *Gate) Score(chunk []int16) float32 {
 	return g.next.Score(chunk)
 }
 
-// Energy is a Detector that takes what is louder than the noise for speech.
+// Energy is a Detector that takes sound louder than the noise for speech.
 type Energy struct {
 	chunk int
 	floor floor

@@ -2,32 +2,32 @@ package voice
 
 import "carillon/internal/store/chats"
 
-// EventKind is what an Event is about.
+// EventKind is the kind of an Event.
 type EventKind string
 
 // The kinds of events.
 const (
-	Transcribed EventKind = "transcribed" // Text is what the person said aloud; Seq its turn
-	Tentative   EventKind = "tentative"   // Text is what is understood so far
+	Transcribed EventKind = "transcribed" // Text: the words that the person said aloud; Seq: the turn
+	Tentative   EventKind = "tentative"   // Text: the words understood so far
 	Responding  EventKind = "responding"  // the response ID begins
 	Piece       EventKind = "piece"       // Text is the next piece of the response ID
 	Sounding    EventKind = "sounding"    // the sound that is written from now on is of the response ID
 	Responded   EventKind = "responded"   // Text is the whole response ID, with Sources and Choices; Seq its turn
 	Corrected   EventKind = "corrected"   // of the response ID only Text was heard; Original is the whole
-	Interrupted EventKind = "interrupted" // the response ID is cut off: what was sent of it is not to be played
-	Score       EventKind = "score"       // Value is how likely the person is speaking, from 0 to 1
-	ToolCall    EventKind = "tool_call"   // the page is to run Tool
-	ToolUsed    EventKind = "tool_used"   // the agent used a tool of its own
+	Interrupted EventKind = "interrupted" // the response ID is cut off: its sound that was sent already must not be played
+	Score       EventKind = "score"       // Value: the probability that the person is speaking, from 0 to 1
+	ToolCall    EventKind = "tool_call"   // the page must run Tool
+	ToolUsed    EventKind = "tool_used"   // the agent used one of its own tools
 	Moved       EventKind = "moved"       // the conversation's State and Position
 	Connected   EventKind = "connected"   // the teammate Name talks from now on
 	Gone        EventKind = "gone"        // the teammate has left the line
-	Said        EventKind = "said"        // a turn that somebody typed, or that was said on another screen: Text, Name, Author, Seq
+	Said        EventKind = "said"        // a turn that was typed, or said on another screen: Text, Name, Author, Seq
 	Noted       EventKind = "noted"       // the agent found out Name: Text, of the type Code
-	Failure     EventKind = "failure"     // Text is what the person reads of it, Code its machine-readable code
-	Ended       EventKind = "ended"       // the talk is over; Code says why
+	Failure     EventKind = "failure"     // Text: the message for the person; Code: machine-readable
+	Ended       EventKind = "ended"       // the talk is over; Code: the reason
 )
 
-// Event is what the person's screen shows.
+// Event is an update of the person's screen.
 type Event struct {
 	Kind     EventKind
 	ID       int64 // of the response; it only rises

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// listener returns ears for somebody. The transcriber is the agent's.
+// listener returns a listener for one person, with the agent's transcriber.
 func (l *hearer) listener(rate int, services Transcriber) *listener {
 	if services == nil {
 		services = l.x.all.o.Transcribers[l.x.voice.Transcriber]
@@ -29,7 +29,7 @@ func (l *hearer) listener(rate int, services Transcriber) *listener {
 	return e
 }
 
-// canHear reports whether what the person says is transcribed.
+// canHear reports whether the person's speech is transcribed.
 func (l *hearer) canHear() bool {
 	return l.person != nil && l.person.services != nil
 }
@@ -46,7 +46,8 @@ func (l *hearer) offered() []string {
 	return l.choices
 }
 
-// awaits reports whether the response to what the person said last, or the first sound of what the agent says next, is still to be heard.
+// awaits reports whether the person has not heard yet the response to their last words, or the first sound of the agent's next
+// ones.
 func (l *hearer) awaits(now time.Time) bool {
 	if l.unanswered && (l.answer != nil || !l.owed.IsZero() || l.mouth.busy(now)) {
 		return true
@@ -61,7 +62,7 @@ func (l *hearer) hasKeys() bool {
 	return line != nil && line.Digits() != nil
 }
 
-// hear takes sound of the person.
+// hear takes the person's sound.
 func (l *hearer) hear(pcm []int16) {
 	if l.mate != nil {
 		l.toMate(pcm)
@@ -93,7 +94,7 @@ func (l *hearer) began(u *utterance) {
 	l.goes(u)
 }
 
-// goes: the person goes on speaking. What we say gets quiet, then stops.
+// goes handles a person who keeps speaking while we speak: our words get quiet, then stop.
 func (l *hearer) goes(u *utterance) {
 	if l.mate != nil || l.held != nil || !cuts(u.spoken) || !l.mouth.busy(time.Now()) {
 		return
@@ -110,7 +111,7 @@ func (l *hearer) endedUtterance(u *utterance) {
 	l.x.all.o.Observer.Took("detect", u.detect)
 }
 
-// understood takes what was transcribed of an utterance.
+// understood takes the transcript of an utterance.
 func (l *hearer) understood(u *utterance, t Transcript, err error) {
 	l.x.all.o.Observer.Took("transcribe", u.took)
 	if err != nil {
@@ -146,7 +147,7 @@ func (l *hearer) chooses(text string) bool {
 	return slices.ContainsFunc(l.offered(), func(c string) bool { return slices.Equal(knowledge.Words(c), words) })
 }
 
-// unheard is how much of what was cut off is known to be left.
+// unheard is how much of the interrupted words is known to be unplayed.
 func (l *talker) unheard() time.Duration {
 	n := 0
 	for _, p := range l.held.unheard {
@@ -165,7 +166,7 @@ func voiceOf(u *utterance) *chats.Voice {
 	}
 }
 
-// confirmed takes the answer to whether something was understood right.
+// confirmed takes the answer to "did I understand that right?".
 func (l *hearer) confirmed(text string, v *chats.Voice) {
 	asked := l.confirm
 	l.confirm = ""
@@ -182,7 +183,7 @@ func (l *hearer) confirmed(text string, v *chats.Voice) {
 
 const repeatsMost = 2
 
-// notUnderstood asks the person to say it again, and after a few times offers a teammate.
+// notUnderstood asks the person to say it again, and offers a teammate after a few times.
 func (l *hearer) notUnderstood(err error) {
 	l.owed = time.Time{}
 	if l.mate != nil || l.conversation.State != chats.Automated {
@@ -196,7 +197,7 @@ func (l *hearer) notUnderstood(err error) {
 	l.aside(l.repeat())
 }
 
-// repeat asks the person to say something again.
+// repeat returns the request to say something again.
 func (l *hearer) repeat() string {
 	if l.hasKeys() {
 		return l.x.words.RepeatCall
@@ -204,7 +205,7 @@ func (l *hearer) repeat() string {
 	return l.x.words.Repeat
 }
 
-// missed is what is said to a person for whom nobody is there.
+// missed returns the words for a person whom no teammate can join.
 func (l *hearer) missed() string {
 	if l.hasKeys() {
 		return l.x.words.MissedCall
@@ -212,7 +213,7 @@ func (l *hearer) missed() string {
 	return l.x.words.Missed
 }
 
-// sayFor stores what the person said, and has the agent respond.
+// sayFor stores the person's words, and has the agent respond.
 func (l *hearer) sayFor(in Saying) {
 	l.active()
 	if l.x.start.Stop != nil && l.mate == nil && stops(in.Text) {
@@ -258,7 +259,7 @@ func (l *hearer) sayFor(in Saying) {
 	})
 }
 
-// stored: what the person said is stored.
+// stored takes a turn of the person that was stored.
 func (l *hearer) stored(t *chats.Turn, err error) {
 	if err != nil || t == nil {
 		l.owed = time.Time{}
@@ -268,7 +269,7 @@ func (l *hearer) stored(t *chats.Turn, err error) {
 	}
 	switch state := l.conversation.State; {
 	case l.mate != nil, state == chats.Active, state == chats.Queued:
-		l.lookUp() // the agent may have the conversation again, and owe a response
+		l.lookUp() // the conversation may be the agent's again, with a response still to give
 	case state == chats.Missed:
 		l.aside(l.x.words.Noted)
 	case state == chats.Automated, state == chats.Resolved, state == chats.Abandoned:
@@ -276,7 +277,7 @@ func (l *hearer) stored(t *chats.Turn, err error) {
 	}
 }
 
-// stop ends a talk whose person wants to be called no more.
+// stop ends a talk with a person who wants no more calls.
 func (l *hearer) stop(in Saying) {
 	l.dropAnswer()
 	l.stopTalking()
@@ -299,7 +300,7 @@ func (l *hearer) stop(in Saying) {
 	})
 }
 
-// transfer ends a talk whose person is to be connected with a number, once that was said.
+// transfer ends a talk with a person who wants to be connected with a number, after the words that announce it.
 func (l *hearer) transfer(in Saying) {
 	l.dropAnswer()
 	l.stopTalking()

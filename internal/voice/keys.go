@@ -12,18 +12,18 @@ const (
 	stopKey    = '9'
 	choiceKeys = 8               // 9 is the wish not to be called
 	entryMost  = 30              // keys of a number
-	entryPause = 3 * time.Second // after which a number is complete; # says so at once
+	entryPause = 3 * time.Second // after which a number is complete; # completes it at once
 
 	// Doubled is the time within which the same key, or the same words, are one answer that was given twice.
 	Doubled = time.Second
 )
 
-// entry is a sequence of keys that take no choice: a number that is asked for, or keys that nobody asked for.
+// entry is a sequence of keys that selects no choice: a number that is asked for, or keys without a question.
 type entry struct {
 	keys  string
 	at    time.Time // of the last key
 	whole bool
-	open  bool // it is known what the keys are; else that is being looked up
+	open  bool // the meaning of the keys is known; else it is being looked up
 }
 
 // pressed is the last key that took a choice.
@@ -32,11 +32,11 @@ type pressed struct {
 	at  time.Time
 }
 
-// twice reports whether a key at an instant is the same press once more.
+// twice reports whether a key at an instant is the same press, received twice.
 func (p pressed) twice(key rune, now time.Time) bool { return key == p.key && now.Sub(p.at) <= Doubled }
 
-// digit takes a key that the person pressed: a choice, the wish not to be called, or a part of an entry. A key that takes a choice
-// counts from the first sound of its question on; one that comes earlier, or twice, is no answer.
+// digit takes a key that the person pressed: a choice, the wish for no more calls, or a part of an entry. A key that selects a
+// choice counts from the first sound of its question on; an earlier one, or the same press twice, is no answer.
 func (l *hearer) digit(d rune) {
 	if l.ending != "" {
 		return
@@ -67,7 +67,7 @@ func (l *hearer) digit(d rune) {
 	}
 }
 
-// keep stores a key that answers nothing, as a turn that nobody is to respond to.
+// keep stores a key that answers nothing, as a turn that gets no response.
 func keep(l *hearer, d rune) {
 	if d < '0' || d > '9' {
 		return
@@ -79,7 +79,7 @@ func keep(l *hearer, d rune) {
 	})
 }
 
-// enter takes a key that takes no choice, as a part of an entry.
+// enter adds a key that selects no choice to the entry.
 func (l *hearer) enter(d rune) {
 	e := l.entry
 	if e == nil {
@@ -91,14 +91,14 @@ func (l *hearer) enter(d rune) {
 	switch {
 	case d == '#':
 		e.whole = true
-	case d == '*': // begins again
+	case d == '*': // starts over
 		e.keys = ""
 	case len(e.keys) < entryMost:
 		e.keys += string(d)
 	}
 }
 
-// entered goes on with keys, now that it is known what a flow waits for.
+// entered handles the keys of an entry, now that the flow's question is known.
 func (l *hearer) entered(e *entry, p *Pending) {
 	if l.entry != e {
 		return
@@ -108,19 +108,19 @@ func (l *hearer) entered(e *entry, p *Pending) {
 		e.open = true
 		l.stopTalking()
 		return
-	case p != nil && len(p.Choices) > 0 && e.keys != "": // it is none of them, or its key is not known here: who asks says so
+	case p != nil && len(p.Choices) > 0 && e.keys != "": // not one of the choices: the question's owner says so
 		l.stopTalking()
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: e.keys, Digits: e.keys})
 	case strings.ContainsRune(e.keys, stopKey) && l.x.start.Stop != nil:
 		l.stopBy(e.keys)
-	case e.keys != "": // nobody asked for them
+	case e.keys != "": // without a question
 		e.open = true
 		return
 	}
 	l.entry = nil
 }
 
-// entering takes what is entered whole.
+// entering handles an entry that is complete.
 func (l *hearer) entering(now time.Time, due *due) {
 	e := l.entry
 	switch {
@@ -138,7 +138,7 @@ func (l *hearer) stopBy(keys string) {
 	l.stop(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: keys, Digits: keys})
 }
 
-// lookUpPending finds out what is waited for; nil where nothing is known of it.
+// lookUpPending looks up the question that is waiting for an answer; nil if none is known.
 func (l *loop) lookUpPending(take func(l *loop, p *Pending)) {
 	go func() {
 		p, err := l.dialogue().Pending(l.ctx, l.x.start.CompanyID, l.x.start.ConversationID)

@@ -12,7 +12,7 @@ const (
 	scoreEveryChunk = 3
 )
 
-// listener finds what one person says, and has it transcribed.
+// listener finds the utterances of one person in the sound, and has them transcribed.
 type listener struct {
 	rate     int
 	detector Detector
@@ -24,7 +24,7 @@ type listener struct {
 	before   []int16 // the last preRoll of sound
 	current  *utterance
 	counted  int
-	// What is called on the session's goroutine.
+	// Callbacks, on the session's goroutine.
 	onScore func(score float32)
 	onBegan func(u *utterance)
 	onGoes  func(u *utterance)
@@ -32,14 +32,14 @@ type listener struct {
 	onText  func(u *utterance, t Transcript, err error)
 }
 
-// utterance is something that a person says in one go.
+// utterance is an uninterrupted stretch of a person's speech.
 type utterance struct {
 	spoken time.Duration
 	length time.Duration // of the sound, with the silence at its end
 	detect time.Duration // from the last word to the end that was found
 	ended  time.Time
 	took   time.Duration // transcribing
-	early  bool          // it began before the response to what was said before was heard
+	early  bool          // it began before the person heard the response to their previous words
 	pcm    chan []int16
 	cancel context.CancelFunc
 }
@@ -48,10 +48,10 @@ func newListener(rate int, d Detector, services Transcriber) *listener {
 	return &listener{rate: rate, detector: d, services: services, ears: ears{chunk: time.Duration(d.Chunk()) * time.Second / time.Duration(rate)}}
 }
 
-// speaks reports whether the person is speaking; nobody does where nothing is heard.
+// speaks reports whether the person is speaking; false without a listener.
 func (l *listener) speaks() bool { return l != nil && l.current != nil }
 
-// add takes the next sound. silence ends an utterance.
+// add takes the next sound. An utterance ends after the given silence.
 func (l *listener) add(ctx context.Context, pcm []int16, silence time.Duration) {
 	l.rest = append(l.rest, pcm...)
 	n := l.detector.Chunk()
@@ -100,7 +100,7 @@ func (l *listener) begin(ctx context.Context, chunk []int16) {
 	l.onBegan(u)
 }
 
-// give adds sound to the current utterance. What a transcriber does not take in time is left out.
+// give adds sound to the current utterance. Sound that a transcriber does not take in time is dropped.
 func (l *listener) give(pcm []int16) {
 	l.current.length += time.Duration(len(pcm)) * time.Second / time.Duration(l.rate)
 	select {
@@ -117,7 +117,7 @@ func (l *listener) end() {
 	l.onOver(u)
 }
 
-// transcribe has a service transcribe an utterance while it is said.
+// transcribe passes an utterance to a service while the person speaks.
 func (l *listener) transcribe(ctx context.Context, u *utterance, h Hearing) {
 	defer u.cancel()
 	var t Transcript
@@ -125,7 +125,7 @@ func (l *listener) transcribe(ctx context.Context, u *utterance, h Hearing) {
 		t, err = l.result(ctx, u, h)
 		return err
 	})
-	for range u.pcm { // after a panic: the error comes when the person has finished
+	for range u.pcm { // after a panic, drain: the error is reported when the person has finished
 	}
 	if ctx.Err() != nil {
 		return
@@ -141,7 +141,7 @@ func (l *listener) result(ctx context.Context, u *utterance, h Hearing) (Transcr
 	if err == nil {
 		defer r.Close()
 	}
-	for pcm := range u.pcm { // to its end in any case, so that the error comes when the person has finished
+	for pcm := range u.pcm { // drain in any case, so that the error is reported when the person has finished
 		if err == nil {
 			err = r.Write(pcm)
 		}
@@ -154,7 +154,7 @@ func (l *listener) result(ctx context.Context, u *utterance, h Hearing) (Transcr
 	return r.Result(ctx)
 }
 
-// close gives up what is being said.
+// close abandons the current utterance.
 func (l *listener) close() {
 	if u := l.current; u != nil {
 		l.current = nil

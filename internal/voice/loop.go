@@ -15,27 +15,27 @@ import (
 
 // The times of the loop.
 const (
-	fillerAfter    = 1500 * time.Millisecond // of our silence while it is our turn
+	fillerAfter    = 1500 * time.Millisecond // of silence on our side while it is our turn
 	stillEvery     = 2500 * time.Millisecond
 	apologyAfter   = 8 * time.Second
 	idleFirst      = 6 * time.Second
 	idleNext       = 12 * time.Second
 	brokenOff      = time.Minute      // since something was said
-	typedIdle      = 10 * time.Minute // of somebody who types
-	waitingEvery   = 25 * time.Second // that somebody in the queue is spoken to
+	typedIdle      = 10 * time.Minute // for a person who types
+	waitingEvery   = 25 * time.Second // interval between words to a person in the queue
 	stateEvery     = 5 * time.Second  // that a place in the queue is looked up
 	goodbyeTimeout = 15 * time.Second
-	storeTimeout   = 10 * time.Second // of one turn
+	storeTimeout   = 10 * time.Second // for one turn
 	lastTimeout    = 30 * time.Second // of all that is left to store when a talk ends
 	never          = time.Hour
-	closeLead      = 100 * time.Millisecond  // of a line that is hardly sent ahead: it gives sound every 20 ms, whatever the person does
-	ducked         = 0.3                     // of the loudness
+	closeLead      = 100 * time.Millisecond  // for a line with hardly any lead, which gives sound every 20 ms whatever the person does
+	ducked         = 0.3                     // factor of loudness
 	resumeLeast    = 1500 * time.Millisecond // of unheard sound that a backchannel does not stop
-	resumeBack     = 200 * time.Millisecond  // that is heard again
+	resumeBack     = 200 * time.Millisecond  // how much of the interrupted words is repeated on resuming
 )
 
-// loop holds one talk. All of it runs on one goroutine; what takes time runs on others and comes back through Session.call. Its
-// parts share it, and each has the state that it is for.
+// loop runs one talk, on one goroutine; slow work runs on others and returns through Session.call. Its parts share it, each
+// with its own state.
 type loop struct {
 	x            *Session
 	ctx          context.Context //nolint:containedctx // the loop is one call of Run
@@ -44,8 +44,8 @@ type loop struct {
 	position     int
 
 	frames  chan []int16    // from the line; closed when the person left
-	writes  chan func()     // what is stored, in order
-	storing context.Context //nolint:containedctx // of what is stored, which goes on after ctx
+	writes  chan func()     // pending writes, in order
+	storing context.Context //nolint:containedctx // context of the writes, which outlives ctx
 	giveUp  func()          // ends it
 	own     map[string]bool // client ids of turns that this talk stored
 	stateAt time.Time       // when the conversation was looked up last
@@ -61,35 +61,35 @@ type loop struct {
 	*patience
 }
 
-// talker says what the agent says.
+// talker speaks the agent's words.
 type talker struct {
 	*loop
 	ids      int64
 	mouth    *mouth
 	maker    *maker
-	response *response // that is being made or spoken; nil: none
-	held     *held     // what was cut off until it is known why
+	response *response // being made or spoken; nil for none
+	held     *held     // interrupted words, until the reason of the interruption is known
 }
 
-// hearer takes what the person says.
+// hearer handles the person's speech and keys.
 type hearer struct {
 	*loop
-	person  *listener // nil: nothing is heard
+	person  *listener // nil: the person is not transcribed
 	choices []string  // that the person may take
-	before  []string  // those before the person's last words
-	confirm string    // what the person is asked to confirm
-	repeats int       // how often the person was asked to say it again
+	before  []string  // earlier words of the person in this turn
+	confirm string    // words that the person must confirm
+	repeats int       // times that the person was asked to say it again
 	told    bool      // that speech is not understood
-	entry   *entry    // keys that are no choice; nil: none
+	entry   *entry    // keys that select no choice; nil for none
 	key     pressed
-	// unanswered says that we have not begun to say anything since the person said something.
+	// unanswered: we have said nothing since the person's last words.
 	unanswered bool
 }
 
 // replier has the agent respond.
 type replier struct {
 	*loop
-	answer *answer // the agent's response that is awaited; nil: none
+	answer *answer // the agent's response that is awaited; nil for none
 	tools  map[string]chan toolResult
 }
 
@@ -99,15 +99,15 @@ type relay struct {
 	mate *mate
 }
 
-// patience keeps the person from waiting in silence, and speaks to one who is silent.
+// patience keeps a waiting person from silence, and speaks to a silent person.
 type patience struct {
 	*loop
-	owed      time.Time // since when the person waits for a sound of ours; zero: it is not our turn
+	owed      time.Time // since when the person waits for sound from us; zero if it is not our turn
 	filled    time.Time // when the person was last asked to wait
 	idleSince time.Time
 	idles     int
-	waits     int       // how often the person was asked to wait for what a flow waits for
-	queuedAt  time.Time // when somebody in the queue was last spoken to
+	waits     int       // times that the person was asked to wait for the flow
+	queuedAt  time.Time // last time that the person was spoken to in the queue
 }
 
 func newLoop(ctx context.Context, x *Session) *loop {
@@ -140,7 +140,7 @@ func (l *loop) newClientID() string {
 	return id
 }
 
-// store has something stored, after what is being stored.
+// store queues a write behind the pending ones.
 func (l *loop) store(write func(ctx context.Context) error) {
 	select {
 	case l.writes <- func() {
@@ -174,8 +174,8 @@ func (l *loop) run(topic *realtime.Subscription) error {
 			write()
 		}
 	}()
-	defer func() { // what was said is stored, also where the person has left
-		l.cancel() // what is stored calls back no more: nobody takes the calls
+	defer func() { // the turns are stored also if the person has left
+		l.cancel() // pending writes must not call back: nobody takes the calls
 		close(l.writes)
 		late := time.AfterFunc(lastTimeout, l.giveUp)
 		<-stored
@@ -200,7 +200,7 @@ func (l *loop) run(topic *realtime.Subscription) error {
 	for {
 		wait := l.advance(time.Now())
 		if l.over {
-			l.called() // the person may have hung up, and what they typed is kept
+			l.called() // the person may have hung up; their typed words are kept
 			return nil
 		}
 		timer.Reset(wait)
@@ -215,7 +215,7 @@ func (l *loop) run(topic *realtime.Subscription) error {
 			if !open {
 				l.called()
 				if l.ending == "" {
-					return nil // the person left; the conversation goes on where it was when they come back
+					return nil // the person left; when they come back the conversation continues where it was
 				}
 				frames = nil // they hung up before
 				continue
@@ -232,7 +232,7 @@ func (l *loop) run(topic *realtime.Subscription) error {
 	}
 }
 
-// called runs what was called until now.
+// called runs the functions that were queued by Session.call.
 func (l *loop) called() {
 	for {
 		select {
@@ -244,7 +244,7 @@ func (l *loop) called() {
 	}
 }
 
-// read passes on what comes from the line.
+// read passes on the sound and keys of the line.
 func (l *loop) read() {
 	defer close(l.frames)
 	for {
@@ -292,7 +292,7 @@ func (l *loop) follow(topic *realtime.Subscription) {
 	}
 }
 
-// turned takes a turn that was stored.
+// turned takes a turn that was stored elsewhere or here.
 func (l *loop) turned(v *chats.TurnView) {
 	switch {
 	case l.own[v.ClientID] && v.ClientID != "", v.Note:
@@ -301,13 +301,13 @@ func (l *loop) turned(v *chats.TurnView) {
 		l.lookUp()
 		return
 	case strings.HasPrefix(v.ClientID, "reply:") && l.answer != nil:
-		l.answer.stored = v // by this talk, or by another worker: then it is not coming here
+		l.answer.stored = v // by this talk, or by another worker: then no response comes here
 		return
 	}
 	l.takeTurn(v)
 }
 
-// takeTurn shows and speaks a turn that was stored elsewhere: a teammate's, or what a flow says by itself.
+// takeTurn shows and speaks a turn that was stored elsewhere: a teammate's, or words of a flow.
 func (l *loop) takeTurn(v *chats.TurnView) {
 	if v.Author == chats.Agent && l.mate == nil {
 		r := l.newResponse()
@@ -322,7 +322,7 @@ func (l *loop) takeTurn(v *chats.TurnView) {
 	}
 }
 
-// lookUp looks up where the conversation stands.
+// lookUp looks up the state of the conversation.
 func (l *loop) lookUp() {
 	l.stateAt = time.Now()
 	go func() {
@@ -350,7 +350,7 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 		}
 		return
 	}
-	if a := l.answer; a != nil && a.stored != nil && c.State != chats.Active && c.State != before { // the response comes before what it led to
+	if a := l.answer; a != nil && a.stored != nil && c.State != chats.Active && c.State != before { // the response comes before the change of state that it caused
 		a.moved = func() { l.moved(c, position) }
 		return
 	}
@@ -391,14 +391,14 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 	}
 }
 
-// finish ends the talk once what is to be said is said.
+// finish ends the talk after its last words.
 func (l *loop) finish(why string) {
 	if l.ending == "" {
 		l.ending, l.endBy = why, time.Now().Add(goodbyeTimeout)
 	}
 }
 
-// advance does what is due and returns how long until something is due again.
+// advance does all due work and returns the time until more is due.
 func (l *loop) advance(now time.Time) time.Duration {
 	l.sound(now)
 	due := due{now, never}
@@ -439,7 +439,7 @@ func (l *loop) advance(now time.Time) time.Duration {
 	return due.after
 }
 
-// greet says the first words, unless the person comes back to a conversation that was broken off a moment ago.
+// greet speaks the first words, unless the person returns to a conversation that broke off a moment ago.
 func (l *loop) greet() {
 	l.show(Event{Kind: Moved, State: l.conversation.State})
 	l.idleSince = time.Now()
@@ -454,7 +454,7 @@ func (l *loop) greet() {
 			return
 		}
 	}
-	said := c.VisitorSeq > 0 || c.CompanySeq > 0 // what happened besides is no beginning of a talk
+	said := c.VisitorSeq > 0 || c.CompanySeq > 0 // earlier words mean that this is no beginning of a talk
 	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || said && time.Since(c.LastAt) < brokenOff) {
 		switch {
 		case c.State != chats.Automated || c.ReplySeq == 0:
@@ -462,7 +462,7 @@ func (l *loop) greet() {
 		case l.x.start.Opening == "":
 			l.lookUp()
 			l.respond()
-		default: // a flow begins with the call: its first words follow what every call says
+		default: // a flow begins with the call: its first words follow the fixed words of every call
 			l.announce(l.x.start.Opening, nil, false)
 			l.store(func(context.Context) error {
 				l.later(func(l *loop) { l.respond() })
@@ -504,11 +504,11 @@ func fillGreeting(text string, x *Session) string {
 	return Fill(text, values)
 }
 
-// spokenMost is how many characters a value has when it is said: a person's name, say.
+// maxSpoken is the maximum length of a value that is spoken, in characters: a person's name, say.
 const spokenMost = 200
 
-// Fill puts values into a text's places, such as {{name}}; a place without one is left out. Of a value that nobody would listen to the
-// beginning is said: all of it would be too long for what speaks, and nothing would be heard.
+// Fill puts values into a text's places, such as {{name}}; a place without a value is left out. A value too long to listen to
+// is cut: the whole would exceed the speaker's limit, and nothing would be spoken.
 func Fill(text string, values map[string]string) string {
 	var b strings.Builder
 	for {

@@ -11,17 +11,17 @@ const (
 	silentSpeech = 2500 * time.Millisecond
 )
 
-// maker has the sound of parts made, one after the other, while the loop goes on.
+// maker has the sound of parts made, one after the other, on its own goroutine.
 type maker struct {
 	x      *Session
 	ctx    context.Context //nolint:containedctx // of the talk
 	pieces chan piece
 	queue  chan making
-	stop   context.CancelFunc // gives up what is in the queue
+	stop   context.CancelFunc // abandons the queue
 	until  context.Context    //nolint:containedctx // until stop
 }
 
-// making is a part that is to be made, until ctx ends.
+// making is a part whose sound is to be made, until ctx ends.
 type making struct {
 	ctx  context.Context //nolint:containedctx // one part
 	part *part
@@ -32,7 +32,7 @@ type piece struct {
 	part *part
 	pcm  []int16
 	end  bool
-	err  error // of the end
+	err  error // set with end
 }
 
 func newMaker(ctx context.Context, x *Session) *maker {
@@ -52,7 +52,7 @@ func (m *maker) make(p *part) bool {
 	}
 }
 
-// clear gives up what is in the queue.
+// clear abandons the queue.
 func (m *maker) clear() {
 	m.stop()
 	m.until, m.stop = context.WithCancel(m.ctx)
@@ -71,12 +71,12 @@ func (m *maker) run() {
 			if x.ctx.Err() != nil {
 				continue // it was cleared: that is no failure of the speaker
 			}
-			_ = m.pass(x, piece{part: x.part, end: true, err: err}) // an error says that the loop has ended
+			_ = m.pass(x, piece{part: x.part, end: true, err: err}) // an error means that the loop has ended
 		}
 	}
 }
 
-// pass gives a piece to the loop.
+// pass gives a piece of sound to the loop.
 func (m *maker) pass(x making, p piece) error {
 	select {
 	case m.pieces <- p:
@@ -88,7 +88,7 @@ func (m *maker) pass(x making, p piece) error {
 
 var errSilent = errors.New("the speaker was silent for too long")
 
-// speak makes the sound of a part. Where its speaker fails before a sound, the fallback speaks.
+// speak makes the sound of a part. If its speaker fails before any sound, the fallback speaks.
 func (m *maker) speak(x making) error {
 	o := &m.x.all.o
 	u := Utterance{
@@ -104,7 +104,7 @@ func (m *maker) speak(x making) error {
 	o.Log.WarnContext(x.ctx, "speak with the fallback", "company", u.CompanyID, "conversation", m.x.start.ConversationID, "speaker", m.x.voice.Speaker, "error", err)
 	o.Observer.Failed("speaker")
 	voice := *m.x.voice
-	voice.Name = "" // the name is one of the other speaker's
+	voice.Name = "" // the name belongs to the other speaker
 	u.Voice = &voice
 	_, err = m.try(x, o.Speakers[o.Fallback], u)
 	return err
@@ -117,7 +117,7 @@ func (m *maker) rate() int {
 	return m.x.start.Line.Rate()
 }
 
-// try has a speaker speak; begun reports that sound came. One that is silent for too long has failed.
+// try has one speaker speak; begun reports whether sound came. A speaker that is silent for too long has failed.
 func (m *maker) try(x making, s Speaker, u Utterance) (begun bool, err error) {
 	if s == nil {
 		return false, errors.New("there is no such speaker")

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	pieceLength = 100 * time.Millisecond // of sound that is sent at once, where the line takes it ahead of time
-	aheadMost   = 10 * time.Second       // of sound that is made before it is played
+	pieceLength = 100 * time.Millisecond // of sound that is sent at once, if the line takes it ahead of time
+	aheadMost   = 10 * time.Second       // of sound that is made ahead of playing
 )
 
-// part is a sentence of a response, and its sound as it is made.
+// part is a sentence of a response, with its sound as it is made.
 type part struct {
 	response *response
 	text     string
-	from     int // where it begins in the response's text; what is said besides the text, at its end
+	from     int // position in the response's text; words outside the text have the end
 	pcm      []int16
 	taken    int  // samples that were sent
 	made     bool // pcm is whole
 }
 
-// mouth plays parts in order, not faster than they are heard but for the line's lead. It has no clock.
+// mouth plays parts in order, no faster than they are heard but for the line's lead. It has no clock.
 type mouth struct {
 	rate   int
 	lead   time.Duration
@@ -41,7 +41,7 @@ func (m *mouth) length(samples int) time.Duration {
 
 func (m *mouth) samples(d time.Duration) int { return int(d * time.Duration(m.rate) / time.Second) }
 
-// piece is how many samples are sent at once.
+// piece is the number of samples sent at once.
 func (m *mouth) piece() int { return m.samples(min(pieceLength, max(m.lead/3, 20*time.Millisecond))) }
 
 // add puts a sentence at the end.
@@ -51,7 +51,7 @@ func (m *mouth) add(r *response, text string) *part {
 	return p
 }
 
-// waiting is how much sound is made and not sent.
+// waiting is the length of the sound that is made and not sent.
 func (m *mouth) waiting() time.Duration {
 	n := 0
 	for _, p := range m.parts {
@@ -60,7 +60,7 @@ func (m *mouth) waiting() time.Duration {
 	return m.length(n)
 }
 
-// busy reports whether something is to be said, or being heard at an instant.
+// busy reports whether words are waiting to be said, or sounding at an instant.
 func (m *mouth) busy(now time.Time) bool { return len(m.parts) > 0 || m.sounding(now) }
 
 // sounding reports whether something is being heard.
@@ -68,7 +68,7 @@ func (m *mouth) sounding(now time.Time) bool {
 	return m.playing && now.Before(m.started.Add(m.length(m.sent)))
 }
 
-// next returns the samples to send now, and of which response they are; none: not yet.
+// next returns the samples to send now and their part; none if it is too early.
 func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
 	if len(m.parts) == 0 || m.wait(now) > 0 {
 		return nil, nil
@@ -76,7 +76,7 @@ func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
 	if p = m.parts[0]; p.taken == len(p.pcm) {
 		return nil, nil
 	}
-	if !m.sounding(now) { // after a gap the count begins again
+	if !m.sounding(now) { // after a gap the count starts over
 		m.playing, m.started, m.sent, m.recent = true, now, 0, nil
 	}
 	n := min(m.piece(), len(p.pcm)-p.taken)
@@ -86,10 +86,10 @@ func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
 	return pcm, p
 }
 
-// recentMost is how many parts may be sounding at once: each is a fraction of a second at least.
+// maxRecent is the maximum number of parts that sound at once: each takes at least a fraction of a second.
 const recentMost = 8
 
-// done takes out the parts that were sent whole and returns them.
+// done removes and returns the parts that were sent whole.
 func (m *mouth) done() (all []*part) {
 	for len(m.parts) > 0 && m.parts[0].made && m.parts[0].taken == len(m.parts[0].pcm) {
 		m.recent = append(m.recent, m.parts[0])
@@ -100,7 +100,7 @@ func (m *mouth) done() (all []*part) {
 	return all
 }
 
-// wait is how long it takes until more may be sent.
+// wait is the time until more may be sent.
 func (m *mouth) wait(now time.Time) time.Duration {
 	if !m.sounding(now) {
 		return 0
@@ -116,7 +116,7 @@ func (m *mouth) saying(now time.Time) []*part {
 	return m.parts
 }
 
-// left is how long what was sent goes on sounding.
+// left is how long the sound that was sent will go on.
 func (m *mouth) left(now time.Time) time.Duration {
 	if !m.sounding(now) {
 		return 0
@@ -124,7 +124,7 @@ func (m *mouth) left(now time.Time) time.Duration {
 	return m.started.Add(m.length(m.sent)).Sub(now)
 }
 
-// stop ends the sound at once and returns what was not heard: the parts from the one that was sounding on.
+// stop ends the sound at once and returns the parts that were not heard whole, in order.
 func (m *mouth) stop(now time.Time) (unheard []*part) {
 	back := m.samples(m.left(now)) // samples that were sent and not heard
 	all := slices.Concat(m.recent, m.parts)
@@ -142,8 +142,8 @@ func (m *mouth) stop(now time.Time) (unheard []*part) {
 	return unheard
 }
 
-// heardOf is the part of a response's text that was heard, where unheard are the parts that were not, or not wholly, also those of other
-// responses.
+// heardOf returns the part of a response's text that was heard. unheard are the parts that were not heard whole, also those of
+// other responses.
 func heardOf(r *response, unheard []*part) string {
 	text := r.text.String()
 	for _, p := range unheard {

@@ -30,10 +30,10 @@ const (
 	parcelsWait   = 64
 )
 
-// What a parcel is.
+// Kinds of parcels.
 const (
-	parcelJoin    = "join"    // a teammate wants to talk in a conversation
-	parcelRefused = "refused" // for Code
+	parcelJoin    = "join"    // a teammate wants to join a conversation
+	parcelRefused = "refused" // Code has the reason
 	parcelSound   = "sound"
 	parcelEvent   = "event"
 	parcelBeat    = "beat"
@@ -43,13 +43,13 @@ const (
 
 const refusedConflict = "conflict"
 
-// parcel is what nodes exchange while a teammate talks over one node with a person on another. PostgreSQL passes it on to every
-// node; who is not concerned drops it.
+// parcel is a message between nodes while a teammate on one node talks with a person on another. PostgreSQL passes it to every
+// node; the nodes that it does not concern drop it.
 type parcel struct {
 	What           string     `json:"w"`
-	To             string     `json:"t"`           // an end of a wire; of join: the end that is to be made
+	To             string     `json:"t"`           // end of a wire; for join, the end to create
 	From           string     `json:"f,omitempty"` // of join: the end to respond to; of opened: the node
-	CompanyID      string     `json:"c,omitempty"` // of join, as what follows
+	CompanyID      string     `json:"c,omitempty"` // for join, as the following fields
 	ConversationID string     `json:"k,omitempty"`
 	AccountID      string     `json:"a,omitempty"`
 	Name           string     `json:"n,omitempty"`
@@ -59,7 +59,7 @@ type parcel struct {
 	Event          *wireEvent `json:"v,omitempty"`
 }
 
-// wireEvent is what a teammate's screen shows.
+// wireEvent is an update of a teammate's screen.
 type wireEvent struct {
 	Kind     EventKind    `json:"kind"`
 	Text     string       `json:"text,omitempty"`
@@ -69,14 +69,14 @@ type wireEvent struct {
 	Position int          `json:"position,omitempty"`
 }
 
-// wires are the ends on this node of what connects teammates with persons on other nodes.
+// wires are this node's ends of the connections between teammates and persons on other nodes.
 type wires struct {
 	nodes Nodes
 	mu    sync.Mutex
 	ends  map[string]*wire
 }
 
-// wire is one end. It is a Line: what is written comes out at the other end.
+// wire is one end of such a connection. As a Line, it emits at the other end.
 type wire struct {
 	all     *wires
 	id, far string
@@ -112,7 +112,7 @@ func (w *wires) open(id, far string, rate int) *wire {
 	return e
 }
 
-// send passes parcels on in order, and beats while there are none. It ends with the other end.
+// send sends parcels in order, and beats while there are none. It ends with the other end.
 func (e *wire) send() {
 	ctx := context.Background()
 	notify := func(p parcel) {
@@ -123,7 +123,7 @@ func (e *wire) send() {
 		}
 		ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 		defer cancel()
-		_ = e.all.nodes.Notify(ctx, nodesChannel, string(text)) // what is lost is a moment of sound; a lost end is found by its beats
+		_ = e.all.nodes.Notify(ctx, nodesChannel, string(text)) // a lost parcel is a moment of sound; a lost end is noticed by missing beats
 	}
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
@@ -140,7 +140,7 @@ func (e *wire) send() {
 				e.close()
 			}
 		case <-e.closed:
-			for { // what was said last
+			for { // drain the last words
 				select {
 				case p := <-e.out:
 					notify(p)
@@ -154,7 +154,7 @@ func (e *wire) send() {
 	}
 }
 
-// put has a parcel sent. Where too many wait it is dropped, as the network does.
+// put queues a parcel. If the queue is full the parcel is dropped, as a network would.
 func (e *wire) put(p parcel) {
 	select {
 	case e.out <- p:
@@ -162,7 +162,7 @@ func (e *wire) put(p parcel) {
 	}
 }
 
-// take takes what the other end sent.
+// take handles a parcel from the other end.
 func (e *wire) take(p *parcel) {
 	e.mu.Lock()
 	e.last = time.Now()
@@ -241,7 +241,7 @@ func (e *wire) show(x Event) {
 	e.put(parcel{What: parcelEvent, Event: &wireEvent{x.Kind, string(text[:min(len(text), parcelText)]), x.Author, x.Name, x.State, x.Position}})
 }
 
-// Run lets teammates of other nodes talk with persons on this one, and the reverse, until ctx ends. With one node it does nothing.
+// Run connects teammates and persons on different nodes, until ctx ends. With one node it does nothing.
 func (s *Sessions) Run(ctx context.Context) error {
 	if s.o.Nodes == nil {
 		return nil
@@ -260,11 +260,11 @@ func (s *Sessions) Run(ctx context.Context) error {
 	return nil
 }
 
-// received takes a parcel of any node.
+// received handles a parcel of any node.
 func (s *Sessions) received(ctx context.Context, payload string) {
 	var p parcel
 	if json.Unmarshal([]byte(payload), &p) != nil {
-		return // of a newer program
+		return // sent by a newer program
 	}
 	s.wires.mu.Lock()
 	e := s.wires.ends[p.To]

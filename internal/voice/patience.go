@@ -6,7 +6,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// wait keeps the person from waiting in silence for what we owe. Nobody waits who speaks.
+// wait keeps the person from waiting in silence for us. A person who speaks is not waiting.
 func (l *patience) wait(now time.Time, due *due) {
 	if l.owed.IsZero() || l.mouth.busy(now) || l.person.speaks() {
 		return
@@ -31,7 +31,7 @@ func (l *patience) wait(now time.Time, due *due) {
 	}
 }
 
-// idle speaks to a person who says nothing.
+// idle speaks to a silent person.
 func (l *patience) idle(now time.Time, due *due) {
 	listens := l.conversation.State == chats.Automated || l.conversation.State == chats.Missed && l.hasKeys()
 	if !listens || !l.owed.IsZero() || l.mouth.busy(now) || l.person.speaks() {
@@ -58,10 +58,10 @@ func (l *patience) idle(now time.Time, due *due) {
 	})
 }
 
-// waitsMost is how often a person is asked to wait for what a flow waits for, before that counts as silence.
+// maxWaits is how often a person is asked to wait for a flow, before the wait counts as silence.
 const waitsMost = 5
 
-// idled speaks to a person who has said nothing, as what a flow waits for demands.
+// idled speaks to a silent person as the flow's question demands.
 func (l *patience) idled(p *Pending) {
 	if p != nil && p.Busy && l.waits < waitsMost {
 		l.waits++

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxTranscript is how many characters of an utterance count.
+// maxTranscript is the maximum length of a transcript in characters; the rest is cut.
 const maxTranscript = 2000
 
-// Plain is what a service understood as one line of plain text, of at most 2,000 characters.
+// Plain returns a transcript as one line of plain text, of at most 2,000 characters.
 func Plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Program is a program that speaks or understands speech. Of this one's environment it gets nothing but where programs are; it ends
-// with ctx.
+// Program is a command that speaks or understands speech. Of the environment it gets only the paths of programs, libraries and voices; it
+// ends with ctx.
 func Program(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // callers name the program, and check the arguments
 	cmd.WaitDelay = time.Second

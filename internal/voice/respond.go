@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// respond has the agent respond to what the person said last.
+// respond has the agent respond to the person's last words.
 func (l *replier) respond() {
 	l.dropAnswer()
 	if l.owed.IsZero() {
@@ -38,7 +38,7 @@ func (l *replier) respond() {
 	}()
 }
 
-// dropAnswer gives up the response that is awaited: the person said more, or somebody else answers.
+// dropAnswer abandons the awaited response: the person said more, or somebody else answers.
 func (l *replier) dropAnswer() {
 	a := l.answer
 	if a == nil {
@@ -78,7 +78,7 @@ func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 		l.takeTurn(a.stored)
 		return
 	case r == nil && a.handoff:
-		l.owed = time.Time{} // the change of state says what happens
+		l.owed = time.Time{} // the change of state is announced instead
 		return
 	case r == nil && t == nil:
 		l.owed, l.unanswered = time.Time{}, false
@@ -96,7 +96,7 @@ func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 	l.complete(r, e)
 }
 
-// complete ends a response that is stored, and gives the person the turn.
+// complete handles a response that is stored, and gives the person the turn.
 func (l *replier) complete(r *response, e Event) {
 	r.seq, l.choices = e.Seq, e.Choices
 	l.said(r, e)
@@ -106,7 +106,8 @@ func (l *replier) complete(r *response, e Event) {
 	l.active()
 }
 
-// askOn goes on with the question that stands where the person's words get no response. It is said again unless it is being said.
+// askOn returns to the current question if the person's words get no response. The question is repeated unless it is being
+// spoken.
 func (l *replier) askOn() {
 	before := l.before
 	l.lookUpPending(func(l *loop, p *Pending) {
@@ -122,7 +123,7 @@ func (l *replier) askOn() {
 	})
 }
 
-// apologize gives up waiting for the agent, or for a transcriber.
+// apologize stops waiting for the agent, or for a transcriber.
 func (l *replier) apologize() {
 	if l.answer == nil {
 		l.owed = time.Time{}
@@ -134,7 +135,7 @@ func (l *replier) apologize() {
 	l.excuse(l.x.words.Apology)
 }
 
-// excuse says instead of a response that there is none, and offers a teammate.
+// excuse speaks a text instead of the response that failed, and offers a teammate.
 func (l *replier) excuse(text string) {
 	l.owed = time.Time{}
 	l.announce(text, []string{l.x.words.Person}, true)
@@ -167,7 +168,7 @@ func (x *Session) use(ctx context.Context, name, parameters string) (string, err
 	}
 }
 
-// ToolResult is what the page's tool returned.
+// ToolResult takes the result of the page's tool.
 func (x *Session) ToolResult(id, result string, failed bool) {
 	x.call(func(l *loop) {
 		if c := l.tools[id]; c != nil {
@@ -177,7 +178,7 @@ func (x *Session) ToolResult(id, result string, failed bool) {
 	})
 }
 
-// Type takes a turn that the person typed, or a choice that was tapped.
+// Type takes a turn that the person typed, or a choice that they tapped.
 func (x *Session) Type(clientID, text string) {
 	x.call(func(l *loop) {
 		if text == "" || l.ending != "" {
@@ -199,7 +200,7 @@ func (x *Session) Type(clientID, text string) {
 	})
 }
 
-// Remark takes something that the page says about what the person does. The agent gets it with the next thing that is said.
+// Remark takes the page's description of an action of the person. The agent gets it with the next turn.
 func (x *Session) Remark(text string) {
 	x.call(func(l *loop) {
 		l.active()
@@ -211,10 +212,10 @@ func (x *Session) Remark(text string) {
 	})
 }
 
-// Active says that the person does something.
+// Active reports a sign of life of the person.
 func (x *Session) Active() { x.call(func(l *loop) { l.active() }) }
 
-// End ends the talk and the conversation for the person, who hangs up.
+// End ends the talk and the conversation: the person hung up.
 func (x *Session) End() {
 	x.call(func(l *loop) {
 		l.dropAnswer()

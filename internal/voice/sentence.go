@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	sentenceLeast = 12  // characters that a sentence has at least, so that "Hello." goes with what follows
-	sentenceMost  = 300 // one that is longer is cut between words
+	sentenceLeast = 12  // minimum length of a sentence in characters, so that "Hello." goes with the next one
+	sentenceMost  = 300 // a longer sentence is cut between words
 )
 
-// sentences cuts a text that comes in pieces into what is spoken at a time.
+// sentences cuts a text that comes in pieces into sentences to speak.
 type sentences struct{ rest string }
 
 // add takes the next piece and returns the sentences that are complete.
@@ -32,14 +32,14 @@ func (s *sentences) add(piece string) (all []string) {
 	}
 }
 
-// end returns what is left, "" where nothing is.
+// end returns the rest.
 func (s *sentences) end() string {
 	rest := strings.TrimSpace(s.rest)
 	s.rest = ""
 	return rest
 }
 
-// cut is where the first sentence of a text ends; 0: it may go on.
+// cut returns where the first sentence of a text ends; 0 if it may go on.
 func cut(text string) int {
 	n, space := 0, 0 // characters so far; after the last space
 	for i, r := range text {
@@ -65,7 +65,8 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 )
 
-// pronounced is a text as it is spoken: of addresses their host, no marks of formatting, and numbers by the rules of the language.
+// pronounced is a text as it is spoken: addresses as their host, no marks of formatting, and numbers by the rules of the
+// language.
 func pronounced(text, language string) string {
 	text = spoken.Text(link.ReplaceAllString(text, "$2"), language)
 	text = marks.ReplaceAllString(text, " ")

@@ -13,12 +13,12 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// Topics lets a talk follow what others add to its conversation; *realtime.Hub is one.
+// Topics lets a talk follow the turns that others add to its conversation; *realtime.Hub is one.
 type Topics interface {
 	Subscribe(companyID, name string, after int64) (*realtime.Subscription, error)
 }
 
-// Observer is called for what happens, for metrics.
+// Observer counts events, for metrics.
 type Observer interface {
 	// Talking is called with 1 at the begin of a talk, -1 at its end.
 	Talking(change int)
@@ -39,20 +39,20 @@ type Options struct {
 	Dialogue     Dialogue
 	Topics       Topics
 	Speakers     map[string]Speaker     // by agent.Voice.Speaker; Fallback is one of them
-	Transcribers map[string]Transcriber // by agent.Voice.Transcriber; none has none
-	Fallback     string                 // the speaker that stands in for one that fails
+	Transcribers map[string]Transcriber // by agent.Voice.Transcriber; "none" has none
+	Fallback     string                 // the speaker that replaces one that fails
 	Detector     func(rate int) Detector
 	Nodes        Nodes // nil: there is one node
 	Log          *slog.Logger
-	Observer     Observer   // default: nobody
-	Shares       *share.Set // bound the talks of this node but those that are Counted; nil: shares of its own
+	Observer     Observer   // default: none
+	Shares       *share.Set // bound the talks of this node except Counted ones; nil: own shares
 }
 
 // Sessions are the talks of this node.
 type Sessions struct {
 	o     Options
 	wires *wires
-	id    string // of this node, among those that talk with persons
+	id    string // of this node, in parcels
 	mu    sync.Mutex
 	live  map[talkKey]*Session
 
@@ -72,39 +72,37 @@ func NewSessions(o Options) *Sessions {
 	}
 }
 
-// Start describes a talk that is to begin.
+// Start describes a new talk.
 type Start struct {
 	CompanyID, ConversationID string
 	Client                    string            // the network of the person's address; "": unknown
 	Line                      Line              // nil: the person types only
-	Show                      func(Event)       // what the person's screen shows; never blocks
+	Show                      func(Event)       // updates the person's screen; never blocks
 	Greeting                  string            // "": the agent's own
-	NoGreeting                bool              // nothing is said before the person says something
+	NoGreeting                bool              // we are silent until the person speaks
 	Opening                   string            // said before the greeting, as a part of it
-	Asks                      string            // the result of the agent that the greeting asks for; "": the one whose question it holds
+	Asks                      string            // result of the agent that the greeting asks for; "" for that of the greeting's own question
 	Language                  string            // "": the conversation's
-	Variables                 map[string]string // of the greeting: {{name}}
+	Variables                 map[string]string // values for the greeting: {{name}}
 	ClientTools               bool              // the page runs client tools
-	// Stop is called when the person wants to be called no more, by words or the key 9; nil: that is no wish here.
+	// Stop is called when the person wants no more calls, by words or the key 9; nil: the wish has no meaning here.
 	Stop func(ctx context.Context) error
-	// StopsMarketing says that Stop ends marketing alone: the person has not proved to have the number.
+	// StopsMarketing: Stop ends marketing alone, because the person has not proved to own the number.
 	StopsMarketing bool
 
 	Voice *agent.Voice // replaces the agent's; nil: the agent's
-	// Transfer ends the talk with TransferWanted once the person wants that; nil: calls are not transferred.
+	// Transfer ends the talk with TransferWanted if the person wants that; nil: calls are not transferred.
 	Transfer *agent.Transfer
-	Resume   string // said instead of the greeting by an agent that goes on with a talk
-	// Counted says that who opens the talk bounds how many of them there are, before somebody is there: a call that was answered is not
-	// turned away.
+	Resume   string // said instead of the greeting by an agent that continues a talk
+	// Counted: the opener bounds the number of talks before anybody is connected; an answered call is not turned away.
 	Counted bool
 }
 
-// TransferWanted is why a talk ended whose person is to be connected with the number of Start.Transfer.
+// TransferWanted is the end of a talk whose person wants to be connected with the number of Start.Transfer.
 const TransferWanted = "transfer"
 
-// Open prepares a talk, which Session.Run holds. A talk that the conversation has on any node is ended: its person came back, before
-// it was noticed that they are gone.
-// Errors: not_found, rate_limit_exceeded, service_unavailable.
+// Open prepares a talk, which Session.Run holds. A talk that the conversation has on any node is ended: its person came back
+// before their absence was noticed. Errors: not_found, rate_limit_exceeded, service_unavailable.
 func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 	talk, err := s.o.Dialogue.Begin(ctx, start.CompanyID, start.ConversationID)
 	if err != nil {
@@ -127,7 +125,7 @@ func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 	return x, nil
 }
 
-// replace ends the talk that a conversation has on this node. It is called with mu held, so it does not wait for that talk.
+// replace ends the talk that a conversation has on this node. The caller holds mu, so it does not wait for that talk.
 func (s *Sessions) replace(key talkKey) {
 	if before := s.live[key]; before != nil {
 		go before.call(func(l *loop) { l.finish("replaced") })
@@ -180,7 +178,7 @@ func newSession(all *Sessions, start Start, talk *Talk) *Session {
 
 func (x *Session) key() talkKey { return talkKey{x.start.CompanyID, x.start.ConversationID} }
 
-// language is what is spoken.
+// language is the language of the talk.
 func (x *Session) language() string {
 	switch {
 	case x.start.Language != "":
@@ -204,7 +202,7 @@ func (x *Session) call(f func(l *loop)) {
 // Run holds the talk until it ends: the person hangs up or leaves, the agent or a teammate ends it, ctx ends. Its last event is
 // Ended, unless ctx ended or the person left.
 func (x *Session) Run(ctx context.Context) error {
-	defer close(x.done) // after the talk is forgotten: whoever waits for its end finds it no more
+	defer close(x.done) // after the talk is removed: a caller that waits for its end does not find it again
 	defer x.all.closed(x)
 	x.all.o.Observer.Talking(1)
 	defer x.all.o.Observer.Talking(-1)

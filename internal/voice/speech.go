@@ -10,25 +10,25 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// response is what the agent says in one go: an answer, or words of its own.
+// response is a sequence of the agent's words: an answer, or its own words.
 type response struct {
 	id       int64
-	seq      int64 // of its turn; 0 until it is stored, if it is at all
-	aside    bool  // it is not stored, and no answer to the person
+	seq      int64 // of its turn; 0 until it is stored
+	aside    bool  // ephemeral: not stored, not part of the reply
 	text     strings.Builder
 	split    sentences
 	spokenTo int  // up to where its text is parts
 	whole    bool // all of its text is here
 	parts    int  // that are not sent yet
 	samples  int
-	asked    time.Time // when the person had said the words that it answers; zero if it answers none
+	asked    time.Time // end of the words that it answers; zero if it answers none
 	first    time.Time // its first words
 	voice    chats.Voice
 	spoke    bool // its sound was recorded
 }
 
-// place returns the beginning of the next spoken sentence in the response's text. Words besides the text, such as the keys of its choices,
-// are at its end.
+// place returns where the next spoken sentence begins in the response's text. Words outside the text, such as the keys of its
+// choices, are at its end.
 func (r *response) place(sentence string) int {
 	text := r.text.String()
 	at := strings.Index(text[r.spokenTo:], sentence)
@@ -40,13 +40,13 @@ func (r *response) place(sentence string) int {
 	return at
 }
 
-// held is what was cut off, and may go on.
+// held is an interrupted response that may resume.
 type held struct {
 	response *response
 	unheard  []*part
 }
 
-// newResponse begins a response; the one before goes on until it is said.
+// newResponse begins a response; the one before is spoken to its end.
 func (l *talker) newResponse() *response {
 	l.ids++
 	r := &response{id: l.ids}
@@ -98,7 +98,7 @@ func (l *talker) speak(r *response, sentence string) {
 	}
 }
 
-// made takes sound.
+// made takes made sound.
 func (l *talker) made(p piece) {
 	p.part.pcm = append(p.part.pcm, p.pcm...)
 	if !p.end {
@@ -112,7 +112,7 @@ func (l *talker) made(p piece) {
 	}
 }
 
-// sound sends what may be sent by now.
+// sound sends the samples that may be sent now.
 func (l *talker) sound(now time.Time) {
 	for {
 		done := l.mouth.done()
@@ -162,7 +162,7 @@ func (l *talker) ducking(pcm []int16) []int16 {
 	return quieter
 }
 
-// recordSpoken records how a response was said, once all of it is sent and it is stored.
+// recordSpoken records how a response was spoken, once it is stored and sent whole.
 func (l *talker) recordSpoken(r *response) {
 	if r.spoke || !r.whole || r.parts > 0 || r.seq == 0 || r.samples == 0 || l.held != nil && l.held.response == r {
 		return
@@ -176,7 +176,7 @@ func (l *talker) recordSpoken(r *response) {
 	})
 }
 
-// aside says something that is no part of the conversation.
+// aside speaks words that are not part of the conversation.
 func (l *talker) aside(text string) {
 	before := l.response
 	r := l.newResponse()
@@ -186,7 +186,7 @@ func (l *talker) aside(text string) {
 	l.response = before
 }
 
-// ask says a question again, which is no turn: it is one already.
+// ask repeats a question, which is a turn already.
 func (l *talker) ask(p *Pending) {
 	before := l.response
 	r := l.newResponse()
@@ -198,13 +198,13 @@ func (l *talker) ask(p *Pending) {
 	l.idleSince = time.Now()
 }
 
-// sayNow says something of the agent's own that is not stored.
+// sayNow speaks the agent's own words without storing them.
 func (l *talker) sayNow(text string) {
 	l.aside(text)
 	l.idleSince = time.Now()
 }
 
-// announce says something of the agent's own, as a turn. excuse: it stands for the response that is awaited.
+// announce speaks the agent's own words as a turn. excuse: they replace the awaited response.
 func (l *talker) announce(text string, choices []string, excuse bool) {
 	l.announceAs(Saying{Text: text, Choices: choices}, excuse)
 }
@@ -238,7 +238,7 @@ func (l *loop) later(f func(l *loop)) {
 	}
 }
 
-// speakTurn speaks a turn of somebody else's.
+// speakTurn speaks somebody else's turn.
 func (l *talker) speakTurn(v *chats.TurnView) {
 	if l.mate != nil || v.Text == "" {
 		return
@@ -256,7 +256,7 @@ func (l *talker) speakTurn(v *chats.TurnView) {
 	l.active()
 }
 
-// cut stops our words at once; what was not heard of them is kept until it is known why.
+// cut stops our words at once; the unheard ones are kept until the reason of the interruption is known.
 func (l *talker) cut(now time.Time) {
 	r := l.response
 	unheard := l.mouth.stop(now)
@@ -276,7 +276,7 @@ func (l *talker) cut(now time.Time) {
 	l.held = &held{r, unheard}
 }
 
-// resume goes on with what was cut off.
+// resume continues the interrupted words.
 func (l *talker) resume() {
 	h := l.held
 	l.held = nil
@@ -302,7 +302,7 @@ func (l *talker) resume() {
 	}
 }
 
-// drop gives up what was cut off: the person heard no more of it.
+// drop abandons the interrupted words: the person heard no more of them.
 func (l *talker) drop() {
 	h := l.held
 	if h == nil {
@@ -333,7 +333,7 @@ func (l *talker) stopTalking() {
 	l.mouth.stop(time.Now())
 }
 
-// toolResult is what the page's tool returned.
+// toolResult is the result of the page's tool.
 type toolResult struct {
 	text   string
 	failed bool
@@ -347,11 +347,11 @@ type answer struct {
 	choices  []string
 	handoff  bool
 	dropped  bool
-	stored   *chats.TurnView // a response that was stored meanwhile
-	moved    func()          // takes the state that the conversation came into by the response
+	stored   *chats.TurnView // the response, stored before all of it was spoken
+	moved    func()          // takes the state of the conversation after the response
 }
 
-// take takes an action of the agent.
+// take handles an action of the agent.
 func (l *replier) take(a *answer, x agent.Action) {
 	if a.dropped {
 		return

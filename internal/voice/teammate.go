@@ -9,7 +9,7 @@ import (
 	"carillon/internal/base/audio"
 )
 
-// Teammate is somebody of the company who talks with the person aloud.
+// Teammate is a member of the company who talks with the person aloud.
 type Teammate struct {
 	CompanyID, AccountID, Name, ConversationID string
 	Line                                       Line
@@ -20,13 +20,13 @@ type Teammate struct {
 type mate struct {
 	Teammate
 	ears *listener
-	left chan struct{} // closed when the talk has no use for the teammate any more
+	left chan struct{} // closed when the talk no longer needs the teammate
 	// Between the rates of the two lines.
 	toPerson, toMate *audio.Resampler
 }
 
-// Join has a teammate talk with the person, on whatever node that one is, until the teammate leaves or the talk ends. Errors:
-// not_found where nobody talks in the conversation, conflict where another teammate does.
+// Join connects a teammate with the person, on whichever node the person is, until the teammate leaves or the talk ends.
+// Errors: not_found without a talk in the conversation, conflict if another teammate has joined.
 func (s *Sessions) Join(ctx context.Context, t Teammate) error {
 	if s.o.Nodes != nil && !s.Talking(t.CompanyID, t.ConversationID) {
 		return s.joinFar(ctx, t)
@@ -119,7 +119,7 @@ func (l *relay) leave(m *mate) {
 	l.show(Event{Kind: Gone, Name: m.Name})
 }
 
-// fromMate passes on what a teammate says.
+// fromMate passes on the teammate's sound.
 func (l *relay) fromMate(m *mate, pcm []int16) {
 	if l.mate != m {
 		return
@@ -132,7 +132,7 @@ func (l *relay) fromMate(m *mate, pcm []int16) {
 	}
 }
 
-// toMate passes on what the person says.
+// toMate passes on the person's sound.
 func (l *relay) toMate(pcm []int16) {
 	if err := l.mate.Line.Write(l.mate.toMate.Write(pcm)); err != nil {
 		close(l.mate.left)

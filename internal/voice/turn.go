@@ -2,17 +2,17 @@ package voice
 
 import "time"
 
-// What decides whose turn it is. The functions are pure; ears applies them chunk by chunk.
+// Rules of turn-taking. The functions are pure; ears applies them chunk by chunk.
 const (
 	speaking  = 0.5  // the score from which on a chunk is speech
-	quiet     = 0.35 // the score below which it is not; between them it is what the one before was
+	quiet     = 0.35 // score below which it is not speech; between the two the previous state holds
 	startsIn  = 3    // chunks of speech in a row begin an utterance
 	duckAfter = 90 * time.Millisecond
 	// cutAfter leaves time for the way there and back: a browser is silent within 250 ms of the person's first sound.
 	cutAfter = 160 * time.Millisecond
-	// backchannelMost is how long an utterance is at most that only says "I am listening".
+	// maxBackchannel is the maximum length of an utterance that only says "I am listening".
 	backchannelMost = 900 * time.Millisecond
-	utteranceMost   = 60 * time.Second // a longer one is taken as it is
+	utteranceMost   = 60 * time.Second // a longer one is cut here
 	shortSilence    = 350 * time.Millisecond
 )
 
@@ -28,7 +28,7 @@ func ends(silence, need, length time.Duration) bool {
 func ducks(spoken time.Duration) bool { return spoken >= duckAfter }
 func cuts(spoken time.Duration) bool  { return spoken >= cutAfter }
 
-// silenceFor is the silence that ends a turn. Where a word or two is expected it is shorter.
+// silenceFor is the silence that ends a turn. It is shorter if a word or two is expected.
 func silenceFor(configured time.Duration, choices bool) time.Duration {
 	if choices {
 		return min(configured, shortSilence)
@@ -36,8 +36,8 @@ func silenceFor(configured time.Duration, choices bool) time.Duration {
 	return configured
 }
 
-// resumes reports whether an utterance that was spoken into our words does not stop them: noise, of which nothing was understood,
-// or a word that only says that the person is listening.
+// resumes reports whether an utterance spoken into our words does not stop them: noise without words, or a word that only says
+// that the person is listening.
 func resumes(text string, spoken time.Duration, language string) bool {
 	return text == "" || spoken <= backchannelMost && backchannel(text, language)
 }
@@ -55,18 +55,18 @@ type ears struct {
 	at      time.Duration // end of the last chunk
 }
 
-// heard is what a chunk brought.
+// heard is the result of a chunk.
 type heard int
 
-// What a chunk brings.
+// Results of a chunk.
 const (
 	nothing heard = iota
 	began         // an utterance began, startsIn chunks ago
-	goes          // it goes on
-	over          // it is over
+	goes          // speech continues
+	over          // the utterance is over
 )
 
-// add takes the score of the next chunk. silence ends an utterance.
+// add takes the score of the next chunk. An utterance ends after the given silence.
 func (e *ears) add(score float32, silence time.Duration) heard {
 	e.at += e.chunk
 	e.speech = score >= speaking || e.speech && score >= quiet

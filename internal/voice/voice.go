@@ -1,6 +1,6 @@
-// Package voice talks with people aloud: it listens for speech, decides whose turn it is, has what was said transcribed and the
-// response spoken. It is the same for a browser and a telephone (Line), whatever transcribes (Transcriber), speaks (Speaker) and
-// decides what is said (Dialogue).
+// Package voice talks with people aloud: it detects speech, decides whose turn it is, has the words transcribed and the
+// response spoken. It works alike for browsers and telephones (Line), with any Transcriber, Speaker and source of responses
+// (Dialogue).
 package voice
 
 import (
@@ -18,11 +18,11 @@ type Line interface {
 	Read(ctx context.Context) ([]int16, error)
 	// Write sends samples. It does not wait until they are played.
 	Write(pcm []int16) error
-	// Clear drops what was written and is not played yet.
+	// Clear drops the samples that were written and not played yet.
 	Clear() error
-	// Lead is how far ahead of what is played samples may be written.
+	// Lead is how far ahead of playing samples may be written.
 	Lead() time.Duration
-	// Digits are the keys that the person presses; nil: there are none.
+	// Digits are the keys that the person presses; nil if there are none.
 	Digits() <-chan rune
 }
 
@@ -32,7 +32,7 @@ type Speaker interface {
 	Speak(ctx context.Context, u Utterance, emit func(pcm []int16) error) error
 }
 
-// Utterance is a sentence or a few that are to be spoken.
+// Utterance is a sentence or a few to speak.
 type Utterance struct {
 	CompanyID string
 	Voice     *agent.Voice // never nil
@@ -54,30 +54,30 @@ type Hearing struct {
 	Language  string       // BCP 47
 	Rate      int
 	Expect    []string          // choices that were offered; any other words may come too
-	Partial   func(text string) // gets what is understood so far; may be nil and called from any goroutine
+	Partial   func(text string) // gets the words understood so far; may be nil; called from any goroutine
 }
 
 // Recognizer transcribes one utterance.
 type Recognizer interface {
 	// Write adds samples. It does not wait for the service.
 	Write(pcm []int16) error
-	// Result ends the utterance and returns what was said; an empty text means that nothing was understood.
+	// Result ends the utterance and returns the transcript; an empty text means that nothing was understood.
 	Result(ctx context.Context) (Transcript, error)
-	// Close gives it up. It may be called at any time and more than once.
+	// Close abandons the utterance. It may be called at any time and more than once.
 	Close()
 }
 
-// Transcript is what was understood of an utterance.
+// Transcript is the result of transcribing an utterance.
 type Transcript struct {
 	Text    string
-	Confirm bool // it is uncertain: the person is asked whether it is right before anything is done
+	Confirm bool // uncertain: the person must confirm it before anything is done
 }
 
 // Detector finds speech in sound.
 type Detector interface {
-	// Chunk is how many samples it takes at a time.
+	// Chunk is the number of samples that Score takes.
 	Chunk() int
-	// Score is how likely a chunk is speech, from 0 to 1. Chunks are given in order.
+	// Score is the probability that a chunk is speech, from 0 to 1. Chunks are given in order.
 	Score(chunk []int16) float32
 	Reset()
 }

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/base/language"
 )
 
-// words are what is said besides responses, in one language. %s is a name or a text.
+// words are our own words in one language, apart from responses. %s is a name or a text.
 type words struct {
 	Filler, Still, Apology, Person          string
 	Repeat, CannotHear, Confirm, Yes, No    string
@@ -16,11 +16,11 @@ type words struct {
 	Queued, Waiting, Missed, Noted          string
 	Connected, Gone, Returned, Busy, Greets string
 	Press, Stopped, NotStopped, KeysOnly    string
-	NoAds                                   string // to a caller who wants no calls
+	NoAds                                   string // for a caller who wants no calls
 	Transfers                               string
-	RepeatCall, MissedCall                  string // on a telephone
+	RepeatCall, MissedCall                  string // on the telephone
 	backchannels                            []string
-	stops                                   []string // what a person says who wants no calls
+	stops                                   []string // words of a person who wants no calls
 }
 
 var languages = map[string]words{ //nolint:gochecknoglobals // read only
@@ -104,7 +104,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 	},
 }
 
-// wordsOf are the words of the first of the languages (BCP 47) that has any, else the English ones.
+// wordsOf returns the words of the first of the languages (BCP 47) that has any, else the English ones.
 func wordsOf(tags ...string) words { return language.Of(languages, tags...) }
 
 // backchannel reports whether a text only says that the person is listening.
@@ -117,7 +117,7 @@ var limits = []string{ //nolint:gochecknoglobals // read only
 	"before", "after", "until", "till", "between", "unless", "antes", "despues", "hasta", "entre", "depois", "ate", "salvo", "exceto",
 }
 
-// stops reports whether a person who says a text wants no calls any more, and not only none at certain times.
+// stops reports whether a text asks for no more calls at all, and not only for none at certain times.
 func stops(text string) bool {
 	said := " " + strings.Join(knowledge.Words(text), " ") + " "
 	for _, w := range languages {

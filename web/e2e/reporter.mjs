@@ -27,7 +27,14 @@ export default async function* reporter(source) {
     if (type === "test:pass" || type === "test:fail") {
       yield* flush();
       const error = fault(event);
-      if (data.details.type !== "suite" || error) last = { Name: [...path.slice(0, data.nesting), data.name], MS: data.details.duration_ms, Error: error, Skipped: data.skip !== undefined, Notes: [] };
+      if (data.details.type !== "suite" || error)
+        last = {
+          Name: [...path.slice(0, data.nesting), data.name],
+          MS: data.details.duration_ms,
+          Error: error,
+          Skipped: data.skip !== undefined,
+          Notes: [],
+        };
     }
   }
   yield* flush();

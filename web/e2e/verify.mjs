@@ -14,4 +14,7 @@ const wrong = cases.filter(({ secret, headers, body, ok }) => {
     return ok;
   }
 });
-assert.deepEqual(wrong.map((c) => c.name), []);
+assert.deepEqual(
+  wrong.map((c) => c.name),
+  [],
+);

@@ -34,7 +34,10 @@ export const silence = (ms) => new Int16Array((rate * ms) / 1000);
 export function joined(...all) {
   const pcm = new Int16Array(all.reduce((n, x) => n + x.length, 0));
   let at = 0;
-  for (const x of all) { pcm.set(x, at); at += x.length; }
+  for (const x of all) {
+    pcm.set(x, at);
+    at += x.length;
+  }
   return pcm;
 }
 
@@ -62,17 +65,26 @@ export async function wav(name, pcm) {
 export function likeness(a, b) {
   const step = 8;
   const at = (shift, by) => {
-    let product = 0; let x2 = 0; let y2 = 0;
+    let product = 0;
+    let x2 = 0;
+    let y2 = 0;
     for (let i = 0; i < a.length; i += by) {
-      const x = a[i]; const y = b[i + shift] ?? 0;
-      product += x * y; x2 += x * x; y2 += y * y;
+      const x = a[i];
+      const y = b[i + shift] ?? 0;
+      product += x * y;
+      x2 += x * x;
+      y2 += y * y;
     }
     return x2 && y2 ? product / Math.sqrt(x2 * y2) : 0;
   };
-  let best = -1; let where = 0;
+  let best = -1;
+  let where = 0;
   for (let shift = -rate / 4; shift <= Math.max(rate / 2, b.length - a.length + rate / 4); shift += 2) {
     const c = at(shift, step);
-    if (c > best) { best = c; where = shift; }
+    if (c > best) {
+      best = c;
+      where = shift;
+    }
   }
   for (let shift = where - 4; shift <= where + 4; shift++) best = Math.max(best, at(shift, 1));
   return best;
@@ -82,24 +94,52 @@ export function likeness(a, b) {
 export async function talker({ token }, more = {}) {
   const { data } = await call("GET", "/panel/v1/knowledge", token);
   const agent = await call("POST", "/panel/v1/agents", token, {
-    name: "Marina", language: "en", engine: "builtin", greeting: "Hello, this is Harbour Tours. What can I do for you?", knowledge: data.map((k) => k.id), tools: ["search", "handoff", "hang_up"],
-    voice: { speaker: "espeak", speed: 1, silence_ms: 600, transcriber: "openai", transcriber_service: { base_url: (await bank()) + "/v1", model: "test-voice", api_key: "sk-voice-test" } },
+    name: "Marina",
+    language: "en",
+    engine: "builtin",
+    greeting: "Hello, this is Harbour Tours. What can I do for you?",
+    knowledge: data.map((k) => k.id),
+    tools: ["search", "handoff", "hang_up"],
+    voice: {
+      speaker: "espeak",
+      speed: 1,
+      silence_ms: 600,
+      transcriber: "openai",
+      transcriber_service: { base_url: (await bank()) + "/v1", model: "test-voice", api_key: "sk-voice-test" },
+    },
     client_tools: [{ name: "show_map", description: "Shows the map of the harbour", phrases: ["show me the map"] }],
     ...more.agent,
   });
-  const widget = await call("POST", "/panel/v1/widgets", token, { kind: "voice", name: "Voice of " + agent.name, agent: agent.id, welcome: "Ask us about tours.", language: "en", appearance: { primary_color: "#0b6e4f" }, ...more.widget });
+  const widget = await call("POST", "/panel/v1/widgets", token, {
+    kind: "voice",
+    name: "Voice of " + agent.name,
+    agent: agent.id,
+    welcome: "Ask us about tours.",
+    language: "en",
+    appearance: { primary_color: "#0b6e4f" },
+    ...more.widget,
+  });
   return { agent, widget };
 }
 
 /** microphone is a browser whose microphone gives a file, once, from when it is opened. */
-export const microphone = (file) => launch("--use-fake-device-for-media-stream", `--use-file-for-fake-audio-capture=${file}%noloop`);
+export const microphone = (file) =>
+  launch("--use-fake-device-for-media-stream", `--use-file-for-fake-audio-capture=${file}%noloop`);
 
 /**
  * instrument records, in each frame, what the worklets get and give; and gives a microphone that says what a test has it say: in place of the
  * silence that the worklet captures, so that nothing is lost where the machine cannot keep up with sound. real: through the worklet.
  */
 export function instrument(o) {
-  const seen = (globalThis.voiceSeen = { played: [], flushes: [], ducks: [], captured: [], asked: 0, open: 0, constraints: undefined });
+  const seen = (globalThis.voiceSeen = {
+    played: [],
+    flushes: [],
+    ducks: [],
+    captured: [],
+    asked: 0,
+    open: 0,
+    constraints: undefined,
+  });
   let words = []; // what is still to be said
   let tracks = [];
   /** spoken is a piece of what is to be said, as long as the one that was captured. */
@@ -126,7 +166,12 @@ export function instrument(o) {
         }
         if (name === "carillon-capture") {
           let listener;
-          Object.defineProperty(this.port, "onmessage", { get: () => listener, set: (f) => { listener = f; } });
+          Object.defineProperty(this.port, "onmessage", {
+            get: () => listener,
+            set: (f) => {
+              listener = f;
+            },
+          });
           this.port.addEventListener("message", (e) => {
             const data = o?.script && !o.real ? spoken(e.data) : e.data;
             seen.captured.push({ at: performance.now(), level: data.level, samples: data.pcm.byteLength / 2 });
@@ -139,7 +184,11 @@ export function instrument(o) {
   }
   if (o?.rate && globalThis.AudioContext) {
     const Context = globalThis.AudioContext;
-    globalThis.AudioContext = class extends Context { constructor(options) { super({ ...options, sampleRate: o.rate }); } };
+    globalThis.AudioContext = class extends Context {
+      constructor(options) {
+        super({ ...options, sampleRate: o.rate });
+      }
+    };
   }
   const devices = navigator.mediaDevices;
   if (!devices) return;
@@ -158,9 +207,15 @@ export function instrument(o) {
       source.connect(to);
       source.start();
       globalThis.utter = (pcm) => {
-        if (!o.real) { words.push(...pcm); return performance.now(); }
+        if (!o.real) {
+          words.push(...pcm);
+          return performance.now();
+        }
         const buffer = audio.createBuffer(1, pcm.length, 16000);
-        buffer.copyToChannel(Float32Array.from(pcm, (x) => x / 32768), 0);
+        buffer.copyToChannel(
+          Float32Array.from(pcm, (x) => x / 32768),
+          0,
+        );
         const node = audio.createBufferSource();
         node.buffer = buffer;
         node.connect(to);
@@ -170,11 +225,19 @@ export function instrument(o) {
       stream = to.stream;
     } else {
       // The browser's noise suppression changes what a machine says; it is asked for, and left out where waveforms are compared.
-      stream = await real(o?.raw ? { audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false } } : constraints);
+      stream = await real(
+        o?.raw ? { audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false } } : constraints,
+      );
     }
     tracks = stream.getTracks();
     seen.open++;
-    for (const track of stream.getTracks()) { const stop = track.stop.bind(track); track.stop = () => { seen.open--; stop(); }; }
+    for (const track of stream.getTracks()) {
+      const stop = track.stop.bind(track);
+      track.stop = () => {
+        seen.open--;
+        stop();
+      };
+    }
     return stream;
   };
 }
@@ -185,9 +248,12 @@ const strict = `default-src 'none'; script-src 'nonce-abc' ${new URL(ready.widge
 /** talkOn opens a page of another site with a voice widget of a company, and returns its frame. */
 export async function talkOn(t, company, widget, o = {}) {
   const policy = o.policy ?? strict;
-  const host = await site("shop", `<!doctype html><html lang="${o.lang ?? "en"}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1"></head><body><h1>Shop</h1>${o.body ?? ""}
+  const host = await site(
+    "shop",
+    `<!doctype html><html lang="${o.lang ?? "en"}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1"></head><body><h1>Shop</h1>${o.body ?? ""}
     <script nonce="abc">window.carillonVoice = function () { (carillonVoice.q = carillonVoice.q || []).push(arguments) }; window.tools = []; carillonVoice("tool", "show_map", function (p) { tools.push(p); return "The map is open"; });</script>
-    <script async src="${ready.widget_url}/embed/voice.js" widget="${widget.id}" customer="${company.access_key}" ${o.attributes ?? ""}></script></body></html>`);
+    <script async src="${ready.widget_url}/embed/voice.js" widget="${widget.id}" customer="${company.access_key}" ${o.attributes ?? ""}></script></body></html>`,
+  );
   t.after(() => host.close());
   const c = await context(o.browser ?? browser, { locale: "en-GB", ...o.options });
   t.after(() => c.close());
@@ -195,19 +261,26 @@ export async function talkOn(t, company, widget, o = {}) {
   await c.addInitScript(instrument, o.microphone ?? {});
   const p = await c.newPage();
   const logged = [];
-  p.on("console", (m) => { if (m.type() === "error" && !/favicon/.test(m.location().url)) logged.push(m.text()); });
+  p.on("console", (m) => {
+    if (m.type() === "error" && !/favicon/.test(m.location().url)) logged.push(m.text());
+  });
   const sockets = [];
   p.on("websocket", (s) => {
     const one = { url: s.url(), sent: [], got: [], closed: false };
     sockets.push(one);
     s.on("framesent", (f) => one.sent.push({ at: performance.now(), m: JSON.parse(f.payload) }));
     s.on("framereceived", (f) => one.got.push({ at: performance.now(), m: JSON.parse(f.payload) }));
-    s.on("close", () => { one.closed = true; });
+    s.on("close", () => {
+      one.closed = true;
+    });
   });
   await p.goto(host.url);
   await p.waitForFunction(() => globalThis.carillonVoice?.on);
   const loaded = opening(p, "vw_id=");
-  await p.waitForFunction(() => { globalThis.carillonVoice("open"); return document.activeElement !== document.body; });
+  await p.waitForFunction(() => {
+    globalThis.carillonVoice("open");
+    return document.activeElement !== document.body;
+  });
   const frame = await loaded;
   await frame.getByRole("heading", { level: 1 }).waitFor();
   const state = (word) => frame.locator(".state", { hasText: word }).waitFor();
@@ -217,7 +290,10 @@ export async function talkOn(t, company, widget, o = {}) {
 
 /** played is what the playback worklet got of a response, in order. */
 export async function played(frame, id) {
-  const all = await frame.evaluate((n) => globalThis.voiceSeen.played.filter((x) => n === undefined || x.id === n).map((x) => x.pcm), id);
+  const all = await frame.evaluate(
+    (n) => globalThis.voiceSeen.played.filter((x) => n === undefined || x.id === n).map((x) => x.pcm),
+    id,
+  );
   return joined(...all.map((x) => Int16Array.from(x)));
 }
 

@@ -3,10 +3,12 @@ import { context, ready, site } from "./browser.mjs";
 import { browser } from "./world.mjs";
 
 /** tag embeds the chat of a company in a page. */
-export const tag = (company, more = "", widget = company.chat_widget_id) => `<script async src="${ready.widget_url}/embed/chat.js" widget="${widget}" customer="${company.access_key}" ${more}></script>`;
+export const tag = (company, more = "", widget = company.chat_widget_id) =>
+  `<script async src="${ready.widget_url}/embed/chat.js" widget="${widget}" customer="${company.access_key}" ${more}></script>`;
 
 /** page is a page of a shop. */
-export const page = (body, lang = "en") => `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1"></head><body><h1>Shop</h1>${body}</body></html>`;
+export const page = (body, lang = "en") =>
+  `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Shop</title><meta name="viewport" content="width=device-width, initial-scale=1"></head><body><h1>Shop</h1>${body}</body></html>`;
 
 /** opening is the frame of a widget that is about to be opened: "cw_id=" is in the address of a chat, "vw_id=" in that of a voice. */
 export function opening(p, address = "cw_id=") {
@@ -27,7 +29,11 @@ export async function chatOf(p) {
 export async function visitor(t, company, { lang = "en", body = tag(company), ...options } = {}) {
   const host = await site("shop", page(body, lang));
   const c = await context(browser, { reducedMotion: "reduce", ...options });
-  t.after(async () => { c.check(); await c.close(); await host.close(); });
+  t.after(async () => {
+    c.check();
+    await c.close();
+    await host.close();
+  });
   const p = await c.newPage();
   await p.goto(host.url);
   return { c, p, host, frame: await chatOf(p) };

@@ -1,4 +1,11 @@
-import { Exchanged, fixed, missing, nobody, SignedIn, type Credential } from "./credentials.js";
+import {
+  Exchanged,
+  fixed,
+  missing,
+  nobody,
+  SignedIn,
+  type Credential,
+} from "./credentials.js";
 import { Events, Suppressions, Templates, Users, Webhooks } from "./groups.js";
 import { CarillonError, errorOf, Unreachable, unexpected } from "./errors.js";
 import type * as T from "./types.js";
@@ -41,7 +48,9 @@ export interface Retries {
   first?: number;
 }
 
-export interface CallOptions { signal?: AbortSignal }
+export interface CallOptions {
+  signal?: AbortSignal;
+}
 
 /** One request, for routes that have no method here. */
 export interface Call extends CallOptions {
@@ -66,13 +75,30 @@ export class CarillonClient {
   readonly webhooks = new Webhooks(this);
   readonly users = new Users(this);
 
-  constructor(base: string, private readonly options: Options = {}) {
+  constructor(
+    base: string,
+    private readonly options: Options = {},
+  ) {
     const u = URL.canParse(base) ? new URL(base) : undefined;
-    if (!u || !/^https?:$/.test(u.protocol) || u.username || u.search || u.hash) throw new TypeError("the address of the program must look like http://127.0.0.1:8080");
+    if (!u || !/^https?:$/.test(u.protocol) || u.username || u.search || u.hash)
+      throw new TypeError(
+        "the address of the program must look like http://127.0.0.1:8080",
+      );
     this.base = base.replace(/\/+$/, "");
-    const { key, keyInQuery, companyToken, email, password, userToken } = options;
-    this.company = companyToken ? fixed({ token: companyToken }) : key ? (keyInQuery ? fixed({ key }) : new Exchanged(key)) : missing("an access key");
-    this.user = userToken ? fixed({ token: userToken }) : email && password ? new SignedIn(email, password) : missing("a user");
+    const { key, keyInQuery, companyToken, email, password, userToken } =
+      options;
+    this.company = companyToken
+      ? fixed({ token: companyToken })
+      : key
+        ? keyInQuery
+          ? fixed({ key })
+          : new Exchanged(key)
+        : missing("an access key");
+    this.user = userToken
+      ? fixed({ token: userToken })
+      : email && password
+        ? new SignedIn(email, password)
+        : missing("a user");
   }
 
   // Sending
@@ -81,23 +107,52 @@ export class CarillonClient {
    * send sends a template message to 1 to 100 recipients, now or at a time. It is accepted whole or refused whole. A repeat with the same
    * idempotencyKey within 24 hours gets the first response; without one a key is made, which protects against lost responses alone.
    */
-  send(message: T.Message, o: CallOptions & { idempotencyKey?: string } = {}): Promise<T.Accepted> { return this.accept("notify", message, o); }
+  send(
+    message: T.Message,
+    o: CallOptions & { idempotencyKey?: string } = {},
+  ): Promise<T.Accepted> {
+    return this.accept("notify", message, o);
+  }
 
   /** call places a call that an agent talks in, now or at a time. */
-  call(call: T.VoiceCall, o: CallOptions & { idempotencyKey?: string } = {}): Promise<T.Accepted> { return this.accept("notify/voice", call, o); }
+  call(
+    call: T.VoiceCall,
+    o: CallOptions & { idempotencyKey?: string } = {},
+  ): Promise<T.Accepted> {
+    return this.accept("notify/voice", call, o);
+  }
 
-  private async accept(path: string, body: unknown, o: CallOptions & { idempotencyKey?: string }): Promise<T.Accepted> {
-    const { value, response } = await this.exchange<T.Accepted>("POST", path, { ...o, body, idempotencyKey: o.idempotencyKey ?? "client-" + crypto.randomUUID() });
-    return { ...value, replayed: response.headers.get("Idempotent-Replayed") === "true" };
+  private async accept(
+    path: string,
+    body: unknown,
+    o: CallOptions & { idempotencyKey?: string },
+  ): Promise<T.Accepted> {
+    const { value, response } = await this.exchange<T.Accepted>("POST", path, {
+      ...o,
+      body,
+      idempotencyKey: o.idempotencyKey ?? "client-" + crypto.randomUUID(),
+    });
+    return {
+      ...value,
+      replayed: response.headers.get("Idempotent-Replayed") === "true",
+    };
   }
 
   /** notification reads a notification and all of its recipients. */
   async notification(id: string, o: CallOptions = {}): Promise<T.Notification> {
     const path = "notify/" + encodeURIComponent(id);
-    const n = await this.request<T.Notification>("GET", path, { ...o, query: { limit: 100 } });
+    const n = await this.request<T.Notification>("GET", path, {
+      ...o,
+      query: { limit: 100 },
+    });
     let cursor = n.next_cursor;
-    while (cursor) { // a page ends early where it is large
-      const more: T.Notification = await this.request<T.Notification>("GET", path, { ...o, query: { limit: 100, cursor } });
+    while (cursor) {
+      // a page ends early where it is large
+      const more: T.Notification = await this.request<T.Notification>(
+        "GET",
+        path,
+        { ...o, query: { limit: 100, cursor } },
+      );
       n.recipients.push(...more.recipients);
       cursor = more.next_cursor;
     }
@@ -106,57 +161,108 @@ export class CarillonClient {
   }
 
   /** notifications are those that a filter selects, the newest first. */
-  notifications(filter: T.Filter = {}, o: CallOptions = {}): AsyncGenerator<T.Summary> {
+  notifications(
+    filter: T.Filter = {},
+    o: CallOptions = {},
+  ): AsyncGenerator<T.Summary> {
     const { pageSize, from, to, ...rest } = filter;
-    return this.pages("notify", { ...rest, from: instant(from), to: instant(to), limit: pageSize ?? 100 }, o);
+    return this.pages(
+      "notify",
+      { ...rest, from: instant(from), to: instant(to), limit: pageSize ?? 100 },
+      o,
+    );
   }
 
   /** cancel cancels what has not been sent of a notification. */
-  cancel(id: string, o: CallOptions = {}): Promise<T.Canceled> { return this.request("DELETE", "notify/" + encodeURIComponent(id), o); }
+  cancel(id: string, o: CallOptions = {}): Promise<T.Canceled> {
+    return this.request("DELETE", "notify/" + encodeURIComponent(id), o);
+  }
 
   /** hangUp cancels calls, and ends those that are under way. */
-  hangUp(id: string, o: CallOptions = {}): Promise<T.Canceled> { return this.request("DELETE", "notify/" + encodeURIComponent(id), { ...o, query: { hangup: "true" } }); }
+  hangUp(id: string, o: CallOptions = {}): Promise<T.Canceled> {
+    return this.request("DELETE", "notify/" + encodeURIComponent(id), {
+      ...o,
+      query: { hangup: "true" },
+    });
+  }
 
   /** move sends a scheduled notification at another time: RFC 3339, or a local time in a zone. */
-  move(id: string, at: string, zone?: string, o: CallOptions = {}): Promise<T.Moved> {
-    return this.request("PATCH", "notify/" + encodeURIComponent(id), { ...o, safe: true, body: { datetime_sending: at, ...(zone && { timezone: zone }) } });
+  move(
+    id: string,
+    at: string,
+    zone?: string,
+    o: CallOptions = {},
+  ): Promise<T.Moved> {
+    return this.request("PATCH", "notify/" + encodeURIComponent(id), {
+      ...o,
+      safe: true,
+      body: { datetime_sending: at, ...(zone && { timezone: zone }) },
+    });
   }
 
   /** callDetails reads a call, with what was said. */
-  callDetails(id: string, o: CallOptions = {}): Promise<T.CallDetails> { return this.request("GET", "calls/" + encodeURIComponent(id), o); }
+  callDetails(id: string, o: CallOptions = {}): Promise<T.CallDetails> {
+    return this.request("GET", "calls/" + encodeURIComponent(id), o);
+  }
 
   /** recording is the recording of a call, a WAV file. It may take as long as it goes on coming. */
   async recording(id: string, o: CallOptions = {}): Promise<ArrayBuffer> {
-    return (await this.exchange("GET", `calls/${encodeURIComponent(id)}/recording`, o, "bytes")).value as ArrayBuffer;
+    return (
+      await this.exchange(
+        "GET",
+        `calls/${encodeURIComponent(id)}/recording`,
+        o,
+        "bytes",
+      )
+    ).value as ArrayBuffer;
   }
 
   /** upload keeps a file for headers of notifications. It may take as long as it goes on being sent (Options.timeout). */
   upload(name: string, file: Blob, o: CallOptions = {}): Promise<T.Media> {
-    return this.request("POST", "media", { ...o, file: new Followed([file], name, { type: file.type }) });
+    return this.request("POST", "media", {
+      ...o,
+      file: new Followed([file], name, { type: file.type }),
+    });
   }
 
   // Account
 
   /** usage is today's use of the quota. */
-  usage(o: CallOptions = {}): Promise<T.Usage> { return this.request("GET", "usage", o); }
+  usage(o: CallOptions = {}): Promise<T.Usage> {
+    return this.request("GET", "usage", o);
+  }
 
   // Requests
 
   /** pages are the rows of a list, read page by page. */
-  async *pages<R>(path: string, query: Record<string, string | number | undefined>, o: CallOptions): AsyncGenerator<R> {
+  async *pages<R>(
+    path: string,
+    query: Record<string, string | number | undefined>,
+    o: CallOptions,
+  ): AsyncGenerator<R> {
     let cursor: string | undefined;
     do {
-      const page: { data: R[]; next_cursor?: string | null } = await this.request("GET", path, { ...o, query: { ...query, cursor } });
+      const page: { data: R[]; next_cursor?: string | null } =
+        await this.request("GET", path, { ...o, query: { ...query, cursor } });
       yield* page.data;
       cursor = page.next_cursor ?? undefined;
     } while (cursor);
   }
 
   /** request sends a request to a route below /functions/v1, and repeats it where that is allowed. */
-  async request<R>(method: string, path: string, call: Call = {}): Promise<R> { return (await this.exchange<R>(method, path, call)).value; }
+  async request<R>(method: string, path: string, call: Call = {}): Promise<R> {
+    return (await this.exchange<R>(method, path, call)).value;
+  }
 
-  private async exchange<R>(method: string, path: string, call: Call, as: "json" | "bytes" = "json"): Promise<{ value: R; response: Response }> {
-    const credential = { company: this.company, user: this.user, nobody }[call.as ?? "company"];
+  private async exchange<R>(
+    method: string,
+    path: string,
+    call: Call,
+    as: "json" | "bytes" = "json",
+  ): Promise<{ value: R; response: Response }> {
+    const credential = { company: this.company, user: this.user, nobody }[
+      call.as ?? "company"
+    ];
     let renewed = false;
     for (let attempt = 1; ; attempt++) {
       const held = await credential.get(this, call.signal); // repeats by itself what may be: a wrong password is not tried twice
@@ -164,7 +270,16 @@ export class CarillonClient {
         return await this.once<R>(method, path, call, held, as);
       } catch (e) {
         if (call.signal?.aborted) throw call.signal.reason;
-        if (e instanceof CarillonError && e.code === "unauthorized" && !renewed && credential.renew(held.token)) { renewed = true; attempt--; continue; }
+        if (
+          e instanceof CarillonError &&
+          e.code === "unauthorized" &&
+          !renewed &&
+          credential.renew(held.token)
+        ) {
+          renewed = true;
+          attempt--;
+          continue;
+        }
         const pause = this.pauseAfter(e, method, call, attempt);
         if (pause === undefined) throw e;
         this.options.onRetry?.(pause, e as Error);
@@ -173,18 +288,28 @@ export class CarillonClient {
     }
   }
 
-  private async once<R>(method: string, path: string, call: Call, { key, token }: { key?: string; token?: string }, as: "json" | "bytes"): Promise<{ value: R; response: Response }> {
+  private async once<R>(
+    method: string,
+    path: string,
+    call: Call,
+    { key, token }: { key?: string; token?: string },
+    as: "json" | "bytes",
+  ): Promise<{ value: R; response: Response }> {
     const query = new URLSearchParams();
-    for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) query.set(name, String(value));
+    for (const [name, value] of Object.entries(call.query ?? {}))
+      if (value !== undefined) query.set(name, String(value));
     if (key) query.set("access_key", key);
-    const headers: Record<string, string> = { Accept: "application/json", ...call.headers };
+    const headers: Record<string, string> = {
+      Accept: "application/json",
+      ...call.headers,
+    };
     if (token) headers["Authorization"] = "Bearer " + token;
     if (call.idempotencyKey) headers["Idempotency-Key"] = call.idempotencyKey;
     const late = new Patience(this.options.timeout ?? 60_000);
     let body: string | FormData | undefined;
     if (call.file) {
       call.file.moved = () => late.again();
-      late.again(call.file.size / slowest * 1000);
+      late.again((call.file.size / slowest) * 1000);
       body = new FormData();
       body.set("file", call.file);
     }
@@ -194,17 +319,30 @@ export class CarillonClient {
     }
     let response: Response, read: string | ArrayBuffer;
     try {
-      response = await (this.options.fetch ?? fetch)(`${this.base}/functions/v1/${path}${query.size > 0 ? "?" + query : ""}`, {
-        method, headers, redirect: "manual", signal: call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal, ...(body !== undefined && { body }),
-      });
-      read = as === "bytes" && response.ok ? await bytes(response, late) : await text(response);
+      response = await (this.options.fetch ?? fetch)(
+        `${this.base}/functions/v1/${path}${query.size > 0 ? "?" + query : ""}`,
+        {
+          method,
+          headers,
+          redirect: "manual",
+          signal: call.signal
+            ? AbortSignal.any([call.signal, late.signal])
+            : late.signal,
+          ...(body !== undefined && { body }),
+        },
+      );
+      read =
+        as === "bytes" && response.ok
+          ? await bytes(response, late)
+          : await text(response);
     } catch (e) {
       throw new Unreachable(this.base, e);
     } finally {
       late.end();
     }
     if (!response.ok) throw errorOf(response, read as string);
-    if (as === "bytes" || response.status === 204) return { value: read as R, response };
+    if (as === "bytes" || response.status === 204)
+      return { value: read as R, response };
     try {
       return { value: JSON.parse(read as string) as R, response };
     } catch {
@@ -213,17 +351,35 @@ export class CarillonClient {
   }
 
   /** pauseAfter is how long to wait before a repeat; undefined: it is not repeated. What may have taken effect is only where that is safe. */
-  private pauseAfter(e: unknown, method: string, call: Call, attempt: number): number | undefined {
-    const { attempts = 3, limited = 20, longest = 120_000, first = 500 } = this.options.retries ?? {};
-    const safe = method === "GET" || call.idempotencyKey !== undefined || call.safe === true;
-    const backoff = first * 2 ** Math.min(attempt - 1, 10) * (1 + Math.random() / 4);
-    if (e instanceof Unreachable) return safe && attempt < attempts ? backoff : undefined;
+  private pauseAfter(
+    e: unknown,
+    method: string,
+    call: Call,
+    attempt: number,
+  ): number | undefined {
+    const {
+      attempts = 3,
+      limited = 20,
+      longest = 120_000,
+      first = 500,
+    } = this.options.retries ?? {};
+    const safe =
+      method === "GET" ||
+      call.idempotencyKey !== undefined ||
+      call.safe === true;
+    const backoff =
+      first * 2 ** Math.min(attempt - 1, 10) * (1 + Math.random() / 4);
+    if (e instanceof Unreachable)
+      return safe && attempt < attempts ? backoff : undefined;
     if (!(e instanceof CarillonError)) return undefined;
     const after = (e.retryAfter ?? 0) * 1000;
     if (after > longest) return undefined;
-    if (e.status === 429) return attempt < limited ? Math.max(after, 1000) : undefined;
-    const again = e.status === 503 || e.code === "idempotency_in_progress" // it was not begun
-      || safe && [408, 500, 502, 504].includes(e.status);
+    if (e.status === 429)
+      return attempt < limited ? Math.max(after, 1000) : undefined;
+    const again =
+      e.status === 503 ||
+      e.code === "idempotency_in_progress" || // it was not begun
+      (safe && [408, 500, 502, 504].includes(e.status));
     return again && attempt < attempts ? Math.max(after, backoff) : undefined;
   }
 }
@@ -263,15 +419,25 @@ class Patience {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private ended = false;
 
-  constructor(private readonly ms: number) { this.again(); }
+  constructor(private readonly ms: number) {
+    this.again();
+  }
 
-  get signal(): AbortSignal { return this.controller.signal; }
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
 
   /** again restarts the bound, with some milliseconds more. */
   again(more = 0): void {
     clearTimeout(this.timer);
     if (this.ended) return; // a response may come before all of the request was sent
-    this.timer = setTimeout(() => this.controller.abort(new DOMException("the response took too long", "TimeoutError")), this.ms + more);
+    this.timer = setTimeout(
+      () =>
+        this.controller.abort(
+          new DOMException("the response took too long", "TimeoutError"),
+        ),
+      this.ms + more,
+    );
   }
 
   end(): void {
@@ -282,10 +448,11 @@ class Patience {
 
 /** bytes reads a response of any length, for as long as it goes on coming. */
 async function bytes(response: Response, late: Patience): Promise<ArrayBuffer> {
-  const parts: Uint8Array<ArrayBuffer>[] = [], reader = response.body?.getReader();
+  const parts: Uint8Array<ArrayBuffer>[] = [],
+    reader = response.body?.getReader();
   for (;;) {
     late.again();
-    const { done, value } = await reader?.read() ?? { done: true };
+    const { done, value } = (await reader?.read()) ?? { done: true };
     if (done || !value) return new Blob(parts).arrayBuffer();
     parts.push(value);
   }
@@ -293,11 +460,12 @@ async function bytes(response: Response, late: Patience): Promise<ArrayBuffer> {
 
 /** text reads a response of bounded length. */
 async function text(response: Response): Promise<string> {
-  const parts: string[] = [], decoder = new TextDecoder();
+  const parts: string[] = [],
+    decoder = new TextDecoder();
   let size = 0;
   const reader = response.body?.getReader();
   for (;;) {
-    const { done, value } = await reader?.read() ?? { done: true };
+    const { done, value } = (await reader?.read()) ?? { done: true };
     if (done || !value) return parts.join("") + decoder.decode();
     size += value.length;
     if (size > maxResponse) {
@@ -308,12 +476,20 @@ async function text(response: Response): Promise<string> {
   }
 }
 
-function instant(at: Date | string | undefined): string | undefined { return at instanceof Date ? at.toISOString() : at; }
+function instant(at: Date | string | undefined): string | undefined {
+  return at instanceof Date ? at.toISOString() : at;
+}
 
 function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = () => { clearTimeout(timer); reject(signal!.reason); };
-    const timer = setTimeout(() => { signal?.removeEventListener("abort", end); resolve(); }, ms);
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", end);
+      resolve();
+    }, ms);
     if (signal?.aborted) end();
     else signal?.addEventListener("abort", end, { once: true });
   });

@@ -4,9 +4,15 @@ import type { components } from "./api.gen.js";
 type Schemas = components["schemas"];
 
 /** A template message to send: one contact, or 1 to 100 contacts. */
-export type Message = Exclude<Schemas["MessagingRequest"], { "contact.number": string }>;
+export type Message = Exclude<
+  Schemas["MessagingRequest"],
+  { "contact.number": string }
+>;
 /** A call to place. */
-export type VoiceCall = Exclude<Schemas["VoiceRequest"], { "contact.number": string }>;
+export type VoiceCall = Exclude<
+  Schemas["VoiceRequest"],
+  { "contact.number": string }
+>;
 export type Contact = Schemas["Contact"];
 export type Accepted = Schemas["Accepted"] & {
   /** An earlier request with the same key was accepted, and this is its response. */

@@ -100,12 +100,6 @@ func (m *Mailer) read(address string) error {
 	return nil
 }
 
-// Check reports whether options are good.
-func Check(o Options) error {
-	_, err := New(o)
-	return err
-}
-
 // Send sends an e-mail, and returns once the server has taken it. Errors are for the administrator: they hold no credentials.
 func (m *Mailer) Send(ctx context.Context, x Message) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -206,14 +206,14 @@ func TestWhatWaitsIsSentBeforeTheEnd(t *testing.T) {
 
 func TestBadOptionsAreRefusedWithoutThePassword(t *testing.T) {
 	for _, url := range []string{"", "http://user:pass-word@mail.test", "smtp://user:pass-word@:25", "smtps://user:pass-word@mail.test?tls=none", "smtp://user:pass-word@mail.test:x", "smtp://user:pass-word@mail.test/path"} {
-		if err := Check(Options{URL: url, From: "carillon@acme.test"}); err == nil || strings.Contains(err.Error(), "pass-word") {
+		if _, err := New(Options{URL: url, From: "carillon@acme.test"}); err == nil || strings.Contains(err.Error(), "pass-word") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	if Check(Options{URL: "smtps://mail.test", From: "nobody"}) == nil {
+	if _, err := New(Options{URL: "smtps://mail.test", From: "nobody"}); err == nil {
 		t.Error("a sender without an address")
 	}
-	if err := Check(Options{URL: "smtps://u:p@mail.test", From: "carillon@acme.test"}); err != nil {
+	if _, err := New(Options{URL: "smtps://u:p@mail.test", From: "carillon@acme.test"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/base/need"
 	"carillon/internal/call/rtp/rtptest"
 )
@@ -140,7 +141,7 @@ func TestSoundArrives(t *testing.T) {
 				if err := a.Write(want); err != nil {
 					t.Fatal(err)
 				}
-				if ncc, _ := audio.Correlate(record(b, 2500*time.Millisecond), want); ncc < c.least {
+				if ncc, _ := audiotest.Correlate(record(b, 2500*time.Millisecond), want); ncc < c.least {
 					t.Errorf("it correlates by %.3f", ncc)
 				}
 			})
@@ -163,9 +164,9 @@ func TestSoundArrivesOverSockets(t *testing.T) {
 	}
 	got, found := record(b, 3*time.Second), 0
 	for at := 0; at < len(want); at += piece {
-		_, shift := audio.Correlate(want[at:at+piece], got)
+		_, shift := audiotest.Correlate(want[at:at+piece], got)
 		from := min(max(shift, 0), len(got))
-		if ncc, _ := audio.Correlate(want[at:at+piece], got[from:min(from+piece, len(got))]); ncc > 0.5 {
+		if ncc, _ := audiotest.Correlate(want[at:at+piece], got[from:min(from+piece, len(got))]); ncc > 0.5 {
 			found++
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/base/need"
 )
 
@@ -157,9 +158,9 @@ func heardIn(recording, said []int16) float64 {
 	const piece = 1600
 	found, all := 0.0, 0.0
 	for ; len(said) >= piece; said = said[piece:] {
-		_, shift := audio.Correlate(said[:piece], recording)
+		_, shift := audiotest.Correlate(said[:piece], recording)
 		from := min(max(0, shift), len(recording))
-		if ncc, _ := audio.Correlate(said[:piece], recording[from:min(from+piece, len(recording))]); ncc >= 0.8 {
+		if ncc, _ := audiotest.Correlate(said[:piece], recording[from:min(from+piece, len(recording))]); ncc >= 0.8 {
 			found++
 		}
 		all++

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/call/rtp/rtptest"
 )
 
@@ -128,7 +128,7 @@ func TestACallIsAnsweredTalkedAndHungUp(t *testing.T) {
 						}
 						all = append(all, pcm...)
 					}
-					if ncc, _ := audio.Correlate(all, want); ncc < least {
+					if ncc, _ := audiotest.Correlate(all, want); ncc < least {
 						t.Errorf("the sound correlates by %.2f", ncc)
 					}
 				}

@@ -18,6 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/base/destination"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/share"
@@ -301,9 +302,9 @@ func (r *rig) heard(suffix, text string) float64 {
 
 // within is how well a sound is found in a longer one.
 func within(long, sound []int16) float64 {
-	_, shift := audio.Correlate(long, sound)
+	_, shift := audiotest.Correlate(long, sound)
 	from := max(0, -shift)
-	ncc, _ := audio.Correlate(long[from:min(len(long), from+len(sound))], sound)
+	ncc, _ := audiotest.Correlate(long[from:min(len(long), from+len(sound))], sound)
 	return ncc
 }
 
@@ -476,7 +477,7 @@ func TestAMachineGetsTheMessage(t *testing.T) {
 			t.Errorf("the message is heard by %.3f", ncc)
 		}
 		// The machine speaks for five seconds and beeps.
-		_, shift := audio.Correlate(noise("Call us, Ana."), r.phone.Heard("34600110014")[0].Sound())
+		_, shift := audiotest.Correlate(noise("Call us, Ana."), r.phone.Heard("34600110014")[0].Sound())
 		if after := audio.Duration(shift, 8000); after < 6*time.Second || after > 8*time.Second {
 			t.Errorf("the message begins %v after the answer", after)
 		}

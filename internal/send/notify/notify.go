@@ -13,14 +13,13 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
 	"carillon/internal/base/cache"
 	"carillon/internal/base/destination"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/work"
 )
 
@@ -89,7 +88,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	n := &Notify{store: s, queue: q, o: o, closer: newCloser(s, o.Log), entries: cache.New[*entry](entriesMost, readMost)}
-	q.Handle(queue.Kind{Name: queue.Messages, Source: s.Messages, Worker: &worker{n}, Drain: o.Drain})
+	q.Handle(queue.Kind{Name: queue.Messages, Source: s.Messages, Worker: &worker{s, &n.o, n.entries, n.closer}, Drain: o.Drain})
 	return n
 }
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // Event is one line of a notification's timeline (docs/reference/sending.md).
@@ -58,13 +58,13 @@ func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, e
 
 // timeline returns the events of a notification; its states by recipient are not among them. sender is nil when it is gone, call
 // for messages.
-func (n *Notify) timeline(ctx context.Context, x *messages.Notification, sender *SenderView, call *talked) ([]Event, error) {
+func timelineOf(ctx context.Context, s *store.Store, x *messages.Notification, sender *SenderView, call *talked) ([]Event, error) {
 	var t timeline
 	t.accepted(x, sender)
 	if call != nil {
 		t.called(x, call)
 	} else {
-		m, err := n.store.Messages.Milestones(ctx, x.Seq())
+		m, err := s.Messages.Milestones(ctx, x.Seq())
 		if err != nil {
 			return nil, err
 		}

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
+	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 )
 
@@ -75,7 +75,7 @@ var order = []carillon.State{
 }
 
 // viewsOf returns views of notifications without their recipients.
-func (n *Notify) viewsOf(ctx context.Context, all []*messages.Notification, now time.Time) ([]*View, error) {
+func viewsOf(ctx context.Context, s *store.Store, all []*messages.Notification, now time.Time) ([]*View, error) {
 	var seqs, voice []carillon.Seq
 	for _, x := range all {
 		if x.Channel == carillon.Voice {
@@ -84,18 +84,18 @@ func (n *Notify) viewsOf(ctx context.Context, all []*messages.Notification, now 
 			seqs = append(seqs, x.Seq())
 		}
 	}
-	tallies, err := n.store.Messages.Standings(ctx, seqs...)
+	tallies, err := s.Messages.Standings(ctx, seqs...)
 	if err != nil {
 		return nil, err
 	}
-	called, err := n.store.Calls.Of(ctx, voice)
+	called, err := s.Calls.Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}
 	views := make([]*View, len(all))
 	for i, x := range all {
 		views[i] = viewOf(x, tallies[x.Seq()], called[x.Seq()], now)
-		sender, err := n.store.Senders.SenderOf(ctx, x.CompanyID, x.SenderUID)
+		sender, err := s.Senders.SenderOf(ctx, x.CompanyID, x.SenderUID)
 		if err != nil {
 			return nil, err
 		}
@@ -162,16 +162,16 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 	if err != nil {
 		return nil, 0, err
 	}
-	views, err := n.viewsOf(ctx, []*messages.Notification{x}, now)
+	views, err := viewsOf(ctx, n.store, []*messages.Notification{x}, now)
 	if err != nil {
 		return nil, 0, err
 	}
 	v = views[0]
-	call, err := n.callOf(ctx, x)
+	call, err := callOf(ctx, n.store, x)
 	if err != nil {
 		return nil, 0, err
 	}
-	if v.Timeline, err = n.timeline(ctx, x, v.Sender, call); err != nil {
+	if v.Timeline, err = timelineOf(ctx, n.store, x, v.Sender, call); err != nil {
 		return nil, 0, err
 	}
 	if call != nil {
@@ -246,7 +246,7 @@ func (n *Notify) List(ctx context.Context, companyID string, f messages.Filter) 
 	if err != nil {
 		return nil, "", err
 	}
-	views, err = n.viewsOf(ctx, rows, now)
+	views, err = viewsOf(ctx, n.store, rows, now)
 	return views, next, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// behaviour is one row of the guide's table of messages: what happens to numbers with the suffix.
+// behaviour is one row of the guide's table of messages: the fate of numbers with the suffix.
 type behaviour struct {
 	suffix  string
 	effect  string // as the guide describes it
@@ -16,7 +16,7 @@ type behaviour struct {
 	limited bool // they fail by a rate limit, which demands a wait
 	slow    bool
 	late    bool   // the receipts begin only after Delays.Late
-	steps   []step // nil: as ordinary; none: no receipts
+	steps   []step // nil: the ordinary steps; empty: no receipts
 }
 
 // step is one receipt.

@@ -16,7 +16,7 @@ import (
 // Recipient is a phone that a sender of the sandbox writes to.
 type Recipient struct {
 	SenderUID int64
-	Number    string // or the id of a person who hides it
+	Number    string // or the id of a person without a visible number
 }
 
 // UserID is the id by which the sandbox names the person with a username: the same in every run.
@@ -34,7 +34,7 @@ const (
 // MessageID is the channel's id of a message that a phone writes; client is the phone's own of it.
 func MessageID(address, client string) string { return writtenBy + address + "." + client }
 
-// authorOf is the number of the phone that wrote a message, or the id of the person; "": none did.
+// authorOf is the number of the phone that wrote a message, or the person's id; "" if no phone did.
 func authorOf(id string) string {
 	text, ok := strings.CutPrefix(id, writtenBy)
 	if !ok {
@@ -84,7 +84,7 @@ var (
 	document []byte
 )
 
-// ErrNoFile means that phones of the sandbox send no such file.
+// ErrNoFile means that phones of the sandbox have no such file.
 var ErrNoFile = errors.New("the sandbox has no such file")
 
 // File reads a file that a phone sent. Errors: ErrNoFile.
@@ -136,7 +136,7 @@ func (c *Channel) followUnreachable(ctx context.Context) {
 	}
 }
 
-// reachable returns those of due deliveries whose phones are reachable. The receipts of the others wait until they are.
+// reachable returns the due deliveries to reachable phones. The receipts of the others wait.
 func (c *Channel) reachable(due []*delivery) []*delivery {
 	away := c.away.Load()
 	if away == nil {

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// Endings of a template's name that decide what the reviewer does.
+// Endings of a template's name that decide the review.
 const (
 	rejectSuffix = "_reject"
 	slowSuffix   = "_slow"
@@ -36,19 +36,19 @@ func (k templateKey) providerID() string {
 	return strconv.FormatUint(h.Sum64()>>1, 10)
 }
 
-// submission is what the reviewer knows of a template.
+// submission is the reviewer's record of a template.
 type submission struct {
 	status   carillon.TemplateStatus
 	category string
 	reason   string
 }
 
-// review is a decision to come. It is obsolete once the template has another submission.
+// review is a pending decision. It is obsolete once the template has another submission.
 type review struct {
 	key templateKey
 	of  *submission
 	due time.Time
-	at  time.Time // when it is decided and reported: once it is due, or later after a failure
+	at  time.Time // when it is decided and reported: its due time, or later after a failure
 }
 
 // Submit starts the review of a template: pending now, decided after Delays.Review, except names that end in `_slow`, which
@@ -88,8 +88,8 @@ func (c *Channel) await(r review) bool {
 	}
 }
 
-// Status returns a template's status. One that was submitted before the process began is decided by its name;
-// *carillon.Error NotFound for what was never submitted.
+// Status returns a template's status. One that was submitted before the process began is decided by its name. A template that
+// was never submitted is a *carillon.Error NotFound.
 func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error) {
 	k := keyOf(s, t)
 	c.mu.Lock()
@@ -101,7 +101,7 @@ func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Temp
 	return x.event(k), nil
 }
 
-// List returns what was submitted for a sender since the process began.
+// List returns the templates that a sender submitted since the process began.
 func (c *Channel) List(_ context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +148,7 @@ func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Te
 		c.mu.Unlock()
 		return carillon.Absent("Template")
 	}
-	x := &submission{status: carillon.TemplateApproved, category: known.category} // makes a review under way obsolete
+	x := &submission{status: carillon.TemplateApproved, category: known.category} // makes a pending review obsolete
 	if !approve {
 		x.status, x.reason = carillon.TemplateRejected, reason
 	}
@@ -158,7 +158,7 @@ func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Te
 	return c.reportTemplate(ctx, e)
 }
 
-// decideReviews decides the reviews when they are due and reports the decisions, until ctx ends.
+// decideReviews decides due reviews and reports the decisions, until ctx ends.
 func (c *Channel) decideReviews(ctx context.Context) {
 	for {
 		select {
@@ -173,7 +173,7 @@ func (c *Channel) decideReviews(ctx context.Context) {
 }
 
 // decide decides a review and reports the decision, unless the template was withdrawn, submitted again or decided by Decide
-// since. What cannot be reported is tried again for a while.
+// since. A report that fails is retried for a while.
 func (c *Channel) decide(ctx context.Context, r review) {
 	c.mu.Lock()
 	obsolete := c.templates[r.key] != r.of

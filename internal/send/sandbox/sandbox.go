@@ -1,7 +1,7 @@
 // Package sandbox simulates a channel, a reviewer and a phone behind the same interfaces as the real ones, for the demo, for
-// development and for tests. Nothing leaves the process. It is deterministic: the last four digits of a number and the end
-// of a template's name decide what happens, by the tables of docs/guides/sandbox.md, which a test checks against this
-// package. Receipts to come are kept in bounded memory and lost when the process ends.
+// development and for tests. Nothing leaves the process. It is deterministic: the last four digits of a number and the end of a
+// template's name decide the outcome, by the tables of docs/guides/sandbox.md, which a test compares with this package. Pending
+// receipts are kept in bounded memory and lost when the process ends.
 package sandbox
 
 import (
@@ -22,9 +22,10 @@ type Options struct {
 	Receipts func(ctx context.Context, rs []provider.Receipt) error
 	// Replies is called with receipts of replies, as Receipts is.
 	Replies func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error
-	// Unreachable returns the phones that are unreachable, which is asked every second; nil: none is.
+	// Unreachable returns the phones that are unreachable; it is called every second. nil: none are.
 	Unreachable func(ctx context.Context) ([]Recipient, error)
-	// Marked is called when the company has read what a phone wrote, and until when it is shown as writing (zero: not).
+	// Marked is called when the company has read a phone's message, with the time until which it shows as writing (zero: it
+	// does not).
 	Marked func(ctx context.Context, s *carillon.Sender, number string, typingUntil time.Time) error
 	// Templates is called with the reviewer's decisions. After an error they are reported again.
 	Templates func(ctx context.Context, e provider.TemplateEvent) error
@@ -40,8 +41,8 @@ type Delays struct {
 	Ringing    time.Duration // 300 ms
 	Answered   time.Duration // 1.5 s
 	Ended      time.Duration // 4 s: the call is over, or nobody answered
-	Late       time.Duration // 5 s: the first receipt of a message whose outcome was unknown
-	Slow       time.Duration // 5 s: how long a slow send takes, and how much longer a slow callee lets it ring
+	Late       time.Duration // 5 s: the first receipt of a message with an unknown outcome
+	Slow       time.Duration // 5 s: duration of a slow send, and extra ringing of a slow callee
 	RetryAfter time.Duration // 5 s: the wait that a rate limit demands
 	Review     time.Duration // 2 s
 }
@@ -77,7 +78,7 @@ const (
 	receiptBatch = 256
 	maxPending   = 1 << 18 // messages with receipts to come, some 40 MB
 	maxTemplates = 10_000
-	maxReviews   = 1_000 // under way
+	maxReviews   = 1_000 // pending
 	retryAfter   = time.Second
 	retryFor     = 10 * time.Minute // since it was due, as a channel stops repeating a callback
 )
@@ -89,7 +90,7 @@ type Channel struct {
 	pending schedule
 	reviews chan review // in the order of their ends
 
-	away atomic.Pointer[map[Recipient]bool] // phones that are unreachable; nil: none
+	away atomic.Pointer[map[Recipient]bool] // phones that are unreachable; nil for none
 
 	mu        sync.Mutex
 	templates map[templateKey]*submission
@@ -110,7 +111,7 @@ func New(o Options) *Channel {
 	}
 }
 
-// Run reports receipts and decisions when they are due, until ctx ends. The rest is dropped.
+// Run reports receipts and decisions when they are due, until ctx ends. Those that are left are dropped.
 func (c *Channel) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { c.reportReceipts(ctx) })

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// schedule holds a bounded number of deliveries until their next receipts are to be reported.
+// schedule holds a bounded number of deliveries until their next receipts are due.
 type schedule struct {
 	mu    sync.Mutex
 	items deliveries
@@ -41,7 +41,7 @@ func (q *schedule) putBack(ds []*delivery) {
 	}
 }
 
-// pop removes deliveries whose time has come.
+// pop removes and returns deliveries that are due.
 func (q *schedule) pop(most int) []*delivery {
 	now := time.Now()
 	q.mu.Lock()

@@ -14,13 +14,13 @@ import (
 // delivery is a message, or a reply, with receipts to come.
 type delivery struct {
 	plan      *plan
-	next      int // of the plan's steps
+	next      int // index of the next step of the plan
 	ref       provider.Ref
-	reply     *provider.ReplyRef // of a reply; nil: it is a message
+	reply     *provider.ReplyRef // of a reply; nil for a message
 	senderUID int64
 	number    string
 	accepted  time.Time
-	at        time.Time // when the next receipt is reported: once it is due, or later after a failure
+	at        time.Time // when the next receipt is reported: its due time, or later after a failure
 }
 
 func (d *delivery) due() time.Time { return d.accepted.Add(d.plan.steps[d.next].after) }
@@ -40,8 +40,8 @@ func (d *delivery) replyReceipt() provider.ReplyReceipt {
 // providerID is the sandbox's name for an attempt: the same in every run.
 func providerID(r fmt.Stringer) string { return "sandbox." + r.String() }
 
-// Send accepts a message, and decides by the number's suffix what happens to it. It takes microseconds, except for a number
-// that makes it slow; then the end of ctx leaves the outcome unknown.
+// Send accepts a message, and decides its outcome by the number's suffix. It takes microseconds, except for a number that makes
+// it slow; then the end of ctx leaves the outcome unknown.
 func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	d := delivery{plan: c.plans.plan(m.Number), ref: m.Ref, senderUID: s.UID, number: m.Number}
 	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.o.Receipts != nil)
@@ -53,7 +53,7 @@ func (c *Channel) SendReply(ctx context.Context, s *carillon.Sender, m *provider
 	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.o.Replies != nil)
 }
 
-// accept decides what happens to an attempt, and schedules its receipts where they are reported.
+// accept decides the outcome of an attempt, and schedules its receipts if they are reported.
 func (c *Channel) accept(ctx context.Context, d delivery, attempt int, ref fmt.Stringer, reported bool) provider.Outcome {
 	p := d.plan
 	if p.slow && !wait(ctx, c.o.Delays.Slow) {
@@ -80,8 +80,7 @@ func (c *Channel) accept(ctx context.Context, d delivery, attempt int, ref fmt.S
 	return provider.Outcome{Verdict: provider.Sent, ProviderID: providerID(ref)}
 }
 
-// reportReceipts reports receipts when they are due until ctx ends, sender by sender, so that an error concerns one sender
-// only.
+// reportReceipts reports due receipts until ctx ends, sender by sender, so that an error concerns one sender only.
 func (c *Channel) reportReceipts(ctx context.Context) {
 	for ctx.Err() == nil {
 		due := c.reachable(c.pending.pop(receiptBatch))
@@ -111,8 +110,8 @@ func (d *delivery) kind() int {
 	return 0
 }
 
-// report reports receipts of one sender and kind, and returns the deliveries with more to report. What fails for long is dropped, so
-// that it neither delays the rest nor stays for ever.
+// report reports receipts of one sender and kind, and returns the deliveries that have more to report. A receipt that fails for
+// long is dropped, so that it neither delays the rest nor stays for ever.
 func (c *Channel) report(ctx context.Context, due []*delivery) (more []*delivery) {
 	err := c.pass(ctx, due)
 	if err != nil && ctx.Err() == nil {

@@ -25,7 +25,7 @@ type Callback struct {
 	Notices   []Notice
 	// Preferences are wishes about marketing, by PhoneNumberID; "": of all numbers of the account.
 	Preferences map[string][]provider.Preference
-	Ignored     int // what is not ours, not stored, or about the account
+	Ignored     int // of other senders, not stored, or about the account
 
 	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
 	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
@@ -33,7 +33,7 @@ type Callback struct {
 	WABAIDs        []string // the ids of the business accounts concerned, each once
 }
 
-// Notice is what a callback reports about a business account, or about one of its numbers.
+// Notice is a callback's report about a business account, or about one of its numbers.
 type Notice struct {
 	WABAID string
 	Number string // digits; empty: about the account
@@ -52,7 +52,7 @@ func (cb *Callback) Concerns(raw json.RawMessage) bool {
 	return slices.Contains(cb.WABAIDs, s.wabaID)
 }
 
-// Newest is the newest notice about a number of the settings' account that a sender has; nil when there is none.
+// Newest is the newest notice about the sender's number or account; nil if there is none.
 func (cb *Callback) Newest(raw json.RawMessage, number string) (newest *provider.Notice) {
 	s, err := parseSettings(raw)
 	if err != nil {
@@ -79,7 +79,7 @@ type envelope struct {
 	}] `json:"entry"`
 }
 
-// value holds what any field's value can hold; a change fills the members of its field.
+// value holds the members of every field's value; a change sets those of its field.
 type value struct {
 	Metadata struct {
 		PhoneNumberID nodeID `json:"phone_number_id"`
@@ -92,7 +92,7 @@ type value struct {
 	noticeValue
 }
 
-// noticeValue is what the fields phone_number_quality_update and account_update report, next to the event.
+// noticeValue holds the members of phone_number_quality_update and account_update besides the event.
 type noticeValue struct {
 	Display string `json:"display_phone_number"`
 	Limit   string `json:"max_daily_conversations_per_business"`
@@ -109,9 +109,8 @@ type status struct {
 	Errors          []graphError `json:"errors"`
 }
 
-// ParseCallback reads a verified body. It is a *carillon.Error when the body is no JSON object; whatever inside it is
-// unknown, incomplete or not about our messages is counted as ignored, for an error would make the channel repeat the
-// whole for days.
+// ParseCallback reads a verified body. It is a *carillon.Error if the body is no JSON object. Unknown or incomplete entries,
+// and those about other messages, are counted as ignored: an error would make the channel repeat the whole callback for days.
 func ParseCallback(body []byte, senderUID int64) (Callback, error) {
 	var e envelope
 	if err := decode(body, &e); err != nil {
@@ -158,7 +157,7 @@ func (cb *Callback) addChange(field string, v *value, senderUID int64) {
 	}
 }
 
-// addNotice adds what is reported about a number or the account. One without an event of the channel's form is ignored.
+// addNotice adds a report about a number or the account. One without an event in the channel's form is ignored.
 func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
 	if waba == "" || at == 0 || !eventForm.MatchString(v.Event) {
 		cb.Ignored++
@@ -246,7 +245,7 @@ func (cb *Callback) addPreferences(v *value) {
 	slices.SortStableFunc(cb.Preferences[id], func(a, b provider.Preference) int { return a.At.Compare(b.At) })
 }
 
-// InboundFor returns what people wrote to a number's sender, and what they wrote to other numbers, by PhoneNumberID.
+// InboundFor returns people's messages to the sender's number, and those to other numbers, by PhoneNumberID.
 func (cb *Callback) InboundFor(raw json.RawMessage) (own []provider.Inbound, others map[string][]provider.Inbound) {
 	id := PhoneNumberID(raw)
 	others = maps.Clone(cb.Inbound)
@@ -278,7 +277,7 @@ func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
 	return r, ok
 }
 
-// state sets what a status reports; false: that is not stored.
+// state sets the state that a status reports; false if it is not stored.
 func (s *status) state(r *provider.Receipt) bool {
 	switch s.Status {
 	case "sent":
@@ -310,7 +309,7 @@ func (s *status) explain(r *provider.Receipt) {
 	}
 }
 
-// seconds is a time of the channel: Unix seconds, as a string or a number; 0 when it is neither.
+// seconds is a time of the channel: Unix seconds, as a string or a number; 0 for anything else.
 type seconds int64
 
 // UnmarshalJSON accepts both forms.

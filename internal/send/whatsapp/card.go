@@ -92,7 +92,7 @@ func (c *card) read() provider.Card {
 	return x
 }
 
-// complete adds what a card's text (RFC 6350) has and its members lack.
+// complete adds to a card the properties of its text (RFC 6350) that its members lack.
 func complete(x *provider.Card, vcard string) {
 	text := provider.Card{}
 	for line := range strings.SplitSeq(unfold.Replace(vcard), "\n") {
@@ -101,7 +101,7 @@ func complete(x *provider.Card, vcard string) {
 			continue
 		}
 		name, parameters, _ := strings.Cut(property, ";")
-		if i := strings.LastIndexByte(name, '.'); i >= 0 { // of a group
+		if i := strings.LastIndexByte(name, '.'); i >= 0 { // of a property group
 			name = name[i+1:]
 		}
 		value = oneLine(strings.Join(notEmpty(strings.Split(unescape.Replace(value), "\x00")...), ", "))

@@ -18,7 +18,8 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// The items of a check, in their order (docs/guides/whatsapp.md). The callback's is the caller's: only it knows its own address.
+// The items of a check, in their order (docs/guides/whatsapp.md). The caller checks the callback: it alone knows its own
+// address.
 const (
 	itemConnection = "connection"
 	itemVersion    = "version"
@@ -41,20 +42,20 @@ func items() []string {
 }
 
 const (
-	checkMost   = 25 * time.Second // of a whole check
+	checkMost   = 25 * time.Second // for a whole check
 	askMost     = 8 * time.Second  // of one request of it
 	numbersMost = 10               // pages of an account's numbers that are read
 	expiresSoon = 14 * 24 * time.Hour
 	temporary   = 25 * time.Hour // a token from the application's first page lives for a day
 )
 
-// scopes are what a token needs.
+// scopes are the permissions that a token needs.
 func scopes() []string {
 	return []string{"whatsapp_business_messaging", "whatsapp_business_management"}
 }
 
-// Check asks the channel about a sender, item by item. What depends on something that was found bad stays unknown. It neither sends nor
-// changes anything, and takes checkMost at most.
+// Check asks the channel about a sender, item by item. Items that depend on a bad one stay unknown. It neither sends nor
+// changes anything, and takes at most maxCheck.
 func (c *Client) Check(ctx context.Context, s *carillon.Sender) provider.Inspection {
 	a, err := c.account(s)
 	if err != nil { // settings are checked before they are stored
@@ -72,7 +73,7 @@ func (c *Client) Check(ctx context.Context, s *carillon.Sender) provider.Inspect
 	return k.found
 }
 
-// checking is one check under way. Its steps report whether the next one makes sense.
+// checking is a check in progress. Its steps report whether the next one makes sense.
 type checking struct {
 	c      *Client
 	a      *account
@@ -91,7 +92,7 @@ func (k *checking) has(item string) bool {
 	return slices.ContainsFunc(k.found.Findings, func(f provider.Finding) bool { return f.Item == item })
 }
 
-// complete adds what was not found out, and sorts.
+// complete adds the unknown items, and sorts.
 func (k *checking) complete() {
 	for _, item := range items() {
 		if !k.has(item) {
@@ -106,10 +107,10 @@ func (k *checking) complete() {
 // reply is a response to a question of a check.
 type reply struct {
 	refused *graphError // nil: it was answered
-	detail  string      // of the refusal, or of what went wrong on the way
+	detail  string      // of the refusal or the failure
 	status  int
 	header  http.Header
-	lost    error // nothing usable came
+	lost    error // no usable response
 }
 
 func (r reply) code() int {
@@ -154,7 +155,8 @@ func (k *checking) ask(ctx context.Context, method, path string, query url.Value
 	return r
 }
 
-// phoneNode is what is asked of a number. Newer fields are asked apart, since a version that lacks one refuses all.
+// phoneNode has the fields that are requested of a number. Newer fields are requested separately, since a version that lacks
+// one refuses all.
 type phoneNode struct {
 	ID           nodeID `json:"id"`
 	Display      string `json:"display_phone_number"`
@@ -168,7 +170,8 @@ type phoneNode struct {
 
 const phoneFields = "id,display_phone_number,verified_name,code_verification_status,quality_rating,platform_type,name_status,status"
 
-// phone asks for the number: the first request, so it says too whether the channel is there, has the version and takes the token.
+// phone requests the number. As the first request it also shows whether the channel is there, has the version and takes the
+// token.
 func (k *checking) phone(ctx context.Context) bool {
 	var n phoneNode
 	r := k.ask(ctx, http.MethodGet, k.a.phoneNumberID, url.Values{"fields": {phoneFields}}, &n)
@@ -192,7 +195,7 @@ func (k *checking) phone(ctx context.Context) bool {
 	case r.refused != nil || r.lost != nil || n.ID == "":
 		k.add(itemPhone, provider.FindingUnknown, "phone_unclear", r.detail)
 		return true
-	case n.Display == "" && n.Platform == "": // another object of that id, such as the account
+	case n.Display == "" && n.Platform == "": // another kind of object with that id, such as the account
 		k.add(itemPhone, provider.FindingBad, "phone_other", "")
 		return true
 	}
@@ -206,7 +209,7 @@ const (
 	maxName        = 100
 )
 
-// connection says whether a response came, and from the channel.
+// connection reports whether a response came, and came from the channel.
 func (k *checking) connection(r reply) bool {
 	var denied *egress.DeniedError
 	switch {
@@ -223,7 +226,7 @@ func (k *checking) connection(r reply) bool {
 	return false
 }
 
-// version says whether the channel has the version that is asked for: it serves one that has ended as the oldest that has not.
+// version reports whether the channel has the requested version: it serves an ended version as the oldest that has not ended.
 func (k *checking) version(r reply) bool {
 	served := r.header.Get("Facebook-Api-Version")
 	switch {
@@ -245,7 +248,7 @@ func (k *checking) version(r reply) bool {
 	return true
 }
 
-// describe judges what the channel says of the number.
+// describe judges the channel's description of the number.
 func (k *checking) describe(n *phoneNode) {
 	k.sameNumber(n)
 	k.registration(n)
@@ -328,7 +331,7 @@ func (k *checking) quality(n *phoneNode) {
 	k.add(itemQuality, state, code, "")
 }
 
-// token asks what the token may do and for how long. The channel takes the token that is asked about in the query only; that query goes
+// token asks for the token's permissions and expiry. The channel takes the token in question in the query only; that query goes
 // nowhere but to the channel, and is never logged.
 func (k *checking) token(ctx context.Context) bool {
 	var x struct {
@@ -373,7 +376,7 @@ func (k *checking) token(ctx context.Context) bool {
 	return true
 }
 
-// account looks for the number among those of the business account.
+// account looks for the number among the business account's.
 func (k *checking) account(ctx context.Context) bool {
 	q := url.Values{"fields": {"id"}, "limit": {"100"}}
 	for range numbersMost {
@@ -435,7 +438,7 @@ func (k *checking) limit(ctx context.Context) bool {
 	}
 	r = k.ask(ctx, http.MethodGet, k.a.phoneNumberID, url.Values{"fields": {"webhook_configuration"}}, &w)
 	if r.refused == nil && r.lost == nil {
-		for _, address := range []string{w.Webhook.Number, w.Webhook.Account, w.Webhook.Application} { // the nearest goes first
+		for _, address := range []string{w.Webhook.Number, w.Webhook.Account, w.Webhook.Application} { // the most specific address takes precedence
 			if address != "" {
 				k.found.Callback = address
 				break
@@ -491,7 +494,7 @@ func (k *checking) subscription(ctx context.Context) bool {
 	return true
 }
 
-// Subscribe has the token's application get the callbacks of the sender's account. Errors: those of template management.
+// Subscribe subscribes the token's application to the callbacks of the sender's account. Errors: those of template management.
 func (c *Client) Subscribe(ctx context.Context, s *carillon.Sender) error {
 	a, err := c.account(s)
 	if err != nil {

@@ -35,7 +35,7 @@ type Options struct {
 	RequestTimeout time.Duration  // of one request with its response; 30 s when 0
 	IdleConns      int            // connections kept open to the channel; 256 when 0
 	RootCAs        *x509.CertPool // that verify the channel's certificate; nil: the system's
-	Egress         *egress.Client // what addresses that members chose may reach; nil: what is public
+	Egress         *egress.Client // decides which of the addresses that members chose may be reached; nil: public ones
 }
 
 // Client speaks to the channel for all senders. It is safe for concurrent use.
@@ -43,7 +43,7 @@ type Client struct {
 	transport *http.Transport
 	guarded   http.RoundTripper // for addresses that members chose
 	timeout   time.Duration
-	accounts  *cache.Cache[*account] // by settings: changed ones are another account
+	accounts  *cache.Cache[*account] // by settings: changed settings are another account
 }
 
 // New returns a client; it opens no connection before the first request.
@@ -120,7 +120,7 @@ func (c *Client) exchange(ctx context.Context, a *account, method string, u *url
 	defer cancel()
 	var written atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:      func(string) { written.Store(false) }, // the first attempt, or one after nothing was written
+		GetConn:      func(string) { written.Store(false) }, // a new attempt: nothing is written yet
 		WroteHeaders: func() { written.Store(true) },
 	})
 	req := (&http.Request{

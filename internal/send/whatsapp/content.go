@@ -12,7 +12,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// contents are the members of a message, of which it has that of its type.
+// contents are the members of a message; only the one of its type is set.
 type contents struct {
 	Text struct {
 		Body loose `json:"body"`
@@ -90,7 +90,7 @@ func (l *loose) UnmarshalJSON(b []byte) error {
 
 func (l loose) line() string { return oneLine(string(l)) }
 
-// number is a person's number, with or without a plus; "": it is none.
+// number is a person's number, with or without a plus; "" for anything else.
 func (l loose) number() string {
 	if s := strings.TrimPrefix(string(l), "+"); carillon.ValidNumber(s) {
 		return s
@@ -98,10 +98,10 @@ func (l loose) number() string {
 	return ""
 }
 
-// list is a list. What stands in the place of one is its only entry.
+// list is a JSON list. A single value in place of a list is its only entry.
 type list[T any] []T
 
-// UnmarshalJSON accepts both forms, and leaves out of the entries what is of another type.
+// UnmarshalJSON accepts both forms, and leaves out entries of another type.
 func (l *list[T]) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' && string(b) != "null" {
 		b = slices.Concat([]byte("["), b, []byte("]"))
@@ -161,7 +161,7 @@ func kindName(s string) string {
 	return s[:min(len(s), maxKindName)]
 }
 
-// fill reads what a message holds.
+// fill reads the message's contents.
 func (m *inbound) fill(x *provider.Inbound) {
 	x.Kind, x.Type, x.Group = provider.InboundText, kindName(m.Type), short(string(m.Group), maxInboundID)
 	x.Product, x.Referral = m.Context.Product.read(), m.Referral.read()
@@ -205,7 +205,7 @@ func (m *inbound) fill(x *provider.Inbound) {
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundDeleted, m.Revoke.Of
 	case "system":
 		m.system(x)
-	case "request_welcome": // the person has opened the chat and written nothing
+	case "request_welcome": // the person has opened the chat without writing
 		x.Kind, x.Text = provider.InboundEvent, m.Type
 	default:
 		m.unsupported(x)
@@ -215,7 +215,7 @@ func (m *inbound) fill(x *provider.Inbound) {
 	}
 }
 
-// unsupported makes a message one that nothing can be read of: its text is its type.
+// unsupported makes a message that cannot be read one whose text is its type.
 func (m *inbound) unsupported(x *provider.Inbound) {
 	x.Kind, x.Event, x.Text = provider.InboundUnsupported, "", x.Type
 	if m.Type == "unsupported" {
@@ -272,7 +272,7 @@ func degrees(l loose, most float64) (float64, bool) {
 	return x, err == nil && math.Abs(x) <= most
 }
 
-// read returns an order, nil where nothing is ordered, with its text: a product on each line.
+// read returns an order, nil if it is empty, with its text: a product on each line.
 func (o *order) read() (*provider.Order, string) {
 	x := &provider.Order{Catalog: o.Catalog.line(), Text: short(o.Text, maxAdText), Items: []provider.OrderItem{}}
 	lines := []string{printed(o.Text)}

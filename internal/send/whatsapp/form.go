@@ -15,7 +15,7 @@ type form struct {
 	Response fieldsJSON `json:"response_json"`
 }
 
-// fieldsJSON is the JSON of a form's fields. The channel has it as a text; as a value it is the same.
+// fieldsJSON is the JSON of a form's fields. The channel sends it as a string; a JSON value is accepted too.
 type fieldsJSON string
 
 // UnmarshalJSON accepts both forms.
@@ -64,7 +64,7 @@ func (f *form) read() ([]provider.Answer, string) {
 // fields are the answers of a form, in its order.
 type fields []provider.Answer
 
-// object reads the members of an object that has begun. Those of objects in it are named by the path to them.
+// object reads the members of an object after its opening brace. Members of nested objects are named by their path.
 func (f *fields) object(d *json.Decoder, path string, depth int) error {
 	for d.More() {
 		name, err := d.Token()
@@ -121,7 +121,7 @@ func answerOf(raw json.RawMessage) string {
 	return short(string(raw), maxAnswer)
 }
 
-// screened are the names that the channel's editor of forms gives: screen_0_Full_name_1.
+// screened matches the names that the channel's form editor gives: screen_0_Full_name_1.
 var screened = regexp.MustCompile(`^screen_\d+_(.+)_\d+$`)
 
 // question is the name of a field as a person reads it.

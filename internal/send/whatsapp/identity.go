@@ -18,8 +18,8 @@ type change struct {
 	PreviousUserID string `json:"previous_user_id"`
 }
 
-// who sets the identities of the author of a message: the number, where the channel says it, and the channel's id of them, which every
-// message has since April 2026. The number is absent for people with a username of whom this sender has not heard for a month.
+// who sets the identities of a message's author: the number, if the channel gives it, and the channel's id, which every message
+// has since April 2026. The number is absent for people with a username who have not written to this sender for a month.
 func (m *inbound) who(x *provider.Inbound, names []profile) {
 	x.From = m.From.number()
 	x.UserID = userID(m.FromUserID, m.FromParentUserID, string(m.From))
@@ -36,7 +36,7 @@ func (m *inbound) who(x *provider.Inbound, names []profile) {
 	}
 }
 
-// userID is the first of some texts that is a channel's id of a person; "": none is.
+// userID is the first of some texts that is a channel's id of a person; "" if none is.
 func userID(texts ...string) string {
 	for _, s := range texts {
 		if identity.ValidUser(s) {
@@ -62,7 +62,7 @@ func (m *inbound) system(x *provider.Inbound) {
 	}
 }
 
-// shared is the number that the person gave as their own when they were asked for it; "": none. Any other card may be of anybody.
+// shared is the number that the person gave as their own when asked for it; "" if none. Any other card may be anybody's.
 func (m *inbound) shared() string {
 	for i := range m.Contacts[:min(len(m.Contacts), maxCards)] {
 		c := &m.Contacts[i]
@@ -80,14 +80,14 @@ func (m *inbound) shared() string {
 	return ""
 }
 
-// recipient sets of whom a status reports. The channel leaves the number out where it may not say it.
+// recipient sets the recipient of a status. The channel leaves the number out if it may not give it.
 func (s *status) recipient(r *provider.Receipt) {
 	r.Number = s.RecipientID.number()
 	r.UserID = userID(s.RecipientUserID, string(s.RecipientID))
 }
 
-// Portfolio is the scope of the channel's ids of people, which differ from one business portfolio to another. The business account stands
-// for its portfolio, of which the callbacks say nothing.
+// Portfolio is the scope of the channel's ids of people, which differ between business portfolios. The business account stands
+// for its portfolio, which callbacks do not name.
 func Portfolio(raw json.RawMessage) string {
 	s, err := parseSettings(raw)
 	if err != nil {

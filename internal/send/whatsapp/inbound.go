@@ -30,8 +30,8 @@ type inbound struct {
 	contents
 }
 
-// UnmarshalJSON leaves out members of a type that was not expected: the rest still counts. A message without an id that can be stored has
-// one of its bytes, by which it is known again when it is repeated.
+// UnmarshalJSON leaves out members of an unexpected type and keeps the rest. A message without a usable id gets one made from
+// its bytes, which identifies its repetitions.
 func (m *inbound) UnmarshalJSON(b []byte) error {
 	type members inbound
 	if err := decode(b, (*members)(m)); err != nil {
@@ -61,7 +61,7 @@ const (
 	maxEmoji       = 64   // bytes: a family is 25, a flag of a region 28
 )
 
-// read returns what a person wrote; false where it names no author. At is zero where the channel does not say when.
+// read returns a person's message; false if it names no author. At is zero if the channel gives no time.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	x := provider.Inbound{ID: m.ID, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
 	m.who(&x, names)
@@ -143,7 +143,7 @@ func replyMessage(m *provider.Reply) map[string]any {
 	}
 	if m.To != "" {
 		b["to"] = m.To
-	} else { // an id in the place of a number is accepted, and reaches nobody
+	} else { // the API accepts an id in place of a number, and delivers to nobody
 		b["recipient"] = m.UserID
 	}
 	switch n := len(m.Choices); {

@@ -29,7 +29,7 @@ const (
 	subcodeDeleting   = 2388023
 	subcodeExists     = 2388024
 	subcodeNoTemplate = 2593002
-	defaultRecovery   = 5 * time.Minute // estimate for the caller when the channel gives none
+	defaultRecovery   = 5 * time.Minute // estimate for the caller if the channel gives none
 	service           = "whatsapp"
 )
 
@@ -92,8 +92,8 @@ func judgeManagement(resp response, into any) error {
 	return nil
 }
 
-// managementError returns what the template's author can correct as validation_failed or conflict with the channel's text for
-// users, and the rest as upstream_unavailable.
+// managementError returns errors that the template's author can correct as validation_failed or conflict, with the channel's
+// text for users, and all others as upstream_unavailable.
 func (e *graphError) managementError(resp response) error {
 	r := e.rule(resp.status)
 	cause := errors.New(e.detail(r))

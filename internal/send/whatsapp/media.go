@@ -11,8 +11,8 @@ import (
 	"carillon/internal/base/content"
 )
 
-// mediaTypes are those that the channel accepts, which are fewer than the contract's: no GIF, AVI or MOV. An address whose
-// path has no extension is left to the channel.
+// mediaTypes are the types that the channel accepts, fewer than the contract's: no GIF, AVI or MOV. An address whose path has
+// no extension is left to the channel.
 var mediaTypes = map[string][]string{ //nolint:gochecknoglobals // one table, read only
 	content.FormatImage: {".jpg", ".jpeg", ".png"},
 	content.FormatVideo: {".mp4", ".3gp", ".3gpp"},

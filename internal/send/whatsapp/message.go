@@ -33,7 +33,7 @@ type component struct {
 	Parameters []parameter `json:"parameters"`
 }
 
-// parameter is one value; its Type says which of the members it has.
+// parameter is one value; Type names the member that is set.
 type parameter struct {
 	Type     string  `json:"type"`
 	Name     string  `json:"parameter_name,omitempty"`
@@ -49,7 +49,7 @@ type media struct {
 	Filename string `json:"filename,omitempty"`
 }
 
-// encodeMessage returns the body of a template message; shape is that of its template.
+// encodeMessage returns the body of a template message; shape is the template's.
 func encodeMessage(m *provider.Outgoing, shape *carillon.Shape) ([]byte, error) {
 	t := m.Template
 	b := message{Product: "whatsapp", RecipientType: "individual", To: m.Number, Type: "template", Data: m.Ref.String()}

@@ -63,7 +63,7 @@ var (
 	ErrFileTooLarge = errors.New("the file is too large")
 )
 
-// errExpired means that an address of a file is not good any more, which it is for minutes.
+// errExpired means that the address of a file has expired, after some minutes.
 var errExpired = errors.New("the address of the file has expired")
 
 // File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile, ErrFileTooLarge. No error holds an address.
@@ -108,13 +108,14 @@ func (c *Client) file(ctx context.Context, a *account, id string, most int64) ([
 	return c.download(ctx, a, found.URL, found.MimeType, most)
 }
 
-// noObject reports whether the channel says that it does not have an object; there are other bad requests, such as too many.
+// noObject reports whether the channel does not have the object; there are other bad requests, such as too many.
 func noObject(body []byte) bool {
 	var b graphBody
 	return decode(body, &b) == nil && b.Error != nil && b.Error.Code != nil && *b.Error.Code == 100
 }
 
-// download reads a file from an address that the channel named: one of its own, for the access token goes there.
+// download reads a file from an address that the channel named. The address must be the channel's, because the request carries
+// the access token.
 func (c *Client) download(ctx context.Context, a *account, address, mime string, most int64) ([]byte, string, error) {
 	u, err := url.Parse(address)
 	if err != nil || !ownHost(u, a.messages) {

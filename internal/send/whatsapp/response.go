@@ -33,7 +33,7 @@ type graphError struct {
 	Trace     string `json:"fbtrace_id"`
 }
 
-// graphBody is what the body of any response may hold: a message's id, or an error.
+// graphBody holds the members of any response's body: a message's id, or an error.
 type graphBody struct {
 	Contacts []struct {
 		WaID string `json:"wa_id"`
@@ -54,8 +54,8 @@ func decode(body []byte, into any) error {
 	return err
 }
 
-// judge turns the response to a message into a verdict. A gateway's 502 and 504 are unknown whatever they say, since the
-// server behind it may have accepted the message; else the channel's own code decides.
+// judge turns the response to a message into a verdict. A gateway's 502 and 504 are unknown whatever their body, since the
+// server behind it may have accepted the message; else the channel's code decides.
 func judge(r response, attempt int) provider.Outcome {
 	var b graphBody
 	gateway := r.status == http.StatusBadGateway || r.status == http.StatusGatewayTimeout
@@ -118,7 +118,7 @@ func (e *graphError) outcome(resp response, attempt int) provider.Outcome {
 	return out
 }
 
-// wait is how long to wait before the next attempt: what the channel says, else what the rule says.
+// wait is the time to wait before the next attempt: the channel's, else the rule's.
 func (e *graphError) wait(r rule, h http.Header, attempt int) time.Duration {
 	if d := retryAfter(h); d > 0 {
 		return d

@@ -34,9 +34,9 @@ type node struct {
 	Components []carillon.Component `json:"components"`
 }
 
-// Submit submits a template to the channel's review: a new one is created, one that the channel knows is edited where
-// the channel permits it. It returns the channel's id and the status that the channel sets at once. What the author can
-// correct is a *carillon.Error with the channel's text; a channel that is down is UpstreamUnavailable.
+// Submit submits a template to the channel's review: a new one is created, a known one is edited if the channel permits it. It
+// returns the channel's id and the status that the channel sets at once. Errors that the author can correct are a
+// *carillon.Error with the channel's text; an outage of the channel is UpstreamUnavailable.
 func (c *Client) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
 	a, err := c.account(s)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c *Client) create(ctx context.Context, a *account, t *carillon.Template, c
 	return string(made.ID), statusOr(made.Status, carillon.TemplatePending), nil
 }
 
-// adopt adopts an existing template of that name and language when its content is the same: it is our own, and the response
-// to its creation was lost. One with other content is a conflict.
+// adopt adopts an existing template with that name and language if its content is the same: it is our own, and the response to
+// its creation was lost. Other content is a conflict.
 func (c *Client) adopt(ctx context.Context, a *account, t *carillon.Template, components []carillon.Component, exists error) (string, carillon.TemplateStatus, error) {
 	known, err := c.find(ctx, a, t)
 	if errors.Is(err, errAbsent) {
@@ -102,8 +102,8 @@ func (c *Client) adopt(ctx context.Context, a *account, t *carillon.Template, co
 	return string(known.ID), statusOr(known.Status, carillon.TemplatePending), nil
 }
 
-// edit replaces the components. The category of an approved template is fixed at the channel, so it is sent only
-// with the others.
+// edit replaces the components. The channel fixes the category of an approved template, so the category is sent only for
+// others.
 func (c *Client) edit(ctx context.Context, a *account, t *carillon.Template, known node, components []carillon.Component) (string, carillon.TemplateStatus, error) {
 	body := reviewBody{Components: components}
 	if known.Status != "APPROVED" {
@@ -211,7 +211,7 @@ func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (no
 	return found, err
 }
 
-// List reads the status of all templates of the sender's account. One whose status has no rule is left out.
+// List reads the status of all templates of the sender's account. Templates whose status has no rule are left out.
 func (c *Client) List(ctx context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error) {
 	a, err := c.account(s)
 	if err != nil {

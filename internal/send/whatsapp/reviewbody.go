@@ -17,9 +17,8 @@ type reviewBody struct {
 	Components      []carillon.Component `json:"components"`
 }
 
-// reviewComponents are a template's components as the reviewer wants them: with a sample for each variable. Where the
-// author gave none, it is the variable's name. A media header needs a sample that was uploaded to the
-// channel, which only its handle can name.
+// reviewComponents are a template's components as the reviewer requires them: with a sample for each variable, by default the
+// variable's name. A media header needs the handle of a sample that was uploaded to the channel.
 func reviewComponents(t *carillon.Template) ([]carillon.Component, error) {
 	shape, err := content.ShapeOf(t)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// rule is what follows from an error code of the channel, in a response or in a later status.
+// rule is the consequence of an error code of the channel, in a response or in a later status.
 type rule struct {
 	from, to int // codes, both included
 	verdict  provider.Verdict
-	reason   carillon.Reason                 // empty: the verdict's usual one
+	reason   carillon.Reason                 // "" for the verdict's usual reason
 	wait     func(attempt int) time.Duration // nil: by the engine's backoff
 	tries    int                             // 0: the engine's limit
 	title    string                          // our own: the channel's text can contain tokens and contents
@@ -105,8 +105,8 @@ func unlisted(status int, transient bool) rule {
 	return r
 }
 
-// fault is the class of a fault that may concern the sender's next message too. Codes about one recipient, one template or
-// one file have none.
+// fault is the class of a fault that may concern the sender's next message too. Codes about one recipient, template or file
+// have none.
 func (r rule) fault(code, status int) provider.Fault {
 	switch r.verdict {
 	case provider.Sent, provider.Refused, provider.PauseTemplate:

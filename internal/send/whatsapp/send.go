@@ -48,9 +48,9 @@ func changed(err error) provider.Outcome {
 	return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonTemplateRejected, Detail: carillon.Shorten(err.Error())}
 }
 
-// judgeError separates what was certainly not sent from what may have been. A channel that cannot be reached at all
-// concerns every message of the sender: the lane pauses and probes with one message at a time, so that an outage of hours
-// uses up no message's attempts.
+// judgeError separates messages that were certainly not sent from those that may have been. An unreachable channel concerns
+// every message of the sender: the lane pauses and probes with one message at a time, so that an outage of hours uses up no
+// message's attempts.
 func judgeError(err error) provider.Outcome {
 	var e *exchangeError
 	if !errors.As(err, &e) || e.written {

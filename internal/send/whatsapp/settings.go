@@ -31,7 +31,7 @@ var (
 	flagForm    = regexp.MustCompile(`^(true|false)$`)
 )
 
-// settings are those of a sender.
+// settings are a sender's settings.
 type settings struct {
 	baseURL       string
 	version       string
@@ -40,7 +40,7 @@ type settings struct {
 	accessToken   string
 	appSecret     string
 	verifyToken   string
-	agent         string // that answers people who write
+	agent         string // the agent that answers people
 	public        string // true: a member of the company chose base_url, which may be at a public address alone
 }
 
@@ -56,7 +56,7 @@ func ShownSettings() []string {
 	return []string{"base_url", "version", "phone_number_id", "waba_id", "agent"}
 }
 
-// SecretSettings are the others that a person gives.
+// SecretSettings are the settings that are secrets.
 func SecretSettings() []string { return []string{"access_token", "app_secret", "verify_token"} }
 
 // PhoneNumberID is the channel's id of a sender's number, as its callbacks name it; empty when the settings cannot be read.
@@ -98,12 +98,12 @@ func parseSettings(raw json.RawMessage) (settings, error) {
 	return s, nil
 }
 
-// setting is one key of the settings: its destination, whether it is required or may be absent, and its form.
+// setting is one key of the settings: its destination, whether it is required, and its form.
 type setting struct {
 	name     string
 	to       *string
 	required bool
-	empty    bool // none is as good as one
+	empty    bool // an empty value counts as none
 	check    func(string) (reason string)
 }
 
@@ -175,7 +175,7 @@ func checkBaseURL(s string) string {
 	return ""
 }
 
-// checkSecret refuses what a header cannot contain, above all the line end at the end of a file.
+// checkSecret refuses characters that a header cannot contain, above all the line end at the end of a file.
 func checkSecret(s string) string {
 	switch {
 	case len(s) > maxSecret:
@@ -190,7 +190,7 @@ func checkSecret(s string) string {
 type account struct {
 	settings
 	messages *url.URL    // where messages are posted
-	header   http.Header // shared by all requests; never written to again
+	header   http.Header // shared by all requests; read only
 }
 
 func newAccount(raw json.RawMessage) (*account, error) {
@@ -212,5 +212,5 @@ func newAccount(raw json.RawMessage) (*account, error) {
 	return a, nil
 }
 
-// address is that of one node or edge of the channel's graph.
+// address is the address of a node or edge of the channel's graph.
 func (a *account) address(path string) string { return a.baseURL + "/" + a.version + "/" + path }

@@ -7,7 +7,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// templateValue is what the fields message_template_status_update and template_category_update report.
+// templateValue holds the members of message_template_status_update and template_category_update.
 type templateValue struct {
 	Event       string `json:"event"`
 	ID          nodeID `json:"message_template_id"`
@@ -48,7 +48,7 @@ func (t *templateValue) event(senderUID int64) provider.TemplateEvent {
 	return provider.TemplateEvent{SenderUID: senderUID, ProviderID: string(t.ID), Name: t.Name, Language: t.Language}
 }
 
-// reason joins what the channel gives as reasons; which members exist depends on the event.
+// reason joins the channel's reasons; their members depend on the event.
 func (t *templateValue) reason() string {
 	return shorten(join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title, t.OtherInfo.Description), maxReason)
 }

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// catalogue knows which voices espeak-ng has. They are read once, when they are first asked for.
+// catalogue is the list of voices that espeak-ng has, read at the first use.
 type catalogue struct {
 	list func(ctx context.Context) (string, error)
 
@@ -18,10 +18,10 @@ type catalogue struct {
 	voices map[string]bool // lower case; nil: not read yet
 }
 
-// named are the names of voices that an agent may have: a language, and a variant such as +f3. They are no paths.
+// named matches the names of voices that an agent may have: a language, and a variant such as +f3. They are no paths.
 var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]{0,40})(\+[A-Za-z0-9_-]{1,30})?$`)
 
-// regions are the voices of languages and countries that have none of their own name.
+// regions maps languages and countries without a voice of their own to a voice.
 var regions = map[string]string{ //nolint:gochecknoglobals // read only
 	"en": "en-us", "en-au": "en-gb", "en-ie": "en-gb", "en-in": "en-gb", "en-nz": "en-gb", "en-za": "en-gb",
 	"es": "es-419", "es-es": "es", "pt": "pt-br", "pt-pt": "pt", "pt-ao": "pt", "pt-mz": "pt",
@@ -40,7 +40,7 @@ func (c *catalogue) of(ctx context.Context, language, wanted string) (string, er
 	tag := strings.ToLower(language)
 	for at := tag; ; {
 		first, second := at, regions[at]
-		if at != tag && second != "" { // a country without a voice: the one that most of the others have
+		if at != tag && second != "" { // a country without a voice gets the voice of most other countries
 			first, second = second, first
 		}
 		switch cut := strings.LastIndexByte(at, '-'); {

@@ -1,6 +1,6 @@
-// Package espeak speaks by the program espeak-ng, which needs no account, no network and no model: it sounds like a machine, begins
-// within some hundredths of a second, and has more than a hundred languages. The program is run for each utterance; nothing of it is
-// linked.
+// Package espeak speaks by the program espeak-ng, which needs no account, no network and no model: it sounds like a machine,
+// begins within some hundredths of a second, and has more than a hundred languages. The program runs once for each utterance;
+// it is not linked.
 package espeak
 
 import (
@@ -23,7 +23,7 @@ import (
 
 const (
 	program = "espeak-ng"
-	// MaxText is how many characters an utterance may have.
+	// MaxText is the maximum length of an utterance in characters.
 	MaxText = 4000
 
 	wordsPerMinute = 160
@@ -84,7 +84,7 @@ func (s *Speaker) Speak(ctx context.Context, u voice.Utterance, emit func(pcm []
 	return s.run(ctx, text, []string{"-v", name, "-s", strconv.Itoa(speed), "-b", "1", "--stdout", "--stdin"}, u.Rate, emit)
 }
 
-// run has the program speak a text, which it reads from its input: an argument could be read as an option.
+// run runs the program on a text, given on standard input: an argument could be taken for an option.
 func (s *Speaker) run(ctx context.Context, text string, args []string, rate int, emit func(pcm []int16) error) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -120,7 +120,8 @@ func started(err error) error {
 	return fmt.Errorf("start espeak-ng: %w", err)
 }
 
-// pass emits a WAV stream at another rate, without most of the silence at its end: who speaks into it interrupts nobody.
+// pass emits a WAV stream at another rate, without most of its closing silence: a person who speaks into that silence
+// interrupts nobody.
 func pass(r io.Reader, rate int, emit func(pcm []int16) error) error {
 	wav, err := audio.NewWAVReader(r)
 	if err != nil {
@@ -157,13 +158,13 @@ const (
 	quiet = 16                     // of 32,768, below which samples are silence
 )
 
-// tail holds silence back until it is known whether anything follows.
+// tail holds silence back until more sound follows.
 type tail struct {
 	silence []int16
 	most    int
 }
 
-// add returns what is not at the end.
+// add returns the samples that are not closing silence.
 func (t *tail) add(pcm []int16) []int16 {
 	last := len(pcm)
 	for last > 0 && pcm[last-1] > -quiet && pcm[last-1] < quiet {
@@ -181,7 +182,7 @@ func (t *tail) add(pcm []int16) []int16 {
 // rest is the silence at the end, as much of it as is kept.
 func (t *tail) rest() []int16 { return t.silence[:min(len(t.silence), t.most)] }
 
-// watched ends the program when a read of its output takes too long.
+// watched ends the program when one read of its output takes too long.
 type watched struct {
 	r      io.Reader
 	cancel context.CancelFunc
@@ -193,7 +194,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return w.r.Read(p)
 }
 
-// plain removes what espeak-ng would read as commands: control characters, and phonemes in double brackets.
+// plain removes everything that espeak-ng would take for commands: control characters, and phonemes in double brackets.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/base/need"
 	"carillon/internal/base/share"
 	"carillon/internal/voice"
@@ -56,7 +57,7 @@ func TestItSpeaksAtTheRateThatIsWanted(t *testing.T) {
 		t.Errorf("%d samples at 8 kHz, %d at 16 kHz, %v", len(narrow), len(wide), err)
 	}
 	up, err := audio.Resample(narrow, 8000, 16000)
-	if ncc, _ := audio.Correlate(wide, up); err != nil || ncc < 0.9 {
+	if ncc, _ := audiotest.Correlate(wide, up); err != nil || ncc < 0.9 {
 		t.Errorf("both rates correlate by %.3f only, %v", ncc, err)
 	}
 	fast, err := say(t, s, voice.Utterance{Text: "We are open from nine to five.", Voice: &agent.Voice{Speed: 1.5}})
@@ -64,7 +65,7 @@ func TestItSpeaksAtTheRateThatIsWanted(t *testing.T) {
 		t.Errorf("faster: %d samples of %d, %v", len(fast), len(wide), err)
 	}
 	other, err := say(t, s, voice.Utterance{Text: "We are open from nine to five.", Language: "es-MX"})
-	if ncc, _ := audio.Correlate(wide, other); err != nil || ncc > 0.7 {
+	if ncc, _ := audiotest.Correlate(wide, other); err != nil || ncc > 0.7 {
 		t.Errorf("another language correlates by %.3f, %v", ncc, err)
 	}
 }

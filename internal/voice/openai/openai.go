@@ -1,5 +1,5 @@
-// Package openai speaks and transcribes by servers with OpenAI's interface: OpenAI's own, or one of those that speak it (LocalAI,
-// Speaches, vLLM, Kokoro). It asks for POST {base_url}/audio/speech and POST {base_url}/audio/transcriptions.
+// Package openai speaks and transcribes by servers with OpenAI's interface: OpenAI's own, or a compatible one (LocalAI,
+// Speaches, vLLM, Kokoro). It calls POST {base_url}/audio/speech and POST {base_url}/audio/transcriptions.
 package openai
 
 import (
@@ -70,7 +70,7 @@ func post(ctx context.Context, client Client, s *agent.Service, path, kind strin
 	return nil, refusal(resp)
 }
 
-// refusal describes an error of a server. Its message may repeat what was said, and is not used.
+// refusal describes an error of a server. The server's message may repeat the person's words, and is not used.
 func refusal(resp *http.Response) error {
 	var problem struct {
 		Error struct {
@@ -90,7 +90,7 @@ func refusal(resp *http.Response) error {
 	return fmt.Errorf("the server responded with %d %s", resp.StatusCode, strings.Join(words, " "))
 }
 
-// letters keeps those of codes such as invalid_api_key.
+// letters keeps the characters of codes such as invalid_api_key.
 func letters(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.' {
 		return r

@@ -13,6 +13,7 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/need"
 	"carillon/internal/voice"
@@ -76,7 +77,7 @@ func TestSpeechIsThatOfTheServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ncc, _ := audio.Correlate(want, wide); ncc < 0.9 || rate == 16000 && ncc < 0.99 {
+		if ncc, _ := audiotest.Correlate(want, wide); ncc < 0.9 || rate == 16000 && ncc < 0.99 {
 			t.Errorf("%d Hz correlates by %.3f", rate, ncc)
 		}
 	}

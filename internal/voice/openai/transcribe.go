@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxHeard is how much of an utterance is transcribed: its end, where it is longer.
+	// maxHeard is how much of an utterance is transcribed; of a longer one, its end.
 	maxHeard = 60 * time.Second
-	// wide is the rate that every server takes.
+	// wide is a sample rate that every server takes.
 	wide = 16000
 )
 
@@ -30,7 +30,7 @@ var (
 	errClosed = errors.New("the utterance was given up")
 )
 
-// Transcriber implements voice.Transcriber. A server gets an utterance when it has ended, so nothing is understood before.
+// Transcriber implements voice.Transcriber. A server gets an utterance after its end, so there are no partial transcripts.
 type Transcriber struct{ o Options }
 
 // NewTranscriber returns a Transcriber.
@@ -98,7 +98,7 @@ func (u *utterance) ask(ctx context.Context) (string, error) {
 	u.mu.Lock()
 	pcm := u.pcm
 	u.mu.Unlock()
-	if len(pcm) < u.h.Rate/10 { // servers refuse what is shorter
+	if len(pcm) < u.h.Rate/10 { // servers refuse shorter sound
 		return "", nil
 	}
 	rate := u.h.Rate
@@ -134,10 +134,10 @@ func (u *utterance) ask(ctx context.Context) (string, error) {
 	return voice.Plain(annotation.ReplaceAllString(*answer.Text, " ")), nil
 }
 
-// annotation is what some servers write of sounds that are no words: [BLANK_AUDIO], (music), ♪.
+// annotation matches the marks that some servers write for sounds without words: [BLANK_AUDIO], (music), ♪.
 var annotation = regexp.MustCompile(`\[[^\]]*\]|\([^)]*\)|♪`)
 
-// form is the body of a request. What was offered goes with it as the prompt, whose words a server prefers.
+// form is the body of a request. The offered choices go with it as the prompt, whose words a server prefers.
 func (u *utterance) form(wav []byte) (kind string, body io.Reader, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)

@@ -1,5 +1,5 @@
-// Package silero finds speech in sound by the neural network Silero VAD (version 5, MIT licence), computed in plain Go: a spectrum,
-// four convolutions, an LSTM and a sigmoid. Its scores equal those that onnxruntime computes to four digits and more.
+// Package silero finds speech in sound by the neural network Silero VAD (version 5, MIT licence), computed in plain Go: a
+// spectrum, four convolutions, an LSTM and a sigmoid. Its scores equal onnxruntime's to at least four digits.
 package silero
 
 import (
@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// frames is how many spectra a chunk has.
+// frames is the number of spectra in a chunk.
 const frames = 4
 
 // Detector scores chunks of 32 ms. It is for one goroutine.
@@ -19,7 +19,7 @@ type Detector struct {
 	layer0   []float32 // [units][frames]
 	layer1   []float32 // [inner][2]
 	layer2   []float32
-	recent   []float32 // what the LSTM reads: the last layer, then its state
+	recent   []float32 // input of the LSTM: the last layer, then its state
 	next     []float32 // its next state
 	cells    []float32
 }
@@ -41,17 +41,17 @@ func New(rate int) (*Detector, error) {
 	}, nil
 }
 
-// Chunk is how many samples Score takes: 256 or 512.
+// Chunk is the number of samples that Score takes: 256 or 512.
 func (d *Detector) Chunk() int { return 2 * d.size }
 
-// Reset forgets what came before.
+// Reset forgets the sound so far.
 func (d *Detector) Reset() {
 	clear(d.sound)
 	clear(d.recent)
 	clear(d.cells)
 }
 
-// Score is how likely a chunk is speech, from 0 to 1. A chunk of another size counts as one that ends with silence, or that is cut.
+// Score is the probability that a chunk is speech, from 0 to 1. A shorter chunk is filled with silence, a longer one cut.
 func (d *Detector) Score(chunk []int16) float32 {
 	d.frame(chunk)
 	for i := 0; i < frames; i += 2 {

@@ -19,7 +19,7 @@ const (
 	inner = 64  // channels of the second and the third convolution
 )
 
-// model is what a detector computes with, arranged in the order in which it is read.
+// model holds the weights, arranged in the order in which they are read.
 type model struct {
 	size         int       // samples of a spectrum
 	conv0        []float32 // [units][bins][3]
@@ -78,7 +78,7 @@ func readModel(r *reader, size int) *model {
 	inputBias, stateBias := r.next(4*units), r.next(4*units)
 	m.output, m.outputBias = r.next(units), r.next(1)[0]
 
-	// The first column of the third convolution and the outer ones of the fourth meet nothing but padding.
+	// The first column of the third convolution and the outer ones of the fourth multiply padding alone.
 	m.conv2 = make([]float32, 2*inner*inner)
 	for i := range inner * inner {
 		m.conv2[2*i], m.conv2[2*i+1] = conv2[3*i+1], conv2[3*i+2]

@@ -10,20 +10,20 @@ import (
 
 const (
 	maxChoices = 30
-	maxWords   = 8 // of a choice
+	maxWords   = 8 // in a choice
 )
 
-// answers are what is understood without being offered, each with what it means.
+// answers are understood without being offered, each with its meaning.
 var answers = map[string]string{ //nolint:gochecknoglobals // read only
 	"yes": "Yes", "yeah": "Yes", "yes please": "Yes", "okay": "Yes", "no": "No", "nope": "No", "no thanks": "No", "stop": "Stop", "goodbye": "Goodbye",
 }
 
 var digits = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"} //nolint:gochecknoglobals // read only
 
-// grammar is what may be said, by how it is spoken.
+// grammar maps the phrases that may be said to their meaning.
 type grammar struct{ phrases map[string]string }
 
-// grammar is that of some choices, those whose words the dictionary has.
+// grammar returns the grammar of the choices whose words the dictionary has.
 func (t *Transcriber) grammar(expect []string) (*grammar, error) {
 	g := &grammar{phrases: map[string]string{}}
 	needed := map[string]bool{}
@@ -98,7 +98,7 @@ func spoken(choice string) []string {
 	return words
 }
 
-// jsgf is the grammar as the program reads it. It holds nothing but words of the dictionary.
+// jsgf is the grammar in the program's format. It holds only words of the dictionary.
 func (g *grammar) jsgf() string {
 	var b strings.Builder
 	b.WriteString("#JSGF V1.0;\ngrammar answers;\n<digit> = " + strings.Join(digits, " | ") + ";\npublic <answers> = <digit>+")
@@ -114,7 +114,7 @@ func (g *grammar) jsgf() string {
 	return b.String()
 }
 
-// text is what was understood: a choice, an answer or a number; empty for nothing.
+// text is the meaning of a phrase: a choice, an answer or a number; "" for none.
 func (g *grammar) text(said string) string {
 	words := strings.Fields(strings.ToLower(said))
 	if meaning, ok := g.phrases[strings.Join(words, " ")]; ok {

@@ -1,6 +1,6 @@
-// Package sphinx transcribes by the program pocketsphinx_continuous, which needs no account and no network, and knows English alone.
-// It distinguishes a few words: yes and no, digits, and the choices that were offered. It takes any other speech for one of them,
-// so what it understood is always to be confirmed.
+// Package sphinx transcribes by the program pocketsphinx_continuous, which needs no account and no network, and knows English
+// alone. It distinguishes a few words: yes and no, digits, and the offered choices. It takes any other speech for one of them,
+// so its transcripts always need confirmation.
 package sphinx
 
 import (

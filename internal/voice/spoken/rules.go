@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// rules are those of a language. Each gets a match and its groups, and returns how it is said, empty where it stays as it is.
+// rules are the rules of a language. Each gets a match and its groups, and returns the spoken form, "" to keep the text.
 type rules struct {
 	words
 	tag, base string
@@ -17,7 +17,7 @@ func (r rules) email(m []string) string { return r.letters(m[2]) + " " + r.at + 
 
 func (r rules) host(m []string) string { return r.letters(m[2]) }
 
-// letters says the marks of an address.
+// letters speaks the marks of an address.
 func (r rules) letters(address string) string {
 	return strings.NewReplacer(".", " "+r.dot+" ", "-", " "+r.dash+" ", "_", " "+r.underscore+" ", "+", " "+r.plus+" ").Replace(address)
 }
@@ -47,7 +47,7 @@ func (r rules) date(year, month, day string) string {
 	return strconv.Itoa(d) + " de " + name + " de " + strconv.Itoa(y)
 }
 
-// clock says a time of day.
+// clock speaks a time of day.
 func (r rules) clock(m []string) string {
 	hour, minute := number(m[2]), number(m[3])
 	said := strconv.Itoa(hour)
@@ -71,7 +71,7 @@ func (r rules) moneyBefore(m []string) string { return r.money(m[2], m[3], m[4])
 
 func (r rules) moneyAfter(m []string) string { return r.money(m[4], m[2], m[3]) }
 
-// money says an amount with the name of its currency.
+// money speaks an amount with the name of its currency.
 func (r rules) money(symbol, amount, scale string) string {
 	code := cmp.Or(codes[symbol], symbol)
 	if symbol == "$" {
@@ -109,7 +109,7 @@ func count(n, one, many string) string {
 	return n + " " + many
 }
 
-// split reads an amount: 1.234,50 and 1,234.50 are 1234 and 50. cents is empty for none.
+// split reads an amount: 1.234,50 and 1,234.50 are 1234 and 50. cents is "" if there are none.
 func split(amount string) (whole, cents string, ok bool) {
 	amount = strings.Map(func(r rune) rune {
 		if r == ' ' || r == '\u00a0' || r == '\'' {
@@ -137,7 +137,7 @@ func split(amount string) (whole, cents string, ok bool) {
 
 func (r rules) percent(m []string) string { return m[2] + " " + r.words.percent }
 
-// telephone says digit by digit, in the groups in which they are written.
+// telephone speaks digit by digit, in the groups in which the number is written.
 func (r rules) telephone(m []string) string {
 	var groups []string
 	for group := range strings.FieldsFuncSeq(m[2], func(r rune) bool { return !unicode.IsDigit(r) }) {
@@ -146,7 +146,7 @@ func (r rules) telephone(m []string) string {
 	return r.plus + " " + strings.Join(groups, ", ")
 }
 
-// longNumber says the digits of what is no amount: numbers of orders, telephones, accounts.
+// longNumber speaks the digits of a number that is no amount: of orders, telephones, accounts.
 func (r rules) longNumber(m []string) string {
 	var groups []string
 	for rest := m[2]; rest != ""; {

@@ -1,5 +1,6 @@
-// Package spoken writes texts as they are said: money, dates, times, percentages, e-mail addresses and telephone numbers, by the rules of
-// English, Spanish and Portuguese. Other languages keep what a speaker makes of them. It is pure, and knows no sound.
+// Package spoken writes texts as they are spoken: money, dates, times, percentages, e-mail addresses and telephone numbers, by
+// the rules of English, Spanish and Portuguese. Texts in other languages are left to the speaker. It is pure, and knows no
+// sound.
 package spoken
 
 import (
@@ -7,7 +8,7 @@ import (
 	"strings"
 )
 
-// Text is a text as it is said in a language (BCP 47).
+// Text is the spoken form of a text in a language (BCP 47).
 func Text(text, language string) string {
 	tag := strings.ToLower(language)
 	base, _, _ := strings.Cut(tag, "-")
@@ -41,7 +42,7 @@ const (
 	scales  = `(?:\s(million|billion|thousand|mil|millón|millones|milhão|milhões)\b)?`
 )
 
-// The first group of some patterns is what must stand before them, and the last what must stand after them: both stay.
+// The first group of some patterns must stand before the match, and the last after it: both are kept.
 var (
 	email       = regexp.MustCompile(`()\b([A-Za-z0-9][A-Za-z0-9._+-]*)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})()`)
 	host        = regexp.MustCompile(`(^|[\s("'])((?:[a-z0-9-]+\.)+(?:com|org|net|info|app|dev|edu|gov|test|io|co|es|mx|br|ar|cl|pe|uk|us|eu|de|fr|pt)(?:\.[a-z]{2})?)($|[\s.,;:!?)"'])`)
@@ -55,7 +56,7 @@ var (
 	longNumber  = regexp.MustCompile(`(^|[^\w.,-])(\d{7,20})($|[^\w])`)
 )
 
-// replace says every match. What stands after one may stand before the next.
+// replace replaces every match. The text after one match may be the text before the next.
 func replace(text string, pattern *regexp.Regexp, say func(m []string) string) string {
 	var b strings.Builder
 	for {

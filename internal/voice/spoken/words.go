@@ -1,10 +1,10 @@
 package spoken
 
-// words are those of one language.
+// words are the words of one language.
 type words struct {
 	at, dot, dash, underscore, plus string
 	percent                         string
-	and                             string // between an hour and its minutes; empty: nothing
+	and                             string // between an hour and its minutes; may be empty
 	months                          [12]string
 	cents                           string // between an amount and its cents
 	of                              string // between a scale such as million and a currency
@@ -41,7 +41,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 	},
 }
 
-// pesos are the languages in whose countries $ is a peso.
+// pesos are the languages whose countries write the peso as $.
 var pesos = map[string]bool{ //nolint:gochecknoglobals // read only
 	"es-mx": true, "es-co": true, "es-ar": true, "es-cl": true, "es-uy": true, "es-do": true, "es-cu": true,
 }

@@ -13,6 +13,7 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/base/audio"
+	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/voice"
 	"carillon/internal/voice/espeak"
 )
@@ -90,7 +91,7 @@ func (b *Bank) Recognize(pcm []int16, from int) (text string, score float64, err
 	candidates := make([]candidate, len(known))
 	for i := range known {
 		candidates[i].utterance = &known[i]
-		candidates[i].whole, candidates[i].shift = audio.Correlate(known[i].later[0], narrow)
+		candidates[i].whole, candidates[i].shift = audiotest.Correlate(known[i].later[0], narrow)
 	}
 	slices.SortFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.whole, a.whole) })
 	for _, c := range candidates[:min(len(candidates), closest)] {

@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	wide        = 16000            // samples a second that every model takes
-	maxHeard    = 60 * time.Second // of an utterance; what comes later is left out
+	wide        = 16000            // sample rate of every model
+	maxHeard    = 60 * time.Second // of an utterance; later sound is dropped
 	messageTime = 100 * time.Millisecond
 	maxMessage  = 256 << 10 // bytes of the server's
 )
@@ -113,7 +113,7 @@ func (t *Transcriber) dial(ctx context.Context, address, key string) (*websocket
 	return nil, errAddress
 }
 
-// utterance implements voice.Recognizer: write sends what Write got, read gathers what the server understands.
+// utterance implements voice.Recognizer: write sends the samples of Write, read collects the server's text.
 type utterance struct {
 	o      Options
 	h      voice.Hearing
@@ -126,7 +126,7 @@ type utterance struct {
 	resampler *audio.Resampler
 	pcm       []int16 // that is not sent yet
 	left      int     // samples that are still taken
-	ended     bool    // no more will come
+	ended     bool    // set after the last message
 	sent      int     // messages that the server answers
 	over      bool    // the last one was sent
 	texts     []string
@@ -220,7 +220,7 @@ func (u *utterance) write(ctx context.Context) {
 	}
 }
 
-// next returns the next message, nil for none yet; last: there will be none.
+// next returns the next message, nil if there is none yet; last: there will be none.
 func (u *utterance) next() (message []byte, last bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -241,7 +241,7 @@ func (u *utterance) next() (message []byte, last bool) {
 	return message, false
 }
 
-// read reads answers until that of the end.
+// read reads the server's messages up to the last.
 func (u *utterance) read(ctx context.Context) {
 	defer close(u.done)
 	defer func() { _ = u.socket.CloseNow() }()
@@ -266,14 +266,14 @@ func (u *utterance) read(ctx context.Context) {
 	}
 }
 
-// answer is what the server understood.
+// answer is a message of the server.
 type answer struct {
 	Partial *string `json:"partial"`
 	Text    *string `json:"text"`
 }
 
-// add takes an answer; answers is how many came before. It returns what is understood so far, where that is new, and whether this was
-// the last one.
+// add takes a message; answers is the number of messages before it. It returns the partial transcript if it changed, and
+// whether this was the last message.
 func (u *utterance) add(a answer, answers int) (partial string, last bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -295,7 +295,7 @@ func (u *utterance) add(a answer, answers int) (partial string, last bool) {
 	return partial, false
 }
 
-// fail records why nothing more is read. A server that closes the connection after the end has answered everything.
+// fail records why reading ended. A server that closes the connection after the last message has answered everything.
 func (u *utterance) fail(ctx context.Context, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -11,15 +11,27 @@ async function dark(page, yes) {
   await page.waitForFunction((scheme) => document.documentElement.dataset.theme === scheme, yes ? "dark" : "light");
 }
 
-const pages = ["/docs", "/docs/api", "/docs/api/account", "/docs/guides/install", "/docs/reference/errors", "/docs/adr", "/docs/search?q=idempotency"];
+const pages = [
+  "/docs",
+  "/docs/api",
+  "/docs/api/account",
+  "/docs/guides/install",
+  "/docs/reference/errors",
+  "/docs/adr",
+  "/docs/search?q=idempotency",
+];
 
 describe("the documentation", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("is read on any screen, light and dark, by keyboard", async (t) => {
     const { p } = await stranger(t);
     const refused = [];
-    p.on("console", (m) => { if (/Content.Security.Policy|Trusted/i.test(m.text())) refused.push(m.text()); });
+    p.on("console", (m) => {
+      if (/Content.Security.Policy|Trusted/i.test(m.text())) refused.push(m.text());
+    });
     for (const path of pages) {
       await p.goto(company.base_url + path);
       for (const width of [1280, 390]) {
@@ -87,7 +99,10 @@ describe("the documentation", () => {
     await p.getByLabel("Key", { exact: true }).fill(company.access_key);
     await p.getByRole("button", { name: "Use it" }).click();
     assert.ok((await send.locator("[data-code=go]").textContent()).includes(`access_key=${company.access_key}`));
-    await send.locator(".copyable", { has: p.locator("[data-code=go]") }).getByRole("button", { name: /Cop/ }).click();
+    await send
+      .locator(".copyable", { has: p.locator("[data-code=go]") })
+      .getByRole("button", { name: /Cop/ })
+      .click();
     await send.getByRole("button", { name: "Copied" }).waitFor();
     assert.ok((await p.evaluate(() => navigator.clipboard.readText())).includes(company.access_key));
     await form.getByRole("button", { name: "Send" }).click();
@@ -106,8 +121,24 @@ describe("the documentation", () => {
     await form.locator(".result", { hasText: "validation_failed" }).waitFor();
     await accessible(p, "a refused request");
     // The key is in no address, and nowhere after a reload.
-    assert.deepEqual(asked.filter((url) => url.includes(company.access_key)), []);
-    assert.equal(await p.evaluate((k) => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state]).includes(k), company.access_key), false);
+    assert.deepEqual(
+      asked.filter((url) => url.includes(company.access_key)),
+      [],
+    );
+    assert.equal(
+      await p.evaluate(
+        (k) =>
+          JSON.stringify([
+            { ...localStorage },
+            { ...sessionStorage },
+            document.cookie,
+            location.href,
+            history.state,
+          ]).includes(k),
+        company.access_key,
+      ),
+      false,
+    );
     await p.reload();
     assert.match(await send.locator("[data-code=curl]").textContent(), /\$ACCESS_KEY/);
     assert.equal(await p.evaluate((k) => document.documentElement.outerHTML.includes(k), company.access_key), false);

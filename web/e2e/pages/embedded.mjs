@@ -10,8 +10,22 @@ const schemes = ["light", "dark"];
 
 /** widgets are what a page embeds, with what is in the address of its frame, what says that it is there, and its first words by language. */
 const widgets = {
-  chat: { api: "carillon", id: "cw_id=", there: "footer textarea", says: { en: "Hello, how can we help?", es: "Hola, ¿en qué podemos ayudar?", "pt-BR": "Olá, como podemos ajudar?" } },
-  voice: { api: "carillonVoice", id: "vw_id=", there: "h1", says: { en: "Talk to us: ask about our tours", es: "Hable con nosotros: excursiones", "pt-BR": "Fale conosco: passeios" } },
+  chat: {
+    api: "carillon",
+    id: "cw_id=",
+    there: "footer textarea",
+    says: { en: "Hello, how can we help?", es: "Hola, ¿en qué podemos ayudar?", "pt-BR": "Olá, como podemos ajudar?" },
+  },
+  voice: {
+    api: "carillonVoice",
+    id: "vw_id=",
+    there: "h1",
+    says: {
+      en: "Talk to us: ask about our tours",
+      es: "Hable con nosotros: excursiones",
+      "pt-BR": "Fale conosco: passeios",
+    },
+  },
 };
 
 let company;
@@ -19,7 +33,8 @@ let company;
 /** opened is the frame of a widget on a page in a language. */
 async function opened(t, name, lang, width) {
   const { api, id, there } = widgets[name];
-  const body = name === "chat" ? tag(company) : tag(company, "", company.voice_widget_id).replace("chat.js", "voice.js");
+  const body =
+    name === "chat" ? tag(company) : tag(company, "", company.voice_widget_id).replace("chat.js", "voice.js");
   const host = await site("shop", page(body, lang));
   t.after(() => host.close());
   const { p } = await stranger(t, { viewport: { width, height: 780 } });
@@ -34,7 +49,9 @@ async function opened(t, name, lang, width) {
 
 for (const [name, { says }] of Object.entries(widgets)) {
   describe(`the ${name} on a page`, () => {
-    before(async () => { company ??= await newCompany(); });
+    before(async () => {
+      company ??= await newCompany();
+    });
 
     for (const width of widths) {
       it(`has no fault that axe finds at ${width}, light and dark`, async (t) => {
@@ -60,12 +77,18 @@ for (const [name, { says }] of Object.entries(widgets)) {
 }
 
 describe("the demo's page", () => {
-  const heading = { en: "The city looks best from the water", es: "La ciudad se ve mejor desde el agua", pt: "A cidade é mais bonita vista da água" };
+  const heading = {
+    en: "The city looks best from the water",
+    es: "La ciudad se ve mejor desde el agua",
+    pt: "A cidade é mais bonita vista da água",
+  };
   for (const width of widths) {
     it(`shows the chat of the demo at ${width}, light and dark, in each language`, async (t) => {
       const { p } = await stranger(t, { viewport: { width, height: 780 } });
       const logged = [];
-      p.on("console", (m) => { if (m.type() === "error") logged.push(m.text()); });
+      p.on("console", (m) => {
+        if (m.type() === "error") logged.push(m.text());
+      });
       await p.goto(ready.demo_url);
       for (const [lang, name] of Object.entries(heading)) {
         await p.locator(`nav a[hreflang=${lang}]`).click();

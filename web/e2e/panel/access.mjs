@@ -7,7 +7,9 @@ import { newCompany, open } from "../world.mjs";
 let company;
 
 describe("access keys", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("are made with scopes, shown once, and revoked", async (t) => {
     const p = await open(t, company, "/keys", { permissions: ["clipboard-read", "clipboard-write"] });
@@ -43,7 +45,9 @@ describe("access keys", () => {
 });
 
 describe("users", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("are added, get another role and password, and are removed", async (t) => {
     const p = await open(t, company, "/users");
@@ -76,14 +80,20 @@ describe("users", () => {
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Developer/ }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await p.getByRole("row", { name: /Bo Berg/ }).getByText("Developer").waitFor();
+    await p
+      .getByRole("row", { name: /Bo Berg/ })
+      .getByText("Developer")
+      .waitFor();
     await theirs.goto(company.panel_url + "/users");
     await theirs.getByRole("region", { name: "Users" }).getByText(email).waitFor();
     await act("Change the role");
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Viewer/ }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await p.getByRole("row", { name: /Bo Berg/ }).getByText("Viewer").waitFor();
+    await p
+      .getByRole("row", { name: /Bo Berg/ })
+      .getByText("Viewer")
+      .waitFor();
     await theirs.getByRole("link", { name: "Access keys" }).click(); // the page believes that it may
     await theirs.getByRole("heading", { name: "You cannot open this page" }).waitFor();
     await act("Set a password");

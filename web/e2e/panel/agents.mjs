@@ -7,7 +7,9 @@ import { newCompany, open } from "../world.mjs";
 let company;
 
 describe("agents", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("are made, tried before they are saved, and removed", async (t) => {
     const p = await open(t, company, "/agents");
@@ -24,7 +26,10 @@ describe("agents", () => {
     await p.getByLabel("Write as a visitor").fill("Can I bring luggage aboard?");
     await p.keyboard.press("Enter");
     await p.getByRole("log").getByText("one bag or small suitcase that fits under a seat").waitFor();
-    await p.getByRole("log").getByRole("link", { name: /Luggage/ }).waitFor();
+    await p
+      .getByRole("log")
+      .getByRole("link", { name: /Luggage/ })
+      .waitFor();
     await p.getByLabel("Write as a visitor").fill("xyzzy plugh frobnicate?");
     await p.keyboard.press("Enter");
     await p.getByText("It found no answer").waitFor();
@@ -49,12 +54,19 @@ describe("agents", () => {
   });
 
   it("have the voice of ElevenLabs where they are theirs", async (t) => {
-    const p = await open(t, company, "/agents/" + company.agent_id, { viewport: { width: 390, height: 780 }, colorScheme: "dark" });
+    const p = await open(t, company, "/agents/" + company.agent_id, {
+      viewport: { width: 390, height: 780 },
+      colorScheme: "dark",
+    });
     await p.getByRole("radio", { name: "ElevenLabs" }).check({ force: true });
     await p.getByLabel("Agent there").waitFor();
     assert.equal(await p.getByRole("button", { name: "Listen" }).count(), 0);
     await accessible(p, "an agent of ElevenLabs on a phone");
-    assert.equal(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "it scrolls sideways");
+    assert.equal(
+      await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      true,
+      "it scrolls sideways",
+    );
     await shot(p, "panel-voice-elevenlabs-phone-dark");
     await p.getByRole("button", { name: "Discard changes" }).click();
     await p.getByRole("button", { name: "Listen" }).waitFor();

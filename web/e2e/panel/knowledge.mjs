@@ -7,7 +7,9 @@ import { newCompany, open } from "../world.mjs";
 let company;
 
 describe("knowledge", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("is written, imported, searched and removed; open questions are answered", async (t) => {
     const p = await open(t, company, "/knowledge");
@@ -57,7 +59,9 @@ describe("knowledge", () => {
     await shot(p, "panel-search");
 
     const widget = await p.context().newPage();
-    await widget.goto(`${company.base_url}/functions/v1/widgetWebView?customer_id=${company.access_key}&widget_id=${company.chat_widget_id}`);
+    await widget.goto(
+      `${company.base_url}/functions/v1/widgetWebView?customer_id=${company.access_key}&widget_id=${company.chat_widget_id}`,
+    );
     const box = widget.frameLocator("iframe").locator("footer textarea");
     const question = "Zyxwv qqfrob?";
     await box.fill(question);

@@ -13,7 +13,13 @@ let numbers = 15550170000;
 /** line makes a line with a trunk. */
 async function line(address, more = {}) {
   const id = "try-" + ++numbers;
-  await call("POST", "/panel/v1/senders", token, { id, number: String(numbers), channel: "voice", provider: "sip", settings: { trunk: address, ...more } });
+  await call("POST", "/panel/v1/senders", token, {
+    id,
+    number: String(numbers),
+    channel: "voice",
+    provider: "sip",
+    settings: { trunk: address, ...more },
+  });
   return id;
 }
 
@@ -26,13 +32,21 @@ async function tryLine(p, number) {
 
 let trunk;
 describe("voice lines", () => {
-  before(async () => { trunk = await ask("trunk"); });
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  before(async () => {
+    trunk = await ask("trunk");
+  });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("are set up, changed and removed, with errors at their fields and no password read back", async (t) => {
     const p = await open(t, company, "/lines");
     await p.getByRole("link", { name: "Lines" }).waitFor();
-    await p.getByRole("row", { name: /demo-line/ }).getByText("Ready").waitFor();
+    await p
+      .getByRole("row", { name: /demo-line/ })
+      .getByText("Ready")
+      .waitFor();
     await shot(p, "panel-lines");
     await p.getByRole("button", { name: "Add a line" }).click();
     const form = p.getByRole("dialog");
@@ -59,13 +73,29 @@ describe("voice lines", () => {
     await p.getByRole("combobox", { name: "Answers calls" }).click();
     await p.getByRole("option").first().click();
     await p.getByRole("button", { name: "Save", exact: true }).click();
-    await p.getByText(/must be a duration|from 5s to 2m0s/).first().waitFor();
+    await p
+      .getByText(/must be a duration|from 5s to 2m0s/)
+      .first()
+      .waitFor();
     await p.getByLabel("Ring for").fill("30");
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
-    assert.equal(await p.getByLabel("Password", { exact: true }).first().inputValue(), "", "the password is not read back");
+    assert.equal(
+      await p.getByLabel("Password", { exact: true }).first().inputValue(),
+      "",
+      "the password is not read back",
+    );
     const stored = await call("GET", "/panel/v1/senders/office", token);
-    assert.deepEqual([stored.settings.username, stored.settings.password, stored.settings.public, stored.max_concurrent, stored.ring_timeout], ["acme", undefined, "true", 3, "30s"]);
+    assert.deepEqual(
+      [
+        stored.settings.username,
+        stored.settings.password,
+        stored.settings.public,
+        stored.max_concurrent,
+        stored.ring_timeout,
+      ],
+      ["acme", undefined, "true", 3, "30s"],
+    );
     assert.ok(stored.settings.agent);
     await p.reload();
     await p.getByRole("region", { name: "State" }).getByText("Responds", { exact: true }).waitFor();
@@ -76,7 +106,10 @@ describe("voice lines", () => {
     await p.getByRole("button", { name: "Discard changes" }).click();
 
     await p.getByRole("link", { name: "Lines" }).first().click();
-    await p.getByRole("row", { name: /office/ }).getByText("0 of 3").waitFor();
+    await p
+      .getByRole("row", { name: /office/ })
+      .getByText("0 of 3")
+      .waitFor();
     await p.getByRole("link", { name: "15550160001" }).click();
     await p.getByRole("button", { name: "Remove the line" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -90,20 +123,33 @@ describe("voice lines", () => {
     await test.getByText("180 Ringing").waitFor();
     await ask("answer");
     await test.getByText("The line works").waitFor();
-    const steps = await test.getByRole("list", { name: "What was sent and received" }).getByRole("listitem").allInnerTexts();
+    const steps = await test
+      .getByRole("list", { name: "What was sent and received" })
+      .getByRole("listitem")
+      .allInnerTexts();
     const order = ["INVITE", "180 Ringing", "200 OK", "ACK", "BYE"];
-    assert.deepEqual(steps.map((s) => s.split("\n")[0]), order);
+    assert.deepEqual(
+      steps.map((s) => s.split("\n")[0]),
+      order,
+    );
     await accessible(p, "a test call");
     await shot(p, "panel-line-test");
   });
 
   it("say in plain words what is wrong, and what to do about it", async (t) => {
     const p = await open(t, company, "/lines/" + (await line("sip:" + trunk, { username: "acme", password: "wrong" })));
-    for (const [code, title, advice] of [["401", "The trunk refuses user name or password", "Enter both as the telephone company gave them"], ["403", "The trunk does not allow this call", "the caller's number"], ["488", "Both sides have no kind of sound in common", "PCMA or PCMU"]]) {
+    for (const [code, title, advice] of [
+      ["401", "The trunk refuses user name or password", "Enter both as the telephone company gave them"],
+      ["403", "The trunk does not allow this call", "the caller's number"],
+      ["488", "Both sides have no kind of sound in common", "PCMA or PCMU"],
+    ]) {
       const test = await tryLine(p, "15550199" + code);
       await test.getByText(title).waitFor();
       await test.getByText(new RegExp(advice)).waitFor();
-      await test.getByText(code + " Because").first().waitFor();
+      await test
+        .getByText(code + " Because")
+        .first()
+        .waitFor();
     }
     await shot(p, "panel-line-refused");
     await accessible(p, "a test call that was refused");
@@ -125,7 +171,8 @@ describe("voice lines", () => {
     await test.getByText("180 Ringing").waitFor();
     await test.getByRole("button", { name: "Hang up" }).click();
     await test.getByText("The call was given up").waitFor();
-    await until(async () => { // the phone stops ringing
+    await until(async () => {
+      // the phone stops ringing
       const { data } = await call("GET", "/panel/v1/sandbox/calls", token);
       const own = data.find((x) => x.number === "34600110012" && !x.call_id);
       return own?.ended_at && !own.answered_at;
@@ -137,7 +184,16 @@ describe("voice lines", () => {
     const bodies = [];
     await p.context().route("**/test-call*", (route) => {
       bodies.push(route.request().postDataJSON());
-      return bodies.length > 1 ? route.fallback() : route.fulfill({ status: 409, json: { error: "conflict", message: "The company's calling hours have not begun", details: { reason: "outside_hours", opens_at: "2030-01-07T09:00:00Z" } } });
+      return bodies.length > 1
+        ? route.fallback()
+        : route.fulfill({
+            status: 409,
+            json: {
+              error: "conflict",
+              message: "The company's calling hours have not begun",
+              details: { reason: "outside_hours", opens_at: "2030-01-07T09:00:00Z" },
+            },
+          });
     });
     const test = await tryLine(p, "34600110013");
     const question = p.getByRole("dialog", { name: "Call outside the calling hours?" });
@@ -145,7 +201,10 @@ describe("voice lines", () => {
     await question.getByRole("button", { name: "Call now" }).click();
     await test.getByRole("status").getByText("The call was declined").waitFor();
     await test.getByText("The line works: the trunk passed the call on.").waitFor();
-    assert.deepEqual(bodies.map((b) => b.outside_hours), [undefined, true]);
+    assert.deepEqual(
+      bodies.map((b) => b.outside_hours),
+      [undefined, true],
+    );
   });
 
   it("are shown and not changed to who may only read", async (t) => {
@@ -160,10 +219,20 @@ describe("voice lines", () => {
 });
 
 describe("an agent in calls", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("has questions and words for machines, with errors at their fields", async (t) => {
-    const { id } = await call("POST", "/panel/v1/agents", token, { name: "Nadia", language: "en", engine: "builtin", greeting: "Hello {{first_name}}.", tools: ["hang_up"], record: true });
+    const { id } = await call("POST", "/panel/v1/agents", token, {
+      name: "Nadia",
+      language: "en",
+      engine: "builtin",
+      greeting: "Hello {{first_name}}.",
+      tools: ["hang_up"],
+      record: true,
+    });
     const p = await open(t, company, "/agents/" + id);
     const calls = p.getByRole("region", { name: "Telephone calls" });
     await calls.getByLabel("On answering machines").fill("Please call us back.");
@@ -189,7 +258,13 @@ describe("an agent in calls", () => {
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     const stored = await call("GET", "/panel/v1/agents/" + id, token);
-    assert.deepEqual([stored.voicemail, stored.result], ["Please call us back.", [{ name: "comes", type: "choice", choices: ["today", "tomorrow"], question: "When do you come?" }]]);
+    assert.deepEqual(
+      [stored.voicemail, stored.result],
+      [
+        "Please call us back.",
+        [{ name: "comes", type: "choice", choices: ["today", "tomorrow"], question: "When do you come?" }],
+      ],
+    );
     await accessible(p, "the calls of an agent");
     await calls.scrollIntoViewIfNeeded();
     await shot(p, "panel-agent-calls");
@@ -197,20 +272,37 @@ describe("an agent in calls", () => {
 });
 
 describe("the sandbox's phone", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("is called, and declines", async (t) => {
     const p = await open(t, company, "/sandbox");
     await p.getByRole("combobox", { name: "The phone", exact: true }).click();
-    await p.getByRole("option", { name: /declines/i }).first().click();
+    await p
+      .getByRole("option", { name: /declines/i })
+      .first()
+      .click();
     await p.getByRole("button", { name: "Call", exact: true }).click();
-    await p.getByRole("list", { name: "Calls it got" }).getByRole("listitem").filter({ hasText: /0013/ }).first().getByText("Refused with 603").waitFor();
+    await p
+      .getByRole("list", { name: "Calls it got" })
+      .getByRole("listitem")
+      .filter({ hasText: /0013/ })
+      .first()
+      .getByText("Refused with 603")
+      .waitFor();
     await accessible(p, "the sandbox's phone");
   });
 
   it("ends a test call in each language, readable on a phone in the dark", async (t) => {
     for (const locale of ["es", "pt-BR"]) {
-      const p = await open(t, company, "/lines/demo-line", { locale, colorScheme: "dark", viewport: { width: 390, height: 844 }, hasTouch: true });
+      const p = await open(t, company, "/lines/demo-line", {
+        locale,
+        colorScheme: "dark",
+        viewport: { width: 390, height: 844 },
+        hasTouch: true,
+      });
       await p.locator('input[type="tel"]').fill("34600110013");
       await p.getByRole("button", { name: /^(Llamar|Ligar)/ }).click();
       await p.locator(".line-verdict").waitFor();

@@ -19,7 +19,15 @@ function mouse(p) {
     await what.scrollIntoViewIfNeeded();
     await what.click();
   };
-  return { press, clicks: () => clicks, write: async (name, text) => { await press("textbox", name); await p.keyboard.type(text); }, go: (name) => press("link", name, p.getByRole("navigation", { name: "Navigation" })) };
+  return {
+    press,
+    clicks: () => clicks,
+    write: async (name, text) => {
+      await press("textbox", name);
+      await p.keyboard.type(text);
+    },
+    go: (name) => press("link", name, p.getByRole("navigation", { name: "Navigation" })),
+  };
 }
 
 /** keyboard goes to what has a role and name by Tab, or by the palette, and never touches anything otherwise. */
@@ -31,14 +39,34 @@ function keyboard(p) {
       const named = (x) => {
         const by = x.getAttribute("aria-labelledby");
         if (x.getAttribute("aria-label")) return x.getAttribute("aria-label");
-        if (by) return by.split(" ").map((id) => document.getElementById(id)?.textContent ?? "").join(" ");
+        if (by)
+          return by
+            .split(" ")
+            .map((id) => document.getElementById(id)?.textContent ?? "")
+            .join(" ");
         if (x.labels?.length) return [...x.labels].map((l) => l.textContent).join(" ");
         return x.textContent;
       };
       const tag = e.tagName.toLowerCase();
-      const role = e.getAttribute("role") ?? (tag === "a" ? "link" : tag === "button" || tag === "summary" ? "button" : tag === "textarea" ? "textbox" : tag === "input" ? ({ checkbox: "checkbox", radio: "radio", search: "searchbox" })[e.type] ?? (e.getAttribute("aria-haspopup") ? "combobox" : "textbox") : tag);
+      const role =
+        e.getAttribute("role") ??
+        (tag === "a"
+          ? "link"
+          : tag === "button" || tag === "summary"
+            ? "button"
+            : tag === "textarea"
+              ? "textbox"
+              : tag === "input"
+                ? ({ checkbox: "checkbox", radio: "radio", search: "searchbox" }[e.type] ??
+                  (e.getAttribute("aria-haspopup") ? "combobox" : "textbox"))
+                : tag);
       const r = e.getBoundingClientRect();
-      return { role, name: (named(e) ?? "").trim().replace(/\s+/g, " "), seen: r.width > 0 && r.bottom > 0 && r.top < innerHeight, outline: getComputedStyle(e).outlineStyle };
+      return {
+        role,
+        name: (named(e) ?? "").trim().replace(/\s+/g, " "),
+        seen: r.width > 0 && r.bottom > 0 && r.top < innerHeight,
+        outline: getComputedStyle(e).outlineStyle,
+      };
     });
     return line;
   };
@@ -46,9 +74,12 @@ function keyboard(p) {
   const to = async (role, name, back = false) => {
     const fits = name instanceof RegExp ? name : new RegExp("^" + escaped(name) + "$");
     await p.getByRole(role, { name: fits }).first().waitFor(); // one sees where one goes
-    for (let passed = []; ; ) {
+    for (let passed = []; ;) {
       const now = await focused();
-      if (now.role === role && fits.test(now.name)) { assert.ok(now.seen, `the focus on ${name} is not seen`); return; }
+      if (now.role === role && fits.test(now.name)) {
+        assert.ok(now.seen, `the focus on ${name} is not seen`);
+        return;
+      }
       passed.push(`${now.role} ${now.name}`);
       if (passed.length > 80) assert.fail(`no way by Tab to ${role} ${name}: ${passed.join(" | ")}`);
       await p.keyboard.press(back ? "Shift+Tab" : "Tab");
@@ -56,16 +87,28 @@ function keyboard(p) {
     }
   };
   return {
-    to, focused, tabs: () => tabs,
-    press: async (role, name, back) => { await to(role, name, back); await p.keyboard.press("Enter"); },
-    write: async (name, text) => { await to("textbox", name); await p.keyboard.type(text); },
-    go: async (query) => { // by the palette, from anywhere
+    to,
+    focused,
+    tabs: () => tabs,
+    press: async (role, name, back) => {
+      await to(role, name, back);
+      await p.keyboard.press("Enter");
+    },
+    write: async (name, text) => {
+      await to("textbox", name);
+      await p.keyboard.type(text);
+    },
+    go: async (query) => {
+      // by the palette, from anywhere
       await p.keyboard.press("Control+k");
       await p.waitForFunction(() => document.activeElement?.closest(".palette"));
       await p.keyboard.type(query);
       await p.waitForFunction(() => document.querySelector(".palette [data-action]"));
       await p.keyboard.press("Enter");
-      await p.waitForFunction(() => !document.querySelector(".palette") && document.getElementById("content")?.contains(document.activeElement));
+      await p.waitForFunction(
+        () =>
+          !document.querySelector(".palette") && document.getElementById("content")?.contains(document.activeElement),
+      );
     },
   };
 }
@@ -82,7 +125,9 @@ async function opened(t, locale) {
 }
 
 describe("a newcomer", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("comes from the sign-in to the timeline of a message with the mouse, in a few clicks", async (t) => {
     const { p } = await opened(t, "en-GB");
@@ -132,7 +177,10 @@ describe("a newcomer", () => {
     await shot(p, "newcomer-en-phone");
 
     await m.go("Notifications");
-    await p.getByRole("link", { name: /welcome_aboard/ }).first().click();
+    await p
+      .getByRole("link", { name: /welcome_aboard/ })
+      .first()
+      .click();
     await arrived(p, "welcome_aboard");
     await p.getByText("Read", { exact: true }).first().waitFor();
     await accessible(p, "the newcomer's message");

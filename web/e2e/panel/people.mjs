@@ -13,19 +13,40 @@ describe("one person's data", () => {
   beforeEach(async () => {
     company = await newCompany();
     await send(company, [number], { campaign_name: "phone" });
-    await call("POST", "/panel/v1/sandbox/phone/messages", company.token, { sender: "demo", number, client_id: "1", name: "Ana Torres", kind: "text", text: "May I bring a dog?" });
+    await call("POST", "/panel/v1/sandbox/phone/messages", company.token, {
+      sender: "demo",
+      number,
+      client_id: "1",
+      name: "Ana Torres",
+      kind: "text",
+      text: "May I bring a dog?",
+    });
   });
 
   it("is reached from the inbox, exported and erased", async (t) => {
-    const conversation = await until(async () => (await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.map((x) => x.conversation ?? x)[0], "there is a conversation");
-    await until(async () => (await call("POST", "/panel/v1/people", company.token, { number })).notifications === 1, "the message is found");
-    const p = await open(t, company, "/inbox?folder=all&c=" + conversation.id, { viewport: { width: 1500, height: 900 } });
+    const conversation = await until(
+      async () =>
+        (await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.map(
+          (x) => x.conversation ?? x,
+        )[0],
+      "there is a conversation",
+    );
+    await until(
+      async () => (await call("POST", "/panel/v1/people", company.token, { number })).notifications === 1,
+      "the message is found",
+    );
+    const p = await open(t, company, "/inbox?folder=all&c=" + conversation.id, {
+      viewport: { width: 1500, height: 900 },
+    });
     await p.getByRole("link", { name: "Export or erase this person's data" }).click();
     await p.locator(".people-facts", { hasText: "Ana Torres" }).waitFor(); // the name stands in the inbox, too
     await accessible(p, "a person who is found");
     await looks(p, "panel-person");
 
-    const [download] = await Promise.all([p.waitForEvent("download"), p.getByRole("button", { name: "Export as a ZIP archive" }).click()]);
+    const [download] = await Promise.all([
+      p.waitForEvent("download"),
+      p.getByRole("button", { name: "Export as a ZIP archive" }).click(),
+    ]);
     const archive = await readFile(await download.path());
     assert.equal(archive.subarray(0, 2).toString(), "PK");
     assert.ok(archive.includes("conversations.txt"));

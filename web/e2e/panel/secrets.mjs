@@ -9,12 +9,18 @@ const value = "sk-live-0123456789";
 
 /** flowOf makes a flow whose only step sends a header. */
 const flowOf = async (header) => {
-  const flow = { name: "Order state", trigger: {}, steps: [{ http: { method: "GET", url: "https://shop.example.com/orders", headers: { Authorization: header } } }] };
+  const flow = {
+    name: "Order state",
+    trigger: {},
+    steps: [{ http: { method: "GET", url: "https://shop.example.com/orders", headers: { Authorization: header } } }],
+  };
   return (await call("POST", "/panel/v1/flows/drafts", company.token, { flow })).id;
 };
 
 describe("secrets", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("are stored, replaced, and deleted once no flow sends them", async (t) => {
     const p = await open(t, company, "/secrets");
@@ -70,7 +76,10 @@ describe("secrets", () => {
     await dialog.getByLabel("Name").fill("shop_key");
     await dialog.getByRole("button", { name: "Add a secret" }).click();
     await dialog.waitFor({ state: "detached" });
-    assert.equal(await p.getByRole("textbox", { name: "Value: Authorization" }).inputValue(), "Bearer {{secret.shop_key}}");
+    assert.equal(
+      await p.getByRole("textbox", { name: "Value: Authorization" }).inputValue(),
+      "Bearer {{secret.shop_key}}",
+    );
     await p.getByText("Everyone who can edit this flow can read this value.").waitFor({ state: "detached" });
   });
 });

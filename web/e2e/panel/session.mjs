@@ -13,7 +13,9 @@ async function signedIn(p, who) {
 }
 
 describe("the sign-in", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("is asked for, keeps strangers out, goes on to the page that was wanted, and ends", async (t) => {
     const { c, p } = await stranger(t);
@@ -30,7 +32,10 @@ describe("the sign-in", () => {
     await p.getByRole("heading", { name: "Users" }).waitFor();
     assert.equal(new URL(p.url()).pathname, "/panel/users");
     const [cookie] = await c.cookies(company.panel_url);
-    assert.deepEqual([cookie.name, cookie.httpOnly, cookie.sameSite, cookie.path], ["carillon_session", true, "Strict", "/panel"]);
+    assert.deepEqual(
+      [cookie.name, cookie.httpOnly, cookie.sameSite, cookie.path],
+      ["carillon_session", true, "Strict", "/panel"],
+    );
     assert.equal(await p.evaluate(() => document.cookie), "");
     await p.getByRole("button", { name: /owner@demo/ }).click();
     await p.getByRole("button", { name: "Sign out" }).click();
@@ -41,7 +46,13 @@ describe("the sign-in", () => {
 
   it("leads nowhere else, whatever the address says", async (t) => {
     const { c, p } = await stranger(t);
-    for (const next of ["//evil.test", "https://evil.test/", "/\\evil.test", "javascript:alert(1)", "/sign-in?next=/"]) {
+    for (const next of [
+      "//evil.test",
+      "https://evil.test/",
+      "/\\evil.test",
+      "javascript:alert(1)",
+      "/sign-in?next=/",
+    ]) {
       await p.goto(company.panel_url + "/sign-in?next=" + encodeURIComponent(next));
       await signedIn(p, company);
       await p.getByRole("heading", { level: 1 }).waitFor();
@@ -68,18 +79,23 @@ describe("the sign-in", () => {
     assert.match(policy, /default-src 'none'/);
     assert.match(policy, /frame-ancestors 'none'/);
     assert.doesNotMatch(policy, /unsafe/);
-    const ran = await p.evaluate(() => new Promise((resolve) => {
-      const s = document.createElement("script");
-      s.textContent = "window.ran = true";
-      addEventListener("securitypolicyviolation", () => resolve(window.ran === true));
-      document.body.append(s);
-    }));
+    const ran = await p.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const s = document.createElement("script");
+          s.textContent = "window.ran = true";
+          addEventListener("securitypolicyviolation", () => resolve(window.ran === true));
+          document.body.append(s);
+        }),
+    );
     assert.equal(ran, false);
   });
 });
 
 describe("the own account", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("shows sessions, and ends another one", async (t) => {
     const other = await stranger(t);

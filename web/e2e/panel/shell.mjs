@@ -7,7 +7,9 @@ import { newCompany, open } from "../world.mjs";
 let company;
 
 describe("the shell", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("is used by keyboard: search, shortcuts, themes, languages", async (t) => {
     const p = await open(t, company, "/keys");
@@ -50,7 +52,11 @@ describe("the shell", () => {
 
   it("has a menu on a phone, light and dark", async (t) => {
     for (const colorScheme of ["light", "dark"]) {
-      const p = await open(t, company, "/users", { viewport: { width: 390, height: 780 }, hasTouch: true, colorScheme });
+      const p = await open(t, company, "/users", {
+        viewport: { width: 390, height: 780 },
+        hasTouch: true,
+        colorScheme,
+      });
       await p.getByRole("button", { name: "Menu" }).click();
       await p.getByRole("link", { name: "Access keys" }).waitFor();
       await accessible(p, `the menu, ${colorScheme}`);

@@ -11,7 +11,9 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
 /** code is what an authenticator shows (RFC 6238). */
 function code(secret, at = Date.now()) {
-  const bits = [...secret.replaceAll(" ", "")].map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0")).join("");
+  const bits = [...secret.replaceAll(" ", "")]
+    .map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0"))
+    .join("");
   const key = Buffer.from(bits.match(/.{8}/g).map((b) => parseInt(b, 2)));
   const step = Buffer.alloc(8);
   step.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
@@ -20,7 +22,9 @@ function code(secret, at = Date.now()) {
 }
 
 describe("the people of a company", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("are invited, join with a password of their own, and get a link when they forget it", async (t) => {
     const p = await open(t, company, "/users");
@@ -67,7 +71,10 @@ describe("the people of a company", () => {
     await p.goto(company.panel_url + "/users");
     await p.getByRole("button", { name: "Actions for Vera Ruiz" }).click();
     await p.getByRole("menuitem", { name: "Send a link for a new password" }).click();
-    const reset = await p.getByRole("dialog", { name: "A link for a new password" }).locator(".snippet code").innerText();
+    const reset = await p
+      .getByRole("dialog", { name: "A link for a new password" })
+      .locator(".snippet code")
+      .innerText();
     await again.p.goto(reset);
     await again.p.getByRole("heading", { name: "Set a new password" }).waitFor();
     await accessible(again.p, "a new password");
@@ -154,10 +161,20 @@ describe("the people of a company", () => {
 
     const at = (path) => direct(several.base_url) + path;
     const json = { "Content-Type": "application/json" };
-    const { access_token: token } = await (await fetch(at("/functions/v1/auth?grant_type=password"), { method: "POST", headers: json, body: JSON.stringify({ email: "both@several.test", password: "several-horse-battery" }) })).json();
+    const { access_token: token } = await (
+      await fetch(at("/functions/v1/auth?grant_type=password"), {
+        method: "POST",
+        headers: json,
+        body: JSON.stringify({ email: "both@several.test", password: "several-horse-battery" }),
+      })
+    ).json();
     const me = await (await fetch(at("/panel/v1/session"), { headers: { Authorization: "Bearer " + token } })).json();
     const owned = me.companies.find((x) => x.role === "owner");
-    const invited = await fetch(at("/panel/v1/invitations?company=" + owned.id), { method: "POST", headers: { ...json, Authorization: "Bearer " + token }, body: JSON.stringify({ email: "test-user2@zitadel.ch", role: "viewer" }) });
+    const invited = await fetch(at("/panel/v1/invitations?company=" + owned.id), {
+      method: "POST",
+      headers: { ...json, Authorization: "Bearer " + token },
+      body: JSON.stringify({ email: "test-user2@zitadel.ch", role: "viewer" }),
+    });
     assert.equal(invited.status, 201);
     await p.goto(several.panel_url + "/sign-in?next=%2Faccount");
     await through();

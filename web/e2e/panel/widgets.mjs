@@ -13,7 +13,9 @@ const save = async (p) => {
 };
 
 describe("widgets", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("are designed beside the real page, saved, installed and removed", async (t) => {
     const p = await open(t, company, "/widgets");
@@ -37,7 +39,10 @@ describe("widgets", () => {
     await p.getByRole("button", { name: /^Use #/ }).click();
     await p.getByText("can hardly be seen").waitFor({ state: "detached" });
     await p.getByRole("tab", { name: "Words" }).click();
-    await p.getByRole("combobox", { name: "Add a language" }).or(p.getByRole("textbox", { name: "Add a language" })).fill("es");
+    await p
+      .getByRole("combobox", { name: "Add a language" })
+      .or(p.getByRole("textbox", { name: "Add a language" }))
+      .fill("es");
     await p.getByRole("button", { name: "Add", exact: true }).click();
     await p.getByRole("textbox", { name: "Spanish" }).fill("Bienvenido a bordo");
     await frame.getByText("Bienvenido a bordo").waitFor();
@@ -53,7 +58,8 @@ describe("widgets", () => {
     await p.getByText("Must hold origins").first().waitFor();
     await p.getByRole("link", { name: "Access keys" }).click();
     await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Stay" }).click();
-    for (let n = await p.locator(".mantine-TagsInput-pill button").count(); n > 0; n--) await p.locator(".mantine-TagsInput-pill button").first().click();
+    for (let n = await p.locator(".mantine-TagsInput-pill button").count(); n > 0; n--)
+      await p.locator(".mantine-TagsInput-pill button").first().click();
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.reload();
@@ -79,7 +85,9 @@ describe("widgets", () => {
 });
 
 describe("voice widgets", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("are designed beside the real page, saved, installed and tried", async (t) => {
     const p = await open(t, company, "/widgets");
@@ -126,7 +134,14 @@ describe("voice widgets", () => {
     await p.reload();
     await p.getByRole("tab", { name: "Behaviour" }).click();
     assert.equal(await p.getByRole("textbox", { name: "Consent" }).inputValue(), "We keep what you say for a week.");
-    assert.deepEqual([await p.getByRole("checkbox", { name: "First words" }).isChecked(), await p.getByRole("checkbox", { name: "Voice and speed" }).isChecked(), await p.getByRole("switch", { name: "Show what is said" }).isChecked()], [true, false, false]);
+    assert.deepEqual(
+      [
+        await p.getByRole("checkbox", { name: "First words" }).isChecked(),
+        await p.getByRole("checkbox", { name: "Voice and speed" }).isChecked(),
+        await p.getByRole("switch", { name: "Show what is said" }).isChecked(),
+      ],
+      [true, false, false],
+    );
 
     await p.getByRole("tab", { name: "Install" }).click();
     assert.equal(await p.getByRole("button", { name: "Try it on an empty page" }).isDisabled(), true);
@@ -137,7 +152,10 @@ describe("voice widgets", () => {
     assert.match(await p.locator(".snippet code").nth(1).textContent(), /frame-src http:\/\/widget\.localhost/);
     await accessible(p, "installing a voice widget");
     await shot(p, "panel-voice-install");
-    const [tried] = await Promise.all([p.context().waitForEvent("page"), p.getByRole("link", { name: "Try it on an empty page" }).click()]);
+    const [tried] = await Promise.all([
+      p.context().waitForEvent("page"),
+      p.getByRole("link", { name: "Try it on an empty page" }).click(),
+    ]);
     await tried.waitForFunction(() => globalThis.carillonVoice?.on);
     const loaded = opening(tried, "vw_id=");
     await tried.evaluate(() => globalThis.carillonVoice("open"));
@@ -149,4 +167,3 @@ describe("voice widgets", () => {
     await p.getByText("The widget is removed").waitFor();
   });
 });
-

@@ -6,11 +6,26 @@ import { direct, newCompany, open } from "../world.mjs";
 
 let company;
 
-const send = (query, body) => fetch(`${direct()}/functions/v1/notify?access_key=${company.access_key}${query}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: typeof body === "string" ? body : JSON.stringify(body) });
-const message = { contact: { number: "34600000001" }, recipient_id: "demo", name_template: "hello", language_template: "en", notification_type: "utility", campaign_name: "activity", components_push: { body_text_0: "Ana" } };
+const send = (query, body) =>
+  fetch(`${direct()}/functions/v1/notify?access_key=${company.access_key}${query}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+const message = {
+  contact: { number: "34600000001" },
+  recipient_id: "demo",
+  name_template: "hello",
+  language_template: "en",
+  notification_type: "utility",
+  campaign_name: "activity",
+  components_push: { body_text_0: "Ana" },
+};
 
 describe("the activity of a company", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("shows refused calls without secrets, accepted ones, and changes", async (t) => {
     assert.equal((await send("", { ...message, name_template: "activity_nowhere" })).status, 404);
@@ -29,7 +44,10 @@ describe("the activity of a company", () => {
     await p.keyboard.press("Enter");
     const drawer = p.getByRole("dialog", { name: "API call" });
     await drawer.getByText("The sender has no template of this name and language.").waitFor();
-    await drawer.getByText(/activity_nowhere/).first().waitFor();
+    await drawer
+      .getByText(/activity_nowhere/)
+      .first()
+      .waitFor();
     await accessible(p, "a call");
     await shot(p, "activity-call");
     await drawer.getByRole("button", { name: "Copy as curl" }).click();
@@ -54,7 +72,10 @@ describe("the activity of a company", () => {
 
     // Secrets are gone, and a body that is no JSON is shown as it came.
     await p.getByRole("button", { name: "Clear filters" }).click();
-    await p.getByRole("button", { name: /\/notify/ }).nth(2).waitFor();
+    await p
+      .getByRole("button", { name: /\/notify/ })
+      .nth(2)
+      .waitFor();
     await p.getByText("Invalid parameter format").first().waitFor();
     await p.getByRole("row").filter({ hasText: "Invalid parameter format" }).first().getByRole("button").click();
     await drawer.getByText("unflatten=maybe").waitFor();
@@ -70,7 +91,9 @@ describe("the activity of a company", () => {
     // Changes: a key is made and revoked.
     const key = await p.evaluate(async () => {
       const own = { "X-Carillon-Panel": "1", "Content-Type": "application/json" };
-      const made = await (await fetch("/panel/v1/keys", { method: "POST", headers: own, body: JSON.stringify({ label: "activity key" }) })).json();
+      const made = await (
+        await fetch("/panel/v1/keys", { method: "POST", headers: own, body: JSON.stringify({ label: "activity key" }) })
+      ).json();
       await fetch("/panel/v1/keys/" + made.id, { method: "DELETE", headers: own });
       return made;
     });

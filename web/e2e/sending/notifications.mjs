@@ -12,7 +12,9 @@ const several = ["34600200001", "34600200005", "34600200006", "34600200099", "34
 const became = { read: 2, delivered: 1, skipped: 1, failed: 2 };
 
 describe("what was sent", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("begins with nothing, appears as it is accepted, and changes in its place", async (t) => {
     const p = await open(t, company, "/notifications");
@@ -27,16 +29,21 @@ describe("what was sent", () => {
     await row(p, slow).hover();
     const more = await send(company, ["34600300001"]);
     await p.getByRole("button", { name: "1 new notification" }).waitFor();
-    await row(p, slow).locator(".sent-words", { hasText: /Delivered|Read/ }).waitFor();
+    await row(p, slow)
+      .locator(".sent-words", { hasText: /Delivered|Read/ })
+      .waitFor();
     assert.deepEqual(await row(p, slow).boundingBox(), at, "the row moved");
     assert.equal(await row(p, more).count(), 0);
     await p.getByRole("button", { name: "1 new notification" }).click();
-    await row(p, more).getByText(/Failed: The number cannot be reached/).waitFor();
-    await row(p, mixed).getByText(/2 failed/).waitFor();
+    await row(p, more)
+      .getByText(/Failed: The number cannot be reached/)
+      .waitFor();
+    await row(p, mixed)
+      .getByText(/2 failed/)
+      .waitFor();
     await row(p, mixed).getByText("2 read · 1 delivered · 1 skipped · 2 failed").waitFor();
     await shot(p, "notifications-list");
   });
-
 });
 
 describe("what was sent to several", () => {
@@ -69,14 +76,21 @@ describe("what was sent to several", () => {
     await p.getByLabel("From", { exact: true }).focus();
     await p.keyboard.type("02012026"); // the day and the month are in the order of the browser's language
     await p.waitForURL(/from=2026-0(1-02|2-01)/);
-    for (const [i, letter] of [..."tours"].entries()) { // the address follows after each letter
+    for (const [i, letter] of [..."tours"].entries()) {
+      // the address follows after each letter
       await p.getByLabel("Campaign", { exact: true }).press(letter);
       await p.waitForURL(new RegExp(`campaign=${"tours".slice(0, i + 1)}(&|$)`));
     }
     assert.equal(await p.getByLabel("Campaign", { exact: true }).inputValue(), "tours");
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await p.waitForURL((u) => !u.search.includes("campaign"));
-    assert.deepEqual([await p.getByLabel("Campaign", { exact: true }).inputValue(), await p.getByLabel("From", { exact: true }).inputValue()], ["", ""]);
+    assert.deepEqual(
+      [
+        await p.getByLabel("Campaign", { exact: true }).inputValue(),
+        await p.getByLabel("From", { exact: true }).inputValue(),
+      ],
+      ["", ""],
+    );
     await row(p, mixed).waitFor();
 
     await p.locator("h1").click();
@@ -126,8 +140,21 @@ describe("what was sent to several", () => {
     await p.waitForURL(/state=delivered/);
     await p.getByRole("heading", { name: /Message to Carla 2/ }).waitFor();
     await until(async () => (await p.locator(".sent-recipients tbody tr").count()) === 1, "one is delivered");
-    const steps = await p.getByRole("region", { name: /^Message to/ }).locator(".sent-timeline").locator("li > span").allInnerTexts();
-    assert.deepEqual(steps.map((s) => s.split("\n")[0]), ["Accepted", "Being sent", "Accepted by the provider", "Delivered to the device", "Not read so far; many people turn read receipts off"]);
+    const steps = await p
+      .getByRole("region", { name: /^Message to/ })
+      .locator(".sent-timeline")
+      .locator("li > span")
+      .allInnerTexts();
+    assert.deepEqual(
+      steps.map((s) => s.split("\n")[0]),
+      [
+        "Accepted",
+        "Being sent",
+        "Accepted by the provider",
+        "Delivered to the device",
+        "Not read so far; many people turn read receipts off",
+      ],
+    );
     assert.match(steps[3], /after [\d.,]+ (ms|s)/);
     await p.getByRole("button", { name: /^Skipped/ }).click();
     await p.getByText("Same number and same text twice in one request").first().waitFor();
@@ -156,7 +183,10 @@ describe("what was sent to several", () => {
     await p.getByText("It was sent again to the failed recipients of").waitFor();
     const again = new URL(p.url()).pathname.split("/").pop();
     assert.notEqual(again, mixed);
-    assert.deepEqual((await find(company, again)).recipients.map((r) => r.number), ["34600200001"]);
+    assert.deepEqual(
+      (await find(company, again)).recipients.map((r) => r.number),
+      ["34600200001"],
+    );
     await until(async () => (await find(company, again)).recipients[0].state === "failed", "it fails again");
     await p.getByRole("link", { name: "another notification" }).click();
     await p.getByText("Sent again to failed recipients as").waitFor();
@@ -166,10 +196,18 @@ describe("what was sent to several", () => {
   });
 
   it("is moved and canceled while it waits, by who may", async (t) => {
-    const later = await send(company, ["34600400099", "34600400098"], { datetime_sending: "2098-01-01T10:00:00", timezone: "UTC" });
+    const later = await send(company, ["34600400099", "34600400098"], {
+      datetime_sending: "2098-01-01T10:00:00",
+      timezone: "UTC",
+    });
     const other = await open(t, company, "/notifications/" + later, {}, await member(company, "Vic", "viewer"));
     await other.getByText(/^Waits until/).waitFor();
-    assert.equal(await other.getByRole("button", { name: "Move" }).count() + await other.getByRole("button", { name: "Cancel" }).count(), 0, "a viewer is offered to change it");
+    assert.equal(
+      (await other.getByRole("button", { name: "Move" }).count()) +
+        (await other.getByRole("button", { name: "Cancel" }).count()),
+      0,
+      "a viewer is offered to change it",
+    );
 
     const p = await open(t, company, "/notifications?state=scheduled", { timezoneId: "Europe/Madrid" });
     await row(p, later).locator("td").last().getByText(/^due /).waitFor();
@@ -184,7 +222,10 @@ describe("what was sent to several", () => {
     await accessible(p, "moving");
     await shot(p, "notification-move");
     await p.getByRole("dialog").getByRole("button", { name: "Move" }).click();
-    await p.getByText(/^Moved to/).first().waitFor();
+    await p
+      .getByText(/^Moved to/)
+      .first()
+      .waitFor();
     assert.equal((await find(company, later)).scheduled_time, "2098-02-01T14:30:00Z");
     await p.getByRole("button", { name: "Cancel" }).click();
     await p.getByRole("dialog").getByText("2 of 2 recipients wait and will get nothing.").waitFor();
@@ -195,7 +236,12 @@ describe("what was sent to several", () => {
     assert.equal((await find(company, later)).state, "canceled");
 
     const { notification_id: phoned } = await call("POST", withKey(company, "/functions/v1/notify/voice"), "", {
-      contact: { number: "34600300099", first_name: "Rui" }, recipient_id: "demo-line", agent_id: company.agent_id, notification_type: "transactional", campaign_name: "calls", datetime_sending: "2098-01-01T10:00:00",
+      contact: { number: "34600300099", first_name: "Rui" },
+      recipient_id: "demo-line",
+      agent_id: company.agent_id,
+      notification_type: "transactional",
+      campaign_name: "calls",
+      datetime_sending: "2098-01-01T10:00:00",
     });
     await p.goto(company.panel_url + "/notifications?channel=voice");
     await row(p, phoned).getByRole("link", { name: "Reception" }).click();
@@ -207,10 +253,16 @@ describe("what was sent to several", () => {
 
   it("is summed up by campaign, with why some were not reached, and as a file", async (t) => {
     const name = "spring / 50% & more";
-    await send(company, ["34600500001", "34600500002", "34600500099", "34600500098", "34600500006"], { campaign_name: name });
+    await send(company, ["34600500001", "34600500002", "34600500099", "34600500098", "34600500006"], {
+      campaign_name: name,
+    });
     const p = await open(t, company, "/campaigns", { clock: true });
     const line = p.locator(`tr[data-name="${name}"]`);
-    await until(async () => (await call("GET", "/panel/v1/campaigns", company.token)).data.some((x) => x.name === name && x.failed === 1), "it is counted in the background");
+    await until(
+      async () =>
+        (await call("GET", "/panel/v1/campaigns", company.token)).data.some((x) => x.name === name && x.failed === 1),
+      "it is counted in the background",
+    );
     await p.clock.fastForward(10_000); // after which the page asks by itself
     await line.getByText(/1 failed/).waitFor();
     await shot(p, "campaigns");
@@ -227,9 +279,18 @@ describe("what was sent to several", () => {
     await p.locator(".campaigns-reached").getByRole("link", { name: "+34600500001" }).waitFor();
     const href = await p.getByRole("link", { name: "Export what is shown" }).getAttribute("href");
     const file = await p.evaluate(async (path) => (await fetch(path)).text(), href);
-    assert.deepEqual(file.trim().split("\n").map((l) => l.split(",").slice(0, 3).join(",")), ["number,state,reason", "34600500001,failed,undeliverable"]);
+    assert.deepEqual(
+      file
+        .trim()
+        .split("\n")
+        .map((l) => l.split(",").slice(0, 3).join(",")),
+      ["number,state,reason", "34600500001,failed,undeliverable"],
+    );
     await p.getByRole("button", { name: "All", exact: true }).click();
-    const [download] = await Promise.all([p.waitForEvent("download"), p.getByRole("link", { name: "Export as CSV" }).click()]);
+    const [download] = await Promise.all([
+      p.waitForEvent("download"),
+      p.getByRole("link", { name: "Export as CSV" }).click(),
+    ]);
     assert.equal(download.suggestedFilename(), "campaign.csv");
     await p.locator(".campaigns-reached").getByRole("link", { name: "+34600500001" }).click();
     await p.getByRole("heading", { name: /^Message to/ }).waitFor();
@@ -240,7 +301,11 @@ describe("what was sent to several", () => {
   it("says so when it cannot be loaded", async (t) => {
     const p = await open(t, company, "/notifications");
     let broken = true;
-    await p.route("**/panel/v1/notifications?*", (r) => (broken ? r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } }) : r.fallback()));
+    await p.route("**/panel/v1/notifications?*", (r) =>
+      broken
+        ? r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } })
+        : r.fallback(),
+    );
     await p.reload();
     await p.getByRole("alert").getByText("Something went wrong inside Carillon").waitFor();
     broken = false; // and it comes by itself, or by the button

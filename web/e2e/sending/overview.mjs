@@ -10,34 +10,59 @@ let token;
 /** send sends the demo's template to numbers of the sandbox. */
 function send(campaign, numbers, type = "utility") {
   return call("POST", "/functions/v1/notify?access_key=" + company.access_key, "", {
-    contacts: numbers.map((number) => ({ number, first_name: "Ana" })), recipient_id: company.sender, name_template: company.template, language_template: "en", notification_type: type, campaign_name: campaign,
+    contacts: numbers.map((number) => ({ number, first_name: "Ana" })),
+    recipient_id: company.sender,
+    name_template: company.template,
+    language_template: "en",
+    notification_type: type,
+    campaign_name: campaign,
     components_push: { body_text_0: "Ana" },
   });
 }
 
 const counts = async (query = "") => (await call("GET", "/panel/v1/overview?" + query, token)).total;
-const tile = (p, name) => p.locator(".tile", { has: p.locator("dt", { hasText: name }) }).locator("dd").first();
+const tile = (p, name) =>
+  p
+    .locator(".tile", { has: p.locator("dt", { hasText: name }) })
+    .locator("dd")
+    .first();
 
 describe("the overview", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("counts what was sent as it is delivered, read or fails, and narrows it", async (t) => {
     const p = await open(t, company, "/", { timezoneId: "Europe/Madrid" });
     await p.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     await p.getByText("Nothing was accepted in this range.").waitFor();
     await shot(p, "overview-empty");
-    await send("spring <b>sale</b>", ["34600000011", "34600000012", "34600000013", "34610000001", "34610000005"], "marketing");
+    await send(
+      "spring <b>sale</b>",
+      ["34600000011", "34600000012", "34600000013", "34610000001", "34610000005"],
+      "marketing",
+    );
     await send("invoices", ["34600000021", "34600000022", "34600000006"]);
     await until(async () => (await counts()).read >= 5 && (await counts()).failed === 2);
     // A new hour is in the range once the page knows that it has begun.
-    await until(async () => (await tile(p, "Failed").innerText()) === "2" && (await tile(p, "Accepted").innerText()) === "8", "all are counted");
+    await until(
+      async () => (await tile(p, "Failed").innerText()) === "2" && (await tile(p, "Accepted").innerText()) === "8",
+      "all are counted",
+    );
     const chart = p.getByRole("application");
     await chart.focus();
     const sum = { accepted: 0, failed: 0 }; // of the last two hours: one may begin between the two that were sent
-    for (const [key, last] of [["End", ""], ["ArrowLeft", "x"]]) {
+    for (const [key, last] of [
+      ["End", ""],
+      ["ArrowLeft", "x"],
+    ]) {
       const before = last && (await p.getByText(/\d Accepted, /).innerText());
       await p.keyboard.press(key);
-      const text = await until(async () => { const now = await p.getByText(/\d Accepted, \d Delivered, \d Read, \d Failed/).innerText(); return now !== before && now; }, "the chart says another hour");
+      const text = await until(async () => {
+        const now = await p.getByText(/\d Accepted, \d Delivered, \d Read, \d Failed/).innerText();
+        return now !== before && now;
+      }, "the chart says another hour");
       sum.accepted += Number(/(\d) Accepted/.exec(text)[1]);
       sum.failed += Number(/(\d) Failed/.exec(text)[1]);
     }
@@ -46,8 +71,15 @@ describe("the overview", () => {
     await p.locator(".overview-filters").getByRole("combobox", { name: "Campaign" }).focus();
 
     await p.getByText("Table", { exact: true }).click();
-    const rows = await p.getByRole("group", { name: "Table" }).getByRole("row").evaluateAll((all) => all.slice(1).map((r) => [...r.cells].slice(1).map((c) => Number(c.textContent))));
-    assert.deepEqual([0, 3].map((i) => rows.reduce((n, r) => n + r[i], 0)), [8, 2], JSON.stringify(rows));
+    const rows = await p
+      .getByRole("group", { name: "Table" })
+      .getByRole("row")
+      .evaluateAll((all) => all.slice(1).map((r) => [...r.cells].slice(1).map((c) => Number(c.textContent))));
+    assert.deepEqual(
+      [0, 3].map((i) => rows.reduce((n, r) => n + r[i], 0)),
+      [8, 2],
+      JSON.stringify(rows),
+    );
     await p.getByRole("button", { name: "Only spring <b>sale</b>" }).click();
     await until(async () => (await tile(p, "Accepted").innerText()) === "5");
     assert.match(decodeURIComponent(p.url()), /campaign=spring/);
@@ -69,20 +101,62 @@ describe("the overview", () => {
     const p = await open(t, company, "/", { locale: "es" });
     await p.getByText("Nada requiere su atención").waitFor();
     const at = new Date(Date.now() + 3_600_000).toISOString();
-    await p.route("**/panel/v1/overview/attention*", (route) => route.fulfill({ json: { data: [
-      { kind: "maintenance", since: at, until: at }, { kind: "sender_failing", sender: "main", number: "15555550100", channel: "messaging", class: "account", detail: "(#190) <b>token</b> expired", since: at, until: at },
-      { kind: "sender_failing", sender: "office", number: "15555550101", channel: "voice", class: "unreachable", detail: "no route", since: at },
-      { kind: "quota", used: 90, of: 100, reset_time: at }, { kind: "conversations_waiting", count: 3 }, { kind: "messages_failing", sender: "main", channel: "messaging", used: 9, of: 20 },
-      { kind: "calls_failing", sender: "office", channel: "voice", used: 9, of: 20 }, { kind: "template", template: "spring", id: "7", language: "es", status: "rejected", detail: "INVALID_FORMAT" },
-      { kind: "template", template: "summer", id: "8", language: "es", status: "paused" }, { kind: "search_behind", behind_s: 700 }, { kind: "counts_behind", behind_s: 300 },
-    ] } }));
-    await p.route("**/panel/v1/overview?*", (route) => route.fulfill({ status: 500, json: { error: "internal_error", message: "x", request_id: "req_test" } }));
+    await p.route("**/panel/v1/overview/attention*", (route) =>
+      route.fulfill({
+        json: {
+          data: [
+            { kind: "maintenance", since: at, until: at },
+            {
+              kind: "sender_failing",
+              sender: "main",
+              number: "15555550100",
+              channel: "messaging",
+              class: "account",
+              detail: "(#190) <b>token</b> expired",
+              since: at,
+              until: at,
+            },
+            {
+              kind: "sender_failing",
+              sender: "office",
+              number: "15555550101",
+              channel: "voice",
+              class: "unreachable",
+              detail: "no route",
+              since: at,
+            },
+            { kind: "quota", used: 90, of: 100, reset_time: at },
+            { kind: "conversations_waiting", count: 3 },
+            { kind: "messages_failing", sender: "main", channel: "messaging", used: 9, of: 20 },
+            { kind: "calls_failing", sender: "office", channel: "voice", used: 9, of: 20 },
+            {
+              kind: "template",
+              template: "spring",
+              id: "7",
+              language: "es",
+              status: "rejected",
+              detail: "INVALID_FORMAT",
+            },
+            { kind: "template", template: "summer", id: "8", language: "es", status: "paused" },
+            { kind: "search_behind", behind_s: 700 },
+            { kind: "counts_behind", behind_s: 300 },
+          ],
+        },
+      }),
+    );
+    await p.route("**/panel/v1/overview?*", (route) =>
+      route.fulfill({ status: 500, json: { error: "internal_error", message: "x", request_id: "req_test" } }),
+    );
     await p.reload();
     await p.getByText("El remitente main falla").waitFor();
     await p.getByText(/El canal rechaza la cuenta/).waitFor();
     await p.getByText("(#190) <b>token</b> expired").waitFor();
     await p.getByText("req_test").waitFor();
-    for (const [name, to] of [["Abrir la línea", "/lines/office"], ["Ver uso", "/usage"], ["Abrir la bandeja", "/inbox"]]) {
+    for (const [name, to] of [
+      ["Abrir la línea", "/lines/office"],
+      ["Ver uso", "/usage"],
+      ["Abrir la bandeja", "/inbox"],
+    ]) {
       assert.ok((await p.getByRole("link", { name }).first().getAttribute("href")).includes(to), name);
     }
     await looks(p, "overview-failing");
@@ -90,7 +164,10 @@ describe("the overview", () => {
 });
 
 describe("a new company", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("has its first steps, each done when the server has it, until they are closed", async (t) => {
     const p = await open(t, await bareCompany());
@@ -113,7 +190,10 @@ describe("a new company", () => {
 });
 
 describe("usage and suppressions", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("show what is used of the limits", async (t) => {
     const p = await open(t, company, "/usage");
@@ -133,7 +213,9 @@ describe("usage and suppressions", () => {
     await shot(p, "suppressions-empty");
     await p.getByRole("button", { name: "Add numbers" }).first().click();
     const form = p.getByRole("dialog");
-    await form.getByLabel("Numbers", { exact: true }).fill("+34 600 111 222\n34600111222\n0034-600-333-444; 12\nnobody");
+    await form
+      .getByLabel("Numbers", { exact: true })
+      .fill("+34 600 111 222\n34600111222\n0034-600-333-444; 12\nnobody");
     await form.getByText("2 entries are no numbers with country code:").waitFor();
     await form.getByRole("button", { name: "Add 2" }).click();
     await form.getByText("Correct or remove what is no number").waitFor();
@@ -156,6 +238,9 @@ describe("usage and suppressions", () => {
     await p.getByRole("dialog").getByRole("button", { name: "Lift" }).click();
     await p.getByText("Not on the list").waitFor();
     const left = await call("GET", "/panel/v1/suppressions", token);
-    assert.deepEqual(left.data.map((x) => [x.number, x.author]), [["34600111222", company.email]]);
+    assert.deepEqual(
+      left.data.map((x) => [x.number, x.author]),
+      [["34600111222", company.email]],
+    );
   });
 });

@@ -10,7 +10,10 @@ let company;
 let token;
 
 describe("sending to one person", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("shows the message as the phone does, and sends it once", async (t) => {
     const p = await open(t, company, "/send");
@@ -43,7 +46,10 @@ describe("sending to one person", () => {
     await p.waitForURL(/\/notifications\//);
     const [id] = /[0-9a-f-]{36}/.exec(p.url());
     const sent = await sentTo(company, "34600701234");
-    assert.deepEqual(sent.map((n) => [n.notification_id, n.campaign_name]), [[id, "spring"]]);
+    assert.deepEqual(
+      sent.map((n) => [n.notification_id, n.campaign_name]),
+      [[id, "spring"]],
+    );
   });
 
   it("is sent once where the answer is lost, and refused with the reason at the field", async (t) => {
@@ -60,20 +66,30 @@ describe("sending to one person", () => {
     await p.getByText("Numbers only").waitFor();
     await shot(p, "send-faults");
     await p.getByLabel("Phone number").fill("34600702222");
-    await p.route("**/panel/v1/templates*", (r) => r.fulfill({ status: 400, json: { error: "conflict", message: "no", request_id: "req_x" } }));
+    await p.route("**/panel/v1/templates*", (r) =>
+      r.fulfill({ status: 400, json: { error: "conflict", message: "no", request_id: "req_x" } }),
+    );
     const stale = p.getByText("Some of this page could not be refreshed");
-    await until(async () => { await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); return stale.isVisible(); }, "the failure is shown");
+    await until(async () => {
+      await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+      return stale.isVisible();
+    }, "the failure is shown");
     assert.equal(await p.getByLabel("Phone number").inputValue(), "34600702222", "what was typed is gone");
     await accessible(p, "what could not be refreshed");
     await shot(p, "send-stale");
     await p.unroute("**/panel/v1/templates*");
     await p.getByRole("button", { name: "Try again" }).click();
     await stale.waitFor({ state: "hidden" });
-    await p.evaluate(() => { // the first answer is lost
+    await p.evaluate(() => {
+      // the first answer is lost
       const real = window.fetch;
       window.fetch = async (...args) => {
         const r = await real(...args);
-        if (!String(args[0]).includes("/panel/v1/notifications?") && !String(args[0]).endsWith("/panel/v1/notifications")) return r;
+        if (
+          !String(args[0]).includes("/panel/v1/notifications?") &&
+          !String(args[0]).endsWith("/panel/v1/notifications")
+        )
+          return r;
         window.fetch = real;
         throw new TypeError("lost");
       };
@@ -86,7 +102,12 @@ describe("sending to one person", () => {
   });
 
   it("is scheduled on the clocks of a zone, in Spanish, on a phone", async (t) => {
-    const p = await open(t, company, "/send", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark", timezoneId: "America/Lima" });
+    const p = await open(t, company, "/send", {
+      locale: "es-ES",
+      viewport: { width: 390, height: 844 },
+      colorScheme: "dark",
+      timezoneId: "America/Lima",
+    });
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
     await p.getByLabel("Número de teléfono").fill("34600703333");
@@ -112,18 +133,30 @@ describe("sending to one person", () => {
 });
 
 describe("sending to everybody of a file", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("maps, checks, shows and sends, and goes on without the page", async (t) => {
     await call("POST", `/functions/v1/suppressions?access_key=${company.access_key}`, "", { number: "34600399999" });
-    const bad = { 5: ["+34 600 399 001;Eva;Monday", ";Eva;Monday", "12;Eva;Monday", "34600399002;Eva;", "34600399003;Eva;" + "x".repeat(1100)], 200: ["0034600399001;Eva;Monday", "34600399999;Eva;Monday", "=1+1;Eva;Monday"] };
+    const bad = {
+      5: [
+        "+34 600 399 001;Eva;Monday",
+        ";Eva;Monday",
+        "12;Eva;Monday",
+        "34600399002;Eva;",
+        "34600399003;Eva;" + "x".repeat(1100),
+      ],
+      200: ["0034600399001;Eva;Monday", "34600399999;Eva;Monday", "=1+1;Eva;Monday"],
+    };
     const p = await open(t, company, "/send?tab=files");
     await p.getByText("No files yet").waitFor();
     await accessible(p, "no files");
     await shot(p, "send-files-empty");
     await drop(p, "book.xlsx", "PK");
     await p.getByText("This is a workbook").waitFor();
-    await drop(p, "broken.csv", "phone;name\r\n34600300100;\"Ana\r\n");
+    await drop(p, "broken.csv", 'phone;name\r\n34600300100;"Ana\r\n');
     await p.getByText("Line 2: Quotation marks do not match").waitFor();
     await drop(p, "people.csv", people(300, bad));
     await p.getByRole("heading", { name: "people.csv" }).waitFor();
@@ -139,7 +172,10 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("combobox", { name: "Column for Variable time" }).click();
     await p.getByRole("option", { name: "Día" }).click();
     await p.getByRole("textbox", { name: "Campaign" }).fill("storm");
-    await p.getByRole("complementary", { name: "Preview" }).getByText("Hello Ana 0, because of the wind we leave at Monday.").waitFor();
+    await p
+      .getByRole("complementary", { name: "Preview" })
+      .getByText("Hello Ana 0, because of the wind we leave at Monday.")
+      .waitFor();
     await accessible(p, "a file that is mapped");
     await shot(p, "send-mapping");
     await looks(p, "send-mapping");
@@ -147,12 +183,30 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("region", { name: "Dry run" }).waitFor();
     await p.getByRole("region", { name: "7 of 308 rows are not sent" }).waitFor();
     await p.getByText("2 numbers were written with spaces").waitFor();
-    for (const [reason, n] of [["Number missing", 1], ["Not a phone number", 2], ["Variable missing", 1], ["Text too long", 1], ["Duplicate", 1], ["Suppressed", 1]]) await p.getByRole("button", { name: `${reason} ${n}` }).or(p.getByRole("button", { name: reason + n })).first().waitFor();
+    for (const [reason, n] of [
+      ["Number missing", 1],
+      ["Not a phone number", 2],
+      ["Variable missing", 1],
+      ["Text too long", 1],
+      ["Duplicate", 1],
+      ["Suppressed", 1],
+    ])
+      await p
+        .getByRole("button", { name: `${reason} ${n}` })
+        .or(p.getByRole("button", { name: reason + n }))
+        .first()
+        .waitFor();
     await p.getByRole("button", { name: /^Duplicate/ }).click();
     await p.getByText("Same number as line 7").waitFor();
-    const [file] = await Promise.all([p.waitForEvent("download"), p.getByRole("link", { name: "Download these rows" }).click()]);
+    const [file] = await Promise.all([
+      p.waitForEvent("download"),
+      p.getByRole("link", { name: "Download these rows" }).click(),
+    ]);
     const rows = (await readFile(await file.path(), "utf8")).trim().split("\n");
-    assert.ok(rows.length === 8 && rows[7].startsWith("'=1+1") && rows[1].includes(",8,number_missing"), rows.join("\n"));
+    assert.ok(
+      rows.length === 8 && rows[7].startsWith("'=1+1") && rows[1].includes(",8,number_missing"),
+      rows.join("\n"),
+    );
     await p.getByRole("button", { name: "Next message" }).click();
     await p.getByText("Hello Ana 1, because of the wind").waitFor();
     await accessible(p, "a dry run");
@@ -170,10 +224,16 @@ describe("sending to everybody of a file", () => {
     await fits(other, "a job on a phone");
     await accessible(other, "a job that is done");
     await shot(other, "send-done-phone-dark");
-    for (let cursor = "", seen = 0; ; ) {
-      const page = await call("GET", `/functions/v1/notify?campaign=storm&limit=100&cursor=${cursor}&access_key=${company.access_key}`);
+    for (let cursor = "", seen = 0; ;) {
+      const page = await call(
+        "GET",
+        `/functions/v1/notify?campaign=storm&limit=100&cursor=${cursor}&access_key=${company.access_key}`,
+      );
       seen += page.data.reduce((n, x) => n + Object.values(x.counts).reduce((a, b) => a + b, 0), 0);
-      if (!(cursor = page.next_cursor)) { assert.equal(seen, 301); break; }
+      if (!(cursor = page.next_cursor)) {
+        assert.equal(seen, 301);
+        break;
+      }
     }
     await other.getByRole("link", { name: "Files" }).click();
     await other.getByRole("link", { name: "people.csv" }).waitFor();

@@ -13,13 +13,21 @@ let token;
 async function callback(sender, body, secret) {
   const text = JSON.stringify(body);
   const r = await fetch(`${direct()}/callbacks/whatsapp/${sender}`, {
-    method: "POST", body: text, headers: { "Content-Type": "application/json", "X-Hub-Signature-256": "sha256=" + createHmac("sha256", secret).update(text).digest("hex") },
+    method: "POST",
+    body: text,
+    headers: {
+      "Content-Type": "application/json",
+      "X-Hub-Signature-256": "sha256=" + createHmac("sha256", secret).update(text).digest("hex"),
+    },
   });
   return r.status;
 }
 
 describe("a number at Meta", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("is connected step by step, checked, mended, and sends", async (t) => {
     const p = await open(t, company, "/senders");
@@ -46,7 +54,10 @@ describe("a number at Meta", () => {
     await p.getByText("Advanced").click();
     await p.getByLabel("Address of the API").fill("https://10.0.0.1");
     await p.getByRole("button", { name: "Check first" }).click();
-    await p.getByText(/public internet/).first().waitFor();
+    await p
+      .getByText(/public internet/)
+      .first()
+      .waitFor();
     await p.getByLabel("Address of the API").fill(await ask("graph"));
     await p.getByRole("button", { name: "Check first" }).click();
     const list = p.getByRole("list", { name: "Check" });
@@ -76,7 +87,11 @@ describe("a number at Meta", () => {
     await list.getByText("Meta does not take it.").waitFor();
     await p.getByRole("link", { name: "Finish" }).click();
     await p.getByRole("heading", { name: "15555550100" }).waitFor();
-    assert.equal(await p.getByLabel("Access token", { exact: true }).first().inputValue(), "", "the token is not read back");
+    assert.equal(
+      await p.getByLabel("Access token", { exact: true }).first().inputValue(),
+      "",
+      "the token is not read back",
+    );
     assert.ok(!(await p.content()).includes("a-wrong-token"));
     await p.getByLabel("Access token", { exact: true }).first().fill("provider-token");
     await p.getByLabel("Messages a second").fill("20");
@@ -91,16 +106,53 @@ describe("a number at Meta", () => {
     await now.getByText("20 a second, one to a person every 6 sec").waitFor();
 
     // A message goes out over it, and what the channel reports by itself is shown.
-    const made = await call("POST", "/panel/v1/templates?sender=clinic", token, { sender: "clinic", name: "clinic_hello", language: "en", category: "UTILITY", content: "Hello {{1}}, we look forward to it.", samples: { 1: "Ana" } });
+    const made = await call("POST", "/panel/v1/templates?sender=clinic", token, {
+      sender: "clinic",
+      name: "clinic_hello",
+      language: "en",
+      category: "UTILITY",
+      content: "Hello {{1}}, we look forward to it.",
+      samples: { 1: "Ana" },
+    });
     await call("POST", `/panel/v1/templates/${made.id}/submit`, token);
     await call("POST", `/functions/v1/notify?access_key=${company.access_key}`, "", {
-      contact: { number: "34600111222", name: "Ana" }, recipient_id: "clinic", name_template: "clinic_hello", language_template: "en", notification_type: "transactional", campaign_name: "clinic", components_push: { body_text_0: "Ana" },
+      contact: { number: "34600111222", name: "Ana" },
+      recipient_id: "clinic",
+      name_template: "clinic_hello",
+      language_template: "en",
+      notification_type: "transactional",
+      campaign_name: "clinic",
+      components_push: { body_text_0: "Ana" },
     });
-    await until(async () => (await call("GET", "/panel/v1/senders/clinic/state", token)).hour.sent === 1, "it is counted");
+    await until(
+      async () => (await call("GET", "/panel/v1/senders/clinic/state", token)).hour.sent === 1,
+      "it is counted",
+    );
     await p.clock.fastForward(5_000);
     await now.getByText("1 sent, 0 failed").waitFor();
     await now.getByText("1 of 1 approved").waitFor();
-    assert.equal(await callback("clinic", { object: "whatsapp_business_account", entry: [{ id: "2000001", time: Math.floor(Date.now() / 1000), changes: [{ field: "phone_number_quality_update", value: { display_phone_number: "15555550100", event: "DOWNGRADE", current_limit: "TIER_250" } }] }] }, "provider-app-secret"), 200);
+    assert.equal(
+      await callback(
+        "clinic",
+        {
+          object: "whatsapp_business_account",
+          entry: [
+            {
+              id: "2000001",
+              time: Math.floor(Date.now() / 1000),
+              changes: [
+                {
+                  field: "phone_number_quality_update",
+                  value: { display_phone_number: "15555550100", event: "DOWNGRADE", current_limit: "TIER_250" },
+                },
+              ],
+            },
+          ],
+        },
+        "provider-app-secret",
+      ),
+      200,
+    );
     await p.clock.fastForward(5_000);
     await now.getByText("250 people in 24 hours").waitFor();
     await now.getByText("Limit lowered").waitFor();
@@ -124,7 +176,10 @@ describe("a number at Meta", () => {
 });
 
 describe("the company's settings", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("are changed, honoured, and not lost to somebody else's change", async (t) => {
     const { id } = await call("GET", "/panel/v1/company", token);
@@ -148,10 +203,30 @@ describe("the company's settings", () => {
     await p.locator(".nav").getByText("Harbour Clinic").waitFor();
 
     // It is honoured at once: a sender that is not known is refused, where it was the default one before.
-    const message = { contact: { number: "34600111222", name: "Ana" }, recipient_id: "nobody-known", name_template: "hello", language_template: "en", notification_type: "transactional", campaign_name: "x", components_push: { body_text_0: "Ana" } };
-    await assert.rejects(call("POST", `/functions/v1/notify?access_key=${company.access_key}`, "", message), /recipient_id|404|400/);
+    const message = {
+      contact: { number: "34600111222", name: "Ana" },
+      recipient_id: "nobody-known",
+      name_template: "hello",
+      language_template: "en",
+      notification_type: "transactional",
+      campaign_name: "x",
+      components_push: { body_text_0: "Ana" },
+    };
+    await assert.rejects(
+      call("POST", `/functions/v1/notify?access_key=${company.access_key}`, "", message),
+      /recipient_id|404|400/,
+    );
     const stored = await call("GET", "/panel/v1/company", token);
-    assert.deepEqual([stored.name, stored.calling_hours.from, stored.calling_hours.to, stored.redial.attempts, stored.redial.outcomes.includes("voicemail")], ["Harbour Clinic", "18:00", "02:00", 4, true]);
+    assert.deepEqual(
+      [
+        stored.name,
+        stored.calling_hours.from,
+        stored.calling_hours.to,
+        stored.redial.attempts,
+        stored.redial.outcomes.includes("voicemail"),
+      ],
+      ["Harbour Clinic", "18:00", "02:00", 4, true],
+    );
 
     // Somebody else is faster.
     await p.getByRole("spinbutton", { name: "Days" }).fill("45");
@@ -160,7 +235,9 @@ describe("the company's settings", () => {
     await p.getByText("Somebody changed the settings meanwhile").waitFor();
     await accessible(p, "settings that somebody else changed");
     await p.getByRole("button", { name: "Load again" }).click();
-    await p.waitForFunction(() => [...document.querySelectorAll("input")].some((i) => i.value === "Harbour Clinic North"));
+    await p.waitForFunction(() =>
+      [...document.querySelectorAll("input")].some((i) => i.value === "Harbour Clinic North"),
+    );
     await visit(p, new URL(company.panel_url).pathname + "/senders");
     await p.getByRole("heading", { name: "Senders" }).waitFor();
   });

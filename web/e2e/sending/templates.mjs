@@ -8,11 +8,25 @@ let company;
 let token;
 
 const base = "/panel";
-const names = (p) => p.locator(".templates-table tbody tr").evaluateAll((rows) => rows.map((r) => r.querySelector(".row-title").textContent));
-const make = (name, more = {}) => call("POST", "/panel/v1/templates", token, { name, language: "en", category: "UTILITY", content: "Hello {{1}}, your tour leaves soon.", samples: { 1: "Ana" }, ...more });
+const names = (p) =>
+  p
+    .locator(".templates-table tbody tr")
+    .evaluateAll((rows) => rows.map((r) => r.querySelector(".row-title").textContent));
+const make = (name, more = {}) =>
+  call("POST", "/panel/v1/templates", token, {
+    name,
+    language: "en",
+    category: "UTILITY",
+    content: "Hello {{1}}, your tour leaves soon.",
+    samples: { 1: "Ana" },
+    ...more,
+  });
 
 describe("templates", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("are listed with filters in the address, languages of one name together", async (t) => {
     const p = await open(t, company, "/templates");
@@ -24,7 +38,11 @@ describe("templates", () => {
     await p.waitForFunction(() => new URLSearchParams(location.search).get("language") === "es_ES");
     assert.ok((await names(p)).every((n) => n.length > 0));
     await p.getByRole("searchbox", { name: "Search names and texts" }).fill("excursion reservada");
-    await p.waitForFunction(() => new URLSearchParams(location.search).get("q") === "excursion reservada" && document.querySelectorAll(".templates-table tbody tr").length === 1);
+    await p.waitForFunction(
+      () =>
+        new URLSearchParams(location.search).get("q") === "excursion reservada" &&
+        document.querySelectorAll(".templates-table tbody tr").length === 1,
+    );
     await p.reload();
     await table.getByRole("row", { name: /booking_confirmed/ }).waitFor();
     assert.equal((await names(p)).length, 1);
@@ -35,9 +53,34 @@ describe("templates", () => {
     await table.getByRole("link", { name: "hello" }).waitFor();
     assert.equal(new URL(p.url()).search.replace(/company=[^&]*&?/, ""), "");
 
-    await p.context().route("**/panel/v1/templates/sync*", (route) => (route.request().method() === "GET" ? route.fallback() : route.fulfill({ json: { data: [
-      { sender: "demo", number: "15550100100", at: new Date().toISOString(), found: 12, changed: 2, missing: 3 }, { sender: "second", number: "15550100102", at: new Date().toISOString(), found: 0, changed: 0, missing: 0, error: "The messaging channel is not available" },
-    ], next_cursor: null } })));
+    await p.context().route("**/panel/v1/templates/sync*", (route) =>
+      route.request().method() === "GET"
+        ? route.fallback()
+        : route.fulfill({
+            json: {
+              data: [
+                {
+                  sender: "demo",
+                  number: "15550100100",
+                  at: new Date().toISOString(),
+                  found: 12,
+                  changed: 2,
+                  missing: 3,
+                },
+                {
+                  sender: "second",
+                  number: "15550100102",
+                  at: new Date().toISOString(),
+                  found: 0,
+                  changed: 0,
+                  missing: 0,
+                  error: "The messaging channel is not available",
+                },
+              ],
+              next_cursor: null,
+            },
+          }),
+    );
     await p.getByRole("button", { name: "Sync now" }).click();
     await p.getByText("2 templates changed").waitFor();
     await p.getByText(/Sender second could not be compared .*The messaging channel is not available/).waitFor();
@@ -49,8 +92,12 @@ describe("templates", () => {
     await p.getByText("Everything is as the channel has it").waitFor();
     await p.reload();
     await p.getByText("Compared with the channel").waitFor();
-    await p.context().route("**/panel/v1/templates?*", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
-    await p.context().route("**/panel/v1/templates", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
+    await p
+      .context()
+      .route("**/panel/v1/templates?*", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
+    await p
+      .context()
+      .route("**/panel/v1/templates", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
     await p.reload();
     await p.getByRole("heading", { name: "No templates yet" }).waitFor();
     await shot(p, "panel-templates-empty");
@@ -102,13 +149,18 @@ describe("templates", () => {
     await p.getByLabel("Sample for {{2}}").fill("11:30");
     await p.getByRole("textbox", { name: /^Footer/ }).fill("Harbour Tours");
 
-    for (const [kind, text] of [["Quick reply", "I will be there"], ["Open a page", "Map"], ["Quick reply", "I cannot come"]]) {
+    for (const [kind, text] of [
+      ["Quick reply", "I will be there"],
+      ["Open a page", "Map"],
+      ["Quick reply", "I cannot come"],
+    ]) {
       await p.getByRole("button", { name: "Add a button" }).click();
       await p.getByRole("menuitem", { name: new RegExp("^" + kind) }).click();
       await p.waitForFunction(() => document.activeElement?.closest(".templates-button"));
       await p.keyboard.type(text);
     }
-    const groups = () => p.locator(".templates-button").evaluateAll((all) => all.map((x) => x.querySelector("input").value));
+    const groups = () =>
+      p.locator(".templates-button").evaluateAll((all) => all.map((x) => x.querySelector("input").value));
     assert.deepEqual(await groups(), ["I will be there", "I cannot come", "Map"], "quick replies stand together");
     await p.getByLabel("Address").fill("harbour.test/map");
     await p.getByText("An address that begins with https://").waitFor();
@@ -134,12 +186,19 @@ describe("templates", () => {
     await p.getByText("It can be sent", { exact: true }).waitFor(); // the sandbox decides after a moment, and nothing was loaded again
     const history = p.getByRole("region", { name: "History" }).getByRole("listitem");
     await p.getByRole("region", { name: "History" }).getByText("Approved").waitFor();
-    assert.deepEqual((await history.locator("b").allInnerTexts()), ["Approved", "Submitted", "Created"]);
-    assert.ok((await p.getByRole("main").getByRole("link", { name: "Send", exact: true }).getAttribute("href")).includes("/send?template=" + id));
+    assert.deepEqual(await history.locator("b").allInnerTexts(), ["Approved", "Submitted", "Created"]);
+    assert.ok(
+      (await p.getByRole("main").getByRole("link", { name: "Send", exact: true }).getAttribute("href")).includes(
+        "/send?template=" + id,
+      ),
+    );
     await accessible(p, "an approved template");
     await shot(p, "panel-template-approved");
     const stored = await call("GET", "/panel/v1/templates/" + id, token);
-    assert.deepEqual([stored.status, stored.variables, stored.components.find((x) => x.type === "BODY").example], ["approved", ["body_text_0", "body_text_1", "button_url_2"], { body_text: [["Ana", "11:30"]] }]);
+    assert.deepEqual(
+      [stored.status, stored.variables, stored.components.find((x) => x.type === "BODY").example],
+      ["approved", ["body_text_0", "body_text_1", "button_url_2"], { body_text: [["Ana", "11:30"]] }],
+    );
 
     await p.getByRole("button", { name: "More actions" }).click();
     await p.getByRole("menuitem", { name: "Copy to another language" }).click();
@@ -150,13 +209,21 @@ describe("templates", () => {
     await p.getByRole("option", { name: "French · fr" }).click();
     await body.fill("Bonjour {{1}}, la visite commence à {{2}}. Rendez-vous au quai.");
     await p.getByRole("button", { name: "Save draft" }).click();
-    await p.getByRole("link", { name: /American English|English/ }).first().waitFor();
+    await p
+      .getByRole("link", { name: /American English|English/ })
+      .first()
+      .waitFor();
     const copy = await call("GET", "/panel/v1/templates/" + new URL(p.url()).pathname.split("/").pop(), token);
-    assert.deepEqual([copy.name, copy.language, copy.status, copy.variables.length], ["tour_reminder", "fr", "draft", 3]);
+    assert.deepEqual(
+      [copy.name, copy.language, copy.status, copy.variables.length],
+      ["tour_reminder", "fr", "draft", 3],
+    );
     await p.clock.install(); // the page asks every half a minute
     await visit(p, `${base}/templates/${copy.id}/edit`);
     await body.fill("Bonjour {{1}}, à {{2}}. À bientôt.");
-    const theirs = await call("PATCH", `/panel/v1/templates/${copy.id}?version=${copy.version}`, token, { category: "MARKETING" }); // by somebody else meanwhile
+    const theirs = await call("PATCH", `/panel/v1/templates/${copy.id}?version=${copy.version}`, token, {
+      category: "MARKETING",
+    }); // by somebody else meanwhile
     await p.clock.fastForward(30_000);
     await p.getByText("This template was changed since you opened it").waitFor();
     assert.equal(await body.inputValue(), "Bonjour {{1}}, à {{2}}. À bientôt.");

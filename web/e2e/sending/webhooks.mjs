@@ -16,9 +16,16 @@ async function receiver(t) {
     const parts = [];
     for await (const part of request) parts.push(part);
     const body = Buffer.concat(parts).toString();
-    const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signatures = "", authorization } = request.headers;
+    const {
+      "webhook-id": id,
+      "webhook-timestamp": at,
+      "webhook-signature": signatures = "",
+      authorization,
+    } = request.headers;
     const signedBy = Object.keys(r.secrets).filter((name) => {
-      const want = createHmac("sha256", Buffer.from(r.secrets[name].replace("whsec_", ""), "base64")).update(`${id}.${at}.${body}`).digest("base64");
+      const want = createHmac("sha256", Buffer.from(r.secrets[name].replace("whsec_", ""), "base64"))
+        .update(`${id}.${at}.${body}`)
+        .digest("base64");
       return signatures.split(" ").includes("v1," + want);
     });
     assert.ok(Math.abs(Date.now() / 1000 - Number(at)) < 300, "the time of the attempt");
@@ -29,7 +36,13 @@ async function receiver(t) {
     r.got.push({ event, signedBy, authorization, status });
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); }));
+  t.after(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
   r.host = "127.0.0.1:" + server.address().port;
   /** first returns the first request that fits, which may be still to come. */
   r.first = (fits) => until(() => r.got.find(fits), "a request");
@@ -39,8 +52,17 @@ async function receiver(t) {
 /** sent sends a message through the sandbox. */
 async function sent(number) {
   const r = await fetch(`${direct()}/functions/v1/notify?access_key=${company.access_key}`, {
-    method: "POST", headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ contact: { number, name: "Ana" }, name_template: "hello", language_template: "en", recipient_id: company.sender, notification_type: "transactional", campaign_name: "webhooks", components_push: { body_text_0: "{{name}}" } }),
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({
+      contact: { number, name: "Ana" },
+      name_template: "hello",
+      language_template: "en",
+      recipient_id: company.sender,
+      notification_type: "transactional",
+      campaign_name: "webhooks",
+      components_push: { body_text_0: "{{name}}" },
+    }),
   });
   assert.ok(r.ok, await r.clone().text());
   return (await r.json()).notification_id;
@@ -49,7 +71,10 @@ async function sent(number) {
 const copied = (p) => p.evaluate(() => navigator.clipboard.readText());
 
 describe("a webhook", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("is added, tested, fails, recovers, changes its secret and is deleted", async (t) => {
     const r = await receiver(t);
@@ -91,7 +116,10 @@ describe("a webhook", () => {
     await test.getByRole("button", { name: "Send it", exact: true }).click();
     await test.getByText("It took the test").waitFor();
     const example = await r.first((g) => g.event.test);
-    assert.deepEqual([example.event.type, example.signedBy, example.authorization], ["message.delivered", ["first"], "Bearer for-the-hook"]);
+    assert.deepEqual(
+      [example.event.type, example.signedBy, example.authorization],
+      ["message.delivered", ["first"], "Bearer for-the-hook"],
+    );
     await looks(p, "webhooks-test");
     await p.keyboard.press("Escape");
 
@@ -106,7 +134,9 @@ describe("a webhook", () => {
     await drawer.getByText("The event's id, the same in every attempt").waitFor();
     await drawer.getByRole("link", { name: "Open the notification" }).waitFor();
     await drawer.getByRole("button", { name: "Copy as curl" }).click();
-    assert.ok(!/signature|for-the-hook/.test(await copied(p)) && (await copied(p)).includes("webhook-id: " + arrived.event.id));
+    assert.ok(
+      !/signature|for-the-hook/.test(await copied(p)) && (await copied(p)).includes("webhook-id: " + arrived.event.id),
+    );
     assert.match(p.url(), /delivery=/, "the address holds the delivery");
     await looks(p, "webhooks-delivery");
     const before = r.got.length;
@@ -162,7 +192,12 @@ describe("a webhook", () => {
     const replay = p.getByRole("dialog");
     await replay.getByRole("button", { name: "Send again" }).click();
     await replay.getByText("Choose when it begins").waitFor();
-    await replay.getByLabel("From").fill(await p.evaluate(() => { const d = new Date(Date.now() - 3_600_000); return new Date(d - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 16); }));
+    await replay.getByLabel("From").fill(
+      await p.evaluate(() => {
+        const d = new Date(Date.now() - 3_600_000);
+        return new Date(d - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+      }),
+    );
     await replay.getByRole("combobox", { name: "Only these types" }).click();
     await p.getByRole("option", { name: "message.failed" }).click();
     await p.keyboard.press("Escape");
@@ -178,7 +213,15 @@ describe("a webhook", () => {
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     const stored = await call("GET", "/panel/v1/webhooks/" + id, token);
-    assert.deepEqual([stored.ordered, stored.paused ?? false, stored.headers.map((h) => [h.name, h.value]), stored.events.includes("message.read")], [true, false, [["Authorization", undefined]], false]);
+    assert.deepEqual(
+      [
+        stored.ordered,
+        stored.paused ?? false,
+        stored.headers.map((h) => [h.name, h.value]),
+        stored.events.includes("message.read"),
+      ],
+      [true, false, [["Authorization", undefined]], false],
+    );
     await p.getByRole("button", { name: "Send a test" }).click();
     const last = r.got.length;
     await p.getByRole("dialog").getByRole("button", { name: "Send it", exact: true }).click();
@@ -188,7 +231,10 @@ describe("a webhook", () => {
     await p.keyboard.press("Escape");
 
     await p.getByRole("link", { name: "Webhooks" }).first().click();
-    await p.getByRole("row", { name: new RegExp(r.host) }).getByText("Active").waitFor();
+    await p
+      .getByRole("row", { name: new RegExp(r.host) })
+      .getByText("Active")
+      .waitFor();
     await p.getByRole("link", { name: r.host }).click();
     await p.getByRole("button", { name: "Actions" }).click();
     await p.getByRole("menuitem", { name: "Delete" }).click();

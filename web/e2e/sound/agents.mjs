@@ -12,7 +12,9 @@ const save = async (p) => {
 };
 
 describe("the voice of an agent", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("is chosen, heard before it is saved, and talked with", async (t) => {
     const p = await open(t, company, "/agents");
@@ -29,7 +31,10 @@ describe("the voice of an agent", () => {
     await p.getByRole("textbox", { name: "Text to speak" }).fill("Good evening");
     await p.getByRole("slider", { name: "Speed" }).press("ArrowRight");
     await p.getByText("105% of the usual").waitFor();
-    const [spoken] = await Promise.all([p.waitForResponse((r) => r.url().includes("/speak")), p.getByRole("button", { name: "Listen" }).click()]);
+    const [spoken] = await Promise.all([
+      p.waitForResponse((r) => r.url().includes("/speak")),
+      p.getByRole("button", { name: "Listen" }).click(),
+    ]);
     assert.deepEqual([spoken.status(), spoken.headers()["content-type"]], [200, "audio/wav"]);
     assert.equal(JSON.parse(spoken.request().postData()).agent.voice.speed, 1.05);
 

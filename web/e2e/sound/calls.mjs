@@ -10,7 +10,12 @@ let company;
 /** place has the demo's agent call a number of the sandbox. */
 async function place(number, name, more = {}) {
   const r = await call("POST", withKey(company, "/functions/v1/notify/voice"), "", {
-    contact: { number, first_name: name, last_name: "Ruiz" }, recipient_id: "demo-line", agent_id: company.agent_id, notification_type: "transactional", campaign_name: "tours-tomorrow", ...more,
+    contact: { number, first_name: name, last_name: "Ruiz" },
+    recipient_id: "demo-line",
+    agent_id: company.agent_id,
+    notification_type: "transactional",
+    campaign_name: "tours-tomorrow",
+    ...more,
   });
   return r.notification_id;
 }
@@ -29,7 +34,9 @@ async function recording(id) {
 const time = (p) => p.evaluate(() => document.querySelector("audio").currentTime);
 
 describe("the calls of a company", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("appear as they are placed, show what was said, found out and recorded, are played, and lead to the conversation", async (t) => {
     const p = await open(t, company, "/calls");
@@ -54,14 +61,29 @@ describe("the calls of a company", () => {
     await results.locator("div", { hasText: "confirmed" }).getByText("Yes").waitFor();
     await results.locator("div", { hasText: "people" }).getByText("One").waitFor();
     const steps = await p.getByRole("region", { name: "Timeline" }).locator("li > span").allInnerTexts();
-    assert.deepEqual(steps.map((s) => s.split("\n")[0]), ["Requested", "Dialed", "Rang", "Answered", "Completed"]);
+    assert.deepEqual(
+      steps.map((s) => s.split("\n")[0]),
+      ["Requested", "Dialed", "Rang", "Answered", "Completed"],
+    );
 
     const api = await call("GET", withKey(company, "/functions/v1/calls/" + told));
     assert.deepEqual(api.result, { confirmed: true, people: "One" });
     assert.equal(api.has_recording, true);
     // The third key answers nothing: it may be a turn too, before the telephone hangs up.
-    assert.deepEqual(api.turns.filter((x) => x.digits).slice(0, 2).map((x) => [x.author, x.text, x.digits]), [["callee", "Yes", "1"], ["callee", "One", "1"]]);
-    assert.ok(api.turns.every((x, i) => x.offset_ms >= (api.turns[i - 1]?.offset_ms ?? 0)), "the turns lie in the recording in their order");
+    assert.deepEqual(
+      api.turns
+        .filter((x) => x.digits)
+        .slice(0, 2)
+        .map((x) => [x.author, x.text, x.digits]),
+      [
+        ["callee", "Yes", "1"],
+        ["callee", "One", "1"],
+      ],
+    );
+    assert.ok(
+      api.turns.every((x, i) => x.offset_ms >= (api.turns[i - 1]?.offset_ms ?? 0)),
+      "the turns lie in the recording in their order",
+    );
     const sound = await recording(told);
     for (const x of api.turns.filter((x) => x.author === "agent").slice(1)) {
       assert.ok(sound(x.offset_ms - 400, x.offset_ms - 100) < 60, `there is sound before ${x.text}`);
@@ -96,14 +118,26 @@ describe("the calls of a company", () => {
     assert.equal(await p.evaluate(() => document.querySelector("audio").playbackRate), 2);
 
     // What is drawn is the sound: the pause after the greeting is flat, the greeting is not.
-    await until(() => p.evaluate(() => {
-      const c = document.querySelector("canvas");
-      const g = c.getContext("2d");
-      const column = (x) => { let n = 0; const d = g.getImageData(Math.round(x * c.width), 0, 3, c.height).data; for (let i = 3; i < d.length; i += 4) if (d[i] > 0) n++; return n; };
-      const all = Array.from({ length: 100 }, (_, i) => column(i / 101));
-      return Math.max(...all) > 10 * Math.max(1, Math.min(...all));
-    }), "the shape is drawn");
-    const [download] = await Promise.all([p.waitForEvent("download"), p.getByRole("link", { name: "Download recording" }).click()]);
+    await until(
+      () =>
+        p.evaluate(() => {
+          const c = document.querySelector("canvas");
+          const g = c.getContext("2d");
+          const column = (x) => {
+            let n = 0;
+            const d = g.getImageData(Math.round(x * c.width), 0, 3, c.height).data;
+            for (let i = 3; i < d.length; i += 4) if (d[i] > 0) n++;
+            return n;
+          };
+          const all = Array.from({ length: 100 }, (_, i) => column(i / 101));
+          return Math.max(...all) > 10 * Math.max(1, Math.min(...all));
+        }),
+      "the shape is drawn",
+    );
+    const [download] = await Promise.all([
+      p.waitForEvent("download"),
+      p.getByRole("link", { name: "Download recording" }).click(),
+    ]);
     assert.equal(download.suggestedFilename(), "call.wav");
 
     await p.getByRole("link", { name: "Open the conversation" }).click();
@@ -116,7 +150,10 @@ describe("the calls of a company", () => {
     const other = await open(t, company, "/calls/" + id, {}, await member(company, "Vic", "viewer"));
     await other.getByText("The call is under way").waitFor();
     assert.equal(await other.getByRole("button", { name: "Hang up" }).count(), 0, "a viewer is offered to hang up");
-    const refused = await other.evaluate(async (path) => (await fetch(path, { method: "POST", headers: { "X-Carillon-Panel": "1" } })).status, `/panel/v1/calls/${id}/hangup`);
+    const refused = await other.evaluate(
+      async (path) => (await fetch(path, { method: "POST", headers: { "X-Carillon-Panel": "1" } })).status,
+      `/panel/v1/calls/${id}/hangup`,
+    );
     assert.equal(refused, 403);
 
     const p = await open(t, company, "/calls/" + id);

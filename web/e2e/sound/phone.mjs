@@ -8,11 +8,20 @@ let company;
 let token;
 
 describe("an agent", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("phones the sandbox's telephone, which plays what it heard of the call", async (t) => {
     const { id } = await call("POST", "/panel/v1/agents", token, {
-      name: "Nadia", language: "en", engine: "builtin", greeting: "Hello {{first_name}}.", tools: ["hang_up"], record: true, voicemail: "Please call us back.",
+      name: "Nadia",
+      language: "en",
+      engine: "builtin",
+      greeting: "Hello {{first_name}}.",
+      tools: ["hang_up"],
+      record: true,
+      voicemail: "Please call us back.",
       result: [{ name: "comes", type: "choice", choices: ["today", "tomorrow"], question: "When do you come?" }],
     });
     const p = await open(t, company, "/agents/" + id);
@@ -21,7 +30,10 @@ describe("an agent", () => {
     await play.getByRole("combobox", { name: "The phone" }).click();
     await p.getByRole("option", { name: /presses 1 whenever/ }).click();
     await play.getByRole("button", { name: "Call", exact: true }).click();
-    await play.getByText(/When do you come\?/).first().waitFor();
+    await play
+      .getByText(/When do you come\?/)
+      .first()
+      .waitFor();
     await play.getByText(/I have noted that/).waitFor();
     const path = await play.getByRole("link", { name: "Show the call" }).getAttribute("href");
     await call("POST", `/panel/v1/calls/${path.split("/").pop()}/hangup`, token); // else it presses twice more
@@ -37,12 +49,15 @@ describe("an agent", () => {
     await row.getByText("Answered").waitFor();
     await row.getByText(/^Pressed 1/).waitFor();
     await row.getByRole("button", { name: /^What it heard/ }).click();
-    const length = await row.locator("audio").evaluate((a) => new Promise((resolve, reject) => {
-      a.muted = true;
-      if (a.duration) resolve(a.duration);
-      a.onloadedmetadata = () => resolve(a.duration);
-      a.onerror = () => reject(new Error(a.error.message));
-    }));
+    const length = await row.locator("audio").evaluate(
+      (a) =>
+        new Promise((resolve, reject) => {
+          a.muted = true;
+          if (a.duration) resolve(a.duration);
+          a.onloadedmetadata = () => resolve(a.duration);
+          a.onerror = () => reject(new Error(a.error.message));
+        }),
+    );
     assert.ok(length > 2, "it heard " + length + " s");
     await accessible(p, "the sandbox's phone with a call that it got");
     await shot(p, "panel-sandbox");

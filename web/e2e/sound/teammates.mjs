@@ -27,12 +27,19 @@ async function visitor(t) {
   await v.frame.evaluate(() => {
     const Socket = globalThis.WebSocket;
     globalThis.sockets = [];
-    globalThis.WebSocket = class extends Socket { constructor(...a) { super(...a); globalThis.sockets.push(this); } };
+    globalThis.WebSocket = class extends Socket {
+      constructor(...a) {
+        super(...a);
+        globalThis.sockets.push(this);
+      }
+    };
   });
   await v.frame.getByRole("button", { name: "Start talking" }).click();
   await v.state("Speaking");
   await v.state("Listening");
-  v.conversation = v.sockets[0].got.find((x) => x.m.type === "conversation_initiation_metadata").m.conversation_initiation_metadata_event.conversation_id;
+  v.conversation = v.sockets[0].got.find(
+    (x) => x.m.type === "conversation_initiation_metadata",
+  ).m.conversation_initiation_metadata_event.conversation_id;
   return v;
 }
 
@@ -55,7 +62,11 @@ async function heardBy(to, from, pcm) {
 }
 
 describe("a visitor who wants to talk with a person", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; marina = await talker(company); });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+    marina = await talker(company);
+  });
 
   it("rings, is answered aloud, hears and is heard, goes back to the agent, and is taken over", async (t) => {
     const p = await teammate(t, "Vera");
@@ -85,7 +96,11 @@ describe("a visitor who wants to talk with a person", () => {
 
     await bar.getByRole("button", { name: "Mute" }).click();
     await bar.getByRole("button", { name: "Unmute" }).click();
-    await p.getByRole("link", { name: "Account" }).or(p.getByRole("link", { name: "Inbox" })).first().waitFor();
+    await p
+      .getByRole("link", { name: "Account" })
+      .or(p.getByRole("link", { name: "Inbox" }))
+      .first()
+      .waitFor();
     await bar.getByRole("button", { name: "Back to the agent" }).click();
     await bar.waitFor({ state: "detached" });
     await v.frame.getByText("Vera has left").waitFor();
@@ -128,7 +143,10 @@ describe("a visitor who wants to talk with a person", () => {
     await ben.goto(ready.panel_url + "/inbox?folder=all&c=" + v.conversation);
     await ben.getByText("Rita", { exact: true }).first().waitFor();
     await ben.getByRole("button", { name: "Take over by voice" }).click();
-    await ben.getByRole("region", { name: /^Talking with/ }).getByRole("timer").waitFor();
+    await ben
+      .getByRole("region", { name: /^Talking with/ })
+      .getByRole("timer")
+      .waitFor();
     await ana.getByRole("region", { name: /^Talking with/ }).waitFor({ state: "detached" });
   });
 
@@ -165,7 +183,12 @@ describe("a visitor who wants to talk with a person", () => {
   });
 
   it("is heard by a teammate without a microphone, who writes", async (t) => {
-    const p = await teammate(t, "Nina", { viewport: { width: 390, height: 780 }, hasTouch: true, colorScheme: "dark" }, { refuse: "NotAllowedError" });
+    const p = await teammate(
+      t,
+      "Nina",
+      { viewport: { width: 390, height: 780 }, hasTouch: true, colorScheme: "dark" },
+      { refuse: "NotAllowedError" },
+    );
     const v = await visitor(t);
     await ask(v);
     await ring(p, v).waitFor();
@@ -175,7 +198,11 @@ describe("a visitor who wants to talk with a person", () => {
     await p.getByText("Your microphone is not allowed on this site").waitFor();
     await v.frame.getByText("Nina is here now").waitFor();
     await p.locator(".inbox-bubble").first().waitFor();
-    assert.equal(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "it scrolls sideways");
+    assert.equal(
+      await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      true,
+      "it scrolls sideways",
+    );
     await accessible(p, "a talk on a phone");
     await shot(p, "panel-voice-talk-phone-dark");
     const question = await utterance("Is there a toilet on board?");

@@ -10,7 +10,12 @@ let company;
 /** place has the demo's agent call a number of the sandbox. */
 async function place(number, name, more = {}) {
   const r = await call("POST", withKey(company, "/functions/v1/notify/voice"), "", {
-    contact: { number, first_name: name, last_name: "Ruiz" }, recipient_id: "demo-line", agent_id: company.agent_id, notification_type: "transactional", campaign_name: "tours-tomorrow", ...more,
+    contact: { number, first_name: name, last_name: "Ruiz" },
+    recipient_id: "demo-line",
+    agent_id: company.agent_id,
+    notification_type: "transactional",
+    campaign_name: "tours-tomorrow",
+    ...more,
   });
   return r.notification_id;
 }
@@ -18,7 +23,9 @@ async function place(number, name, more = {}) {
 const row = (p, id) => p.locator(`tr[data-id="${id}"]`);
 
 describe("calls that nobody answers", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("are told in plain words: busy, and when the next attempt is; a call that waits is canceled", async (t) => {
     const id = await place("34600300011", "Jorge");
@@ -87,9 +94,34 @@ describe("calls that nobody answers", () => {
     await accessible(p, "no incoming calls");
     const id = "01a211ff-5250-7000-817f-c48c2d9a05b6";
     const at = new Date(Date.now() - 60_000).toISOString();
-    const one = { call_id: id, direction: "incoming", state: "completed", number: "", agent_id: company.agent_id, line_id: "demo-line", created_at: at, ringing_at: at, answered_at: at, ended_at: new Date(Date.now() - 20_000).toISOString(), duration_s: 40, attempts: 0, ended_by: "caller", has_recording: false };
-    await p.route("**/panel/v1/calls?*direction=incoming*", (r) => r.fulfill({ json: { data: [one], next_cursor: null } }));
-    await p.route("**/panel/v1/calls/" + id + "*", (r) => r.fulfill({ json: { ...one, tries: [], turns: [{ seq: 1, author: "agent", kind: "text", text: "Harbour Tours, hello.", at, name: "Reception" }] } }));
+    const one = {
+      call_id: id,
+      direction: "incoming",
+      state: "completed",
+      number: "",
+      agent_id: company.agent_id,
+      line_id: "demo-line",
+      created_at: at,
+      ringing_at: at,
+      answered_at: at,
+      ended_at: new Date(Date.now() - 20_000).toISOString(),
+      duration_s: 40,
+      attempts: 0,
+      ended_by: "caller",
+      has_recording: false,
+    };
+    await p.route("**/panel/v1/calls?*direction=incoming*", (r) =>
+      r.fulfill({ json: { data: [one], next_cursor: null } }),
+    );
+    await p.route("**/panel/v1/calls/" + id + "*", (r) =>
+      r.fulfill({
+        json: {
+          ...one,
+          tries: [],
+          turns: [{ seq: 1, author: "agent", kind: "text", text: "Harbour Tours, hello.", at, name: "Reception" }],
+        },
+      }),
+    );
     await p.reload();
     await row(p, id).getByText("Number withheld").waitFor();
     assert.equal(await p.getByRole("columnheader", { name: "Campaign" }).count(), 0);
@@ -105,7 +137,9 @@ describe("calls that nobody answers", () => {
     const told = await place("34600300011", "Ana");
     const p = await open(t, company, "/calls");
     await p.route("**/panel/v1/events?*", (r) => r.abort()); // once it is there, the list is loaded again by itself
-    await p.route("**/panel/v1/calls?*", (r) => r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } }));
+    await p.route("**/panel/v1/calls?*", (r) =>
+      r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } }),
+    );
     await p.reload();
     await p.getByRole("alert").getByText("Something went wrong inside Carillon").waitFor();
     await p.unroute("**/panel/v1/calls?*");

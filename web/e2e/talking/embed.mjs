@@ -13,7 +13,8 @@ let token;
 const guide = await readFile(new URL("../../../docs/guides/embed.md", import.meta.url), "utf8");
 const block = (language) => new RegExp("```" + language + "\\n([^]*?)```").exec(guide)[1];
 
-const filled = (widget = company.chat_widget_id) => block("html").replaceAll("CARILLON", company.widget_url).replace("WIDGET", widget).replace("KEY", company.access_key);
+const filled = (widget = company.chat_widget_id) =>
+  block("html").replaceAll("CARILLON", company.widget_url).replace("WIDGET", widget).replace("KEY", company.access_key);
 
 const opened = async (p) => {
   const loaded = opening(p);
@@ -30,20 +31,27 @@ async function write(frame, text) {
 }
 
 describe("the guide to embedding", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("has a page that works under its policy, and counts what was not seen", async (t) => {
     const host = await site("guide", filled());
     t.after(() => host.close());
     const { p } = await stranger(t);
     const logged = [];
-    p.on("console", (m) => { if (m.type() === "error") logged.push(m.text()); });
+    p.on("console", (m) => {
+      if (m.type() === "error") logged.push(m.text());
+    });
     await p.goto(host.url);
     const frame = await opened(p);
     const mark = "marked " + randomUUID();
     await write(frame, mark);
     await p.evaluate(() => globalThis.carillon("close"));
-    const { data: [first] } = await call("GET", "/panel/v1/conversations?folder=all", token);
+    const {
+      data: [first],
+    } = await call("GET", "/panel/v1/conversations?folder=all", token);
     const { id } = first.conversation ?? first;
     await call("POST", `/panel/v1/conversations/${id}/answers`, token, { client_id: randomUUID(), text: "an answer" });
     await p.waitForFunction(() => /^[1-9]\d* new$/.test(document.getElementById("unread").textContent));
@@ -54,12 +62,20 @@ describe("the guide to embedding", () => {
 
   it("opens both widgets on the page of the quick start", async (t) => {
     const start = await readFile(new URL("../../../docs/guides/quick-start.md", import.meta.url), "utf8");
-    const text = /```html\n([^]*?)```/.exec(start)[1].replaceAll("http://127.0.0.1:8080", company.widget_url).replace("CHAT", company.chat_widget_id).replace("VOICE", company.voice_widget_id).replaceAll("ck_demo_4Hq7vT2mZc9LwXs1KdYb8RnE", company.access_key);
+    const text = /```html\n([^]*?)```/
+      .exec(start)[1]
+      .replaceAll("http://127.0.0.1:8080", company.widget_url)
+      .replace("CHAT", company.chat_widget_id)
+      .replace("VOICE", company.voice_widget_id)
+      .replaceAll("ck_demo_4Hq7vT2mZc9LwXs1KdYb8RnE", company.access_key);
     const host = await site("start", text);
     t.after(() => host.close());
     const { p } = await stranger(t);
     await p.goto(host.url);
-    for (const [widget, id] of [["carillon", "cw_id="], ["carillonVoice", "vw_id="]]) {
+    for (const [widget, id] of [
+      ["carillon", "cw_id="],
+      ["carillonVoice", "vw_id="],
+    ]) {
       const loaded = opening(p, id);
       await p.waitForFunction((name) => globalThis[name]?.on, widget);
       await p.evaluate((name) => globalThis[name]("open"), widget);
@@ -70,8 +86,15 @@ describe("the guide to embedding", () => {
 
   it("signs visitors so that they have one history, apart from others", async (t) => {
     const secret = randomUUID();
-    const widget = await call("POST", "/panel/v1/widgets", token, { kind: "chat", name: "Signed " + secret, welcome: "Hello", identity_secret: secret });
-    const identity = new Function("createHmac", block("js").replace(/^import.*$/m, "") + "; return identity;")(createHmac);
+    const widget = await call("POST", "/panel/v1/widgets", token, {
+      kind: "chat",
+      name: "Signed " + secret,
+      welcome: "Hello",
+      identity_secret: secret,
+    });
+    const identity = new Function("createHmac", block("js").replace(/^import.*$/m, "") + "; return identity;")(
+      createHmac,
+    );
     const signed = identity({ id: "customer-1", name: "Ana", email: "ana@example.com" }, secret);
     const host = await site("signed", filled(widget.id));
     t.after(() => host.close());
@@ -91,7 +114,9 @@ describe("the guide to embedding", () => {
     assert.equal(await other.frame.getByText("said when signed in").count(), 0);
     await second.p.evaluate(() => globalThis.carillon("setUser", ""));
     await second.frame.getByText("said when signed in").waitFor({ state: "detached" });
-    const asked = second.p.evaluate(() => new Promise((resolve) => globalThis.carillon("on", "identity", () => resolve("asked"))));
+    const asked = second.p.evaluate(
+      () => new Promise((resolve) => globalThis.carillon("on", "identity", () => resolve("asked"))),
+    );
     await second.p.evaluate(() => globalThis.carillon("setUser", "no.good.token"));
     assert.equal(await asked, "asked");
     await second.p.evaluate((jwt) => globalThis.carillon("setUser", jwt), signed);

@@ -10,18 +10,33 @@ let company;
 let token;
 
 const row = (p, path) => p.locator(`.flow-edit [data-row="${path}"]`);
-const shapeOf = (p) => p.locator(".flow-edit .flow-open").evaluateAll((all) => all.map((x) => `${x.dataset.row.replace("steps.", "")} ${x.querySelector(".cut").textContent}`));
+const shapeOf = (p) =>
+  p
+    .locator(".flow-edit .flow-open")
+    .evaluateAll((all) =>
+      all.map((x) => `${x.dataset.row.replace("steps.", "")} ${x.querySelector(".cut").textContent}`),
+    );
 
 async function add(p, kind, list = "steps") {
-  const button = list === "steps" ? p.locator(".flow-edit .flow-steps > .flow-list > .flow-gap.last button")
-    : p.locator(`.flow-edit [data-path="${list.replace(/\.(then|else)$/, "")}"] > [data-branch="${list.split(".").at(-1)}"] > .flow-list > .flow-gap.last button`);
+  const button =
+    list === "steps"
+      ? p.locator(".flow-edit .flow-steps > .flow-list > .flow-gap.last button")
+      : p.locator(
+          `.flow-edit [data-path="${list.replace(/\.(then|else)$/, "")}"] > [data-branch="${list.split(".").at(-1)}"] > .flow-list > .flow-gap.last button`,
+        );
   await button.click();
   // By the keyboard: a click may scroll the page first, and then the menu hides with its button.
-  await p.getByRole("menuitem", { name: new RegExp("^" + kind + "\\b") }).first().press("Enter");
+  await p
+    .getByRole("menuitem", { name: new RegExp("^" + kind + "\\b") })
+    .first()
+    .press("Enter");
 }
 
 describe("flows", () => {
-  beforeEach(async () => { company = await newCompany(); token = company.token; });
+  beforeEach(async () => {
+    company = await newCompany();
+    token = company.token;
+  });
 
   it("are made in the editor, tried, published, talked with in a chat, and their runs are shown", async (t) => {
     const p = await open(t, company, "/flows");
@@ -72,7 +87,15 @@ describe("flows", () => {
     await p.getByLabel("Text", { exact: true }).fill("Another day, then.");
     await add(p, "End");
     await p.getByText("Ready to be published").waitFor();
-    assert.deepEqual(await shapeOf(p), ["0 Ahoy, shall we sail?", "1 sail: Yes · No", "2 sail == 'Yes'", "2.then.0 port = Vigo", "2.then.1 See you in {{port}}.", "2.else.0 Another day, then.", "3 "]);
+    assert.deepEqual(await shapeOf(p), [
+      "0 Ahoy, shall we sail?",
+      "1 sail: Yes · No",
+      "2 sail == 'Yes'",
+      "2.then.0 port = Vigo",
+      "2.then.1 See you in {{port}}.",
+      "2.else.0 Another day, then.",
+      "3 ",
+    ]);
     assert.equal(await p.locator(".flow-drawing .flow-box").count(), 7);
     await accessible(p, "the editor");
     await shot(p, "panel-flow-editor");
@@ -130,7 +153,9 @@ describe("flows", () => {
 
   it("are moved in by keyboard, by the menu and by dragging", async (t) => {
     const steps = [{ say: "one" }, { if: "a == 'b'", then: [{ say: "two" }], else: [] }, { say: "three" }];
-    const { id } = await call("POST", "/panel/v1/flows/drafts", token, { flow: { name: "Moving", trigger: {}, steps } });
+    const { id } = await call("POST", "/panel/v1/flows/drafts", token, {
+      flow: { name: "Moving", trigger: {}, steps },
+    });
     const p = await open(t, company, "/flows/" + id);
     const want = (wanted, what) => until(async () => isDeepStrictEqual(await shapeOf(p), wanted), what);
     await row(p, "steps.0").focus();
@@ -158,19 +183,22 @@ describe("flows", () => {
     await p.locator(".flow-steps[data-dragging]").waitFor(); // the gaps have grown
     let step = 0;
     let before;
-    await until(async () => { // the gap grows under the pointer: until it stands still there
+    await until(async () => {
+      // the gap grows under the pointer: until it stands still there
       const box = await gap.boundingBox();
       await p.mouse.move(box.x + box.width / 2 + (step++ % 2), box.y + box.height / 2);
       const still = isDeepStrictEqual(box, before);
       before = box;
-      return still && await gap.getAttribute("data-over") !== null;
+      return still && (await gap.getAttribute("data-over")) !== null;
     }, "it is over the gap");
     await p.mouse.up();
     await want(["0 a == 'b'", "0.then.0 three", "0.then.1 two", "0.else.0 one"], "dragged");
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     const { flow } = await call("GET", `/panel/v1/flows/${id}/draft`, token);
-    assert.deepEqual(flow.steps, [{ if: "a == 'b'", then: [{ say: "three" }, { say: "two" }], else: [{ say: "one" }] }]);
+    assert.deepEqual(flow.steps, [
+      { if: "a == 'b'", then: [{ say: "three" }, { say: "two" }], else: [{ say: "one" }] },
+    ]);
     await p.getByRole("button", { name: "Actions", exact: true }).click();
     await p.getByRole("menuitem", { name: "Remove the flow" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -202,7 +230,8 @@ describe("flows", () => {
     await template.click();
     await p.getByRole("option").first().click();
     await shot(p, "panel-flow-template");
-    for (const box of await p.locator(".flow-form .flow-said textarea").all()) if (await box.isVisible()) await box.fill("{{first_name}}");
+    for (const box of await p.locator(".flow-form .flow-said textarea").all())
+      if (await box.isVisible()) await box.fill("{{first_name}}");
     await add(p, "Call");
     await p.getByRole("combobox", { name: "Agent" }).click();
     await p.getByRole("option").first().click();
@@ -215,7 +244,7 @@ describe("flows", () => {
     await p.getByText("Ready to be published").waitFor();
     await p.getByText("Test run", { exact: true }).click();
     await p.getByRole("button", { name: "Start the test run" }).click();
-    await p.getByText('POST https://example.com/orders').waitFor();
+    await p.getByText("POST https://example.com/orders").waitFor();
     await p.getByText('{"who": "Ana"}').waitFor();
     await accessible(p, "the outcome of a request");
     await p.getByLabel("total").fill("12");
@@ -263,16 +292,29 @@ describe("flows", () => {
     await p.getByRole("tab", { name: "Runs" }).click();
     await p.getByRole("row").filter({ hasText: "Waits for an answer" }).filter({ hasText: "Versions" }).waitFor();
     await shot(p, "panel-flow-runs");
-    await p.getByRole("row").filter({ hasText: "Waits for an answer" }).filter({ hasText: "Versions" }).getByRole("link").first().click();
+    await p
+      .getByRole("row")
+      .filter({ hasText: "Waits for an answer" })
+      .filter({ hasText: "Versions" })
+      .getByRole("link")
+      .first()
+      .click();
     await p.getByRole("button", { name: "Stop the run" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
     await p.getByText("Run stopped").waitFor();
-    await p.getByRole("region", { name: "What happened" }).getByText(/^Stopped: By/).waitFor();
+    await p
+      .getByRole("region", { name: "What happened" })
+      .getByText(/^Stopped: By/)
+      .waitFor();
     assert.equal(await p.getByRole("button", { name: "Stop the run" }).count(), 0);
   });
 
   it("are shown and not changed to who may only read", async (t) => {
-    const flow = { name: "Boat trip", trigger: { keywords: ["boat"] }, steps: [{ say: "Ahoy, shall we sail?" }, { ask: "sail", choices: ["Yes", "No"] }] };
+    const flow = {
+      name: "Boat trip",
+      trigger: { keywords: ["boat"] },
+      steps: [{ say: "Ahoy, shall we sail?" }, { ask: "sail", choices: ["Yes", "No"] }],
+    };
     await call("POST", "/panel/v1/flows/drafts", token, { flow });
     const p = await open(t, company, "/flows", {}, await member(company, "Rita", "viewer"));
     await p.getByRole("link", { name: "Boat trip" }).waitFor();

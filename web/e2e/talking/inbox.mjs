@@ -34,7 +34,9 @@ const told = (frame, text) => frame.locator(".bubble", { hasText: text });
 const said = (p, text) => p.locator(".inbox-bubble", { hasText: text });
 
 describe("a conversation", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("goes from the agent to a teammate, is rated and resolved, and is there the next day", async (t) => {
     const p = await inbox(t, "Ana");
@@ -56,7 +58,9 @@ describe("a conversation", () => {
     await frame.getByRole("img", { name: "Ana está escribiendo" }).waitFor();
     await p.keyboard.press("Enter");
     await told(frame, "Hola, soy Ana.").waitFor();
-    await p.locator(".inbox-composer input[type=file]").setInputFiles({ name: "horario.txt", mimeType: "text/plain", buffer: Buffer.from("10:00, 12:00 y 16:00\n") });
+    await p
+      .locator(".inbox-composer input[type=file]")
+      .setInputFiles({ name: "horario.txt", mimeType: "text/plain", buffer: Buffer.from("10:00, 12:00 y 16:00\n") });
     await frame.getByRole("link", { name: "horario.txt" }).waitFor();
     await say(frame, "Quiero cambiar mi reserva");
     await said(p, "Quiero cambiar mi reserva").waitFor();
@@ -77,7 +81,8 @@ describe("a conversation", () => {
 
     await host.reload();
     const again = await chatOf(host);
-    for (const text of ["¿Puedo pagar con tarjeta?", "Hola, soy Ana.", "Quiero cambiar mi reserva"]) await told(again, text).first().waitFor();
+    for (const text of ["¿Puedo pagar con tarjeta?", "Hola, soy Ana.", "Quiero cambiar mi reserva"])
+      await told(again, text).first().waitFor();
     assert.equal(await again.getByText("Cliente habitual").count(), 0);
   });
 
@@ -111,18 +116,42 @@ describe("a conversation", () => {
 });
 
 describe("the inbox", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("shows thirty conversations, by keyboard, wide and on a phone in the dark", async (t) => {
     const names = ["Ana Torres", "Luis Vega", "Marta Gil", "John Smith", "Eva Sousa", "Pedro Alves", "Nora Klein"];
-    const asks = ["Where is my voucher 4471?", "¿Cuál es el horario del sábado?", "I would like to return a cap", "Posso pagar com cartão?", "Do you go out when it rains?", "The code SUMMER does not work although your mail says that it is good until Friday"];
+    const asks = [
+      "Where is my voucher 4471?",
+      "¿Cuál es el horario del sábado?",
+      "I would like to return a cap",
+      "Posso pagar com cartão?",
+      "Do you go out when it rains?",
+      "The code SUMMER does not work although your mail says that it is good until Friday",
+    ];
     for (let i = 0; i < 30; i++) {
-      const s = await call("POST", "/functions/v1/chat/session", "", { widget_id: company.chat_widget_id, customer_id: crypto.randomUUID(), lang: ["en", "es", "pt"][i % 3], page: "http://shop.localhost/tours/" + i });
-      await call("POST", "/functions/v1/chat/turns", s.token, { client_id: crypto.randomUUID(), text: asks[i % asks.length] });
-      if (i % 2) await call("POST", "/functions/v1/chat/contact", s.token, { name: names[i % names.length], email: `visitor${i}@example.com` });
+      const s = await call("POST", "/functions/v1/chat/session", "", {
+        widget_id: company.chat_widget_id,
+        customer_id: crypto.randomUUID(),
+        lang: ["en", "es", "pt"][i % 3],
+        page: "http://shop.localhost/tours/" + i,
+      });
+      await call("POST", "/functions/v1/chat/turns", s.token, {
+        client_id: crypto.randomUUID(),
+        text: asks[i % asks.length],
+      });
+      if (i % 2)
+        await call("POST", "/functions/v1/chat/contact", s.token, {
+          name: names[i % names.length],
+          email: `visitor${i}@example.com`,
+        });
       if (i % 3 === 0) await call("POST", "/functions/v1/chat/handoff", s.token, {});
     }
-    for (const [name, who, options] of [["wide", "Ida", {}], ["phone-dark", "Iris", { viewport: { width: 390, height: 780 }, colorScheme: "dark" }]]) {
+    for (const [name, who, options] of [
+      ["wide", "Ida", {}],
+      ["phone-dark", "Iris", { viewport: { width: 390, height: 780 }, colorScheme: "dark" }],
+    ]) {
       const p = await inbox(t, who, options);
       await p.getByRole("button", { name: "All", exact: true }).click();
       await p.locator(".inbox-row").nth(29).waitFor({ state: "attached" });

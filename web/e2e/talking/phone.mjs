@@ -11,8 +11,20 @@ const number = "34600701234";
 /** notify sends a template to the phone. */
 async function notify(more = {}) {
   const { notification_id: id } = await call("POST", `/functions/v1/notify?access_key=${company.access_key}`, "", {
-    contact: { number, name: "Ana" }, language_template: "en", name_template: "booking_confirmed", recipient_id: "demo", notification_type: "utility", campaign_name: "phone",
-    components_push: { header_text: "HT-7", body_text_0: "{{name}}", body_text_1: "Monday", body_text_2: "pier 3", button_url_0: "HT-7" }, ...more,
+    contact: { number, name: "Ana" },
+    language_template: "en",
+    name_template: "booking_confirmed",
+    recipient_id: "demo",
+    notification_type: "utility",
+    campaign_name: "phone",
+    components_push: {
+      header_text: "HT-7",
+      body_text_0: "{{name}}",
+      body_text_1: "Monday",
+      body_text_2: "pier 3",
+      button_url_0: "HT-7",
+    },
+    ...more,
   });
   return id;
 }
@@ -20,15 +32,28 @@ async function notify(more = {}) {
 const phonePath = `/sandbox/messages?number=${number}`;
 /** wrote has the phone write something, and returns the conversation that it begins. */
 async function wrote(text) {
-  await call("POST", "/panel/v1/sandbox/phone/messages", company.token, { sender: "demo", number, client_id: text.slice(0, 40), name: "Ana", kind: "text", text });
-  return until(async () => (await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.map((x) => x.conversation ?? x)[0], "the conversation begins");
+  await call("POST", "/panel/v1/sandbox/phone/messages", company.token, {
+    sender: "demo",
+    number,
+    client_id: text.slice(0, 40),
+    name: "Ana",
+    kind: "text",
+    text,
+  });
+  return until(
+    async () =>
+      (await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.map((x) => x.conversation ?? x)[0],
+    "the conversation begins",
+  );
 }
 
 const bubble = (p, text) => p.locator(".handset-message", { hasText: text });
 const turn = (p, text) => p.locator(".inbox-turn", { hasText: text });
 
 describe("the sandbox's phone and the inbox", () => {
-  beforeEach(async () => { company = await newCompany(); });
+  beforeEach(async () => {
+    company = await newCompany();
+  });
 
   it("walk a flow: a button is tapped, the flow asks and hands off, a teammate replies, the phone shows it", async (t) => {
     const inbox = await open(t, company, "/inbox?folder=all");
@@ -45,26 +70,60 @@ describe("the sandbox's phone and the inbox", () => {
     await row.getByText("Waits for an answer").waitFor();
 
     await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
-    await inbox.locator(".inbox-event", { hasText: "The flow began" }).getByRole("link", { name: "after-booking" }).click();
+    await inbox
+      .locator(".inbox-event", { hasText: "The flow began" })
+      .getByRole("link", { name: "after-booking" })
+      .click();
     await inbox.getByRole("heading", { name: "Ana", level: 1 }).waitFor();
     const state = inbox.locator(".flows-head");
     await state.getByText("Waits for an answer").waitFor();
-    const happened = () => inbox.locator(".flow-log li").evaluateAll((all) => all.map((x) => [...x.querySelectorAll(".flow-place, .flow-what > span:first-child, .flow-changed")].map((e) => e.textContent.trim()).join(" | ")));
-    assert.deepEqual(await happened(), ["1 | Say: Hello Ana, is there anything you would like to know about your tour?", "2 | Ask: question"]);
+    const happened = () =>
+      inbox
+        .locator(".flow-log li")
+        .evaluateAll((all) =>
+          all.map((x) =>
+            [...x.querySelectorAll(".flow-place, .flow-what > span:first-child, .flow-changed")]
+              .map((e) => e.textContent.trim())
+              .join(" | "),
+          ),
+        );
+    assert.deepEqual(await happened(), [
+      "1 | Say: Hello Ana, is there anything you would like to know about your tour?",
+      "2 | Ask: question",
+    ]);
     await shot(inbox, "phone-run-asking");
     await phone.getByRole("button", { name: "yes", exact: true }).click();
     await state.getByText("A teammate is asked for").waitFor();
     await row.getByText("A teammate is asked for").waitFor();
-    assert.deepEqual((await happened()).slice(2), ["2 | Answer: yes | question = yes", "3 | If: Holds", "3 yes 1 | Hand over: reception"]);
-    for (const [name, value] of [["question", "yes"], ["name", "Ana"], ["number", number], ["channel", "whatsapp"], ["event", "booking-confirmed"]]) {
-      assert.equal(await inbox.locator(".flow-values > div", { has: inbox.locator("code", { hasText: new RegExp(`^${name}$`) }) }).locator("dd").innerText(), value);
+    assert.deepEqual((await happened()).slice(2), [
+      "2 | Answer: yes | question = yes",
+      "3 | If: Holds",
+      "3 yes 1 | Hand over: reception",
+    ]);
+    for (const [name, value] of [
+      ["question", "yes"],
+      ["name", "Ana"],
+      ["number", number],
+      ["channel", "whatsapp"],
+      ["event", "booking-confirmed"],
+    ]) {
+      assert.equal(
+        await inbox
+          .locator(".flow-values > div", { has: inbox.locator("code", { hasText: new RegExp(`^${name}$`) }) })
+          .locator("dd")
+          .innerText(),
+        value,
+      );
     }
     await shot(inbox, "phone-run");
     await shot(list, "phone-runs");
     await inbox.getByRole("link", { name: "Open the conversation" }).click();
     await turn(inbox, "Thank you").first().waitFor();
     await inbox.locator(".inbox-event", { hasText: "The flow asked for a person" }).getByText("reception").waitFor();
-    await inbox.getByRole("timer").getByText(/Replies possible for 2[34] hr/).waitFor();
+    await inbox
+      .getByRole("timer")
+      .getByText(/Replies possible for 2[34] hr/)
+      .waitFor();
     await inbox.getByRole("textbox", { name: "Reply" }).fill("Hello Ana, what is it?");
     await phone.getByRole("status").getByText("is writing…").waitFor();
     await inbox.keyboard.press("Enter");
@@ -90,7 +149,12 @@ describe("the sandbox's phone and the inbox", () => {
     await inbox.keyboard.press("Enter");
     await turn(inbox, "Yes, on a lead.").locator(".inbox-tick[data-state=sent]").waitFor();
     const later = await notify({ contact: { number: "34600709999", name: "Bea" } }); // which a phone that is reachable gets
-    await until(async () => (await call("GET", `/functions/v1/notify/${later}?access_key=${company.access_key}`)).recipients[0].state === "read", "a later message is read");
+    await until(
+      async () =>
+        (await call("GET", `/functions/v1/notify/${later}?access_key=${company.access_key}`)).recipients[0].state ===
+        "read",
+      "a later message is read",
+    );
     assert.equal(await turn(inbox, "Yes, on a lead.").locator(".inbox-tick").getAttribute("data-state"), "sent");
     assert.equal(await bubble(phone, "Yes, on a lead.").count(), 0, "an unreachable phone got a message");
     await phone.getByRole("switch", { name: "Reachable" }).click();
@@ -112,19 +176,29 @@ describe("the sandbox's phone and the inbox", () => {
     }
     await inbox.locator(".media-picture img").waitFor();
     await inbox.locator("audio").waitFor();
-    assert.ok(await inbox.locator(".media-picture img").evaluate((x) => x.decode().then(() => x.naturalWidth)) === 320, "the picture is not shown");
+    assert.ok(
+      (await inbox.locator(".media-picture img").evaluate((x) => x.decode().then(() => x.naturalWidth))) === 320,
+      "the picture is not shown",
+    );
     await inbox.waitForFunction(() => document.querySelector("audio").duration > 1.5);
     await inbox.locator("input[type=file]").setInputFiles({ name: "pier 3.png", mimeType: "image/png", buffer: png() });
     const picture = phone.getByRole("img", { name: "pier 3.png" });
     await picture.waitFor();
-    assert.equal(await picture.evaluate((x) => x.decode().then(() => x.naturalWidth)), 320, "the picture is not shown on the phone");
+    assert.equal(
+      await picture.evaluate((x) => x.decode().then(() => x.naturalWidth)),
+      320,
+      "the picture is not shown on the phone",
+    );
     await bubble(phone, "Yes, on a lead.").getByRole("button", { name: "React or reply" }).click();
     await phone.getByRole("menuitem", { name: "React with 👍" }).click();
     const reaction = inbox.locator(".inbox-event", { hasText: "The contact reacted" });
     await reaction.getByText("👍").waitFor();
     await reaction.getByText("Yes, on a lead.").waitFor();
     await phone.getByText("You reacted 👍 to Yes, on a lead.").waitFor();
-    await turn(inbox, "Thank you").first().locator(".inbox-about", { hasText: "Hello Ana, your tour on Monday is booked." }).waitFor();
+    await turn(inbox, "Thank you")
+      .first()
+      .locator(".inbox-about", { hasText: "Hello Ana, your tour on Monday is booked." })
+      .waitFor();
     await phone.getByRole("button", { name: "STOP" }).click();
     await bubble(phone, "You will get no more messages from us.").waitFor();
     await inbox.locator(".inbox-event", { hasText: "The contact wants no more messages" }).waitFor();
@@ -163,9 +237,17 @@ describe("the sandbox's phone and the inbox", () => {
     await dark.locator(".handset-log img").waitFor();
     for (let i = 0; i < 8; i++) await wrote(`${i}: may I bring a dog? ${"It is a small one. ".repeat(20)}`);
     await bubble(dark, "7: may I bring a dog?").waitFor();
-    await dark.waitForFunction(() => { const log = document.querySelector(".handset-log"); return [...log.querySelectorAll("img")].every((x) => x.complete && x.naturalWidth) && log.scrollHeight - log.scrollTop - log.clientHeight < 4; });
-    const below = await dark.evaluate(() => { // the end grows, and the browser reports the last scroll before what has come there says so
-      const log = document.querySelector(".handset-log"), end = log.lastElementChild;
+    await dark.waitForFunction(() => {
+      const log = document.querySelector(".handset-log");
+      return (
+        [...log.querySelectorAll("img")].every((x) => x.complete && x.naturalWidth) &&
+        log.scrollHeight - log.scrollTop - log.clientHeight < 4
+      );
+    });
+    const below = await dark.evaluate(() => {
+      // the end grows, and the browser reports the last scroll before what has come there says so
+      const log = document.querySelector(".handset-log"),
+        end = log.lastElementChild;
       const rest = () => log.scrollHeight - log.scrollTop - log.clientHeight;
       end.style.paddingBottom = "900px";
       const grown = rest();

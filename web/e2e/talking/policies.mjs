@@ -12,10 +12,14 @@ const kinds = [
   { kind: "voice", api: "carillonVoice", address: "vw_id=", id: () => company.voice_widget_id },
 ];
 
-const tagOf = (x, more = "async") => `<script ${more} src="${company.widget_url}/embed/${x.kind}.js" widget="${x.id()}" customer="${company.access_key}"></script>`;
+const tagOf = (x, more = "async") =>
+  `<script ${more} src="${company.widget_url}/embed/${x.kind}.js" widget="${x.id()}" customer="${company.access_key}"></script>`;
 
 /** sandboxed is a page with a widget's tag in a frame that has no origin. */
-const sandboxed = (x) => page(`<iframe sandbox="allow-scripts" allow="microphone; autoplay" width="900" height="700" srcdoc="${page(tagOf(x)).replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></iframe>`);
+const sandboxed = (x) =>
+  page(
+    `<iframe sandbox="allow-scripts" allow="microphone; autoplay" width="900" height="700" srcdoc="${page(tagOf(x)).replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></iframe>`,
+  );
 
 /** visit opens a site's page, and returns it with the messages of its console. */
 async function visit(t, html, headers, who = stranger) {
@@ -23,7 +27,9 @@ async function visit(t, html, headers, who = stranger) {
   const { p } = await who(t);
   t.after(() => host.close());
   const said = [];
-  p.on("console", (m) => { if (["error", "warning"].includes(m.type())) said.push(m.text()); });
+  p.on("console", (m) => {
+    if (["error", "warning"].includes(m.type())) said.push(m.text());
+  });
   await p.goto(host.url);
   return { p, said };
 }
@@ -62,14 +68,23 @@ const logged = (said) => said.filter((text) => !text.includes("AudioContext"));
 
 const policies = {
   "isolates itself": { "Cross-Origin-Embedder-Policy": "require-corp", "Cross-Origin-Opener-Policy": "same-origin" },
-  "isolates itself without credentials": { "Cross-Origin-Embedder-Policy": "credentialless", "Cross-Origin-Opener-Policy": "same-origin" },
-  "takes trusted types alone": { "Content-Security-Policy": "require-trusted-types-for 'script'; trusted-types 'none'" },
-  "allows no styles, pictures and fonts": () => ({ "Content-Security-Policy": `default-src 'none'; script-src ${company.widget_url}; connect-src ${company.widget_url}; frame-src ${company.widget_url}` }),
+  "isolates itself without credentials": {
+    "Cross-Origin-Embedder-Policy": "credentialless",
+    "Cross-Origin-Opener-Policy": "same-origin",
+  },
+  "takes trusted types alone": {
+    "Content-Security-Policy": "require-trusted-types-for 'script'; trusted-types 'none'",
+  },
+  "allows no styles, pictures and fonts": () => ({
+    "Content-Security-Policy": `default-src 'none'; script-src ${company.widget_url}; connect-src ${company.widget_url}; frame-src ${company.widget_url}`,
+  }),
 };
 
 for (const x of kinds) {
   describe(`the ${x.kind} on a page that`, () => {
-    before(async () => { company = await newCompany(); });
+    before(async () => {
+      company = await newCompany();
+    });
 
     for (const [name, headers] of Object.entries(policies)) {
       it(name, async (t) => {
@@ -93,9 +108,14 @@ for (const x of kinds) {
       await opened(p, x, within);
     });
 
-    for (const [directive, rest] of [["frame-src", "connect-src"], ["connect-src", "frame-src"]]) {
+    for (const [directive, rest] of [
+      ["frame-src", "connect-src"],
+      ["connect-src", "frame-src"],
+    ]) {
       it(`blocks it by ${directive}, and says so`, async (t) => {
-        const { p, said } = await visit(t, page(tagOf(x)), { "Content-Security-Policy": `default-src 'none'; script-src ${company.widget_url}; ${rest} ${company.widget_url}` });
+        const { p, said } = await visit(t, page(tagOf(x)), {
+          "Content-Security-Policy": `default-src 'none'; script-src ${company.widget_url}; ${rest} ${company.widget_url}`,
+        });
         const warned = `carillon: CSP lacks ${directive} ${company.widget_url}`;
         await p.waitForFunction((api) => globalThis[api]?.on, x.api);
         const heard = said.includes(warned) ? undefined : p.waitForEvent("console", (m) => m.text() === warned);
@@ -121,21 +141,39 @@ async function speaker(t) {
   t.after(() => b.close());
   const c = await context(b, { locale: "en-GB", reducedMotion: "reduce", permissions: ["microphone"] });
   const p = await c.newPage();
-  await p.route(/functions\/v1\/voice-widget\?/, async (route) => { // as where what is said is understood
-    const response = await route.fetch({ url: route.request().url().replace(/\/\/[^/:]+/, "//127.0.0.1") }); // Node knows no localhost but its own
+  await p.route(/functions\/v1\/voice-widget\?/, async (route) => {
+    // as where what is said is understood
+    const response = await route.fetch({
+      url: route
+        .request()
+        .url()
+        .replace(/\/\/[^/:]+/, "//127.0.0.1"),
+    }); // Node knows no localhost but its own
     await route.fulfill({ response, json: { ...(await response.json()), speech: true, hearing: true } });
   });
   return { c, p };
 }
 
 /** microphone asks for the microphone in a frame: "given", or the name of the error. */
-const microphone = () => navigator.mediaDevices?.getUserMedia({ audio: true }).then((s) => { for (const track of s.getTracks()) track.stop(); return "given"; }, (e) => e.name) ?? "none";
+const microphone = () =>
+  navigator.mediaDevices?.getUserMedia({ audio: true }).then(
+    (s) => {
+      for (const track of s.getTracks()) track.stop();
+      return "given";
+    },
+    (e) => e.name,
+  ) ?? "none";
 
 describe("the voice of somebody with a microphone", () => {
-  before(async () => { company = await newCompany(); });
+  before(async () => {
+    company = await newCompany();
+  });
   const x = kinds[1];
 
-  for (const [where, html, given] of [["on a page", page, true], ["in a sandboxed frame, where it is typed to", sandboxed, false]]) {
+  for (const [where, html, given] of [
+    ["on a page", page, true],
+    ["in a sandboxed frame, where it is typed to", sandboxed, false],
+  ]) {
     it(where, async (t) => {
       const { p } = await visit(t, given ? html(tagOf(x)) : html(x), {}, speaker);
       const within = given ? p.mainFrame() : p.frames()[1];
@@ -158,13 +196,15 @@ describe("the voice of somebody with a microphone", () => {
 });
 
 describe("the wrapper page on a page that", () => {
-  before(async () => { company = await newCompany(); });
+  before(async () => {
+    company = await newCompany();
+  });
 
   for (const name of ["isolates itself", "isolates itself without credentials"]) {
     it(name, async (t) => {
       const wrapper = `${company.base_url}/functions/v1/widgetWebView?customer_id=${company.access_key}&amp;widget_id=${company.chat_widget_id}`;
       const { p } = await visit(t, page(`<iframe width="400" height="600" src="${wrapper}"></iframe>`), policies[name]);
-      const frame = p.frames().find((f) => f.url().includes("cw_id=")) ?? await opening(p);
+      const frame = p.frames().find((f) => f.url().includes("cw_id=")) ?? (await opening(p));
       await frame.locator("footer textarea").waitFor();
       await say(frame, "said within two frames");
       await frame.getByText("Sent").last().waitFor();

@@ -7,7 +7,9 @@ import { say, visitor } from "../widgets.mjs";
 
 let company;
 describe("a walk", () => {
-  before(async () => { company = await newCompany(); });
+  before(async () => {
+    company = await newCompany();
+  });
 
   it("from the sign-in to a message that is read", async (t) => {
     const { p } = await stranger(t);
@@ -21,7 +23,10 @@ describe("a walk", () => {
     await p.getByRole("button", { name: "Send", exact: true }).click();
     await p.getByRole("heading", { name: "Sent" }).waitFor();
     await p.getByRole("link", { name: "Open the sandbox phone" }).click();
-    await p.getByRole("region", { name: /^Phone/ }).getByText("Hello Ana, this is Carillon.").waitFor();
+    await p
+      .getByRole("region", { name: /^Phone/ })
+      .getByText("Hello Ana, this is Carillon.")
+      .waitFor();
     await visit(p, "/panel/notifications");
     await p.getByRole("link", { name: /hello/ }).first().click();
     await p.locator(".preview").getByText("Hello Ana, this is Carillon.").waitFor();

@@ -5,12 +5,20 @@ export { eventParser, type StreamEvent };
 
 /** Refused is an answer that repeating does not change. */
 export class Refused extends Error {
-  constructor(readonly status: number, message: string, readonly details: Record<string, unknown> = {}) { super(message); }
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly details: Record<string, unknown> = {},
+  ) {
+    super(message);
+  }
 }
 
 /** Away means that Carillon cannot be reached, or asks to wait. */
 export class Away extends Error {
-  constructor(readonly wait = 0) { super("not reachable"); }
+  constructor(readonly wait = 0) {
+    super("not reachable");
+  }
 }
 
 const timeout = 20_000;
@@ -32,12 +40,23 @@ export class Api {
       r.open("POST", this.base + path);
       r.setRequestHeader("Authorization", "Bearer " + this.token);
       r.timeout = 180_000;
-      r.upload.onprogress = (e) => { if (e.lengthComputable) progress(e.loaded / e.total); };
+      r.upload.onprogress = (e) => {
+        if (e.lengthComputable) progress(e.loaded / e.total);
+      };
       r.onload = () => {
         let body: { message?: string; details?: Record<string, unknown>; retry_after?: number } = {};
-        try { body = JSON.parse(r.responseText); } catch { /* not Carillon's */ }
+        try {
+          body = JSON.parse(r.responseText);
+        } catch {
+          /* not Carillon's */
+        }
         if (r.status === 200) resolve(body as T);
-        else reject(r.status === 429 || r.status >= 500 ? new Away((body.retry_after ?? 0) * 1000) : new Refused(r.status, body.message ?? r.statusText, body.details));
+        else
+          reject(
+            r.status === 429 || r.status >= 500
+              ? new Away((body.retry_after ?? 0) * 1000)
+              : new Refused(r.status, body.message ?? r.statusText, body.details),
+          );
       };
       r.onerror = r.ontimeout = r.onabort = () => reject(new Away());
       r.send(form);
@@ -50,7 +69,15 @@ export class Api {
     try {
       const headers: Record<string, string> = { "Content-Type": type };
       if (this.token) headers["Authorization"] = "Bearer " + this.token;
-      const r = await fetch(this.base + path, { method, headers, body, signal: stop.signal, credentials: "omit" }).catch(() => { throw new Away(); });
+      const r = await fetch(this.base + path, {
+        method,
+        headers,
+        body,
+        signal: stop.signal,
+        credentials: "omit",
+      }).catch(() => {
+        throw new Away();
+      });
       if (r.ok) return (r.status === 204 ? undefined : await r.json()) as T;
       const e = await r.json().catch(() => ({}));
       if (r.status === 429 || r.status >= 500) throw new Away((e.retry_after ?? 0) * 1000);
@@ -62,10 +89,20 @@ export class Api {
 
   /** stream calls back for every event until it ends; it resolves when the connection ends, and rejects as post does, also where it
    * ended because the visitor's other pages need the stream. */
-  async stream(path: string, after: number, signal: AbortSignal, on: (event: StreamEvent) => void, opened: () => void): Promise<void> {
+  async stream(
+    path: string,
+    after: number,
+    signal: AbortSignal,
+    on: (event: StreamEvent) => void,
+    opened: () => void,
+  ): Promise<void> {
     const r = await fetch(this.base + path, {
-      headers: { Authorization: "Bearer " + this.token, Accept: "text/event-stream", "Last-Event-ID": String(after) }, signal, credentials: "omit",
-    }).catch(() => { throw new Away(); });
+      headers: { Authorization: "Bearer " + this.token, Accept: "text/event-stream", "Last-Event-ID": String(after) },
+      signal,
+      credentials: "omit",
+    }).catch(() => {
+      throw new Away();
+    });
     if (!r.ok || !r.body) {
       const e = (await r.json().catch(() => ({}))) as { retry_after?: number };
       if (r.status === 429 || r.status >= 500) throw new Away((e.retry_after ?? 0) * 1000);
@@ -75,9 +112,14 @@ export class Api {
     const reader = r.body.getReader();
     const decoder = new TextDecoder();
     let wait = 0;
-    const parse = eventParser(on, (ms) => { wait = ms; });
+    const parse = eventParser(on, (ms) => {
+      wait = ms;
+    });
     for (;;) {
-      const { done, value } = await silence(reader.read(), 50_000).catch(() => { void reader.cancel().catch(() => {}); throw new Away(); });
+      const { done, value } = await silence(reader.read(), 50_000).catch(() => {
+        void reader.cancel().catch(() => {});
+        throw new Away();
+      });
       if (done && wait) throw new Away(wait);
       if (done) return;
       parse(decoder.decode(value, { stream: true }));
@@ -89,6 +131,15 @@ export class Api {
 function silence<T>(p: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Away()), ms);
-    p.then((v) => { clearTimeout(timer); resolve(v); }, (e) => { clearTimeout(timer); reject(e); });
+    p.then(
+      (v) => {
+        clearTimeout(timer);
+        resolve(v);
+      },
+      (e) => {
+        clearTimeout(timer);
+        reject(e);
+      },
+    );
   });
 }

@@ -1,7 +1,19 @@
 // The life of the page: session, stream, what waits to be sent. Components show its model.
 import { Api, Away, Refused, type StreamEvent } from "./api";
 import type { Customer, Host, WidgetData } from "./host";
-import { empty, lastSeq, reduce, unread, type Change, type ChatFile, type Model, type Session, type State, type Turn, type Unsent } from "./model";
+import {
+  empty,
+  lastSeq,
+  reduce,
+  unread,
+  type Change,
+  type ChatFile,
+  type Model,
+  type Session,
+  type State,
+  type Turn,
+  type Unsent,
+} from "./model";
 import { newID, Outbox } from "./store";
 
 const typingFor = 6_000;
@@ -21,12 +33,22 @@ export class Chat {
   private readonly outbox: Outbox;
 
   constructor(
-    private readonly api: Api, private readonly host: Host, readonly widget: WidgetData, private readonly customer: Customer, private readonly language: string,
+    private readonly api: Api,
+    private readonly host: Host,
+    readonly widget: WidgetData,
+    private readonly customer: Customer,
+    private readonly language: string,
   ) {
     this.identity = customer.identity;
     this.outbox = new Outbox("carillon.outbox." + widget.id + "." + customer.id);
-    host.onUser = (identity) => { this.identity = identity; this.restart(); };
-    host.onOpen = (open) => { this.visible = open; this.look(); };
+    host.onUser = (identity) => {
+      this.identity = identity;
+      this.restart();
+    };
+    host.onOpen = (open) => {
+      this.visible = open;
+      this.look();
+    };
     window.addEventListener("online", () => this.wake());
     window.addEventListener("offline", () => this.change({ do: "connected", connected: false }));
     document.addEventListener("visibilitychange", () => {
@@ -44,7 +66,8 @@ export class Chat {
   private change(c: Change): void {
     this.model = reduce(this.model, c);
     if (c.do === "say" || c.do === "drop" || c.do === "refused" || c.do === "turn") this.outbox.save(this.model.unsent);
-    if (c.do === "turn" || c.do === "seen" || c.do === "session") this.host.tell("unread", { count: unread(this.model) });
+    if (c.do === "turn" || c.do === "seen" || c.do === "session")
+      this.host.tell("unread", { count: unread(this.model) });
     this.listeners.forEach((l) => l());
   }
 
@@ -57,16 +80,22 @@ export class Chat {
         await this.follow(this.stop.signal);
         this.pause = 0;
       } catch (e) {
-        if (this.stop.signal.aborted) { /* on purpose */ }
-        else if (e instanceof Refused && e.status === 401 && this.api.token) this.api.token = ""; // a session lasts an hour
-        else if (e instanceof Refused && e.status === 401 && this.identity) { // it has expired, or was never good: the site may give another
+        if (this.stop.signal.aborted) {
+          /* on purpose */
+        } else if (e instanceof Refused && e.status === 401 && this.api.token)
+          this.api.token = ""; // a session lasts an hour
+        else if (e instanceof Refused && e.status === 401 && this.identity) {
+          // it has expired, or was never good: the site may give another
           this.host.tell("identity");
           this.change({ do: "connected", connected: false });
           await this.rest(10_000);
-        }
-        else if (e instanceof Refused && this.model.phase !== "ready") { this.change({ do: "failed", problem: e.message }); return; }
-        else {
-          this.change(this.model.phase === "ready" ? { do: "connected", connected: false } : { do: "failed", problem: "" });
+        } else if (e instanceof Refused && this.model.phase !== "ready") {
+          this.change({ do: "failed", problem: e.message });
+          return;
+        } else {
+          this.change(
+            this.model.phase === "ready" ? { do: "connected", connected: false } : { do: "failed", problem: "" },
+          );
           await this.rest(e instanceof Away ? e.wait : 0);
         }
       }
@@ -78,7 +107,11 @@ export class Chat {
     this.pause = Math.min(30_000, Math.max(500, this.pause * 2));
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, Math.max(least, this.pause * (0.5 + Math.random() / 2)));
-      this.wake = () => { clearTimeout(timer); this.pause = 0; resolve(); };
+      this.wake = () => {
+        clearTimeout(timer);
+        this.pause = 0;
+        resolve();
+      };
     });
   }
   private wake: () => void = () => {};
@@ -91,7 +124,12 @@ export class Chat {
 
   private async open(anew = false): Promise<void> {
     const session = await this.api.post<Session>("/functions/v1/chat/session", {
-      widget_id: this.widget.id, customer_id: this.customer.id, lang: this.language, page: this.customer.page, identity: this.identity, anew: anew || undefined,
+      widget_id: this.widget.id,
+      customer_id: this.customer.id,
+      lang: this.language,
+      page: this.customer.page,
+      identity: this.identity,
+      anew: anew || undefined,
     });
     this.api.token = session.token;
     if (session.limits) this.limits = session.limits;
@@ -101,11 +139,17 @@ export class Chat {
   }
 
   private follow(signal: AbortSignal): Promise<void> {
-    return this.api.stream("/functions/v1/chat/stream", lastSeq(this.model.turns), signal, (e) => this.receive(e), () => {
-      this.pause = 0;
-      this.change({ do: "connected", connected: true });
-      void this.flush();
-    });
+    return this.api.stream(
+      "/functions/v1/chat/stream",
+      lastSeq(this.model.turns),
+      signal,
+      (e) => this.receive(e),
+      () => {
+        this.pause = 0;
+        this.change({ do: "connected", connected: true });
+        void this.flush();
+      },
+    );
   }
 
   private receive(e: StreamEvent): void {
@@ -119,14 +163,26 @@ export class Chat {
         this.look();
         break;
       }
-      case "delta": this.change({ do: "delta", text: String(data.text ?? "") }); break;
+      case "delta":
+        this.change({ do: "delta", text: String(data.text ?? "") });
+        break;
       case "typing":
         this.change({ do: "typing", author: data.author as "agent", name: data.name as string | undefined });
         clearTimeout(this.quiet);
         this.quiet = setTimeout(() => this.change({ do: "quiet" }), typingFor);
         break;
-      case "state": this.change({ do: "state", state: data.state as State, position: data.position as number | undefined, away: data.away as boolean | undefined }); break;
-      case "reset": this.change({ do: "reset" }); this.restart(); break;
+      case "state":
+        this.change({
+          do: "state",
+          state: data.state as State,
+          position: data.position as number | undefined,
+          away: data.away as boolean | undefined,
+        });
+        break;
+      case "reset":
+        this.change({ do: "reset" });
+        this.restart();
+        break;
     }
   }
 
@@ -135,8 +191,13 @@ export class Chat {
     void this.flush();
   }
 
-  retry(id: string): void { this.change({ do: "retry", client_id: id }); void this.flush(); }
-  drop(id: string): void { this.change({ do: "drop", client_id: id }); }
+  retry(id: string): void {
+    this.change({ do: "retry", client_id: id });
+    void this.flush();
+  }
+  drop(id: string): void {
+    this.change({ do: "drop", client_id: id });
+  }
 
   /** flush sends what waits, one after the other, so that the order stays. */
   private async flush(): Promise<void> {
@@ -147,12 +208,16 @@ export class Chat {
         const next = this.model.unsent.find((u) => !u.refused);
         if (!next) return;
         try {
-          const said = next.kind === "file" ? { file: next.file!.id, text: next.text || undefined } : { [next.kind]: next.text };
+          const said =
+            next.kind === "file" ? { file: next.file!.id, text: next.text || undefined } : { [next.kind]: next.text };
           const turn = await this.api.post<Turn>("/functions/v1/chat/turns", { client_id: next.client_id, ...said });
           this.change({ do: "turn", turn });
         } catch (e) {
           if (!(e instanceof Refused)) throw e;
-          if (e.status === 401) { this.restart(); return; }
+          if (e.status === 401) {
+            this.restart();
+            return;
+          }
           this.change({ do: "refused", client_id: next.client_id, reason: e.message });
         }
       }
@@ -185,7 +250,10 @@ export class Chat {
   }
 
   async person(): Promise<void> {
-    const r = await this.api.post<{ state: State; position?: number; away?: boolean }>("/functions/v1/chat/handoff", {});
+    const r = await this.api.post<{ state: State; position?: number; away?: boolean }>(
+      "/functions/v1/chat/handoff",
+      {},
+    );
     this.change({ do: "state", ...r });
   }
 

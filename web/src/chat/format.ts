@@ -9,10 +9,17 @@ export function dayName(at: string, language: string, texts: Texts, now = new Da
   const days = Math.round((midnight(now) - midnight(day)) / 86_400_000);
   if (days === 0) return texts.today;
   if (days === 1) return texts.yesterday;
-  return new Intl.DateTimeFormat(language || undefined, { weekday: "long", day: "numeric", month: "long", year: day.getFullYear() === now.getFullYear() ? undefined : "numeric" }).format(day);
+  return new Intl.DateTimeFormat(language || undefined, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: day.getFullYear() === now.getFullYear() ? undefined : "numeric",
+  }).format(day);
 }
 
-function midnight(d: Date): number { return new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime(); }
+function midnight(d: Date): number {
+  return new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime();
+}
 
 export function size(bytes: number): string {
   if (bytes < 1024) return bytes + " B";
@@ -20,7 +27,10 @@ export function size(bytes: number): string {
   return (bytes / (1 << 20)).toFixed(1) + " MB";
 }
 
-export interface Part { text: string; href?: string }
+export interface Part {
+  text: string;
+  href?: string;
+}
 
 /** links cuts a text into what is a web address and what is not. A closing mark of the sentence is none of the address. */
 export function links(text: string): Part[] {
@@ -38,5 +48,9 @@ export function links(text: string): Part[] {
 }
 
 function valid(address: string): boolean {
-  try { return /^https?:$/.test(new URL(address).protocol); } catch { return false; }
+  try {
+    return /^https?:$/.test(new URL(address).protocol);
+  } catch {
+    return false;
+  }
 }

@@ -17,6 +17,11 @@ export interface WidgetData {
   preview?: { turns: Turn[]; theme?: "light" | "dark" };
 }
 
-export interface Customer { id: string; identity?: string; page?: string; [key: string]: unknown }
+export interface Customer {
+  id: string;
+  identity?: string;
+  page?: string;
+  [key: string]: unknown;
+}
 
 export type Host = Hosted<WidgetData, Customer>;

@@ -17,7 +17,9 @@ const host = new Host<WidgetData, Customer>();
 /** theme follows the system. */
 function theme(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const set = () => { document.documentElement.dataset.theme = dark.matches ? "dark" : "light"; };
+  const set = () => {
+    document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
+  };
   dark.addEventListener("change", set);
   set();
 }
@@ -52,7 +54,12 @@ function preview(widget: WidgetData): void {
   const { turns, theme: shown } = widget.preview!;
   if (shown) document.documentElement.dataset.theme = shown;
   document.body.inert = true;
-  const chat = { model: { ...empty, phase: "ready", turns }, widget, limits: { text: 4000, file: 1, types: [] }, subscribe: () => () => {} };
+  const chat = {
+    model: { ...empty, phase: "ready", turns },
+    widget,
+    limits: { text: 4000, file: 1, types: [] },
+    subscribe: () => () => {},
+  };
   render(<App chat={chat as unknown as Chat} host={host} texts={texts} />, root);
 }
 
@@ -61,7 +68,9 @@ async function begin(): Promise<void> {
   try {
     const [widget, customer] = await Promise.all([host.widget(), host.customer()]);
     if (widget.preview) {
-      host.onWidget = (shown) => { if (shown.preview) preview(shown); };
+      host.onWidget = (shown) => {
+        if (shown.preview) preview(shown);
+      };
       preview(widget);
       return;
     }

@@ -1,8 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { addTurn, empty, openChoices, reduce, unread, type Model, type Session, type Turn } from "./model";
 
-const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({ seq, author: "agent", kind: "text", text: "t" + seq, at: "2026-11-24T10:00:00Z", ...more });
-const session = (turns: Turn[], more: Partial<Session> = {}): Session => ({ token: "t", expires_at: "", conversation_id: "c1", state: "bot", turns, ...more });
+const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({
+  seq,
+  author: "agent",
+  kind: "text",
+  text: "t" + seq,
+  at: "2026-11-24T10:00:00Z",
+  ...more,
+});
+const session = (turns: Turn[], more: Partial<Session> = {}): Session => ({
+  token: "t",
+  expires_at: "",
+  conversation_id: "c1",
+  state: "bot",
+  turns,
+  ...more,
+});
 const ready = (turns: Turn[]): Model => reduce(empty, { do: "session", session: session(turns) });
 
 describe("turns", () => {
@@ -24,7 +38,10 @@ describe("turns", () => {
   });
 
   it("of another conversation replace those shown", () => {
-    const m = reduce(ready([turn(1), turn(2)]), { do: "session", session: session([turn(1)], { conversation_id: "c2" }) });
+    const m = reduce(ready([turn(1), turn(2)]), {
+      do: "session",
+      session: session([turn(1)], { conversation_id: "c2" }),
+    });
     expect(m.turns.length).toBe(1);
   });
 });
@@ -70,9 +87,16 @@ describe("choices", () => {
   const asked = turn(1, { kind: "choices", choices: ["yes", "no"] });
   it("are open until something else is said", () => {
     expect(openChoices(ready([asked]))).toEqual(["yes", "no"]);
-    expect(openChoices(ready([asked, turn(2, { author: "system", kind: "event", event: "joined" })]))).toEqual(["yes", "no"]);
+    expect(openChoices(ready([asked, turn(2, { author: "system", kind: "event", event: "joined" })]))).toEqual([
+      "yes",
+      "no",
+    ]);
     expect(openChoices(ready([asked, turn(2, { author: "visitor" })]))).toEqual([]);
-    expect(openChoices(reduce(ready([asked]), { do: "say", unsent: { client_id: "a", at: "", kind: "choice", text: "yes" } }))).toEqual([]);
+    expect(
+      openChoices(
+        reduce(ready([asked]), { do: "say", unsent: { client_id: "a", at: "", kind: "choice", text: "yes" } }),
+      ),
+    ).toEqual([]);
     expect(openChoices(reduce(ready([asked]), { do: "state", state: "resolved" }))).toEqual([]);
   });
 });

@@ -2,8 +2,17 @@
 
 export type Author = "visitor" | "agent" | "teammate" | "system";
 
-export interface ChatFile { id: string; name: string; type: string; size: number; url: string }
-export interface Source { title: string; url?: string }
+export interface ChatFile {
+  id: string;
+  name: string;
+  type: string;
+  size: number;
+  url: string;
+}
+export interface Source {
+  title: string;
+  url?: string;
+}
 
 /** A turn as the server gives it. */
 export interface Turn {
@@ -53,7 +62,16 @@ export interface Model {
 }
 
 export const empty: Model = {
-  phase: "loading", connected: true, conversation: "", state: "bot", away: false, contact: {}, turns: [], unsent: [], partial: "", seen: 0,
+  phase: "loading",
+  connected: true,
+  conversation: "",
+  state: "bot",
+  away: false,
+  contact: {},
+  turns: [],
+  unsent: [],
+  partial: "",
+  seen: 0,
 };
 
 export interface Session {
@@ -93,31 +111,65 @@ export function reduce(m: Model, c: Change): Model {
       const same = m.conversation === s.conversation_id;
       const turns = s.turns.reduce(addTurn, same ? m.turns : []);
       return {
-        ...m, phase: "ready", problem: undefined, connected: true, conversation: s.conversation_id, state: s.state, position: s.position,
-        away: s.away ?? false, contact: s.contact ?? {}, turns, unsent: confirmed(m.unsent, s.turns), partial: "", seen: same ? m.seen : lastSeq(turns),
+        ...m,
+        phase: "ready",
+        problem: undefined,
+        connected: true,
+        conversation: s.conversation_id,
+        state: s.state,
+        position: s.position,
+        away: s.away ?? false,
+        contact: s.contact ?? {},
+        turns,
+        unsent: confirmed(m.unsent, s.turns),
+        partial: "",
+        seen: same ? m.seen : lastSeq(turns),
       };
     }
-    case "failed": return { ...m, phase: m.phase === "ready" ? "ready" : "failed", problem: c.problem, connected: false };
-    case "connected": return m.connected === c.connected ? m : { ...m, connected: c.connected, partial: "", typing: undefined };
+    case "failed":
+      return { ...m, phase: m.phase === "ready" ? "ready" : "failed", problem: c.problem, connected: false };
+    case "connected":
+      return m.connected === c.connected ? m : { ...m, connected: c.connected, partial: "", typing: undefined };
     case "turn": {
       const theirs = c.turn.author !== "visitor";
       return {
-        ...m, turns: addTurn(m.turns, c.turn), unsent: confirmed(m.unsent, [c.turn]),
-        partial: c.turn.author === "agent" || c.turn.kind === "event" ? "" : m.partial, typing: theirs ? undefined : m.typing,
+        ...m,
+        turns: addTurn(m.turns, c.turn),
+        unsent: confirmed(m.unsent, [c.turn]),
+        partial: c.turn.author === "agent" || c.turn.kind === "event" ? "" : m.partial,
+        typing: theirs ? undefined : m.typing,
       };
     }
-    case "delta": return { ...m, partial: m.partial + c.text, typing: undefined };
-    case "typing": return { ...m, typing: { author: c.author, name: c.name } };
-    case "quiet": return { ...m, typing: undefined };
-    case "state": return { ...m, state: c.state, position: c.position, away: c.away ?? m.away, partial: c.state === "bot" ? m.partial : "" };
-    case "say": return { ...m, unsent: [...m.unsent, c.unsent] };
-    case "refused": return { ...m, unsent: m.unsent.map((u) => (u.client_id === c.client_id ? { ...u, refused: c.reason } : u)) };
-    case "retry": return { ...m, unsent: m.unsent.map((u) => (u.client_id === c.client_id ? { ...u, refused: undefined } : u)) };
-    case "drop": return { ...m, unsent: m.unsent.filter((u) => u.client_id !== c.client_id) };
-    case "contact": return { ...m, contact: { ...m.contact, ...c.contact } };
-    case "seen": return { ...m, seen: Math.max(m.seen, c.seq) };
-    case "reset": return { ...m, conversation: "", turns: [], seen: 0, partial: "", typing: undefined };
-    case "outbox": return { ...m, unsent: [...c.unsent, ...m.unsent] };
+    case "delta":
+      return { ...m, partial: m.partial + c.text, typing: undefined };
+    case "typing":
+      return { ...m, typing: { author: c.author, name: c.name } };
+    case "quiet":
+      return { ...m, typing: undefined };
+    case "state":
+      return {
+        ...m,
+        state: c.state,
+        position: c.position,
+        away: c.away ?? m.away,
+        partial: c.state === "bot" ? m.partial : "",
+      };
+    case "say":
+      return { ...m, unsent: [...m.unsent, c.unsent] };
+    case "refused":
+      return { ...m, unsent: m.unsent.map((u) => (u.client_id === c.client_id ? { ...u, refused: c.reason } : u)) };
+    case "retry":
+      return { ...m, unsent: m.unsent.map((u) => (u.client_id === c.client_id ? { ...u, refused: undefined } : u)) };
+    case "drop":
+      return { ...m, unsent: m.unsent.filter((u) => u.client_id !== c.client_id) };
+    case "contact":
+      return { ...m, contact: { ...m.contact, ...c.contact } };
+    case "seen":
+      return { ...m, seen: Math.max(m.seen, c.seq) };
+    case "reset":
+      return { ...m, conversation: "", turns: [], seen: 0, partial: "", typing: undefined };
+    case "outbox":
+      return { ...m, unsent: [...c.unsent, ...m.unsent] };
   }
 }
 

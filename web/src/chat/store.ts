@@ -10,7 +10,9 @@ export class Outbox {
   load(): Unsent[] {
     try {
       const all = JSON.parse(this.read() || "[]") as Unsent[];
-      return Array.isArray(all) ? all.filter((u) => u && typeof u.client_id === "string" && u.kind !== "file").slice(0, most) : [];
+      return Array.isArray(all)
+        ? all.filter((u) => u && typeof u.client_id === "string" && u.kind !== "file").slice(0, most)
+        : [];
     } catch {
       return [];
     }
@@ -22,11 +24,17 @@ export class Outbox {
     try {
       if (text) localStorage.setItem(this.key, text);
       else localStorage.removeItem(this.key);
-    } catch { /* private mode */ }
+    } catch {
+      /* private mode */
+    }
   }
 
   private read(): string {
-    try { return localStorage.getItem(this.key) ?? this.memory; } catch { return this.memory; }
+    try {
+      return localStorage.getItem(this.key) ?? this.memory;
+    } catch {
+      return this.memory;
+    }
   }
 }
 

@@ -1,13 +1,26 @@
 // The viewer's own access key: in the memory of this page alone. Whoever is signed in to the panel sees the company's keys, as the panel
 // shows them, and may create one for an hour.
-interface Key { id: string; label: string; prefix: string; scopes: string[]; is_active: boolean }
-interface Company { id: string; name: string; permissions: string[]; suspended: boolean }
+interface Key {
+  id: string;
+  label: string;
+  prefix: string;
+  scopes: string[];
+  is_active: boolean;
+}
+interface Company {
+  id: string;
+  name: string;
+  permissions: string[];
+  suspended: boolean;
+}
 
 let held = "";
 let token: { value: string; until: number; key: string } | undefined;
 
 /** key is what the viewer gave; empty without one. */
-export function key(): string { return held; }
+export function key(): string {
+  return held;
+}
 
 /** Refused is the interface's response to the key. */
 export class Refused extends Error {}
@@ -15,7 +28,11 @@ export class Refused extends Error {}
 /** bearer exchanges the key for a company token, so that no address has the key in it. */
 export async function bearer(): Promise<string> {
   if (token && token.key === held && token.until > Date.now()) return token.value;
-  const r = await fetch("/functions/v1/auth/company", { method: "POST", headers: { "X-Access-Key": held }, credentials: "omit" });
+  const r = await fetch("/functions/v1/auth/company", {
+    method: "POST",
+    headers: { "X-Access-Key": held },
+    credentials: "omit",
+  });
   const body = (await r.json()) as { access_token?: string; expires_in?: number; message?: string };
   if (!r.ok || !body.access_token) throw new Refused(body.message ?? "The key is refused");
   token = { value: body.access_token, until: Date.now() + ((body.expires_in ?? 60) - 30) * 1000, key: held };
@@ -33,12 +50,18 @@ function hold(value: string): void {
 
 /** keys makes the dialog work. */
 export function keys(): void {
-  const button = document.getElementById("key"), dialog = document.getElementById("key-dialog") as HTMLDialogElement | null;
-  const input = document.getElementById("key-input") as HTMLInputElement | null, problem = document.getElementById("key-problem");
+  const button = document.getElementById("key"),
+    dialog = document.getElementById("key-dialog") as HTMLDialogElement | null;
+  const input = document.getElementById("key-input") as HTMLInputElement | null,
+    problem = document.getElementById("key-problem");
   if (!button || !dialog || !input || !problem) return;
-  const forget = document.getElementById("key-forget"), cancel = document.getElementById("key-cancel");
+  const forget = document.getElementById("key-forget"),
+    cancel = document.getElementById("key-cancel");
   if (!forget || !cancel) return;
-  forget.addEventListener("click", () => { hold(""); dialog.close(); });
+  forget.addEventListener("click", () => {
+    hold("");
+    dialog.close();
+  });
   cancel.addEventListener("click", () => dialog.close());
   button.hidden = false;
   button.addEventListener("click", () => {
@@ -52,14 +75,20 @@ export function keys(): void {
     const value = input.value.trim();
     if (/^[\w.-]{8,200}$/.test(value)) return hold(value);
     e.preventDefault();
-    problem.textContent = value ? "An access key has at least eight letters, digits and underscores, and no spaces." : "Paste a key first.";
+    problem.textContent = value
+      ? "An access key has at least eight letters, digits and underscores, and no spaces."
+      : "Paste a key first.";
     input.focus();
   });
-  dialog.addEventListener("close", () => { input.value = ""; });
+  dialog.addEventListener("close", () => {
+    input.value = "";
+  });
 }
 
 /** openKeys asks for a key. */
-export function openKeys(): void { document.getElementById("key")?.click(); }
+export function openKeys(): void {
+  document.getElementById("key")?.click();
+}
 
 async function list(dialog: HTMLDialogElement, input: HTMLInputElement): Promise<void> {
   const place = document.getElementById("key-list");
@@ -84,7 +113,9 @@ async function company(c: Company, dialog: HTMLDialogElement, input: HTMLInputEl
   const rows = document.createElement("ul");
   rows.className = "keys";
   for (const k of data.filter((x) => x.is_active)) {
-    const row = document.createElement("li"), pick = document.createElement("button"), scopes = document.createElement("span");
+    const row = document.createElement("li"),
+      pick = document.createElement("button"),
+      scopes = document.createElement("span");
     pick.type = "button";
     pick.className = "button";
     pick.textContent = `${k.label} · ${k.prefix}…`;
@@ -94,7 +125,8 @@ async function company(c: Company, dialog: HTMLDialogElement, input: HTMLInputEl
       input.placeholder = k.prefix + "…";
       input.focus();
       const problem = document.getElementById("key-problem");
-      if (problem) problem.textContent = `A key is shown once, when it is created. Paste the one that begins with ${k.prefix}.`;
+      if (problem)
+        problem.textContent = `A key is shown once, when it is created. Paste the one that begins with ${k.prefix}.`;
     });
     row.append(pick, scopes);
     rows.append(row);
@@ -111,11 +143,17 @@ function createButton(c: Company, dialog: HTMLDialogElement): HTMLElement {
   button.textContent = "Create a key for an hour";
   button.addEventListener("click", () => {
     button.disabled = true;
-    void create(c).then((made) => { hold(made); dialog.close(); }, (e: unknown) => {
-      button.disabled = false;
-      const problem = document.getElementById("key-problem");
-      if (problem) problem.textContent = e instanceof Error ? e.message : String(e);
-    });
+    void create(c).then(
+      (made) => {
+        hold(made);
+        dialog.close();
+      },
+      (e: unknown) => {
+        button.disabled = false;
+        const problem = document.getElementById("key-problem");
+        if (problem) problem.textContent = e instanceof Error ? e.message : String(e);
+      },
+    );
   });
   return button;
 }
@@ -123,7 +161,8 @@ function createButton(c: Company, dialog: HTMLDialogElement): HTMLElement {
 async function create(c: Company): Promise<string> {
   const expires = new Date(Date.now() + 3_600_000).toISOString().slice(0, 19) + "Z";
   const r = await fetch(`/panel/v1/keys?company=${encodeURIComponent(c.id)}`, {
-    method: "POST", headers: { "Content-Type": "application/json", "X-Carillon-Panel": "1" },
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-Carillon-Panel": "1" },
     body: JSON.stringify({ label: "Documentation, for an hour", scopes: ["*"], expires_at: expires }),
   });
   const body = (await r.json()) as { key?: string; message?: string };

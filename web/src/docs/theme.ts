@@ -2,13 +2,20 @@
 const name = "carillon.theme";
 
 function chosen(): string | null {
-  try { return localStorage.getItem(name); } catch { return null; }
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
 }
 
 /** theme shows the theme at once, and returns what makes the button work. */
 export function theme(): () => void {
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const dark = () => { const c = chosen(); return c === "dark" || (c !== "light" && system.matches); };
+  const dark = () => {
+    const c = chosen();
+    return c === "dark" || (c !== "light" && system.matches);
+  };
   const show = () => {
     document.documentElement.dataset.theme = dark() ? "dark" : "light";
     document.getElementById("theme")?.setAttribute("aria-label", dark() ? "Light theme" : "Dark theme");
@@ -22,7 +29,11 @@ export function theme(): () => void {
     button.hidden = false;
     show();
     button.addEventListener("click", () => {
-      try { localStorage.setItem(name, dark() ? "light" : "dark"); } catch { /* then it lasts as long as the page */ }
+      try {
+        localStorage.setItem(name, dark() ? "light" : "dark");
+      } catch {
+        /* then it lasts as long as the page */
+      }
       show();
     });
   };

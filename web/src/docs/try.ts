@@ -13,9 +13,15 @@ export function tries(): void {
 }
 
 async function send(form: HTMLFormElement): Promise<void> {
-  const result = form.querySelector<HTMLElement>(".result"), button = form.querySelector<HTMLButtonElement>("button[type=submit]");
+  const result = form.querySelector<HTMLElement>(".result"),
+    button = form.querySelector<HTMLButtonElement>("button[type=submit]");
   if (!result || !button) return;
-  const say = (text: string) => { const p = document.createElement("p"); p.className = "problem"; p.textContent = text; result.replaceChildren(p); };
+  const say = (text: string) => {
+    const p = document.createElement("p");
+    p.className = "problem";
+    p.textContent = text;
+    result.replaceChildren(p);
+  };
   if (form.dataset.credential === "key" && !key()) {
     say("It needs an access key.");
     return openKeys();
@@ -30,11 +36,21 @@ async function send(form: HTMLFormElement): Promise<void> {
       else headers.set("Authorization", "Bearer " + (await bearer()));
     }
     const began = performance.now();
-    const r = await fetch(address, { method: form.dataset.method, headers, body, credentials: "omit", redirect: "manual" });
+    const r = await fetch(address, {
+      method: form.dataset.method,
+      headers,
+      body,
+      credentials: "omit",
+      redirect: "manual",
+    });
     const text = await r.text();
     show(result, r, text, Math.round(performance.now() - began));
   } catch (e) {
-    say(e instanceof Refused ? `${e.message}. Choose another key.` : "There is no response. Is the program running, and the network there?");
+    say(
+      e instanceof Refused
+        ? `${e.message}. Choose another key.`
+        : "There is no response. Is the program running, and the network there?",
+    );
   } finally {
     button.disabled = false;
   }
@@ -42,13 +58,19 @@ async function send(form: HTMLFormElement): Promise<void> {
 
 /** problemOf is why a text is not JSON; empty where it is. */
 export function problemOf(text: string): string {
-  try { JSON.parse(text); return ""; } catch (e) { return e instanceof Error ? e.message : String(e); }
+  try {
+    JSON.parse(text);
+    return "";
+  } catch (e) {
+    return e instanceof Error ? e.message : String(e);
+  }
 }
 
 /** requestOf is the address and the headers that the fields of a form say. */
 export function requestOf(form: HTMLFormElement): { address: string; headers: Headers } {
   let path = form.dataset.path ?? "";
-  const query = new URLSearchParams(), headers = new Headers();
+  const query = new URLSearchParams(),
+    headers = new Headers();
   for (const field of form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("[data-in]")) {
     if (field.value === "") continue;
     if (field.dataset.in === "path") path = path.replace(`{${field.name}}`, encodeURIComponent(field.value));
@@ -63,7 +85,11 @@ export function requestOf(form: HTMLFormElement): { address: string; headers: He
 }
 
 function show(result: HTMLElement, r: Response, text: string, took: number): void {
-  const line = document.createElement("p"), status = document.createElement("span"), rest = document.createElement("span"), pre = document.createElement("pre"), code = document.createElement("code");
+  const line = document.createElement("p"),
+    status = document.createElement("span"),
+    rest = document.createElement("span"),
+    pre = document.createElement("pre"),
+    code = document.createElement("code");
   status.className = r.ok ? "status ok" : "status";
   status.textContent = String(r.status);
   rest.className = "quiet";
@@ -71,7 +97,11 @@ function show(result: HTMLElement, r: Response, text: string, took: number): voi
   line.append(status, rest);
   pre.tabIndex = 0;
   let shown = text;
-  try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* it is no JSON */ }
+  try {
+    shown = JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    /* it is no JSON */
+  }
   code.textContent = shown.length > 100_000 ? shown.slice(0, 100_000) + "\n…" : shown;
   pre.append(code);
   result.replaceChildren(line, ...(text ? [pre] : []));

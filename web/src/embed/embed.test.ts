@@ -4,7 +4,20 @@ import { dress, hex, onColour } from "./parts";
 describe("a colour of a widget", () => {
   it("is six digits and nothing besides, since it becomes a part of a style sheet", () => {
     for (const good of ["#2f5bd7", "#2F5BD7"]) expect(hex(good, "#000000")).toBe(good);
-    for (const bad of ["#2f5bd7}button{display:none", "x#2f5bd7", "#2f5bd", "#2f5bdg", "2f5bd7", "red", "", "#2f5bd7\n", undefined, null, 7, ["#2f5bd7;"]]) {
+    for (const bad of [
+      "#2f5bd7}button{display:none",
+      "x#2f5bd7",
+      "#2f5bd",
+      "#2f5bdg",
+      "2f5bd7",
+      "red",
+      "",
+      "#2f5bd7\n",
+      undefined,
+      null,
+      7,
+      ["#2f5bd7;"],
+    ]) {
       expect(hex(bad, "#000000"), JSON.stringify(bad)).toBe("#000000");
     }
   });
@@ -13,10 +26,23 @@ describe("a colour of a widget", () => {
   });
   it("and its place are all that a style takes from the configuration", () => {
     const sheets: string[] = [];
-    vi.stubGlobal("CSSStyleSheet", class { replaceSync(css: string) { sheets.push(css); } });
-    vi.stubGlobal("MutationObserver", class { observe() {} });
+    vi.stubGlobal(
+      "CSSStyleSheet",
+      class {
+        replaceSync(css: string) {
+          sheets.push(css);
+        }
+      },
+    );
+    vi.stubGlobal(
+      "MutationObserver",
+      class {
+        observe() {}
+      },
+    );
     vi.stubGlobal("document", { documentElement: { append() {} } });
-    for (const position of ["};top-left", "top-left"]) dress({} as HTMLElement, {} as ShadowRoot, position, "#2f5bd7", "#fff", 20, "M0 0h1v1z", "");
+    for (const position of ["};top-left", "top-left"])
+      dress({} as HTMLElement, {} as ShadowRoot, position, "#2f5bd7", "#fff", 20, "M0 0h1v1z", "");
     vi.unstubAllGlobals();
     expect(sheets).toHaveLength(2);
     expect(sheets[0]).toBe(sheets[1]);
@@ -37,25 +63,44 @@ type Name = "carillon" | "carillonVoice";
 function page(script: Script, own: Record<string, unknown> = {}) {
   const inside = { postMessage: vi.fn() };
   const listeners: Record<string, (e: unknown) => void> = {};
-  const tag = { src: `https://widgets.test/embed/${script}.js`, getAttribute: (a: string) => (a === "widget" ? "one" : null) };
+  const tag = {
+    src: `https://widgets.test/embed/${script}.js`,
+    getAttribute: (a: string) => (a === "widget" ? "one" : null),
+  };
   vi.stubGlobal("window", globalThis);
   vi.stubGlobal("navigator", { language: "en" });
   vi.stubGlobal("location", { origin: "https://shop.test", pathname: "/a" });
   vi.stubGlobal("origin", "https://shop.test");
   vi.stubGlobal("localStorage", {});
-  vi.stubGlobal("CSSStyleSheet", class { replaceSync() {} });
-  vi.stubGlobal("MutationObserver", class { observe() {} });
-  vi.stubGlobal("addEventListener", (type: string, f: (e: unknown) => void) => { listeners[type] = f; });
+  vi.stubGlobal(
+    "CSSStyleSheet",
+    class {
+      replaceSync() {}
+    },
+  );
+  vi.stubGlobal(
+    "MutationObserver",
+    class {
+      observe() {}
+    },
+  );
+  vi.stubGlobal("addEventListener", (type: string, f: (e: unknown) => void) => {
+    listeners[type] = f;
+  });
   vi.stubGlobal("fetch", async () => ({ ok: true, json: async () => ({ name: "Shop" }) }));
   vi.stubGlobal("document", {
-    currentScript: tag, documentElement: { lang: "en", append: vi.fn() }, querySelector: () => null,
-    createElement: (name: string) => (name === "iframe" ? { ...element(), contentWindow: inside } : element()), ...own,
+    currentScript: tag,
+    documentElement: { lang: "en", append: vi.fn() },
+    querySelector: () => null,
+    createElement: (name: string) => (name === "iframe" ? { ...element(), contentWindow: inside } : element()),
+    ...own,
   });
   return { inside, tag, happen: (type: string, e: unknown) => listeners[type]?.(e) };
 }
 
 const load = (script: Script) => (script === "chat" ? import("./chat") : import("./voice"));
-const call = (name: Name, ...call: unknown[]) => (globalThis as unknown as Record<string, (...call: unknown[]) => void>)[name]!(...call);
+const call = (name: Name, ...call: unknown[]) =>
+  (globalThis as unknown as Record<string, (...call: unknown[]) => void>)[name]!(...call);
 
 /** opened loads a script on a page whose frame's page has an origin, and opens it. */
 async function opened(script: Script, name: Name, x: ReturnType<typeof page>, origin = "https://widgets.test") {
@@ -63,25 +108,48 @@ async function opened(script: Script, name: Name, x: ReturnType<typeof page>, or
   await load(script);
   for (const what of ["ready", "close"]) call(name, "on", what, () => heard.push(what));
   call(name, "open");
-  await vi.waitFor(() => { x.happen("message", { source: x.inside, origin, data: { type: "ready" } }); expect(heard).toEqual(["ready"]); }, 25_000);
+  await vi.waitFor(() => {
+    x.happen("message", { source: x.inside, origin, data: { type: "ready" } });
+    expect(heard).toEqual(["ready"]);
+  }, 25_000);
   x.inside.postMessage.mockClear();
   return heard;
 }
 
-describe.each([["chat", "carillon"], ["voice", "carillonVoice"]] as const)("the script of the %s", (script, name) => {
-  afterEach(() => { vi.unstubAllGlobals(); vi.restoreAllMocks(); vi.resetModules(); delete (globalThis as Record<string, unknown>)[name]; });
+describe.each([
+  ["chat", "carillon"],
+  ["voice", "carillonVoice"],
+] as const)("the script of the %s", (script, name) => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+    vi.resetModules();
+    delete (globalThis as Record<string, unknown>)[name];
+  });
 
   it("heeds its own page in its own frame alone", async () => {
     const x = page(script);
     const heard = await opened(script, name, x);
-    for (const [source, origin] of [[x.inside, "https://evil.test"], [x.inside, "https://widgets.test.evil.test"], [x.inside, "null"], [{}, "https://widgets.test"], [null, "https://shop.test"]]) {
+    for (const [source, origin] of [
+      [x.inside, "https://evil.test"],
+      [x.inside, "https://widgets.test.evil.test"],
+      [x.inside, "null"],
+      [{}, "https://widgets.test"],
+      [null, "https://shop.test"],
+    ]) {
       x.happen("message", { source, origin, data: { type: "close" } });
       x.happen("message", { source, origin, data: { type: "get_customer" } });
     }
     expect(heard).toEqual(["ready"]);
     expect(x.inside.postMessage).not.toHaveBeenCalled();
     x.happen("message", { source: x.inside, origin: "https://widgets.test", data: { type: "get_customer" } });
-    expect(x.inside.postMessage).toHaveBeenCalledWith(expect.objectContaining({ type: "get_customer", customer: expect.objectContaining({ page: "https://shop.test/a" }) }), "https://widgets.test");
+    expect(x.inside.postMessage).toHaveBeenCalledWith(
+      expect.objectContaining({
+        type: "get_customer",
+        customer: expect.objectContaining({ page: "https://shop.test/a" }),
+      }),
+      "https://widgets.test",
+    );
     x.happen("message", { source: x.inside, origin: "https://widgets.test", data: { type: "close" } });
     expect(heard).toEqual(["ready", "close"]);
   });
@@ -96,7 +164,10 @@ describe.each([["chat", "carillon"], ["voice", "carillonVoice"]] as const)("the 
   });
 
   it("is found by its address as a module, and says so where it is not found", async () => {
-    const x = page(script, { currentScript: null, querySelector: (selector: string) => (selector === `script[src*="/embed/${script}.js"]` ? x.tag : null) });
+    const x = page(script, {
+      currentScript: null,
+      querySelector: (selector: string) => (selector === `script[src*="/embed/${script}.js"]` ? x.tag : null),
+    });
     await opened(script, name, x);
     vi.resetModules();
     delete (globalThis as Record<string, unknown>)[name];
@@ -111,7 +182,10 @@ describe.each([["chat", "carillon"], ["voice", "carillonVoice"]] as const)("the 
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const x = page(script);
     await load(script);
-    x.happen("securitypolicyviolation", { blockedURI: "https://other.test/x.js", effectiveDirective: "script-src-elem" });
+    x.happen("securitypolicyviolation", {
+      blockedURI: "https://other.test/x.js",
+      effectiveDirective: "script-src-elem",
+    });
     expect(warn).not.toHaveBeenCalled();
     x.happen("securitypolicyviolation", { blockedURI: "https://widgets.test", effectiveDirective: "frame-src" });
     expect(warn.mock.calls).toEqual([["carillon:", "CSP lacks frame-src https://widgets.test"]]);

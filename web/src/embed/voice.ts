@@ -5,7 +5,18 @@
 //   carillonVoice("on", "open" | "close" | "ready" | "state", f), carillonVoice("tool", name, f): f does what the agent asks the page for
 //
 // Calls from before it has loaded: carillonVoice = function () { (carillonVoice.q = carillonVoice.q || []).push(arguments) }.
-import { animation, dress, hex, selectorOf, visitorOf, warn, watchPolicy, type Api, type Call, type Listeners } from "./parts";
+import {
+  animation,
+  dress,
+  hex,
+  selectorOf,
+  visitorOf,
+  warn,
+  watchPolicy,
+  type Api,
+  type Call,
+  type Listeners,
+} from "./parts";
 
 (() => {
   const w = window as unknown as { carillonVoice?: Api; carillon?: Api };
@@ -21,7 +32,15 @@ import { animation, dress, hex, selectorOf, visitorOf, warn, watchPolicy, type A
   const listeners: Listeners = {};
   const emit = (name: string, value?: unknown) => listeners[name]?.forEach((f) => f(value));
   const tools: Record<string, (parameters: unknown) => unknown> = {};
-  let data: { texts?: Record<string, string>; colors?: Record<string, string>; name?: string; position?: string; animation?: string } | undefined;
+  let data:
+    | {
+        texts?: Record<string, string>;
+        colors?: Record<string, string>;
+        name?: string;
+        position?: string;
+        animation?: string;
+      }
+    | undefined;
   let customer: object | undefined;
   let frame: HTMLIFrameElement | undefined;
   let open = false;
@@ -56,12 +75,26 @@ import { animation, dress, hex, selectorOf, visitorOf, warn, watchPolicy, type A
 
   addEventListener("message", (e) => {
     // In a sandboxed frame neither this page nor the frame's has an origin.
-    if (!frame || e.source !== frame.contentWindow || e.origin !== home && e.origin + origin !== "nullnull") return;
+    if (!frame || e.source !== frame.contentWindow || (e.origin !== home && e.origin + origin !== "nullnull")) return;
     peer = e.origin === home ? home : "*";
     const { type, id, name, parameters, state } = e.data || {};
     if (type === "get_widget") post({ type, widgetData: data });
-    if (type === "get_customer") post({ type, customer: { ...(customer ??= visitorOf("carillon.visitor." + widget)), access_key: key, language, identity, page: location.origin + location.pathname } });
-    if (type === "tool") (async () => tools[name]!(parameters))().then((result) => post({ type, id, result }), (failed) => post({ type, id, failed: "" + failed }));
+    if (type === "get_customer")
+      post({
+        type,
+        customer: {
+          ...(customer ??= visitorOf("carillon.visitor." + widget)),
+          access_key: key,
+          language,
+          identity,
+          page: location.origin + location.pathname,
+        },
+      });
+    if (type === "tool")
+      (async () => tools[name]!(parameters))().then(
+        (result) => post({ type, id, result }),
+        (failed) => post({ type, id, failed: "" + failed }),
+      );
     if (type === "state") host.classList.toggle("l", /ing/.test(state));
     if (type === "close") show(false);
     else emit(type, state);
@@ -71,25 +104,41 @@ import { animation, dress, hex, selectorOf, visitorOf, warn, watchPolicy, type A
     const to = { open: true, close: false, toggle: !open }[name];
     if (to !== undefined) show(to);
     host.style.display = { hide: "none", show: "" }[name] ?? host.style.display;
-    if (name === "setUser") post({ type: "set_user", identity: identity = value as string });
+    if (name === "setUser") post({ type: "set_user", identity: (identity = value as string) });
     if (name === "on") (listeners[value as string] ??= []).push(f as () => void);
     if (name === "tool") tools[value as string] = f as () => void;
   };
   // What is called before the configuration is there waits for it.
   const waiting = (w.carillonVoice?.q || []) as Call[];
-  const api: Api = (...call) => { if (data) run(call); else waiting.push(call); };
+  const api: Api = (...call) => {
+    if (data) run(call);
+    else waiting.push(call);
+  };
   api.on = 1;
   w.carillonVoice = api;
 
   (async () => {
-    const r = await fetch(home + `/functions/v1/voice-widget?access_key=${key}&id_widget=${widget}&language=${language}`);
+    const r = await fetch(
+      home + `/functions/v1/voice-widget?access_key=${key}&id_widget=${widget}&language=${language}`,
+    );
     if (!r.ok) throw r.status;
-    const d = data = await r.json() as NonNullable<typeof data>;
+    const d = (data = (await r.json()) as NonNullable<typeof data>);
     const colours = d.colors || {};
     const colour = hex(colours.primary, "#2f5bd7");
     // Beside the chat's button, where there is one.
-    dress(host, root, d.position!, colour, hex(colours.on_primary, "#fff"), document.querySelector(selectorOf("chat")) ? 88 : 20, "M3 10h2v4h-2zm4-3h2v10h-2zm4-3h2v16h-2zm4 3h2v10h-2zm4 3h2v4h-2z", (d.animation && d.animation !== "none" ? animation : "") +
-      ":host(.l) button{box-shadow:0 0 0 5px " + colour + "66}");
+    dress(
+      host,
+      root,
+      d.position!,
+      colour,
+      hex(colours.on_primary, "#fff"),
+      document.querySelector(selectorOf("chat")) ? 88 : 20,
+      "M3 10h2v4h-2zm4-3h2v10h-2zm4-3h2v16h-2zm4 3h2v10h-2zm4 3h2v4h-2z",
+      (d.animation && d.animation !== "none" ? animation : "") +
+        ":host(.l) button{box-shadow:0 0 0 5px " +
+        colour +
+        "66}",
+    );
     button.ariaLabel = d.texts?.button || d.name!;
     waiting.forEach(run);
   })().catch(warn);

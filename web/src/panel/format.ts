@@ -1,12 +1,20 @@
 // Times, numbers and names as people read them.
 
-const steps: [Intl.RelativeTimeFormatUnit, number][] = [["year", 31_536_000], ["month", 2_592_000], ["week", 604_800], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
 
 /** relative is how far an instant is from now, such as "3 minutes ago". */
 export function relative(at: string, language: string, now = Date.now()): string {
   const seconds = (new Date(at).getTime() - now) / 1000;
   const f = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
-  for (const [unit, length] of steps) if (Math.abs(seconds) >= length) return f.format(Math.round(seconds / length), unit);
+  for (const [unit, length] of steps)
+    if (Math.abs(seconds) >= length) return f.format(Math.round(seconds / length), unit);
   return f.format(0, "second");
 }
 
@@ -18,24 +26,53 @@ export function day(at: string, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(new Date(at));
 }
 
-export function number(n: number, language: string): string { return new Intl.NumberFormat(language).format(n); }
+export function number(n: number, language: string): string {
+  return new Intl.NumberFormat(language).format(n);
+}
 
 /** initials are one or two letters for an avatar. */
 export function initials(name: string): string {
-  const words = name.replace(/@.*/, "").split(/[\s._-]+/).filter(Boolean);
+  const words = name
+    .replace(/@.*/, "")
+    .split(/[\s._-]+/)
+    .filter(Boolean);
   return ((words[0]?.[0] ?? "?") + (words.length > 1 ? words[words.length - 1]![0] : "")).toUpperCase();
 }
 
 /** languageName is the name of a BCP 47 tag in a language. */
 export function languageName(tag: string, language: string): string {
-  try { return new Intl.DisplayNames([language], { type: "language" }).of(tag) ?? tag; } catch { return tag; }
+  try {
+    return new Intl.DisplayNames([language], { type: "language" }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
 }
 
 /** browserName is what a User-Agent names: browser and system. */
 export function browserName(agent: string): string {
-  const browser = /Edg\//.test(agent) ? "Edge" : /OPR\//.test(agent) ? "Opera" : /Firefox\//.test(agent) ? "Firefox" : /Chrom(e|ium)\//.test(agent) ? "Chrome"
-    : /Safari\//.test(agent) ? "Safari" : agent.split(/[\s/]/)[0] || "";
-  const system = /Android/.test(agent) ? "Android" : /iPhone|iPad/.test(agent) ? "iOS" : /Windows/.test(agent) ? "Windows" : /Mac OS X/.test(agent) ? "macOS"
-    : /CrOS/.test(agent) ? "ChromeOS" : /Linux/.test(agent) ? "Linux" : "";
+  const browser = /Edg\//.test(agent)
+    ? "Edge"
+    : /OPR\//.test(agent)
+      ? "Opera"
+      : /Firefox\//.test(agent)
+        ? "Firefox"
+        : /Chrom(e|ium)\//.test(agent)
+          ? "Chrome"
+          : /Safari\//.test(agent)
+            ? "Safari"
+            : agent.split(/[\s/]/)[0] || "";
+  const system = /Android/.test(agent)
+    ? "Android"
+    : /iPhone|iPad/.test(agent)
+      ? "iOS"
+      : /Windows/.test(agent)
+        ? "Windows"
+        : /Mac OS X/.test(agent)
+          ? "macOS"
+          : /CrOS/.test(agent)
+            ? "ChromeOS"
+            : /Linux/.test(agent)
+              ? "Linux"
+              : "";
   return [browser, system].filter(Boolean).join(" · ");
 }

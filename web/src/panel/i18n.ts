@@ -7,7 +7,11 @@ export const languages: Record<Language, string> = { en: "English", es: "Españo
 export type Dictionary<K extends string = string> = Record<Language, Record<K, string>>;
 
 /** dictionary is the texts of an area. */
-export function dictionary<K extends string>(en: Record<K, string>, es: Record<NoInfer<K>, string>, pt: Record<NoInfer<K>, string>): Dictionary<K> {
+export function dictionary<K extends string>(
+  en: Record<K, string>,
+  es: Record<NoInfer<K>, string>,
+  pt: Record<NoInfer<K>, string>,
+): Dictionary<K> {
   return { en, es, pt };
 }
 
@@ -15,7 +19,11 @@ const kept = "carillon.language";
 
 function first(): Language {
   let wanted: string[] = [...navigator.languages];
-  try { wanted = [localStorage.getItem(kept) ?? "", ...wanted]; } catch { /* no storage */ }
+  try {
+    wanted = [localStorage.getItem(kept) ?? "", ...wanted];
+  } catch {
+    /* no storage */
+  }
   for (const w of wanted) {
     const base = w.slice(0, 2).toLowerCase();
     if (base in languages) return base as Language;
@@ -26,11 +34,17 @@ function first(): Language {
 let language: Language = typeof navigator === "undefined" ? "en" : first();
 const listeners = new Set<() => void>();
 
-export function currentLanguage(): Language { return language; }
+export function currentLanguage(): Language {
+  return language;
+}
 
 export function setLanguage(to: Language): void {
   language = to;
-  try { localStorage.setItem(kept, to); } catch { /* for the life of the page */ }
+  try {
+    localStorage.setItem(kept, to);
+  } catch {
+    /* for the life of the page */
+  }
   document.documentElement.lang = to;
   listeners.forEach((l) => l());
 }
@@ -40,9 +54,13 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export function useLanguage(): Language { return useSyncExternalStore(subscribe, currentLanguage, currentLanguage); }
+export function useLanguage(): Language {
+  return useSyncExternalStore(subscribe, currentLanguage, currentLanguage);
+}
 
-export function useTexts<K extends string>(d: Dictionary<K>): Record<K, string> { return d[useLanguage()]; }
+export function useTexts<K extends string>(d: Dictionary<K>): Record<K, string> {
+  return d[useLanguage()];
+}
 
 /** fill puts values in the places {name} of a text. */
 export function fill(text: string, values: Record<string, string | number>): string {

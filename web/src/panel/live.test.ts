@@ -3,7 +3,13 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 vi.stubGlobal("window", { addEventListener: () => {} });
 const { Live } = await import("./live");
 
-type Stream = { headers: Record<string, string>; url: string; write: (text: string) => void; end: () => void; fail: () => void };
+type Stream = {
+  headers: Record<string, string>;
+  url: string;
+  write: (text: string) => void;
+  end: () => void;
+  fail: () => void;
+};
 let streams: Stream[] = [];
 let status = 200;
 
@@ -14,9 +20,25 @@ beforeEach(() => {
   vi.stubGlobal("fetch", (url: string, o: { headers: Record<string, string>; signal: AbortSignal }) => {
     if (status !== 200) return Promise.resolve(new Response(JSON.stringify({ error: "forbidden" }), { status }));
     let c!: ReadableStreamDefaultController<Uint8Array>;
-    const body = new ReadableStream<Uint8Array>({ start: (x) => { c = x; } });
-    o.signal.addEventListener("abort", () => { try { c.error(new Error("aborted")); } catch { /* it has ended */ } });
-    streams.push({ headers: o.headers, url, write: (t) => c.enqueue(new TextEncoder().encode(t)), end: () => c.close(), fail: () => c.error(new Error("cut")) });
+    const body = new ReadableStream<Uint8Array>({
+      start: (x) => {
+        c = x;
+      },
+    });
+    o.signal.addEventListener("abort", () => {
+      try {
+        c.error(new Error("aborted"));
+      } catch {
+        /* it has ended */
+      }
+    });
+    streams.push({
+      headers: o.headers,
+      url,
+      write: (t) => c.enqueue(new TextEncoder().encode(t)),
+      end: () => c.close(),
+      fail: () => c.error(new Error("cut")),
+    });
     return Promise.resolve(new Response(body));
   });
 });
@@ -32,7 +54,11 @@ test("a stream that is cut goes on behind the last event, after a pause", async 
   expect(live.state).toBe("open");
   streams[0]!.write(': open\n\nid: 7\nevent: conversation.updated\ndata: {"a":1}\n\nevent: typing\ndata: {"b":2}\n\n');
   await settle();
-  expect(got).toEqual([{ event: "reset", data: {} }, { event: "conversation.updated", data: { a: 1 } }, { event: "typing", data: { b: 2 } }]);
+  expect(got).toEqual([
+    { event: "reset", data: {} },
+    { event: "conversation.updated", data: { a: 1 } },
+    { event: "typing", data: { b: 2 } },
+  ]);
   streams[0]!.fail();
   await settle();
   expect([live.state, streams.length]).toEqual(["broken", 1]);
@@ -52,7 +78,10 @@ test("what was missed without an id to go on from makes the screen load everythi
   expect(got).toEqual([{ event: "reset", data: {} }]); // what happened between the load and the opening
   streams[0]!.fail();
   await vi.advanceTimersByTimeAsync(1000);
-  expect(got).toEqual([{ event: "reset", data: {} }, { event: "reset", data: {} }]);
+  expect(got).toEqual([
+    { event: "reset", data: {} },
+    { event: "reset", data: {} },
+  ]);
   stop();
 });
 
@@ -62,7 +91,10 @@ test("the pauses grow, silence counts as a cut, and a refusal ends it", async ()
   await settle();
   await vi.advanceTimersByTimeAsync(52_000); // nothing came: not even a heartbeat
   expect(streams.length).toBe(2);
-  for (let n = 0; n < 3; n++) { streams.at(-1)!.end(); await vi.advanceTimersByTimeAsync(40_000); }
+  for (let n = 0; n < 3; n++) {
+    streams.at(-1)!.end();
+    await vi.advanceTimersByTimeAsync(40_000);
+  }
   expect(streams.length).toBeGreaterThan(3);
   status = 403;
   streams.at(-1)!.fail();
@@ -86,7 +118,13 @@ test("several listeners share one stream", async () => {
 
 test("a window that nobody sees has no stream, and on the way back all is read again", async () => {
   let changed = () => {};
-  const page = { hidden: false, addEventListener: (_: string, on: () => void) => { changed = on; }, removeEventListener: () => {} };
+  const page = {
+    hidden: false,
+    addEventListener: (_: string, on: () => void) => {
+      changed = on;
+    },
+    removeEventListener: () => {},
+  };
   vi.stubGlobal("document", page);
   const live = new Live("/events");
   const got: string[] = [];
@@ -108,7 +146,11 @@ test("a window that nobody sees has no stream, and on the way back all is read a
 
 test("a stream that gives way to another window's waits as long as the server says, or until somebody looks", async () => {
   const listeners: Record<string, () => void> = {};
-  vi.stubGlobal("window", { addEventListener: (event: string, on: () => void) => { listeners[event] = on; } });
+  vi.stubGlobal("window", {
+    addEventListener: (event: string, on: () => void) => {
+      listeners[event] = on;
+    },
+  });
   vi.stubGlobal("document", { hidden: false });
   const live = new Live("/inbox/events");
   const stop = live.listen(() => {});
@@ -134,7 +176,12 @@ test("a refusal with a time to wait is not tried again before half of it", async
   const stop = live.listen(() => {});
   await settle();
   let asked = 0;
-  vi.stubGlobal("fetch", () => { asked++; return Promise.resolve(new Response(JSON.stringify({ error: "rate_limit_exceeded", retry_after: 5 }), { status: 429 })); });
+  vi.stubGlobal("fetch", () => {
+    asked++;
+    return Promise.resolve(
+      new Response(JSON.stringify({ error: "rate_limit_exceeded", retry_after: 5 }), { status: 429 }),
+    );
+  });
   streams[0]!.fail();
   await vi.advanceTimersByTimeAsync(600); // the pause of the cut
   expect(asked).toBe(1);

@@ -18,9 +18,14 @@ export class Live {
   private stop?: AbortController;
   private wake: () => void = () => {};
 
-  constructor(private readonly path: string, private readonly query: Query = {}) {
+  constructor(
+    private readonly path: string,
+    private readonly query: Query = {},
+  ) {
     window.addEventListener("online", () => this.wake());
-    window.addEventListener("visibilitychange", () => { if (!document.hidden) this.wake(); });
+    window.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.wake();
+    });
   }
 
   /** listen calls back for every event until the returned function is called. After `reset`, load everything again. */
@@ -37,13 +42,20 @@ export class Live {
   seen(on: (e: LiveEvent) => void): () => void {
     let leave = document.hidden ? undefined : this.listen(on);
     const changed = () => {
-      if (document.hidden) { leave?.(); leave = undefined; return; }
+      if (document.hidden) {
+        leave?.();
+        leave = undefined;
+        return;
+      }
       if (leave) return;
       leave = this.listen(on);
       on({ event: "reset", data: {} });
     };
     document.addEventListener("visibilitychange", changed);
-    return () => { leave?.(); document.removeEventListener("visibilitychange", changed); };
+    return () => {
+      leave?.();
+      document.removeEventListener("visibilitychange", changed);
+    };
   }
 
   /** watch calls back when the state changes. */
@@ -86,7 +98,10 @@ export class Live {
         if (!least && Date.now() - begun > lasting) continue; // the server ends every stream after a while
       } catch (e) {
         if (stop.signal.aborted) return;
-        if (e instanceof Problem && (e.status === 401 || e.status === 403)) { this.change("broken"); return; }
+        if (e instanceof Problem && (e.status === 401 || e.status === 403)) {
+          this.change("broken");
+          return;
+        }
         if (e instanceof Problem) least = e.retryAfter * 1000;
       }
       if (stop.signal.aborted) return;
@@ -99,7 +114,11 @@ export class Live {
   /** rest waits, until the network is back or somebody looks at the window at the latest. */
   private rest(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const done = () => { clearTimeout(timer); signal.removeEventListener("abort", done); resolve(); };
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
       const timer = setTimeout(done, ms);
       signal.addEventListener("abort", done);
       this.wake = done;
@@ -120,11 +139,16 @@ export class Live {
       opened();
       const reader = r.body.getReader();
       const decoder = new TextDecoder();
-      const parse = eventParser((e) => {
-        if (e.id) this.last = e.id;
-        if (e.event === "reset") this.last = "";
-        this.emit({ event: e.event, data: JSON.parse(e.data) });
-      }, (ms) => { wait = ms; });
+      const parse = eventParser(
+        (e) => {
+          if (e.id) this.last = e.id;
+          if (e.event === "reset") this.last = "";
+          this.emit({ event: e.event, data: JSON.parse(e.data) });
+        },
+        (ms) => {
+          wait = ms;
+        },
+      );
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return wait;

@@ -39,11 +39,18 @@ router.subscribe("onResolved", () => {
 });
 
 createRoot(document.getElementById("root")!).render(
-  <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto" colorSchemeManager={manager()} getStyleNonce={() => nonce}>
+  <MantineProvider
+    theme={theme}
+    cssVariablesResolver={cssVariablesResolver}
+    defaultColorScheme="auto"
+    colorSchemeManager={manager()}
+    getStyleNonce={() => nonce}
+  >
     <FollowTheme />
     <QueryClientProvider client={queries}>
       <ModalsProvider>
-        <Notifications position="bottom-right" limit={4} containerWidth={360} zIndex={250} /> {/* above dialogs, below menus: an open menu is what is being used */}
+        <Notifications position="bottom-right" limit={4} containerWidth={360} zIndex={250} />{" "}
+        {/* above dialogs, below menus: an open menu is what is being used */}
         <RouterProvider router={router} />
       </ModalsProvider>
     </QueryClientProvider>

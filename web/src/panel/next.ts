@@ -1,5 +1,11 @@
 /** nextOf is where to go after the sign-in: a path of the panel, never another site. */
 export function nextOf(next: unknown): string {
-  if (typeof next !== "string" || !/^\/(?![/\\])/.test(next) || /[\\\u0000-\u001f]/.test(next) || next.startsWith("/sign-in")) return "/";
+  if (
+    typeof next !== "string" ||
+    !/^\/(?![/\\])/.test(next) ||
+    /[\\\u0000-\u001f]/.test(next) ||
+    next.startsWith("/sign-in")
+  )
+    return "/";
   return next;
 }

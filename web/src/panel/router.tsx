@@ -1,5 +1,15 @@
 // The addresses of the panel. Each page is loaded when it is opened.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, parseSearchWith, redirect, retainSearchParams, stringifySearchWith } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  parseSearchWith,
+  redirect,
+  retainSearchParams,
+  stringifySearchWith,
+} from "@tanstack/react-router";
 import { setCompany } from "./api";
 import { activityRoutes } from "./routes.activity";
 import { callRoutes } from "./routes.calls";
@@ -23,25 +33,49 @@ export const basepath = "/panel";
 const root = createRootRoute({ component: Outlet, notFoundComponent: Lost, errorComponent: Crashed });
 
 const signIn = createRoute({
-  getParentRoute: () => root, path: "/sign-in",
+  getParentRoute: () => root,
+  path: "/sign-in",
   validateSearch: (s: Record<string, unknown>): { next?: string; sso?: "refused" | "stranger" | "down" | "often" } => ({
-    ...(s.next === undefined ? {} : { next: nextOf(s.next) }), ...(s.sso === "refused" || s.sso === "stranger" || s.sso === "down" || s.sso === "often" ? { sso: s.sso } : {}),
+    ...(s.next === undefined ? {} : { next: nextOf(s.next) }),
+    ...(s.sso === "refused" || s.sso === "stranger" || s.sso === "down" || s.sso === "often" ? { sso: s.sso } : {}),
   }),
   component: lazyRouteComponent(() => import("./features/session/SignIn"), "SignIn"),
 });
-const setUp = createRoute({ getParentRoute: () => root, path: "/set-up", component: lazyRouteComponent(() => import("./features/session/SetUp"), "SetUp") });
+const setUp = createRoute({
+  getParentRoute: () => root,
+  path: "/set-up",
+  component: lazyRouteComponent(() => import("./features/session/SetUp"), "SetUp"),
+});
 
-const invitation = createRoute({ getParentRoute: () => root, path: "/invitation", component: lazyRouteComponent(() => import("./features/session/Invitation"), "Invitation") });
-const forgotten = createRoute({ getParentRoute: () => root, path: "/forgotten", component: lazyRouteComponent(() => import("./features/session/Forgotten"), "Forgotten") });
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  component: lazyRouteComponent(() => import("./features/session/Invitation"), "Invitation"),
+});
+const forgotten = createRoute({
+  getParentRoute: () => root,
+  path: "/forgotten",
+  component: lazyRouteComponent(() => import("./features/session/Forgotten"), "Forgotten"),
+});
 
 /** shell is the frame of all pages for who is signed in. The company stands in the address when there are several. */
 export const shell = createRoute({
-  getParentRoute: () => root, id: "shell", component: Shell, errorComponent: Crashed, notFoundComponent: Lost,
-  validateSearch: (s: Record<string, unknown>): { company?: string } => (typeof s.company === "string" ? { company: s.company } : {}),
+  getParentRoute: () => root,
+  id: "shell",
+  component: Shell,
+  errorComponent: Crashed,
+  notFoundComponent: Lost,
+  validateSearch: (s: Record<string, unknown>): { company?: string } =>
+    typeof s.company === "string" ? { company: s.company } : {},
   search: { middlewares: [retainSearchParams(["company"])] },
   beforeLoad: async ({ search, location }) => {
     const me = await queries.ensureQueryData(meQuery);
-    if (!me) throw redirect({ to: "/sign-in", search: location.href === "/" ? {} : { next: nextOf(location.href) }, replace: true });
+    if (!me)
+      throw redirect({
+        to: "/sign-in",
+        search: location.href === "/" ? {} : { next: nextOf(location.href) },
+        replace: true,
+      });
     const company = chosen(me, search.company);
     if (!company) throw new Nowhere();
     if (me.companies.length > 1 && search.company !== company.id) {
@@ -54,32 +88,79 @@ export const shell = createRoute({
 });
 
 const home = createRoute({
-  getParentRoute: () => shell, path: "/", validateSearch: overviewAddressOf, component: lazyRouteComponent(() => import("./features/overview/OverviewPage"), "OverviewPage"),
+  getParentRoute: () => shell,
+  path: "/",
+  validateSearch: overviewAddressOf,
+  component: lazyRouteComponent(() => import("./features/overview/OverviewPage"), "OverviewPage"),
   beforeLoad: ({ context }) => {
     if (!context.company.suspended && context.company.permissions.includes("notifications:read")) return;
-    const first = sections.flatMap((s) => s.pages).find((p) => p.to !== "/" && (!p.needs || context.company.permissions.includes(p.needs)));
+    const first = sections
+      .flatMap((s) => s.pages)
+      .find((p) => p.to !== "/" && (!p.needs || context.company.permissions.includes(p.needs)));
     throw redirect({ to: first?.to ?? "/account", replace: true });
   },
 });
-const keys = createRoute({ getParentRoute: () => shell, path: "/keys", component: lazyRouteComponent(() => import("./features/keys/KeysPage"), "KeysPage") });
-const people = createRoute({ getParentRoute: () => shell, path: "/people", component: lazyRouteComponent(() => import("./features/people/PeoplePage"), "PeoplePage") });
-const secrets = createRoute({ getParentRoute: () => shell, path: "/secrets", component: lazyRouteComponent(() => import("./features/secrets/SecretsPage"), "SecretsPage") });
-const users = createRoute({ getParentRoute: () => shell, path: "/users", component: lazyRouteComponent(() => import("./features/users/UsersPage"), "UsersPage") });
-const account = createRoute({ getParentRoute: () => shell, path: "/account", component: lazyRouteComponent(() => import("./features/account/AccountPage"), "AccountPage") });
-const widgets = createRoute({ getParentRoute: () => shell, path: "/widgets", component: lazyRouteComponent(() => import("./features/widgets/WidgetsPage"), "WidgetsPage") });
-const widget = createRoute({ getParentRoute: () => shell, path: "/widgets/$id", component: lazyRouteComponent(() => import("./features/widgets/WidgetPage"), "WidgetPage") });
-const agents = createRoute({ getParentRoute: () => shell, path: "/agents", component: lazyRouteComponent(() => import("./features/agents/AgentsPage"), "AgentsPage") });
-const agent = createRoute({ getParentRoute: () => shell, path: "/agents/$id", component: lazyRouteComponent(() => import("./features/agents/AgentPage"), "AgentPage") });
+const keys = createRoute({
+  getParentRoute: () => shell,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./features/keys/KeysPage"), "KeysPage"),
+});
+const people = createRoute({
+  getParentRoute: () => shell,
+  path: "/people",
+  component: lazyRouteComponent(() => import("./features/people/PeoplePage"), "PeoplePage"),
+});
+const secrets = createRoute({
+  getParentRoute: () => shell,
+  path: "/secrets",
+  component: lazyRouteComponent(() => import("./features/secrets/SecretsPage"), "SecretsPage"),
+});
+const users = createRoute({
+  getParentRoute: () => shell,
+  path: "/users",
+  component: lazyRouteComponent(() => import("./features/users/UsersPage"), "UsersPage"),
+});
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./features/account/AccountPage"), "AccountPage"),
+});
+const widgets = createRoute({
+  getParentRoute: () => shell,
+  path: "/widgets",
+  component: lazyRouteComponent(() => import("./features/widgets/WidgetsPage"), "WidgetsPage"),
+});
+const widget = createRoute({
+  getParentRoute: () => shell,
+  path: "/widgets/$id",
+  component: lazyRouteComponent(() => import("./features/widgets/WidgetPage"), "WidgetPage"),
+});
+const agents = createRoute({
+  getParentRoute: () => shell,
+  path: "/agents",
+  component: lazyRouteComponent(() => import("./features/agents/AgentsPage"), "AgentsPage"),
+});
+const agent = createRoute({
+  getParentRoute: () => shell,
+  path: "/agents/$id",
+  component: lazyRouteComponent(() => import("./features/agents/AgentPage"), "AgentPage"),
+});
 const knowledge = createRoute({
-  getParentRoute: () => shell, path: "/knowledge", component: lazyRouteComponent(() => import("./features/knowledge/KnowledgePage"), "KnowledgePage"),
+  getParentRoute: () => shell,
+  path: "/knowledge",
+  component: lazyRouteComponent(() => import("./features/knowledge/KnowledgePage"), "KnowledgePage"),
   validateSearch: (s: Record<string, unknown>): { tab?: string; q?: string } => ({
-    ...(s.tab === "search" || s.tab === "questions" ? { tab: s.tab } : {}), ...(s.q === undefined || s.q === "" ? {} : { q: String(s.q) }),
+    ...(s.tab === "search" || s.tab === "questions" ? { tab: s.tab } : {}),
+    ...(s.q === undefined || s.q === "" ? {} : { q: String(s.q) }),
   }),
 });
 const base = createRoute({
-  getParentRoute: () => shell, path: "/knowledge/$id", component: lazyRouteComponent(() => import("./features/knowledge/BasePage"), "BasePage"),
+  getParentRoute: () => shell,
+  path: "/knowledge/$id",
+  component: lazyRouteComponent(() => import("./features/knowledge/BasePage"), "BasePage"),
   validateSearch: (s: Record<string, unknown>): { article?: number | "new"; title?: string } => ({
-    ...(s.article === "new" || Number.isInteger(s.article) ? { article: s.article as number | "new" } : {}), ...(s.title === undefined ? {} : { title: String(s.title) }),
+    ...(s.article === "new" || Number.isInteger(s.article) ? { article: s.article as number | "new" } : {}),
+    ...(s.title === undefined ? {} : { title: String(s.title) }),
   }),
 });
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
@@ -92,10 +173,49 @@ function exact(text: string): unknown {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, setUp, invitation, forgotten, shell.addChildren([home, keys, people, secrets, users, account, agents, agent, knowledge, base, widgets, widget, lost, ...activityRoutes(shell), ...inboxRoutes(shell), ...lineRoutes(shell), ...callRoutes(shell), ...flowRoutes(shell), ...sendRoutes(shell), ...senderRoutes(shell), ...notificationRoutes(shell), ...templateRoutes(shell), ...overviewRoutes(shell), ...webhookRoutes(shell)])]),
-  parseSearch: parseSearchWith(exact), stringifySearch: stringifySearchWith(JSON.stringify, exact), basepath, defaultPreload: "intent", defaultPreloadDelay: 80, scrollRestoration: true, defaultErrorComponent: Crashed,
+  routeTree: root.addChildren([
+    signIn,
+    setUp,
+    invitation,
+    forgotten,
+    shell.addChildren([
+      home,
+      keys,
+      people,
+      secrets,
+      users,
+      account,
+      agents,
+      agent,
+      knowledge,
+      base,
+      widgets,
+      widget,
+      lost,
+      ...activityRoutes(shell),
+      ...inboxRoutes(shell),
+      ...lineRoutes(shell),
+      ...callRoutes(shell),
+      ...flowRoutes(shell),
+      ...sendRoutes(shell),
+      ...senderRoutes(shell),
+      ...notificationRoutes(shell),
+      ...templateRoutes(shell),
+      ...overviewRoutes(shell),
+      ...webhookRoutes(shell),
+    ]),
+  ]),
+  parseSearch: parseSearchWith(exact),
+  stringifySearch: stringifySearchWith(JSON.stringify, exact),
+  basepath,
+  defaultPreload: "intent",
+  defaultPreloadDelay: 80,
+  scrollRestoration: true,
+  defaultErrorComponent: Crashed,
 });
 
 declare module "@tanstack/react-router" {
-  interface Register { router: typeof router }
+  interface Register {
+    router: typeof router;
+  }
 }

@@ -3,5 +3,12 @@ import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-
 import { addressOf } from "./features/activity/address";
 
 export function activityRoutes(shell: AnyRoute): AnyRoute[] {
-  return [createRoute({ getParentRoute: () => shell, path: "/activity", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/activity/ActivityPage"), "ActivityPage") })];
+  return [
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/activity",
+      validateSearch: addressOf,
+      component: lazyRouteComponent(() => import("./features/activity/ActivityPage"), "ActivityPage"),
+    }),
+  ];
 }

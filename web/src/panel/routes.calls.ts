@@ -4,7 +4,16 @@ import { addressOf } from "./features/calls/address";
 
 export function callRoutes(shell: AnyRoute): AnyRoute[] {
   return [
-    createRoute({ getParentRoute: () => shell, path: "/calls", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/calls/CallsPage"), "CallsPage") }),
-    createRoute({ getParentRoute: () => shell, path: "/calls/$id", component: lazyRouteComponent(() => import("./features/calls/CallPage"), "CallPage") }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/calls",
+      validateSearch: addressOf,
+      component: lazyRouteComponent(() => import("./features/calls/CallsPage"), "CallsPage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/calls/$id",
+      component: lazyRouteComponent(() => import("./features/calls/CallPage"), "CallPage"),
+    }),
   ];
 }

@@ -4,8 +4,22 @@ import { addressOf, flowAddressOf } from "./features/flows/address";
 
 export function flowRoutes(shell: AnyRoute): AnyRoute[] {
   return [
-    createRoute({ getParentRoute: () => shell, path: "/flows", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/flows/FlowsPage"), "FlowsPage") }),
-    createRoute({ getParentRoute: () => shell, path: "/flows/$id", validateSearch: flowAddressOf, component: lazyRouteComponent(() => import("./features/flows/FlowPage"), "FlowPage") }),
-    createRoute({ getParentRoute: () => shell, path: "/flows/runs/$id", component: lazyRouteComponent(() => import("./features/flows/RunPage"), "RunPage") }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/flows",
+      validateSearch: addressOf,
+      component: lazyRouteComponent(() => import("./features/flows/FlowsPage"), "FlowsPage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/flows/$id",
+      validateSearch: flowAddressOf,
+      component: lazyRouteComponent(() => import("./features/flows/FlowPage"), "FlowPage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/flows/runs/$id",
+      component: lazyRouteComponent(() => import("./features/flows/RunPage"), "RunPage"),
+    }),
   ];
 }

@@ -3,7 +3,12 @@ import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-
 import { addressOf } from "./features/inbox/address";
 
 export function inboxRoutes(shell: AnyRoute): AnyRoute[] {
-  return [createRoute({
-    getParentRoute: () => shell, path: "/inbox", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/inbox/InboxRoute"), "InboxRoute"),
-  })];
+  return [
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/inbox",
+      validateSearch: addressOf,
+      component: lazyRouteComponent(() => import("./features/inbox/InboxRoute"), "InboxRoute"),
+    }),
+  ];
 }

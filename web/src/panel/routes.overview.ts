@@ -4,10 +4,21 @@ import { addressOf } from "./features/overview/address";
 
 export function overviewRoutes(shell: AnyRoute): AnyRoute[] {
   return [
-    createRoute({ getParentRoute: () => shell, path: "/usage", component: lazyRouteComponent(() => import("./features/usage/UsagePage"), "UsagePage") }),
     createRoute({
-      getParentRoute: () => shell, path: "/suppressions", component: lazyRouteComponent(() => import("./features/suppressions/SuppressionsPage"), "SuppressionsPage"),
-      validateSearch: (s: Record<string, unknown>): { number?: string } => { const n = String(s.number ?? "").replace(/\D/g, "").slice(0, 15); return n ? { number: n } : {}; },
+      getParentRoute: () => shell,
+      path: "/usage",
+      component: lazyRouteComponent(() => import("./features/usage/UsagePage"), "UsagePage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/suppressions",
+      component: lazyRouteComponent(() => import("./features/suppressions/SuppressionsPage"), "SuppressionsPage"),
+      validateSearch: (s: Record<string, unknown>): { number?: string } => {
+        const n = String(s.number ?? "")
+          .replace(/\D/g, "")
+          .slice(0, 15);
+        return n ? { number: n } : {};
+      },
     }),
   ];
 }

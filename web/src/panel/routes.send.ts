@@ -4,7 +4,17 @@ import { addressOf, reasonOf } from "./features/send/address";
 
 export function sendRoutes(shell: AnyRoute): AnyRoute[] {
   return [
-    createRoute({ getParentRoute: () => shell, path: "/send", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/send/SendPage"), "SendPage") }),
-    createRoute({ getParentRoute: () => shell, path: "/send/$job", validateSearch: reasonOf, component: lazyRouteComponent(() => import("./features/send/JobPage"), "JobPage") }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/send",
+      validateSearch: addressOf,
+      component: lazyRouteComponent(() => import("./features/send/SendPage"), "SendPage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/send/$job",
+      validateSearch: reasonOf,
+      component: lazyRouteComponent(() => import("./features/send/JobPage"), "JobPage"),
+    }),
   ];
 }

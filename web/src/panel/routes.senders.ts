@@ -3,13 +3,31 @@ import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-
 
 export function senderRoutes(shell: AnyRoute): AnyRoute[] {
   return [
-    createRoute({ getParentRoute: () => shell, path: "/senders", component: lazyRouteComponent(() => import("./features/senders/SendersPage"), "SendersPage") }),
-    createRoute({ getParentRoute: () => shell, path: "/senders/new", component: lazyRouteComponent(() => import("./features/senders/ConnectPage"), "ConnectPage") }),
-    createRoute({ getParentRoute: () => shell, path: "/senders/$id", component: lazyRouteComponent(() => import("./features/senders/SenderPage"), "SenderPage") }),
     createRoute({
-      getParentRoute: () => shell, path: "/senders/$id/connect", component: lazyRouteComponent(() => import("./features/senders/FinishPage"), "FinishPage"),
+      getParentRoute: () => shell,
+      path: "/senders",
+      component: lazyRouteComponent(() => import("./features/senders/SendersPage"), "SendersPage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/senders/new",
+      component: lazyRouteComponent(() => import("./features/senders/ConnectPage"), "ConnectPage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/senders/$id",
+      component: lazyRouteComponent(() => import("./features/senders/SenderPage"), "SenderPage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/senders/$id/connect",
+      component: lazyRouteComponent(() => import("./features/senders/FinishPage"), "FinishPage"),
       validateSearch: (s: Record<string, unknown>): { step?: "check" } => (s.step === "check" ? { step: "check" } : {}),
     }),
-    createRoute({ getParentRoute: () => shell, path: "/settings", component: lazyRouteComponent(() => import("./features/settings/SettingsPage"), "SettingsPage") }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/settings",
+      component: lazyRouteComponent(() => import("./features/settings/SettingsPage"), "SettingsPage"),
+    }),
   ];
 }

@@ -4,7 +4,16 @@ import { addressOf } from "./features/webhooks/types";
 
 export function webhookRoutes(shell: AnyRoute): AnyRoute[] {
   return [
-    createRoute({ getParentRoute: () => shell, path: "/webhooks", component: lazyRouteComponent(() => import("./features/webhooks/WebhooksPage"), "WebhooksPage") }),
-    createRoute({ getParentRoute: () => shell, path: "/webhooks/$id", validateSearch: addressOf, component: lazyRouteComponent(() => import("./features/webhooks/WebhookPage"), "WebhookPage") }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/webhooks",
+      component: lazyRouteComponent(() => import("./features/webhooks/WebhooksPage"), "WebhooksPage"),
+    }),
+    createRoute({
+      getParentRoute: () => shell,
+      path: "/webhooks/$id",
+      validateSearch: addressOf,
+      component: lazyRouteComponent(() => import("./features/webhooks/WebhookPage"), "WebhookPage"),
+    }),
   ];
 }

@@ -7,7 +7,8 @@ import type { Company, Me } from "./types";
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      staleTime: 15_000, refetchOnWindowFocus: true,
+      staleTime: 15_000,
+      refetchOnWindowFocus: true,
       retry: (n, e) => n < 2 && (e instanceof Unreachable || (e instanceof Problem && e.status >= 500)),
     },
     mutations: { retry: false },
@@ -16,7 +17,8 @@ export const queries = new QueryClient({
 
 /** meQuery is the session; null where nobody is signed in. */
 export const meQuery = queryOptions({
-  queryKey: ["me"], staleTime: 60_000,
+  queryKey: ["me"],
+  staleTime: 60_000,
   queryFn: async ({ signal }): Promise<Me | null> => {
     try {
       return await get<Me>("/session", {}, signal);
@@ -50,9 +52,24 @@ const kept = "carillon.company";
 /** chosen is the company to begin with: the one asked for, else the last one, else the first that is not suspended. */
 export function chosen(me: Me, wanted: string | undefined): Company | undefined {
   let last: string | null = null;
-  try { last = localStorage.getItem(kept); } catch { /* no storage */ }
-  return me.companies.find((c) => c.id === wanted) ?? me.companies.find((c) => c.id === last && !c.suspended) ?? me.companies.find((c) => !c.suspended) ?? me.companies[0];
+  try {
+    last = localStorage.getItem(kept);
+  } catch {
+    /* no storage */
+  }
+  return (
+    me.companies.find((c) => c.id === wanted) ??
+    me.companies.find((c) => c.id === last && !c.suspended) ??
+    me.companies.find((c) => !c.suspended) ??
+    me.companies[0]
+  );
 }
 
 /** keep remembers the company for the next visit. */
-export function keep(id: string): void { try { localStorage.setItem(kept, id); } catch { /* no storage */ } }
+export function keep(id: string): void {
+  try {
+    localStorage.setItem(kept, id);
+  } catch {
+    /* no storage */
+  }
+}

@@ -7,6 +7,9 @@ test("events are read however the stream is cut", () => {
     const read = reader();
     const all = [];
     for (let at = 0; at < text.length; at += size) all.push(...read(text.slice(at, at + size)));
-    expect(all).toEqual([{ name: "step", data: { code: 180 } }, { name: "end", data: { problem: "" } }]);
+    expect(all).toEqual([
+      { name: "step", data: { code: 180 } },
+      { name: "end", data: { problem: "" } },
+    ]);
   }
 });

@@ -10,7 +10,9 @@ export function luminance(hex: string): number {
 }
 
 /** onColour is the text colour that a widget uses on a colour of the company. */
-export function onColour(hex: string): string { return luminance(hex) > 0.36 ? "#15130f" : "#ffffff"; }
+export function onColour(hex: string): string {
+  return luminance(hex) > 0.36 ? "#15130f" : "#ffffff";
+}
 
 /** contrast is the ratio between two colours, from 1 to 21. */
 export function contrast(a: string, b: string): number {

@@ -1,10 +1,17 @@
 // The text of server-sent events (HTML standard, section 9.2).
 
-export interface StreamEvent { id: string; event: string; data: string }
+export interface StreamEvent {
+  id: string;
+  event: string;
+  data: string;
+}
 
 /** eventParser returns a function that takes the text of a stream of server-sent events, in pieces of any size. retry is called with the
  * milliseconds to wait before the stream is opened again. */
-export function eventParser(on: (event: StreamEvent) => void, retry: (ms: number) => void = () => {}): (text: string) => void {
+export function eventParser(
+  on: (event: StreamEvent) => void,
+  retry: (ms: number) => void = () => {},
+): (text: string) => void {
   let rest = "";
   let e: StreamEvent = { id: "", event: "message", data: "" };
   return (text) => {

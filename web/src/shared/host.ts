@@ -17,7 +17,9 @@ export class Host<Widget, Customer> {
     window.addEventListener("message", (e) => this.receive(e));
   }
 
-  get embedded(): boolean { return this.parent !== null; }
+  get embedded(): boolean {
+    return this.parent !== null;
+  }
 
   private receive(e: MessageEvent): void {
     if (!this.parent || e.source !== this.parent || (this.origin && e.origin !== this.origin)) return;
@@ -29,9 +31,11 @@ export class Host<Widget, Customer> {
       waiting(m);
     }
     if (!this.origin) return;
-    if (m.type === "set_user") { if (typeof m.identity === "string") this.onUser(m.identity); }
-    else if (m.type === "get_widget") { if (m.widgetData) this.onWidget(m.widgetData as Widget); }
-    else if (m.type === "opened") this.onOpen(true);
+    if (m.type === "set_user") {
+      if (typeof m.identity === "string") this.onUser(m.identity);
+    } else if (m.type === "get_widget") {
+      if (m.widgetData) this.onWidget(m.widgetData as Widget);
+    } else if (m.type === "opened") this.onOpen(true);
     else if (m.type === "closed") this.onOpen(false);
     else this.onMessage(m);
   }
@@ -39,11 +43,18 @@ export class Host<Widget, Customer> {
   /** ask sends a question until the host answers. */
   private ask(type: string): Promise<Message> {
     return new Promise((resolve, reject) => {
-      if (!this.parent) { reject(new Error("no host")); return; }
+      if (!this.parent) {
+        reject(new Error("no host"));
+        return;
+      }
       let tries = 0;
       const send = () => {
         if (!this.waiting.has(type)) return;
-        if (tries++ > 40) { this.waiting.delete(type); reject(new Error("the host does not answer")); return; }
+        if (tries++ > 40) {
+          this.waiting.delete(type);
+          reject(new Error("the host does not answer"));
+          return;
+        }
         this.parent!.postMessage({ type }, "*"); // it holds nothing that others must not see
         setTimeout(send, tries < 5 ? 250 : 1000);
       };
@@ -52,8 +63,12 @@ export class Host<Widget, Customer> {
     });
   }
 
-  async widget(): Promise<Widget> { return (await this.ask("get_widget")).widgetData as Widget; }
-  async customer(): Promise<Customer> { return (await this.ask("get_customer")).customer as Customer; }
+  async widget(): Promise<Widget> {
+    return (await this.ask("get_widget")).widgetData as Widget;
+  }
+  async customer(): Promise<Customer> {
+    return (await this.ask("get_customer")).customer as Customer;
+  }
 
   /** tell sends what the host may act on: close, unread, state, ready. */
   tell(type: string, more: Record<string, unknown> = {}): void {

@@ -1,7 +1,11 @@
 // What the texts of the widgets' pages have in common.
 
 /** pick are the texts of a language, English where there are none, with a widget's own over them. */
-export function pick<T extends Record<string, string>>(languages: Record<string, T>, language: string, own: Record<string, string> = {}): T {
+export function pick<T extends Record<string, string>>(
+  languages: Record<string, T>,
+  language: string,
+  own: Record<string, string> = {},
+): T {
   const texts: Record<string, string> = { ...(languages[language.slice(0, 2).toLowerCase()] ?? languages.en) };
   for (const key of Object.keys(texts)) if (typeof own[key] === "string" && own[key]) texts[key] = own[key]!;
   return texts as T;

@@ -1,12 +1,19 @@
 // The browser's own voice, for an installation that cannot speak.
 
 export class Aloud {
-  constructor(private readonly language: string, private readonly speech: SpeechSynthesis | undefined = typeof speechSynthesis === "undefined" ? undefined : speechSynthesis) {
+  constructor(
+    private readonly language: string,
+    private readonly speech: SpeechSynthesis | undefined = typeof speechSynthesis === "undefined"
+      ? undefined
+      : speechSynthesis,
+  ) {
     speech?.getVoices(); // some browsers load them only then
   }
 
   private voice(): SpeechSynthesisVoice | undefined {
-    const own = (this.speech?.getVoices() ?? []).filter((v) => v.lang.slice(0, 2).toLowerCase() === this.language.slice(0, 2).toLowerCase());
+    const own = (this.speech?.getVoices() ?? []).filter(
+      (v) => v.lang.slice(0, 2).toLowerCase() === this.language.slice(0, 2).toLowerCase(),
+    );
     return own.find((v) => v.localService) ?? own[0];
   }
 
@@ -23,5 +30,7 @@ export class Aloud {
     return true;
   }
 
-  stop(): void { this.speech?.cancel(); }
+  stop(): void {
+    this.speech?.cancel();
+  }
 }

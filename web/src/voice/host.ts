@@ -24,6 +24,12 @@ export interface Widget {
   preview?: { screen?: "start" | "talk" | "ended"; theme?: "light" | "dark" };
 }
 
-export interface Customer { id: string; access_key: string; language?: string; identity?: string; page?: string }
+export interface Customer {
+  id: string;
+  access_key: string;
+  language?: string;
+  identity?: string;
+  page?: string;
+}
 
 export type Host = Hosted<Widget, Customer>;

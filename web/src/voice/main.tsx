@@ -23,9 +23,21 @@ function dress(widget: Widget, language: string, title: string): void {
   page.dir = direction(language);
   document.title = title;
   look = () => {
-    const { theme, properties } = lookOf(widget.colors, widget.preview?.theme ? widget.preview.theme === "dark" : dark.matches);
+    const { theme, properties } = lookOf(
+      widget.colors,
+      widget.preview?.theme ? widget.preview.theme === "dark" : dark.matches,
+    );
     page.dataset.theme = theme;
-    for (const name of ["--brand", "--on-brand", "--surface", "--surface-2", "--surface-3", "--border", "--text", "--muted"]) {
+    for (const name of [
+      "--brand",
+      "--on-brand",
+      "--surface",
+      "--surface-2",
+      "--surface-3",
+      "--border",
+      "--text",
+      "--muted",
+    ]) {
       if (properties[name]) page.style.setProperty(name, properties[name]);
       else page.style.removeProperty(name);
     }
@@ -45,7 +57,9 @@ async function begin(): Promise<void> {
   try {
     const widget = await host.widget();
     if (widget.preview) {
-      host.onWidget = (w) => { if (w.preview) preview(w); };
+      host.onWidget = (w) => {
+        if (w.preview) preview(w);
+      };
       preview(widget);
       return;
     }
@@ -53,7 +67,9 @@ async function begin(): Promise<void> {
     const language = widget.language || customer.language || navigator.language || "en";
     const base = document.querySelector<HTMLMetaElement>('meta[name="carillon-api"]')?.content || location.origin;
     const voice = new Voice(new Api(base, customer.access_key, widget.widget_id), host, widget, customer, language);
-    const changed = () => { if (document.documentElement.lang !== voice.language) dress(voice.widget, voice.language, voice.texts.title); };
+    const changed = () => {
+      if (document.documentElement.lang !== voice.language) dress(voice.widget, voice.language, voice.texts.title);
+    };
     dress(widget, language, voice.texts.title);
     voice.subscribe(changed);
     render(<App voice={voice} host={host} />, root);
@@ -64,6 +80,8 @@ async function begin(): Promise<void> {
 }
 
 dark.addEventListener("change", () => look());
-look = () => { document.documentElement.dataset.theme = dark.matches ? "dark" : "light"; };
+look = () => {
+  document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
+};
 look();
 void begin();

@@ -1,7 +1,10 @@
 // What the page shows, and how it changes. Pure: no network, no sound, no clock.
 import type { Mic, TalkState } from "../shared/voice/talk";
 
-export interface Source { title: string; url?: string }
+export interface Source {
+  title: string;
+  url?: string;
+}
 
 /** A turn as the server gives it. */
 export interface ServerTurn {
@@ -68,7 +71,20 @@ export interface Model {
 }
 
 export const empty: Model = {
-  screen: "start", state: "idle", lines: [], tentative: "", choices: [], conversation: "", handoff: "bot", mic: { on: false, muted: false }, blocked: false, sound: true, speaking: false, began: 0, seconds: 0, rated: false,
+  screen: "start",
+  state: "idle",
+  lines: [],
+  tentative: "",
+  choices: [],
+  conversation: "",
+  handoff: "bot",
+  mic: { on: false, muted: false },
+  blocked: false,
+  sound: true,
+  speaking: false,
+  began: 0,
+  seconds: 0,
+  rated: false,
 };
 
 export type Change =
@@ -100,67 +116,157 @@ export type Change =
 
 export function reduce(m: Model, c: Change): Model {
   switch (c.do) {
-    case "begin": return { ...empty, screen: "talk", state: "connecting", speaking: c.speaking, sound: c.sound, began: c.at };
-    case "state": return m.state === c.state ? m : { ...m, state: c.state, tentative: c.state === "reconnecting" ? "" : m.tentative };
-    case "conversation": return { ...m, conversation: c.id };
-    case "reload": return reload(m, c.turns, c.state);
-    case "typed": return { ...add(m, { author: "visitor", text: c.text, typed: true }), choices: [], tentative: "" };
-    case "heard": return c.final ? { ...(c.text ? add(m, { author: "visitor", text: c.text }) : m), choices: [], tentative: "" } : { ...m, tentative: c.text };
+    case "begin":
+      return { ...empty, screen: "talk", state: "connecting", speaking: c.speaking, sound: c.sound, began: c.at };
+    case "state":
+      return m.state === c.state
+        ? m
+        : { ...m, state: c.state, tentative: c.state === "reconnecting" ? "" : m.tentative };
+    case "conversation":
+      return { ...m, conversation: c.id };
+    case "reload":
+      return reload(m, c.turns, c.state);
+    case "typed":
+      return { ...add(m, { author: "visitor", text: c.text, typed: true }), choices: [], tentative: "" };
+    case "heard":
+      return c.final
+        ? { ...(c.text ? add(m, { author: "visitor", text: c.text }) : m), choices: [], tentative: "" }
+        : { ...m, tentative: c.text };
     case "response": {
       const known = m.lines.some((l) => l.id === c.id);
       if (!known && !c.text) return m;
-      if (!known) return { ...add(finish(m), { author: "agent", text: c.text, id: c.id, shown: 0, done: false }), choices: [] };
+      if (!known)
+        return { ...add(finish(m), { author: "agent", text: c.text, id: c.id, shown: 0, done: false }), choices: [] };
       return lines(m, (l) => (l.id === c.id && !l.cut ? { ...l, text: c.text } : l));
     }
-    case "shown": return lines(m, (l) => (l.id === c.id && !l.done ? { ...l, shown: c.done ? l.text.length : Math.max(l.shown, c.shown), done: c.done } : l));
-    case "interrupted": return lines(m, (l) => (l.id !== undefined && l.id <= c.id && !l.done ? { ...l, cut: true, held: true, done: true } : l));
+    case "shown":
+      return lines(m, (l) =>
+        l.id === c.id && !l.done
+          ? { ...l, shown: c.done ? l.text.length : Math.max(l.shown, c.shown), done: c.done }
+          : l,
+      );
+    case "interrupted":
+      return lines(m, (l) =>
+        l.id !== undefined && l.id <= c.id && !l.done ? { ...l, cut: true, held: true, done: true } : l,
+      );
     case "resumed": {
       const last = m.lines.findLast((l) => l.held);
-      return lines(m, (l) => (l === last ? { ...l, id: c.id, cut: false, held: false, done: false, from: l.shown } : l));
+      return lines(m, (l) =>
+        l === last ? { ...l, id: c.id, cut: false, held: false, done: false, from: l.shown } : l,
+      );
     }
-    case "corrected": return lines(m, (l) => (l.id === c.id ? { ...l, cut: true, held: false, done: true, text: c.text, shown: c.text.length } : l));
-    case "choices": return { ...m, choices: c.choices };
-    case "sources": return lines(m, (l) => (l.id === c.id ? { ...l, sources: c.sources } : l));
+    case "corrected":
+      return lines(m, (l) =>
+        l.id === c.id ? { ...l, cut: true, held: false, done: true, text: c.text, shown: c.text.length } : l,
+      );
+    case "choices":
+      return { ...m, choices: c.choices };
+    case "sources":
+      return lines(m, (l) => (l.id === c.id ? { ...l, sources: c.sources } : l));
     case "turn": {
       const author = authorOf(c.author);
       if (m.lines.some((l) => l.seq === c.seq)) return m;
-      const own = author === "visitor" ? m.lines.findIndex((l) => l.typed && l.seq === undefined && l.text === c.text) : -1;
+      const own =
+        author === "visitor" ? m.lines.findIndex((l) => l.typed && l.seq === undefined && l.text === c.text) : -1;
       if (own >= 0) return { ...m, lines: m.lines.map((l, i) => (i === own ? { ...l, seq: c.seq, typed: false } : l)) };
       return add(m, { author, name: c.name, text: c.text, seq: c.seq });
     }
-    case "moved": return { ...m, handoff: c.state, position: c.position };
-    case "teammate": return { ...m, teammate: c.name, handoff: c.name === undefined ? m.handoff : "active", position: undefined, choices: [] };
-    case "event": return add(m, { author: "system", text: c.text });
-    case "mic": return { ...m, mic: c.mic };
-    case "blocked": return { ...m, blocked: c.blocked };
-    case "sound": return { ...m, sound: c.on };
-    case "notice": return { ...m, notice: c.text };
-    case "ended": return { ...finish(m), screen: "ended", state: "ended", left: c.left, choices: [], tentative: "", teammate: undefined, notice: undefined, blocked: false, seconds: Math.max(0, Math.round((c.at - m.began) / 1000)) };
-    case "failed": return { ...finish(m), screen: "failed", state: "ended", failure: c.failure, detail: c.detail, choices: [], tentative: "", blocked: false };
-    case "rated": return { ...m, rated: true };
-    case "again": return { ...empty };
+    case "moved":
+      return { ...m, handoff: c.state, position: c.position };
+    case "teammate":
+      return {
+        ...m,
+        teammate: c.name,
+        handoff: c.name === undefined ? m.handoff : "active",
+        position: undefined,
+        choices: [],
+      };
+    case "event":
+      return add(m, { author: "system", text: c.text });
+    case "mic":
+      return { ...m, mic: c.mic };
+    case "blocked":
+      return { ...m, blocked: c.blocked };
+    case "sound":
+      return { ...m, sound: c.on };
+    case "notice":
+      return { ...m, notice: c.text };
+    case "ended":
+      return {
+        ...finish(m),
+        screen: "ended",
+        state: "ended",
+        left: c.left,
+        choices: [],
+        tentative: "",
+        teammate: undefined,
+        notice: undefined,
+        blocked: false,
+        seconds: Math.max(0, Math.round((c.at - m.began) / 1000)),
+      };
+    case "failed":
+      return {
+        ...finish(m),
+        screen: "failed",
+        state: "ended",
+        failure: c.failure,
+        detail: c.detail,
+        choices: [],
+        tentative: "",
+        blocked: false,
+      };
+    case "rated":
+      return { ...m, rated: true };
+    case "again":
+      return { ...empty };
   }
 }
 
-function lines(m: Model, f: (l: Line) => Line): Model { return { ...m, lines: m.lines.map(f) }; }
-
-/** finish has nothing wait to be spoken any more. */
-function finish(m: Model): Model { return m.lines.every((l) => l.done) ? m : lines(m, (l) => (l.done ? l : { ...l, done: true, shown: l.text.length })); }
-
-function add(m: Model, line: Partial<Line> & Pick<Line, "author" | "text">): Model {
-  return { ...m, lines: [...m.lines, { key: (m.lines[m.lines.length - 1]?.key ?? 0) + 1, shown: line.text.length, done: true, ...line }] };
+function lines(m: Model, f: (l: Line) => Line): Model {
+  return { ...m, lines: m.lines.map(f) };
 }
 
-function authorOf(author: string): Line["author"] { return author === "visitor" || author === "agent" || author === "teammate" ? author : "system"; }
+/** finish has nothing wait to be spoken any more. */
+function finish(m: Model): Model {
+  return m.lines.every((l) => l.done) ? m : lines(m, (l) => (l.done ? l : { ...l, done: true, shown: l.text.length }));
+}
+
+function add(m: Model, line: Partial<Line> & Pick<Line, "author" | "text">): Model {
+  return {
+    ...m,
+    lines: [
+      ...m.lines,
+      { key: (m.lines[m.lines.length - 1]?.key ?? 0) + 1, shown: line.text.length, done: true, ...line },
+    ],
+  };
+}
+
+function authorOf(author: string): Line["author"] {
+  return author === "visitor" || author === "agent" || author === "teammate" ? author : "system";
+}
 
 /** reload replaces what is shown by what the server has; what was typed and is not there stays, to be sent again. */
 function reload(m: Model, turns: ServerTurn[], state: string): Model {
   const said = turns.filter((t) => t.text && t.kind !== "event");
-  const missing = m.lines.filter((l) => l.typed && !said.some((t) => t.author === "visitor" && t.text === l.text && !m.lines.some((o) => o.seq === t.seq)));
+  const missing = m.lines.filter(
+    (l) =>
+      l.typed &&
+      !said.some((t) => t.author === "visitor" && t.text === l.text && !m.lines.some((o) => o.seq === t.seq)),
+  );
   const last = said[said.length - 1];
-  const next = said.reduce((all, t) => add(all, { author: authorOf(t.author), name: t.name, text: t.text, sources: t.sources, seq: t.seq }), { ...m, lines: [] as Line[] });
-  return { ...missing.reduce((all, l) => add(all, { author: "visitor", text: l.text, typed: true }), next), handoff: state, choices: (missing.length ? undefined : last?.choices) ?? [], tentative: "" };
+  const next = said.reduce(
+    (all, t) => add(all, { author: authorOf(t.author), name: t.name, text: t.text, sources: t.sources, seq: t.seq }),
+    { ...m, lines: [] as Line[] },
+  );
+  return {
+    ...missing.reduce((all, l) => add(all, { author: "visitor", text: l.text, typed: true }), next),
+    handoff: state,
+    choices: (missing.length ? undefined : last?.choices) ?? [],
+    tentative: "",
+  };
 }
 
 /** unsent is what was typed and the server has not. */
-export function unsent(m: Model): string[] { return m.lines.filter((l) => l.typed).map((l) => l.text); }
+export function unsent(m: Model): string[] {
+  return m.lines.filter((l) => l.typed).map((l) => l.text);
+}

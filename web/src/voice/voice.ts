@@ -23,7 +23,13 @@ export class Voice {
   private calls = 0;
   private asked = 0;
 
-  constructor(private readonly api: Api, private readonly host: Host, public widget: Widget, private readonly customer: Customer, public language: string) {
+  constructor(
+    private readonly api: Api,
+    private readonly host: Host,
+    public widget: Widget,
+    private readonly customer: Customer,
+    public language: string,
+  ) {
     this.texts = textsFor(language, widget.texts);
     host.onMessage = (m) => {
       if (m.type === "set_user") customer.identity = String(m.identity ?? ""); // of the next conversation
@@ -46,7 +52,8 @@ export class Voice {
     this.model = reduce(this.model, c);
     const { state, screen } = this.model;
     if (c.do === "failed") this.host.tell("state", { state: "error" });
-    else if (state !== before) this.host.tell("state", { state: state === "reconnecting" ? "connecting" : screen === "start" ? "idle" : state });
+    else if (state !== before)
+      this.host.tell("state", { state: state === "reconnecting" ? "connecting" : screen === "start" ? "idle" : state });
     this.listeners.forEach((l) => l());
   }
 
@@ -62,7 +69,9 @@ export class Voice {
   }
 
   /** canListen says whether speech is of use: somebody or something understands it. */
-  get canListen(): boolean { return this.widget.hearing !== false || this.model.teammate !== undefined; }
+  get canListen(): boolean {
+    return this.widget.hearing !== false || this.model.teammate !== undefined;
+  }
 
   /** begin starts a talk, in the click that asked for it. */
   begin(speaking: boolean): void {
@@ -72,7 +81,12 @@ export class Voice {
     this.played.clear();
     this.said.clear();
     // Who chose to write in silence may turn the sound on; who has no other way to be spoken to hears it.
-    this.change({ do: "begin", speaking: speaking && this.canListen, sound: speaking || this.widget.hearing === false, at: Date.now() });
+    this.change({
+      do: "begin",
+      speaking: speaking && this.canListen,
+      sound: speaking || this.widget.hearing === false,
+      at: Date.now(),
+    });
     const talk = (this.talk = new Talk());
     this.follow(talk);
     talk.connect((again) => this.address(talk, again), { mic: speaking && this.canListen });
@@ -87,21 +101,38 @@ export class Voice {
   }
 
   private follow(talk: Talk): void {
-    const on: Talk["on"] = (name, f) => talk.on(name, (v) => { if (talk === this.talk) f(v); });
+    const on: Talk["on"] = (name, f) =>
+      talk.on(name, (v) => {
+        if (talk === this.talk) f(v);
+      });
     talk.otherTool = (name, parameters) => this.onHost(name, parameters);
-    on("state", (state) => { if (state !== "ended") this.change({ do: "state", state }); });
-    on("ready", ({ again }) => { this.said.clear(); this.played.clear(); this.change({ do: "notice" }); if (again) void this.reload(talk); else this.sendUnsent(); });
+    on("state", (state) => {
+      if (state !== "ended") this.change({ do: "state", state });
+    });
+    on("ready", ({ again }) => {
+      this.said.clear();
+      this.played.clear();
+      this.change({ do: "notice" });
+      if (again) void this.reload(talk);
+      else this.sendUnsent();
+    });
     on("heard", (h) => this.change({ do: "heard", ...h }));
     on("response", (r) => this.responded(talk, r));
-    on("interrupted", ({ id }) => { this.aloud?.stop(); this.change({ do: "interrupted", id }); });
-    on("corrected", (c) => { if (this.model.sound) this.change({ do: "corrected", ...c }); }); // who reads has read all of it
+    on("interrupted", ({ id }) => {
+      this.aloud?.stop();
+      this.change({ do: "interrupted", id });
+    });
+    on("corrected", (c) => {
+      if (this.model.sound) this.change({ do: "corrected", ...c });
+    }); // who reads has read all of it
     on("progress", (p) => this.progressed(p.id, p.played, p.playing));
     on("choices", (c) => this.change({ do: "choices", choices: c.choices }));
     on("sources", (s) => this.change({ do: "sources", ...s }));
     on("turn", (t) => this.change({ do: "turn", ...t }));
     on("moved", (m) => this.change({ do: "moved", ...m }));
     on("teammate", (t) => {
-      if (!t) this.change({ do: "event", text: fill(this.texts.gone, { name: this.model.teammate || this.texts.someone }) });
+      if (!t)
+        this.change({ do: "event", text: fill(this.texts.gone, { name: this.model.teammate || this.texts.someone }) });
       this.change({ do: "teammate", name: t ? t.name || this.texts.someone : undefined });
       if (t) this.change({ do: "event", text: fill(this.texts.joined, { name: t.name || this.texts.someone }) });
     });
@@ -114,9 +145,16 @@ export class Voice {
   private closed(c: Closing): void {
     this.aloud?.stop();
     const over = c.error instanceof Refused && c.error.status === 409; // it ended while the connection was lost
-    if (c.by === "page" || c.by === "server" || over) { this.change({ do: "ended", left: c.by === "page", at: Date.now() }); return; }
+    if (c.by === "page" || c.by === "server" || over) {
+      this.change({ do: "ended", left: c.by === "page", at: Date.now() });
+      return;
+    }
     const refused = c.error instanceof Refused;
-    this.change({ do: "failed", failure: c.by === "refused" && !refused ? "refused" : failureOf(c.error), detail: refused ? (c.error as Refused).message : c.reason });
+    this.change({
+      do: "failed",
+      failure: c.by === "refused" && !refused ? "refused" : failureOf(c.error),
+      detail: refused ? (c.error as Refused).message : c.reason,
+    });
   }
 
   /** responded shows a response as it is spoken, or at once where nothing is heard. */
@@ -124,15 +162,25 @@ export class Voice {
     this.change({ do: "response", ...r, at: Date.now() });
     if (!r.whole || this.said.has(r.id)) return;
     this.said.add(r.id);
-    const all = () => { if (talk === this.talk) this.change({ do: "shown", id: r.id, shown: r.text.length, done: true }); };
+    const all = () => {
+      if (talk === this.talk) this.change({ do: "shown", id: r.id, shown: r.text.length, done: true });
+    };
     if (this.aloud) {
-      if (!this.model.sound || !this.aloud.say(r.text, (shown) => this.change({ do: "shown", id: r.id, shown, done: false }), all)) all();
+      if (
+        !this.model.sound ||
+        !this.aloud.say(r.text, (shown) => this.change({ do: "shown", id: r.id, shown, done: false }), all)
+      )
+        all();
     } else if (!this.model.sound || talk.blocked) all();
-    else setTimeout(() => { if (!this.played.get(r.id)) all(); }, textOnlyAfter);
+    else
+      setTimeout(() => {
+        if (!this.played.get(r.id)) all();
+      }, textOnlyAfter);
   }
 
   private progressed(id: number, ms: number, playing: boolean): void {
-    if (playing && ms > 0 && !this.played.has(id) && !this.model.lines.some((l) => l.id === id)) this.change({ do: "resumed", id }); // the speech that stopped it was none
+    if (playing && ms > 0 && !this.played.has(id) && !this.model.lines.some((l) => l.id === id))
+      this.change({ do: "resumed", id }); // the speech that stopped it was none
     this.played.set(id, ms);
     for (const l of this.model.lines) {
       if (l.id === undefined || l.done || l.id > id) continue;
@@ -152,11 +200,15 @@ export class Voice {
     try {
       const { turns, state } = await this.api.turns(this.model.conversation);
       if (talk === this.talk) this.change({ do: "reload", turns, state });
-    } catch { /* what is shown stays */ }
+    } catch {
+      /* what is shown stays */
+    }
     if (talk === this.talk) this.sendUnsent();
   }
 
-  private sendUnsent(): void { for (const text of unsent(this.model)) this.talk?.sendText(text); }
+  private sendUnsent(): void {
+    for (const text of unsent(this.model)) this.talk?.sendText(text);
+  }
 
   /** say types something, or taps a choice. */
   say(text: string): void {
@@ -177,13 +229,18 @@ export class Voice {
   async microphone(): Promise<void> {
     const talk = this.talk;
     if (!talk) return;
-    if (talk.mic.on) { talk.mute(!talk.mic.muted); return; }
+    if (talk.mic.on) {
+      talk.mute(!talk.mic.muted);
+      return;
+    }
     if (!this.model.sound) this.sound(true); // who speaks wants to hear
     await talk.setMic(true);
   }
 
   /** write gives the microphone back, and goes on in writing. */
-  write(): void { void this.talk?.setMic(false); }
+  write(): void {
+    void this.talk?.setMic(false);
+  }
 
   sound(on: boolean): void {
     this.talk?.setSound(on);
@@ -191,15 +248,27 @@ export class Voice {
     this.change({ do: "sound", on });
   }
 
-  hear(): void { this.talk?.hear(); }
-  hangUp(): void { this.talk?.hangUp(); }
+  hear(): void {
+    this.talk?.hear();
+  }
+  hangUp(): void {
+    this.talk?.hangUp();
+  }
 
   async person(): Promise<void> {
-    try { this.change({ do: "moved", ...(await this.api.person()) }); } catch (e) { this.change({ do: "notice", text: (e as Error).message || this.texts.problem }); }
+    try {
+      this.change({ do: "moved", ...(await this.api.person()) });
+    } catch (e) {
+      this.change({ do: "notice", text: (e as Error).message || this.texts.problem });
+    }
   }
 
   async agent(): Promise<void> {
-    try { this.change({ do: "moved", ...(await this.api.agent()) }); } catch { /* a teammate has taken it by now */ }
+    try {
+      this.change({ do: "moved", ...(await this.api.agent()) });
+    } catch {
+      /* a teammate has taken it by now */
+    }
   }
 
   async rate(rating: number, comment: string): Promise<void> {

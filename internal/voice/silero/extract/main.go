@@ -30,7 +30,7 @@ const (
 	maxFile     = 16 << 20
 )
 
-// order is that of weights.bin: these tensors for 8 kHz, then for 16 kHz, float32, little-endian.
+// order is the order of weights.bin: these tensors for 8 kHz, then for 16 kHz, float32, little-endian.
 var order = []string{ //nolint:gochecknoglobals // read only
 	"encoder.0.reparam_conv.weight", "encoder.0.reparam_conv.bias",
 	"encoder.1.reparam_conv.weight", "encoder.1.reparam_conv.bias",
@@ -169,10 +169,10 @@ func checkBasis(raw []byte) (int, error) {
 	return 0, fmt.Errorf("the spectrum's basis has %d bytes", len(raw))
 }
 
-// message is an encoded message of Protocol Buffers; a damaged one has no more fields.
+// message is an encoded message of Protocol Buffers; a damaged one ends at the damage.
 type message []byte
 
-// field returns the first one of a number that has a length, nil for none.
+// field returns the first length-delimited field of a number, nil for none.
 func (m message) field(number uint64) message {
 	if all := m.fields(number); len(all) > 0 {
 		return all[0]
@@ -180,7 +180,7 @@ func (m message) field(number uint64) message {
 	return nil
 }
 
-// fields returns those of a number that have a length.
+// fields returns the length-delimited fields of a number.
 func (m message) fields(number uint64) (found []message) {
 	for len(m) > 0 {
 		key, n := binary.Uvarint(m)

@@ -15,11 +15,15 @@ export function App({ chat, host, texts }: { chat: Chat; host: Host; texts: Text
   const [dragging, drag] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    chat.onTurn = (turn) => { if (turn.kind !== "event") announce((turn.name ? turn.name + ": " : "") + (turn.text || turn.file?.name || "")); };
+    chat.onTurn = (turn) => {
+      if (turn.kind !== "event") announce((turn.name ? turn.name + ": " : "") + (turn.text || turn.file?.name || ""));
+    };
     return chat.subscribe(() => redraw());
   }, [chat]);
   useEffect(() => {
-    const keys = (e: KeyboardEvent) => { if (e.key === "Escape" && !e.defaultPrevented && chat.widget.showClose !== false) host.tell("close"); };
+    const keys = (e: KeyboardEvent) => {
+      if (e.key === "Escape" && !e.defaultPrevented && chat.widget.showClose !== false) host.tell("close");
+    };
     window.addEventListener("keydown", keys);
     return () => window.removeEventListener("keydown", keys);
   }, [chat, host]);
@@ -33,16 +37,36 @@ export function App({ chat, host, texts }: { chat: Chat; host: Host; texts: Text
     if (file) window.dispatchEvent(new CustomEvent("carillon-file", { detail: file }));
   };
   return (
-    <div class="chat" onDragOver={(e) => { e.preventDefault(); drag(true); }} onDragLeave={(e) => { if (e.currentTarget === e.target) drag(false); }} onDrop={drop}>
+    <div
+      class="chat"
+      onDragOver={(e) => {
+        e.preventDefault();
+        drag(true);
+      }}
+      onDragLeave={(e) => {
+        if (e.currentTarget === e.target) drag(false);
+      }}
+      onDrop={drop}
+    >
       <Header chat={chat} host={host} texts={texts} />
-      {!m.connected && m.phase === "ready" && <p class="banner" role="status">{navigator.onLine ? texts.reconnecting : texts.offline}</p>}
+      {!m.connected && m.phase === "ready" && (
+        <p class="banner" role="status">
+          {navigator.onLine ? texts.reconnecting : texts.offline}
+        </p>
+      )}
       <main class="main">
         <Thread chat={chat} texts={texts} picked={() => input.current?.focus()} />
         <Status chat={chat} texts={texts} />
       </main>
       <Composer chat={chat} texts={texts} input={input} />
-      <p class="hidden" role="status" aria-live="polite">{announced}</p>
-      {dragging && <div class="drop" aria-hidden="true">{texts.dropped}</div>}
+      <p class="hidden" role="status" aria-live="polite">
+        {announced}
+      </p>
+      {dragging && (
+        <div class="drop" aria-hidden="true">
+          {texts.dropped}
+        </div>
+      )}
     </div>
   );
 }

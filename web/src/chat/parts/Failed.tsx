@@ -6,7 +6,9 @@ export function Failed({ texts, problem, retry }: { texts: Texts; problem?: stri
     <main class="failed">
       <p role="alert">{texts.failed}</p>
       {problem && <p class="small">{problem}</p>}
-      <button class="primary" onClick={retry}>{texts.reload}</button>
+      <button class="primary" onClick={retry}>
+        {texts.reload}
+      </button>
     </main>
   );
 }

@@ -10,7 +10,17 @@ const paths = {
 
 export function Icon({ name, filled = false }: { name: keyof typeof paths; filled?: boolean }) {
   return (
-    <svg viewBox="0 0 24 24" width="20" height="20" fill={filled ? "currentColor" : "none"} stroke="currentColor" stroke-width={name === "more" ? 2.6 : 1.8} stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+    <svg
+      viewBox="0 0 24 24"
+      width="20"
+      height="20"
+      fill={filled ? "currentColor" : "none"}
+      stroke="currentColor"
+      stroke-width={name === "more" ? 2.6 : 1.8}
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
       <path d={paths[name]} />
     </svg>
   );

@@ -11,7 +11,10 @@ export function Status({ chat, texts }: { chat: Chat; texts: Texts }) {
     return (
       <section class="status" role="status">
         <span class="pulse" aria-hidden="true" />
-        <p>{texts.queued}{m.position ? <> {fill(texts.position, { n: m.position })}</> : null}</p>
+        <p>
+          {texts.queued}
+          {m.position ? <> {fill(texts.position, { n: m.position })}</> : null}
+        </p>
       </section>
     );
   }
@@ -24,19 +27,55 @@ function Contact({ chat, texts }: { chat: Chat; texts: Texts }) {
   const [name, setName] = useState(chat.model.contact.name ?? "");
   const [email, setEmail] = useState("");
   const [problem, setProblem] = useState("");
-  if (chat.model.contact.email) return <section class="status"><p>{texts.thanks} <b>{chat.model.contact.email}</b></p></section>;
+  if (chat.model.contact.email)
+    return (
+      <section class="status">
+        <p>
+          {texts.thanks} <b>{chat.model.contact.email}</b>
+        </p>
+      </section>
+    );
   const submit = async (e: Event) => {
     e.preventDefault();
-    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) { setProblem(texts.emailBad); return; }
-    try { await chat.leave({ name: name.trim() || undefined, email: email.trim() }); } catch (x) { setProblem((x as Error).message || texts.notSent); }
+    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) {
+      setProblem(texts.emailBad);
+      return;
+    }
+    try {
+      await chat.leave({ name: name.trim() || undefined, email: email.trim() });
+    } catch (x) {
+      setProblem((x as Error).message || texts.notSent);
+    }
   };
   return (
     <form class="status form" onSubmit={(e) => void submit(e)} noValidate>
       <p>{texts.away}</p>
-      <label>{texts.name}<input value={name} maxLength={120} autocomplete="name" onInput={(e) => setName(e.currentTarget.value)} /></label>
-      <label>{texts.email}<input type="email" value={email} maxLength={254} autocomplete="email" aria-invalid={!!problem} onInput={(e) => { setEmail(e.currentTarget.value); setProblem(""); }} /></label>
-      {problem && <p class="problem" role="alert">{problem}</p>}
-      <button class="primary" type="submit">{texts.leave}</button>
+      <label>
+        {texts.name}
+        <input value={name} maxLength={120} autocomplete="name" onInput={(e) => setName(e.currentTarget.value)} />
+      </label>
+      <label>
+        {texts.email}
+        <input
+          type="email"
+          value={email}
+          maxLength={254}
+          autocomplete="email"
+          aria-invalid={!!problem}
+          onInput={(e) => {
+            setEmail(e.currentTarget.value);
+            setProblem("");
+          }}
+        />
+      </label>
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <button class="primary" type="submit">
+        {texts.leave}
+      </button>
     </form>
   );
 }
@@ -47,9 +86,19 @@ function Rating({ chat, texts }: { chat: Chat; texts: Texts }) {
   const [comment, setComment] = useState("");
   const [done, setDone] = useState(!!had);
   const [problem, setProblem] = useState("");
-  if (done) return <section class="status"><p>{texts.rated}</p></section>;
+  if (done)
+    return (
+      <section class="status">
+        <p>{texts.rated}</p>
+      </section>
+    );
   const submit = async () => {
-    try { await chat.rate(rating, comment.trim()); setDone(true); } catch (x) { setProblem((x as Error).message || texts.notSent); }
+    try {
+      await chat.rate(rating, comment.trim());
+      setDone(true);
+    } catch (x) {
+      setProblem((x as Error).message || texts.notSent);
+    }
   };
   return (
     <section class="status form" aria-label={texts.rate}>
@@ -58,15 +107,27 @@ function Rating({ chat, texts }: { chat: Chat; texts: Texts }) {
         {[1, 2, 3, 4, 5].map((n) => (
           <label key={n} class={n <= rating ? "on" : ""}>
             <input type="radio" name="rating" value={n} checked={rating === n} onChange={() => setRating(n)} />
-            <span class="hidden">{fill(texts.stars, { n })}</span><Icon name="star" filled={n <= rating} />
+            <span class="hidden">{fill(texts.stars, { n })}</span>
+            <Icon name="star" filled={n <= rating} />
           </label>
         ))}
       </fieldset>
-      {rating > 0 && <>
-        <label>{texts.comment}<textarea rows={2} maxLength={1000} value={comment} onInput={(e) => setComment(e.currentTarget.value)} /></label>
-        {problem && <p class="problem" role="alert">{problem}</p>}
-        <button class="primary" onClick={() => void submit()}>{texts.rateSend}</button>
-      </>}
+      {rating > 0 && (
+        <>
+          <label>
+            {texts.comment}
+            <textarea rows={2} maxLength={1000} value={comment} onInput={(e) => setComment(e.currentTarget.value)} />
+          </label>
+          {problem && (
+            <p class="problem" role="alert">
+              {problem}
+            </p>
+          )}
+          <button class="primary" onClick={() => void submit()}>
+            {texts.rateSend}
+          </button>
+        </>
+      )}
     </section>
   );
 }

@@ -11,67 +11,182 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
   const m = chat.model;
   const box = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
-  const stick = () => { if (box.current) box.current.scrollTop = box.current.scrollHeight; };
+  const stick = () => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  };
   const last = m.turns[m.turns.length - 1]?.seq ?? 0;
-  useLayoutEffect(() => { if (!away) stick(); }, [last, m.unsent.length, m.partial, m.typing, m.state]);
+  useLayoutEffect(() => {
+    if (!away) stick();
+  }, [last, m.unsent.length, m.partial, m.typing, m.state]);
   useEffect(() => {
-    const follow = new ResizeObserver(() => { if (!away) stick(); });
+    const follow = new ResizeObserver(() => {
+      if (!away) stick();
+    });
     follow.observe(box.current!);
     return () => follow.disconnect();
   }, [away]);
-  const scrolled = () => { const b = box.current!; setAway(b.scrollHeight - b.scrollTop - b.clientHeight > 80); };
+  const scrolled = () => {
+    const b = box.current!;
+    setAway(b.scrollHeight - b.scrollTop - b.clientHeight > 80);
+  };
 
   const shown = m.turns.filter((t) => t.kind !== "event" || t.event! in texts);
   const choices = openChoices(m);
   const welcome = chat.widget.welcome;
-  const pending = m.unsent.map((u) => <Pending key={u.client_id} unsent={u} texts={texts} retry={() => chat.retry(u.client_id)} drop={() => chat.drop(u.client_id)} connected={m.connected} />);
+  const pending = m.unsent.map((u) => (
+    <Pending
+      key={u.client_id}
+      unsent={u}
+      texts={texts}
+      retry={() => chat.retry(u.client_id)}
+      drop={() => chat.drop(u.client_id)}
+      connected={m.connected}
+    />
+  ));
   return (
     <div class="scroller">
       <div ref={box} class="thread" onScroll={scrolled} role="log" aria-label={texts.conversation} tabIndex={0}>
-        {m.phase === "loading" ? <><Skeleton />{pending}</> : (
+        {m.phase === "loading" ? (
           <>
-            {welcome && <div class="row them"><div class="bubble" dir="auto">{welcome}</div></div>}
-            {shown.map((t, i) => <Row key={t.seq} turn={t} before={shown[i - 1]} after={shown[i + 1]} texts={texts} language={document.documentElement.lang} />)}
-            {m.partial && <div class="row them"><div class="bubble" dir="auto" aria-hidden="true">{m.partial}</div></div>}
-            {!m.partial && m.typing && <Typing name={m.typing.name || (m.typing.author === "agent" ? texts.assistant : texts.someone)} texts={texts} />}
+            <Skeleton />
+            {pending}
+          </>
+        ) : (
+          <>
+            {welcome && (
+              <div class="row them">
+                <div class="bubble" dir="auto">
+                  {welcome}
+                </div>
+              </div>
+            )}
+            {shown.map((t, i) => (
+              <Row
+                key={t.seq}
+                turn={t}
+                before={shown[i - 1]}
+                after={shown[i + 1]}
+                texts={texts}
+                language={document.documentElement.lang}
+              />
+            ))}
+            {m.partial && (
+              <div class="row them">
+                <div class="bubble" dir="auto" aria-hidden="true">
+                  {m.partial}
+                </div>
+              </div>
+            )}
+            {!m.partial && m.typing && (
+              <Typing
+                name={m.typing.name || (m.typing.author === "agent" ? texts.assistant : texts.someone)}
+                texts={texts}
+              />
+            )}
             {pending}
             {choices.length > 0 && (
               <div class="choices">
-                {choices.map((c) => <button key={c} onClick={() => { chat.say("choice", c); picked(); }} dir="auto">{c}</button>)}
+                {choices.map((c) => (
+                  <button
+                    key={c}
+                    onClick={() => {
+                      chat.say("choice", c);
+                      picked();
+                    }}
+                    dir="auto"
+                  >
+                    {c}
+                  </button>
+                ))}
               </div>
             )}
           </>
         )}
       </div>
-      {away && <button class="newer icon" onClick={() => { setAway(false); stick(); }} aria-label={texts.newer} title={texts.newer}><Icon name="down" /></button>}
+      {away && (
+        <button
+          class="newer icon"
+          onClick={() => {
+            setAway(false);
+            stick();
+          }}
+          aria-label={texts.newer}
+          title={texts.newer}
+        >
+          <Icon name="down" />
+        </button>
+      )}
     </div>
   );
 }
 
-function Row({ turn, before, after, texts, language }: { turn: Turn; before?: Turn; after?: Turn; texts: Texts; language: string }) {
+function Row({
+  turn,
+  before,
+  after,
+  texts,
+  language,
+}: {
+  turn: Turn;
+  before?: Turn;
+  after?: Turn;
+  texts: Texts;
+  language: string;
+}) {
   const day = dayName(turn.at, language, texts);
   const newDay = !before || dayName(before.at, language, texts) !== day;
   return (
     <>
-      {newDay && <p class="day"><span>{day}</span></p>}
-      {turn.kind === "event" ? <p class="event">{fill(texts[turn.event as keyof Texts], { name: turn.name || texts.someone })}</p>
-        : <Bubble turn={turn} first={newDay || !sameSpeaker(before, turn)} last={!sameSpeaker(turn, after)} texts={texts} language={language} />}
+      {newDay && (
+        <p class="day">
+          <span>{day}</span>
+        </p>
+      )}
+      {turn.kind === "event" ? (
+        <p class="event">{fill(texts[turn.event as keyof Texts], { name: turn.name || texts.someone })}</p>
+      ) : (
+        <Bubble
+          turn={turn}
+          first={newDay || !sameSpeaker(before, turn)}
+          last={!sameSpeaker(turn, after)}
+          texts={texts}
+          language={language}
+        />
+      )}
     </>
   );
 }
 
 function sameSpeaker(a?: Turn, b?: Turn): boolean {
-  return !!a && !!b && a.kind !== "event" && b.kind !== "event" && a.author === b.author && a.name === b.name && Date.parse(b.at) - Date.parse(a.at) < 300_000;
+  return (
+    !!a &&
+    !!b &&
+    a.kind !== "event" &&
+    b.kind !== "event" &&
+    a.author === b.author &&
+    a.name === b.name &&
+    Date.parse(b.at) - Date.parse(a.at) < 300_000
+  );
 }
 
 function Typing({ name, texts }: { name: string; texts: Texts }) {
   return (
     <div class="row them">
-      <div class="bubble typing" role="img" aria-label={fill(texts.writing, { name })}><i /><i /><i /></div>
+      <div class="bubble typing" role="img" aria-label={fill(texts.writing, { name })}>
+        <i />
+        <i />
+        <i />
+      </div>
     </div>
   );
 }
 
 function Skeleton() {
-  return <div class="skeleton" aria-hidden="true"><div /><div /><div /></div>;
+  return (
+    <div class="skeleton" aria-hidden="true">
+      <div />
+      <div />
+      <div />
+    </div>
+  );
 }

@@ -19,16 +19,28 @@ export function Nav({ search, shortcuts }: { search: () => void; shortcuts: () =
   return (
     <div className="nav">
       <CompanySwitch />
-      <button type="button" className="find" onClick={search}><IconSearch size={15} aria-hidden="true" />{t.find}<kbd aria-hidden="true">{mac ? "⌘K" : "Ctrl K"}</kbd></button>
+      <button type="button" className="find" onClick={search}>
+        <IconSearch size={15} aria-hidden="true" />
+        {t.find}
+        <kbd aria-hidden="true">{mac ? "⌘K" : "Ctrl K"}</kbd>
+      </button>
       <div className="nav-links">
         {sections.map((s) => {
           const pages = s.pages.filter((p) => !p.needs || can(p.needs));
           if (pages.length === 0) return null;
           return (
             <div key={s.text} role="group" aria-label={t[s.text]}>
-              <div className="nav-group" aria-hidden="true">{t[s.text]}</div>
+              <div className="nav-group" aria-hidden="true">
+                {t[s.text]}
+              </div>
               {pages.map(({ to, text, icon: Icon, count: Count, only: Only = Fragment }) => (
-                <Only key={to}><Link to={to} className="nav-link" activeOptions={{ exact: to === "/" }}><Icon size={17} stroke={1.7} aria-hidden="true" />{t[text]}{Count && <Count />}</Link></Only>
+                <Only key={to}>
+                  <Link to={to} className="nav-link" activeOptions={{ exact: to === "/" }}>
+                    <Icon size={17} stroke={1.7} aria-hidden="true" />
+                    {t[text]}
+                    {Count && <Count />}
+                  </Link>
+                </Only>
               ))}
             </div>
           );
@@ -48,20 +60,50 @@ function CompanySwitch() {
   const navigate = useNavigate();
   const label = (
     <>
-      <span className="mark" aria-hidden="true">{initials(company.name)}</span>
-      <span className="two"><strong className="cut">{company.name}</strong><span className="small muted cut">{s[company.role]}</span></span>
+      <span className="mark" aria-hidden="true">
+        {initials(company.name)}
+      </span>
+      <span className="two">
+        <strong className="cut">{company.name}</strong>
+        <span className="small muted cut">{s[company.role]}</span>
+      </span>
     </>
   );
-  if (me.companies.length < 2) return <div className="switch" style={{ cursor: "default", background: "none" }}>{label}</div>;
+  if (me.companies.length < 2)
+    return (
+      <div className="switch" style={{ cursor: "default", background: "none" }}>
+        {label}
+      </div>
+    );
   const go = (id: string) => {
-    void navigate({ to: "/", search: { company: id } }).then(() => queries.removeQueries({ predicate: (q) => q.queryKey[0] === company.id }));
+    void navigate({ to: "/", search: { company: id } }).then(() =>
+      queries.removeQueries({ predicate: (q) => q.queryKey[0] === company.id }),
+    );
   };
   return (
     <Menu width="target" position="bottom-start" offset={4} withinPortal={false}>
-      <Menu.Target><button type="button" className="switch">{label}<IconSelector size={16} aria-hidden="true" /><span className="hidden">{t.company}</span></button></Menu.Target>
+      <Menu.Target>
+        <button type="button" className="switch">
+          {label}
+          <IconSelector size={16} aria-hidden="true" />
+          <span className="hidden">{t.company}</span>
+        </button>
+      </Menu.Target>
       <Menu.Dropdown>
         {me.companies.map((c) => (
-          <Menu.Item key={c.id} onClick={() => go(c.id)} rightSection={c.id === company.id ? <IconCheck size={15} /> : c.suspended ? <span className="small muted">{t.suspended}</span> : null}>{c.name}</Menu.Item>
+          <Menu.Item
+            key={c.id}
+            onClick={() => go(c.id)}
+            rightSection={
+              c.id === company.id ? (
+                <IconCheck size={15} />
+              ) : c.suspended ? (
+                <span className="small muted">{t.suspended}</span>
+              ) : null
+            }
+          >
+            {c.name}
+          </Menu.Item>
         ))}
       </Menu.Dropdown>
     </Menu>

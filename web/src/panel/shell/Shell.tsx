@@ -25,9 +25,11 @@ function useArrival(at: string) {
     from.current = at;
     const begun = Date.now();
     const timer = setInterval(() => {
-      const content = document.getElementById("content"), holder = document.activeElement;
+      const content = document.getElementById("content"),
+        holder = document.activeElement;
       if (Date.now() - begun > guarded) done();
-      else if (content && !content.contains(holder) && !holder?.closest("[role=dialog]")) content.focus({ preventScroll: true });
+      else if (content && !content.contains(holder) && !holder?.closest("[role=dialog]"))
+        content.focus({ preventScroll: true });
     }, pause);
     const done = () => {
       clearInterval(timer);
@@ -35,7 +37,8 @@ function useArrival(at: string) {
       window.removeEventListener("keydown", done);
       window.removeEventListener("pointerdown", done);
     };
-    const listens = setTimeout(() => { // after the key or press that led here
+    const listens = setTimeout(() => {
+      // after the key or press that led here
       window.addEventListener("keydown", done);
       window.addEventListener("pointerdown", done);
     });
@@ -56,13 +59,21 @@ export function Shell() {
   useArrival(at);
   useHotkeys([["mod+K", () => search((n) => n + 1)]], []);
   useEffect(() => {
-    const keys = (e: KeyboardEvent) => { if (e.key === "?" && !e.ctrlKey && !e.metaKey && !e.altKey && !writing(e.target)) showHelp(); };
+    const keys = (e: KeyboardEvent) => {
+      if (e.key === "?" && !e.ctrlKey && !e.metaKey && !e.altKey && !writing(e.target)) showHelp();
+    };
     window.addEventListener("keydown", keys);
     return () => window.removeEventListener("keydown", keys);
   }, [showHelp]);
   return (
-    <AppShell header={{ height: { base: 52, sm: 0 } }} navbar={{ width: 240, breakpoint: "sm", collapsed: { mobile: !menu } }} transitionDuration={150}>
-      <a href="#content" className="skip">{t.skip}</a>
+    <AppShell
+      header={{ height: { base: 52, sm: 0 } }}
+      navbar={{ width: 240, breakpoint: "sm", collapsed: { mobile: !menu } }}
+      transitionDuration={150}
+    >
+      <a href="#content" className="skip">
+        {t.skip}
+      </a>
       <AppShell.Header hiddenFrom="sm" component="nav" aria-label={t.menu}>
         <div className="top">
           <Burger opened={menu} onClick={toggle} size="sm" aria-label={t.menu} aria-expanded={menu} />
@@ -72,13 +83,25 @@ export function Shell() {
       <AppShell.Navbar aria-label={t.navigation} component="nav">
         <Nav search={() => search((n) => n + 1)} shortcuts={showHelp} />
       </AppShell.Navbar>
-      {can("conversations:answer") && <Suspense><Calls key={company.id} /></Suspense>}
+      {can("conversations:answer") && (
+        <Suspense>
+          <Calls key={company.id} />
+        </Suspense>
+      )}
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: "none" }}>
-        {company.suspended && <div className="page" style={{ paddingBottom: 0 }}><Note tone="warn">{t.companySuspended}</Note></div>}
+        {company.suspended && (
+          <div className="page" style={{ paddingBottom: 0 }}>
+            <Note tone="warn">{t.companySuspended}</Note>
+          </div>
+        )}
         <Stale />
         <Outlet />
       </AppShell.Main>
-      {searching > 0 && <Suspense><Palette asked={searching} shortcuts={showHelp} /></Suspense>}
+      {searching > 0 && (
+        <Suspense>
+          <Palette asked={searching} shortcuts={showHelp} />
+        </Suspense>
+      )}
       <Shortcuts opened={help} close={hideHelp} />
     </AppShell>
   );

@@ -12,12 +12,25 @@ export function Stale() {
   const t = useTexts(texts);
   const client = useQueryClient();
   const cache = client.getQueryCache();
-  const old = useSyncExternalStore(useCallback((changed) => cache.subscribe(notifyManager.batchCalls(changed)), [cache]), () => cache.getAll().some(stale));
+  const old = useSyncExternalStore(
+    useCallback((changed) => cache.subscribe(notifyManager.batchCalls(changed)), [cache]),
+    () => cache.getAll().some(stale),
+  );
   return (
     <div role="status">
       {old && (
         <div className="page" style={{ paddingBottom: 0 }}>
-          <Note tone="warn"><p>{t.stale}</p><Button mt={8} size="compact-sm" variant="default" onClick={() => void client.refetchQueries({ predicate: stale })}>{t.again}</Button></Note>
+          <Note tone="warn">
+            <p>{t.stale}</p>
+            <Button
+              mt={8}
+              size="compact-sm"
+              variant="default"
+              onClick={() => void client.refetchQueries({ predicate: stale })}
+            >
+              {t.again}
+            </Button>
+          </Note>
         </div>
       )}
     </div>

@@ -16,12 +16,28 @@ export class Nowhere extends Error {}
 
 export function Lost() {
   const t = useTexts(shared);
-  return <div className="page"><Empty main icon={<IconMapOff size={22} />} title={t.lost} text={t.lostText}><Button component={Link} to="/">{t.home}</Button></Empty></div>;
+  return (
+    <div className="page">
+      <Empty main icon={<IconMapOff size={22} />} title={t.lost} text={t.lostText}>
+        <Button component={Link} to="/">
+          {t.home}
+        </Button>
+      </Empty>
+    </div>
+  );
 }
 
 export function Denied() {
   const t = useTexts(shared);
-  return <div className="page"><Empty main icon={<IconLock size={22} />} title={t.denied} text={t.deniedText}><Button component={Link} to="/" variant="default">{t.home}</Button></Empty></div>;
+  return (
+    <div className="page">
+      <Empty main icon={<IconLock size={22} />} title={t.denied} text={t.deniedText}>
+        <Button component={Link} to="/" variant="default">
+          {t.home}
+        </Button>
+      </Empty>
+    </div>
+  );
 }
 
 /** Crashed stands in for a page that did not load. A file that is gone since an update is loaded once with the whole page. */
@@ -29,23 +45,45 @@ export function Crashed({ error, reset }: ErrorComponentProps) {
   const t = useTexts(shared);
   const s = useTexts(texts);
   const router = useRouter();
-  const gone = /dynamically imported module|Importing a module|preload/i.test(error instanceof Error ? error.message : "");
+  const gone = /dynamically imported module|Importing a module|preload/i.test(
+    error instanceof Error ? error.message : "",
+  );
   useEffect(() => {
     if (!gone) return;
     try {
       if (sessionStorage.getItem("carillon.reloaded") === location.pathname) return;
       sessionStorage.setItem("carillon.reloaded", location.pathname);
       location.reload();
-    } catch { /* no storage: the button does it */ }
+    } catch {
+      /* no storage: the button does it */
+    }
   }, [gone]);
   if (error instanceof Nowhere) {
-    return <main className="page"><Empty main icon={<IconBuildingOff size={22} />} title={s.nowhere} text={s.nowhereText}><Button onClick={() => void signOut()} variant="default">{s.signOut}</Button></Empty></main>;
+    return (
+      <main className="page">
+        <Empty main icon={<IconBuildingOff size={22} />} title={s.nowhere} text={s.nowhereText}>
+          <Button onClick={() => void signOut()} variant="default">
+            {s.signOut}
+          </Button>
+        </Empty>
+      </main>
+    );
   }
-  const retry = () => { reset(); void router.invalidate(); };
-  if (error instanceof Problem || error instanceof Unreachable) return <main className="page"><Failed error={error} retry={retry} /></main>;
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
+  if (error instanceof Problem || error instanceof Unreachable)
+    return (
+      <main className="page">
+        <Failed error={error} retry={retry} />
+      </main>
+    );
   return (
     <main className="page">
-      <Empty main icon={<IconPlugConnectedX size={22} />} title={t.crashed} text={t.crashedText}><Button onClick={() => location.reload()}>{t.reload}</Button></Empty>
+      <Empty main icon={<IconPlugConnectedX size={22} />} title={t.crashed} text={t.crashedText}>
+        <Button onClick={() => location.reload()}>{t.reload}</Button>
+      </Empty>
     </main>
   );
 }

@@ -8,20 +8,32 @@ let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  timer ??= setInterval(() => { now = Date.now(); listeners.forEach((l) => l()); }, 20_000);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    listeners.forEach((l) => l());
+  }, 20_000);
   return () => {
     listeners.delete(listener);
-    if (listeners.size === 0) { clearInterval(timer); timer = undefined; }
+    if (listeners.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
   };
 }
 
 /** useNow is the time, some seconds old at most. */
-export function useNow(): number { return useSyncExternalStore(subscribe, () => now); }
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now);
+}
 
 /** Ago is how long ago something was, and when exactly under the pointer. */
 export function Ago({ at, none }: { at: string | null | undefined; none?: string }) {
   const language = useLanguage();
   const current = useNow();
   if (!at) return <span className="muted">{none ?? "–"}</span>;
-  return <time dateTime={at} title={absolute(at, language)} className="nowrap">{relative(at, language, Math.max(current, Date.now() - 20_000))}</time>;
+  return (
+    <time dateTime={at} title={absolute(at, language)} className="nowrap">
+      {relative(at, language, Math.max(current, Date.now() - 20_000))}
+    </time>
+  );
 }

@@ -27,7 +27,8 @@ export function useDraft<T extends object>(stored: T, send: (value: T) => Promis
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<{ field: string; text: string } | null>(null);
   const dirty = useMemo(() => JSON.stringify(value) !== JSON.stringify(base), [value, base]);
-  useEffect(() => { // somebody else's change is taken over while there is none of one's own
+  useEffect(() => {
+    // somebody else's change is taken over while there is none of one's own
     setBase((b) => (dirty || JSON.stringify(b) === JSON.stringify(stored) ? b : stored));
     setValue((v) => (dirty || JSON.stringify(v) === JSON.stringify(stored) ? v : stored));
   }, [stored]);
@@ -48,27 +49,53 @@ export function useDraft<T extends object>(stored: T, send: (value: T) => Promis
     }
   }, [send]);
   return {
-    value, dirty, busy, save,
-    set: useCallback((change: Partial<T>) => { setValue((v) => ({ ...v, ...change })); setProblem(null); }, []),
-    error: (field) => (problem && (problem.field === field || problem.field.startsWith(field + ".")) ? problem.text : ""),
-    discard: useCallback(() => { setValue(base); setProblem(null); }, [base]),
+    value,
+    dirty,
+    busy,
+    save,
+    set: useCallback((change: Partial<T>) => {
+      setValue((v) => ({ ...v, ...change }));
+      setProblem(null);
+    }, []),
+    error: (field) =>
+      problem && (problem.field === field || problem.field.startsWith(field + ".")) ? problem.text : "",
+    discard: useCallback(() => {
+      setValue(base);
+      setProblem(null);
+    }, [base]),
   };
 }
 
 /** SaveBar stands at the bottom of the page while something is changed, and asks before it is lost. */
 export function SaveBar<T>({ draft }: { draft: Draft<T> }) {
   const t = useTexts(shared);
-  useHotkeys([["mod+S", () => { if (draft.dirty && !draft.busy) void draft.save(); }]], []);
+  useHotkeys(
+    [
+      [
+        "mod+S",
+        () => {
+          if (draft.dirty && !draft.busy) void draft.save();
+        },
+      ],
+    ],
+    [],
+  );
   useBlocker({
-    disabled: !draft.dirty, enableBeforeUnload: () => draft.dirty,
-    shouldBlockFn: async () => !(await confirm({ title: t.leave, text: t.leaveText, action: t.discard, cancel: t.stay, danger: true })),
+    disabled: !draft.dirty,
+    enableBeforeUnload: () => draft.dirty,
+    shouldBlockFn: async () =>
+      !(await confirm({ title: t.leave, text: t.leaveText, action: t.discard, cancel: t.stay, danger: true })),
   });
   if (!draft.dirty) return null;
   return (
     <div className="save-bar" role="region" aria-label={t.save}>
       <span className="muted">{t.unsaved}</span>
-      <Button variant="default" onClick={draft.discard} disabled={draft.busy}>{t.discard}</Button>
-      <Button onClick={() => void draft.save()} loading={draft.busy}>{t.save}</Button>
+      <Button variant="default" onClick={draft.discard} disabled={draft.busy}>
+        {t.discard}
+      </Button>
+      <Button onClick={() => void draft.save()} loading={draft.busy}>
+        {t.save}
+      </Button>
     </div>
   );
 }

@@ -7,11 +7,16 @@ export function useFollow(box: RefObject<HTMLElement | null>) {
   useEffect(() => {
     const el = box.current;
     if (!el) return;
-    const down = () => { if (atEnd.current) el.scrollTop = el.scrollHeight; };
+    const down = () => {
+      if (atEnd.current) el.scrollTop = el.scrollHeight;
+    };
     const size = new ResizeObserver(down);
     size.observe(el);
     el.addEventListener("load", down, true); // a picture has no height before it is there
-    return () => { size.disconnect(); el.removeEventListener("load", down, true); };
+    return () => {
+      size.disconnect();
+      el.removeEventListener("load", down, true);
+    };
   }, [box]);
   const scrolled = (e: UIEvent<HTMLElement>) => {
     const el = e.currentTarget;

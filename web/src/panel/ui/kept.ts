@@ -5,7 +5,11 @@ const prefix = "carillon.writing.";
 const lasting = 14 * 86_400_000;
 const pause = 400;
 
-export interface Kept<T> { at: string; mark: string; value: T }
+export interface Kept<T> {
+  at: string;
+  mark: string;
+  value: T;
+}
 
 /** kept reads what is kept under a name; what is old is forgotten. */
 export function kept<T>(name: string): Kept<T> | undefined {
@@ -23,7 +27,13 @@ export function kept<T>(name: string): Kept<T> | undefined {
 }
 
 /** forget ends the keeping of a name. */
-export function forget(name: string): void { try { localStorage.removeItem(prefix + name); } catch { /* no storage */ } }
+export function forget(name: string): void {
+  try {
+    localStorage.removeItem(prefix + name);
+  } catch {
+    /* no storage */
+  }
+}
 
 /** useKept keeps a value while keep holds: soon after each change, and at once when the page goes. mark says what it is a change of. It reports whether the value is kept. */
 export function useKept<T>(name: string, value: T, mark: string, keep: boolean): boolean {
@@ -35,21 +45,40 @@ export function useKept<T>(name: string, value: T, mark: string, keep: boolean):
     const write = () => {
       if (!now.current.keep) return;
       try {
-        localStorage.setItem(prefix + name, JSON.stringify({ at: new Date().toISOString(), mark: now.current.mark, value: now.current.value } satisfies Kept<T>));
+        localStorage.setItem(
+          prefix + name,
+          JSON.stringify({
+            at: new Date().toISOString(),
+            mark: now.current.mark,
+            value: now.current.value,
+          } satisfies Kept<T>),
+        );
         setDone(true);
-      } catch { setDone(false); }
+      } catch {
+        setDone(false);
+      }
     };
-    if (!keep) { setDone(false); return; }
+    if (!keep) {
+      setDone(false);
+      return;
+    }
     const timer = setTimeout(write, pause);
     pending.current = write;
     return () => clearTimeout(timer);
   }, [name, value, mark, keep]);
-  useEffect(() => { // what was written last is kept too when the page goes, or another one takes its place, before the pause is over
+  useEffect(() => {
+    // what was written last is kept too when the page goes, or another one takes its place, before the pause is over
     const write = () => pending.current();
-    const hidden = () => { if (document.hidden) write(); };
+    const hidden = () => {
+      if (document.hidden) write();
+    };
     window.addEventListener("pagehide", write);
     document.addEventListener("visibilitychange", hidden);
-    return () => { window.removeEventListener("pagehide", write); document.removeEventListener("visibilitychange", hidden); write(); };
+    return () => {
+      window.removeEventListener("pagehide", write);
+      document.removeEventListener("visibilitychange", hidden);
+      write();
+    };
   }, []);
   return done;
 }

@@ -10,6 +10,12 @@ it("reads numbers as the server reads lists", () => {
 });
 
 it("takes digits as they are where somebody looks for a number", () => {
-  expect([numberIn("0600111222"), numberIn(" +34 600 111-222 "), numberIn("+49 (0)30 1234567"), numberIn("12345"), numberIn("a34600111222"), numberIn("3.46E+10")])
-    .toEqual(["0600111222", "34600111222", "49301234567", "", "", ""]);
+  expect([
+    numberIn("0600111222"),
+    numberIn(" +34 600 111-222 "),
+    numberIn("+49 (0)30 1234567"),
+    numberIn("12345"),
+    numberIn("a34600111222"),
+    numberIn("3.46E+10"),
+  ]).toEqual(["0600111222", "34600111222", "49301234567", "", "", ""]);
 });

@@ -1,9 +1,13 @@
 // Phone numbers as people write them: the rules and the table of the package internal/base/number.
 
 /** Country codes whose national numbers are dialled with a 0 that an international number leaves out. */
-const trunkZero = new Set(("20 27 31 32 33 40 41 43 44 46 49 51 53 54 55 58 60 61 62 63 64 66 81 82 84 86 90 91 92 93 94 95 98" +
-  " 212 213 233 234 254 255 256 263 353 355 358 359 373 380 381 382 383 385 386 387 389 421 423 591 593 595 598 855 880 886" +
-  " 962 964 966 971 972 977 995").split(" "));
+const trunkZero = new Set(
+  (
+    "20 27 31 32 33 40 41 43 44 46 49 51 53 54 55 58 60 61 62 63 64 66 81 82 84 86 90 91 92 93 94 95 98" +
+    " 212 213 233 234 254 255 256 263 353 355 358 359 373 380 381 382 383 385 386 387 389 421 423 591 593 595 598 855 880 886" +
+    " 962 964 966 971 972 977 995"
+  ).split(" "),
+);
 
 const digit = /\p{Nd}/u;
 
@@ -16,8 +20,17 @@ function value(c: string): string {
 
 /** plain writes a number with the signs of ASCII, and without invisible characters. */
 function plain(text: string): string {
-  return text.replace(/\p{Cf}/gu, "").replace(/\p{Nd}/gu, value).replace(/[\s\u0085]/g, " ").replace(/[\p{Pd}\u2212]/gu, "-")
-    .replace(/[\uff0b\ufe62]/g, "+").replace(/\uff08/g, "(").replace(/\uff09/g, ")").replace(/\uff0e/g, ".").trim().replace(/^'/, "");
+  return text
+    .replace(/\p{Cf}/gu, "")
+    .replace(/\p{Nd}/gu, value)
+    .replace(/[\s\u0085]/g, " ")
+    .replace(/[\p{Pd}\u2212]/gu, "-")
+    .replace(/[\uff0b\ufe62]/g, "+")
+    .replace(/\uff08/g, "(")
+    .replace(/\uff09/g, ")")
+    .replace(/\uff0e/g, ".")
+    .trim()
+    .replace(/^'/, "");
 }
 
 /** cleaned is the phone number that a text holds, as requests have one; "": it holds none. */
@@ -39,4 +52,6 @@ export function cleaned(text: string): string {
 }
 
 /** numberIn is the number that somebody types or looks for: digits as they are, else the cleaned number; "": it is none. */
-export function numberIn(text: string): string { return /^[0-9]{7,15}$/.test(text.trim()) ? text.trim() : cleaned(text); }
+export function numberIn(text: string): string {
+  return /^[0-9]{7,15}$/.test(text.trim()) ? text.trim() : cleaned(text);
+}

@@ -8,15 +8,37 @@ import { problemText, requestOf } from "./problem";
 import { shared } from "./texts";
 
 /** Page is a page with its heading; title is the window's too. */
-export function Page({ title, about, actions, back, wide, children }: {
-  title: string; about?: ReactNode; actions?: ReactNode; back?: { to: string; text: string; search?: Record<string, unknown> }; wide?: boolean; children: ReactNode;
+export function Page({
+  title,
+  about,
+  actions,
+  back,
+  wide,
+  children,
+}: {
+  title: string;
+  about?: ReactNode;
+  actions?: ReactNode;
+  back?: { to: string; text: string; search?: Record<string, unknown> };
+  wide?: boolean;
+  children: ReactNode;
 }) {
-  useEffect(() => { document.title = title + " · Carillon"; }, [title]);
+  useEffect(() => {
+    document.title = title + " · Carillon";
+  }, [title]);
   return (
     <div className={wide ? "page wide" : "page"}>
-      {back && <Link to={back.to} search={back.search as never} className="back"><IconArrowLeft size={14} />{back.text}</Link>}
+      {back && (
+        <Link to={back.to} search={back.search as never} className="back">
+          <IconArrowLeft size={14} />
+          {back.text}
+        </Link>
+      )}
       <div className="page-head">
-        <div><h1>{title}</h1>{about && <p>{about}</p>}</div>
+        <div>
+          <h1>{title}</h1>
+          {about && <p>{about}</p>}
+        </div>
         {actions && <div className="page-actions">{actions}</div>}
       </div>
       {children}
@@ -25,21 +47,52 @@ export function Page({ title, about, actions, back, wide, children }: {
 }
 
 /** Card is a part of a page. */
-export function Card({ title, actions, children, flush, label }: { title?: string; actions?: ReactNode; children: ReactNode; flush?: boolean; label?: string }) {
+export function Card({
+  title,
+  actions,
+  children,
+  flush,
+  label,
+}: {
+  title?: string;
+  actions?: ReactNode;
+  children: ReactNode;
+  flush?: boolean;
+  label?: string;
+}) {
   return (
     <section className="card" aria-label={title ?? label}>
-      {title && <header><h2>{title}</h2>{actions}</header>}
+      {title && (
+        <header>
+          <h2>{title}</h2>
+          {actions}
+        </header>
+      )}
       {flush ? children : <div className="body">{children}</div>}
     </section>
   );
 }
 
 /** Empty says that there is nothing yet, and what to do about it. */
-export function Empty({ icon, title, text, children, main }: { icon: ReactNode; title: string; text: string; children?: ReactNode; main?: boolean }) {
+export function Empty({
+  icon,
+  title,
+  text,
+  children,
+  main,
+}: {
+  icon: ReactNode;
+  title: string;
+  text: string;
+  children?: ReactNode;
+  main?: boolean;
+}) {
   const Title = main ? "h1" : "h2"; // main: it is all that the page shows
   return (
     <div className="empty">
-      <div className="icon" aria-hidden="true">{icon}</div>
+      <div className="icon" aria-hidden="true">
+        {icon}
+      </div>
       <Title>{title}</Title>
       <p>{text}</p>
       {children && <div className="actions">{children}</div>}
@@ -53,10 +106,20 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }) 
   const id = requestOf(error);
   return (
     <div className="empty" role="alert">
-      <div className="icon" aria-hidden="true"><IconAlertTriangle size={22} /></div>
+      <div className="icon" aria-hidden="true">
+        <IconAlertTriangle size={22} />
+      </div>
       <h2>{problemText(error)}</h2>
-      {id && <p className="small">{t.requestId} <code>{id}</code></p>}
-      <div className="actions"><Button variant="default" onClick={retry}>{t.retry}</Button></div>
+      {id && (
+        <p className="small">
+          {t.requestId} <code>{id}</code>
+        </p>
+      )}
+      <div className="actions">
+        <Button variant="default" onClick={retry}>
+          {t.retry}
+        </Button>
+      </div>
     </div>
   );
 }
@@ -68,7 +131,9 @@ export function Rows({ n = 5 }: { n?: number }) {
     <div className="card" role="status" aria-label={t.loading}>
       {Array.from({ length: n }, (_, i) => (
         <div key={i} className="body" style={{ display: "flex", gap: 24, padding: "14px 24px" }}>
-          <Skeleton height={14} width={`${30 - (i % 3) * 5}%`} /><Skeleton height={14} width="15%" /><Skeleton height={14} width="20%" />
+          <Skeleton height={14} width={`${30 - (i % 3) * 5}%`} />
+          <Skeleton height={14} width="15%" />
+          <Skeleton height={14} width="20%" />
         </div>
       ))}
     </div>
@@ -78,12 +143,19 @@ export function Rows({ n = 5 }: { n?: number }) {
 export type Tone = "ok" | "warn" | "danger" | "accent";
 
 /** Tag is a short state. */
-export function Tag({ tone, children }: { tone?: Tone; children: ReactNode }) { return <span className={tone ? `tag ${tone}` : "tag"}>{children}</span>; }
+export function Tag({ tone, children }: { tone?: Tone; children: ReactNode }) {
+  return <span className={tone ? `tag ${tone}` : "tag"}>{children}</span>;
+}
 
 /** Note is a remark within a page. */
 export function Note({ tone, children }: { tone?: "ok" | "warn" | "danger"; children: ReactNode }) {
   const Icon = tone === "ok" ? IconCheck : tone ? IconAlertTriangle : IconInfoCircle;
-  return <div className={tone ? `note ${tone}` : "note"} role={tone === "danger" ? "alert" : undefined}><Icon size={16} aria-hidden="true" /><div>{children}</div></div>;
+  return (
+    <div className={tone ? `note ${tone}` : "note"} role={tone === "danger" ? "alert" : undefined}>
+      <Icon size={16} aria-hidden="true" />
+      <div>{children}</div>
+    </div>
+  );
 }
 
 /** Copy is a button that copies a text. */
@@ -92,8 +164,10 @@ export function Copy({ value, label }: { value: string; label?: string }) {
   return (
     <CopyButton value={value} timeout={1500}>
       {({ copied, copy }) => (
-        <Tooltip label={copied ? t.copied : label ?? t.copy}>
-          <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={label ?? t.copy}>{copied ? <IconCheck size={16} /> : <IconCopy size={16} />}</ActionIcon>
+        <Tooltip label={copied ? t.copied : (label ?? t.copy)}>
+          <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={label ?? t.copy}>
+            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+          </ActionIcon>
         </Tooltip>
       )}
     </CopyButton>
@@ -102,5 +176,10 @@ export function Copy({ value, label }: { value: string; label?: string }) {
 
 /** Snippet is code to copy. */
 export function Snippet({ code, label }: { code: string; label?: string }) {
-  return <div className="snippet"><code>{code}</code><Copy value={code} label={label} /></div>;
+  return (
+    <div className="snippet">
+      <code>{code}</code>
+      <Copy value={code} label={label} />
+    </div>
+  );
 }

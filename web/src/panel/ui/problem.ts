@@ -13,22 +13,41 @@ export function problemText(e: unknown): string {
 }
 
 /** requestOf is the id to quote when the failure is reported; "" where there is none. */
-export function requestOf(e: unknown): string { return e instanceof Problem ? e.requestId : ""; }
+export function requestOf(e: unknown): string {
+  return e instanceof Problem ? e.requestId : "";
+}
 
 /** succeeded shows that something worked, for some seconds. */
 export function succeeded(text: string): void {
-  notifications.show({ message: text, autoClose: 3500, withBorder: true, color: "accent", closeButtonProps: { "aria-label": shared[currentLanguage()].close } });
+  notifications.show({
+    message: text,
+    autoClose: 3500,
+    withBorder: true,
+    color: "accent",
+    closeButtonProps: { "aria-label": shared[currentLanguage()].close },
+  });
 }
 
 /** failed shows a failure until it is closed. */
 export function failed(e: unknown): void {
   const id = requestOf(e);
   const t = shared[currentLanguage()];
-  notifications.show({ title: problemText(e), message: id ? `${t.requestId} ${id}` : "", color: "red", autoClose: 12_000, withBorder: true, role: "alert", closeButtonProps: { "aria-label": t.close } });
+  notifications.show({
+    title: problemText(e),
+    message: id ? `${t.requestId} ${id}` : "",
+    color: "red",
+    autoClose: 12_000,
+    withBorder: true,
+    role: "alert",
+    closeButtonProps: { "aria-label": t.close },
+  });
 }
 
 /** fieldErrors gives a form the error of the field that the server names; it reports whether the form has that field. */
-export function fieldErrors(e: unknown, form: { setFieldError: (field: string, text: string) => void; getValues: () => object }): boolean {
+export function fieldErrors(
+  e: unknown,
+  form: { setFieldError: (field: string, text: string) => void; getValues: () => object },
+): boolean {
   if (!(e instanceof Problem) || !e.field || !(e.field.split(".")[0]! in form.getValues())) return false;
   form.setFieldError(e.field, e.reason || e.message);
   return true;

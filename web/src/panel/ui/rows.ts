@@ -8,7 +8,10 @@ export interface Shown<T> {
   gap: boolean; // between the fresh ones and the rows are others
 }
 
-export interface Part<T> { data: T[]; next_cursor: string | null }
+export interface Part<T> {
+  data: T[];
+  next_cursor: string | null;
+}
 
 /** rowsBy are the changes of a list whose rows have that id. */
 export function rowsBy<T>(id: (row: T) => string) {
@@ -16,7 +19,8 @@ export function rowsBy<T>(id: (row: T) => string) {
   /** begin is the list of a first page. */
   const begin = (page: Part<T>): Shown<T> => ({ rows: page.data, fresh: [], cursor: page.next_cursor, gap: false });
   return {
-    nothing, begin,
+    nothing,
+    begin,
     /** append adds the page behind the last row. */
     append(s: Shown<T>, page: Part<T>): Shown<T> {
       const known = new Set(s.rows.map(id));
@@ -38,12 +42,17 @@ export function rowsBy<T>(id: (row: T) => string) {
     },
     /** reveal shows what was held back. */
     reveal(s: Shown<T>): Shown<T> {
-      return s.gap ? { ...s, rows: s.fresh, fresh: [], gap: false } : { ...s, rows: [...s.fresh, ...s.rows], fresh: [] };
+      return s.gap
+        ? { ...s, rows: s.fresh, fresh: [], gap: false }
+        : { ...s, rows: [...s.fresh, ...s.rows], fresh: [] };
     },
     /** replace puts rows as they are now where they were. */
     replace(s: Shown<T>, ...changed: T[]): Shown<T> {
       const now = new Map(changed.map((r) => [id(r), r]));
-      const put = (r: T) => { const c = now.get(id(r)); return c ? { ...r, ...c } : r; };
+      const put = (r: T) => {
+        const c = now.get(id(r));
+        return c ? { ...r, ...c } : r;
+      };
       return { ...s, rows: s.rows.map(put), fresh: s.fresh.map(put) };
     },
   };

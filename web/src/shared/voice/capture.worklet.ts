@@ -1,7 +1,9 @@
 // Runs beside the page's own code, on the thread of the sound: what the microphone gives, as pieces of 40 ms at 16 kHz.
 import { Resampler } from "./resample";
 
-declare class AudioWorkletProcessor { readonly port: MessagePort; }
+declare class AudioWorkletProcessor {
+  readonly port: MessagePort;
+}
 declare function registerProcessor(name: string, type: new () => AudioWorkletProcessor): void;
 declare const sampleRate: number;
 
@@ -17,7 +19,9 @@ class Capture extends AudioWorkletProcessor {
 
   constructor() {
     super();
-    this.port.onmessage = () => { this.open = false; };
+    this.port.onmessage = () => {
+      this.open = false;
+    };
   }
 
   process(inputs: Float32Array[][]): boolean {

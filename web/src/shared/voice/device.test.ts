@@ -9,24 +9,50 @@ class Context {
   onstatechange: (() => void) | null = null;
   destination = {};
   closed = false;
-  constructor() { Context.made.push(this); }
-  get audioWorklet() { return { addModule: async () => {} }; }
-  async resume() { await Promise.resolve(); }
-  async close() { this.state = "closed"; this.closed = true; }
-  createMediaStreamSource() { return { connect: () => {}, disconnect: () => {} }; }
-  enter(state: string) { this.state = state; this.onstatechange?.(); }
+  constructor() {
+    Context.made.push(this);
+  }
+  get audioWorklet() {
+    return { addModule: async () => {} };
+  }
+  async resume() {
+    await Promise.resolve();
+  }
+  async close() {
+    this.state = "closed";
+    this.closed = true;
+  }
+  createMediaStreamSource() {
+    return { connect: () => {}, disconnect: () => {} };
+  }
+  enter(state: string) {
+    this.state = state;
+    this.onstatechange?.();
+  }
 }
 class Node {
   static made: Node[] = [];
-  port = { postMessage: (m: unknown) => { this.got.push(m); }, onmessage: null };
+  port = {
+    postMessage: (m: unknown) => {
+      this.got.push(m);
+    },
+    onmessage: null,
+  };
   got: unknown[] = [];
-  constructor(_: unknown, readonly name: string) { Node.made.push(this); }
+  constructor(
+    _: unknown,
+    readonly name: string,
+  ) {
+    Node.made.push(this);
+  }
   connect() {}
 }
 class Track extends EventTarget {
   enabled = true;
   stopped = false;
-  stop() { this.stopped = true; }
+  stop() {
+    this.stopped = true;
+  }
 }
 
 let track: Track;
@@ -42,7 +68,10 @@ beforeEach(() => {
   vi.stubGlobal("AudioWorkletNode", Node);
   vi.stubGlobal("navigator", { mediaDevices: { getUserMedia: () => ask() } });
 });
-afterEach(() => { vi.useRealTimers(); vi.unstubAllGlobals(); });
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 const ready = () => vi.advanceTimersByTimeAsync(0);
 
@@ -98,8 +127,15 @@ describe("the sound of a device", () => {
     const s = new Sound();
     expect(await s.listen()).toBe("unsupported");
     s.open();
-    for (const [name, want] of [["NotAllowedError", "refused"], ["NotFoundError", "missing"], ["NotReadableError", "busy"], ["SecurityError", "refused"]] as const) {
-      ask = async () => { throw new DOMException("", name); };
+    for (const [name, want] of [
+      ["NotAllowedError", "refused"],
+      ["NotFoundError", "missing"],
+      ["NotReadableError", "busy"],
+      ["SecurityError", "refused"],
+    ] as const) {
+      ask = async () => {
+        throw new DOMException("", name);
+      };
       expect(await s.listen(), name).toBe(want);
     }
   });

@@ -6,10 +6,19 @@ import type { MicProblem } from "./sound";
 /** TalkState is one word for what goes on. */
 export type TalkState = "idle" | "connecting" | "reconnecting" | "listening" | "thinking" | "speaking" | "ended";
 
-export interface Mic { on: boolean; muted: boolean; problem?: MicProblem }
+export interface Mic {
+  on: boolean;
+  muted: boolean;
+  problem?: MicProblem;
+}
 
 /** How a talk ended: hung up here, ended by the server, refused by it, or the connection lost for good. */
-export interface Closing { by: "page" | "server" | "refused" | "lost"; code?: number; reason?: string; error?: unknown }
+export interface Closing {
+  by: "page" | "server" | "refused" | "lost";
+  code?: number;
+  reason?: string;
+  error?: unknown;
+}
 
 export interface TalkEvents {
   state: TalkState;

@@ -6,7 +6,9 @@ import { parse, type ServerMessage } from "./protocol";
 export type Address = string | ((again: boolean) => Promise<string>);
 
 /** Final is an error of an Address that asking again does not change. */
-export interface Final { final?: boolean }
+export interface Final {
+  final?: boolean;
+}
 
 export type Connect = (address: string, protocol: string) => WebSocket;
 
@@ -31,7 +33,11 @@ export class Link {
   private timer?: ReturnType<typeof setTimeout>;
   private watch?: ReturnType<typeof setInterval>;
 
-  constructor(private readonly connect: Connect, private readonly address: Address, private readonly protocol: string) {}
+  constructor(
+    private readonly connect: Connect,
+    private readonly address: Address,
+    private readonly protocol: string,
+  ) {}
 
   start(): void {
     addEventListener("online", this.online);
@@ -59,7 +65,9 @@ export class Link {
     const socket = this.connect(address, this.protocol);
     this.socket = socket;
     this.pings = false;
-    socket.onopen = () => { if (socket === this.socket) this.onOpen(again); };
+    socket.onopen = () => {
+      if (socket === this.socket) this.onOpen(again);
+    };
     socket.onmessage = (e) => {
       if (socket !== this.socket) return;
       this.alive = Date.now();
@@ -68,7 +76,10 @@ export class Link {
         this.pings = true;
         this.send({ type: "pong", event_id: m.ping_event.event_id });
       } else if (m) {
-        if (m.type === "conversation_initiation_metadata") { this.opened = true; this.tries = 0; }
+        if (m.type === "conversation_initiation_metadata") {
+          this.opened = true;
+          this.tries = 0;
+        }
         this.onMessage(m, again);
       }
     };
@@ -88,7 +99,10 @@ export class Link {
     socket?.close(lost); // 1000 and no code would hang up
     if (navigator.onLine === false) this.tries = Math.min(this.tries, 3); // what the network's absence refuses does not count
     const pause = pauses[this.tries++];
-    if (pause === undefined || typeof this.address === "string") { this.end(closing); return; }
+    if (pause === undefined || typeof this.address === "string") {
+      this.end(closing);
+      return;
+    }
     this.onLost();
     this.timer = setTimeout(() => void this.dial(), pause * (0.75 + Math.random() / 2));
   }
@@ -99,11 +113,17 @@ export class Link {
     void this.dial();
   };
 
-  private readonly offline = () => { if (this.socket) this.lose({ by: "lost" }); };
+  private readonly offline = () => {
+    if (this.socket) this.lose({ by: "lost" });
+  };
 
-  get connected(): boolean { return this.socket?.readyState === 1; }
+  get connected(): boolean {
+    return this.socket?.readyState === 1;
+  }
   /** full says that the network does not take what is sent. */
-  get full(): boolean { return (this.socket?.bufferedAmount ?? 0) > fullAt; }
+  get full(): boolean {
+    return (this.socket?.bufferedAmount ?? 0) > fullAt;
+  }
 
   send(m: object): boolean {
     if (!this.connected) return false;

@@ -2,12 +2,20 @@
 import { Playout } from "./playout";
 import { Resampler } from "./resample";
 
-declare class AudioWorkletProcessor { readonly port: MessagePort; }
+declare class AudioWorkletProcessor {
+  readonly port: MessagePort;
+}
 declare function registerProcessor(name: string, type: new () => AudioWorkletProcessor): void;
 declare const sampleRate: number;
 
 /** What the page says to the worklet. */
-export type PlaybackMessage = { pcm: ArrayBuffer; id: number } | { flush: true } | { duck: boolean } | { mute: boolean } | { live: boolean } | { stop: true };
+export type PlaybackMessage =
+  | { pcm: ArrayBuffer; id: number }
+  | { flush: true }
+  | { duck: boolean }
+  | { mute: boolean }
+  | { live: boolean }
+  | { stop: true };
 
 const rate = 16000;
 const every = 0.05; // seconds between two reports

@@ -42,14 +42,21 @@ export class Playout {
   private underruns = 0;
   private trimmed = 0;
 
-  constructor(private readonly rate = 16000) { this.target = this.ms(80); }
+  constructor(private readonly rate = 16000) {
+    this.target = this.ms(80);
+  }
 
-  private ms(n: number): number { return Math.round((n * this.rate) / 1000); }
-  get length(): number { return this.end - this.start; }
+  private ms(n: number): number {
+    return Math.round((n * this.rate) / 1000);
+  }
+  get length(): number {
+    return this.end - this.start;
+  }
 
   push(pcm: Int16Array, id: number): void {
     if (!pcm.length) return;
-    if (!this.playing && this.idle < this.ms(300) && id === this.id) { // it broke off in the middle
+    if (!this.playing && this.idle < this.ms(300) && id === this.id) {
+      // it broke off in the middle
       this.underruns++;
       this.steady = 0;
       this.target = Math.min(this.ms(100), this.target + this.ms(20));
@@ -68,7 +75,10 @@ export class Playout {
     if (!this.playing && this.length) {
       this.waited += out.length;
       // What is shorter than the target is not followed by more.
-      if (this.length >= this.target || this.waited > this.target) { this.playing = true; this.waited = 0; }
+      if (this.length >= this.target || this.waited > this.target) {
+        this.playing = true;
+        this.waited = 0;
+      }
     }
     let from = 0;
     if (this.playing) {
@@ -78,12 +88,19 @@ export class Playout {
       this.advance(from);
       if (from) this.tail = out[from - 1]!;
       this.steady += from;
-      if (this.steady > 30 * this.rate) { this.steady = 0; this.target = Math.max(this.ms(60), this.target - this.ms(10)); }
-      if (!this.length && from < out.length) { this.playing = false; this.idle = 0; }
+      if (this.steady > 30 * this.rate) {
+        this.steady = 0;
+        this.target = Math.max(this.ms(60), this.target - this.ms(10));
+      }
+      if (!this.length && from < out.length) {
+        this.playing = false;
+        this.idle = 0;
+      }
     } else {
       this.idle += out.length;
     }
-    for (let i = from; i < out.length && this.tail !== 0; i++) { // no click where it breaks off
+    for (let i = from; i < out.length && this.tail !== 0; i++) {
+      // no click where it breaks off
       this.tail *= 0.9;
       if (Math.abs(this.tail) < 1e-4) this.tail = 0;
       out[i] = this.tail;
@@ -109,23 +126,35 @@ export class Playout {
   }
 
   /** duck plays softly while the person seems to be speaking. */
-  duck(on: boolean): void { this.aim = on ? 0.3 : 1; }
+  duck(on: boolean): void {
+    this.aim = on ? 0.3 : 1;
+  }
 
   /** mute plays on without being heard. */
-  mute(on: boolean): void { this.volume = on ? 0 : 1; }
+  mute(on: boolean): void {
+    this.volume = on ? 0 : 1;
+  }
 
   progress(): Progress {
     const inMs = 1000 / this.rate;
     return {
-      id: this.id, played: Math.round(this.played * inMs), buffered: Math.round(this.length * inMs), playing: this.playing || this.length > 0,
-      level: this.level, underruns: this.underruns, trimmed: Math.round(this.trimmed * inMs),
+      id: this.id,
+      played: Math.round(this.played * inMs),
+      buffered: Math.round(this.length * inMs),
+      playing: this.playing || this.length > 0,
+      level: this.level,
+      underruns: this.underruns,
+      trimmed: Math.round(this.trimmed * inMs),
     };
   }
 
   private room(n: number): void {
     if (this.end + n <= this.data.length) return;
     const rest = this.data.subarray(this.start, this.end);
-    const data = rest.length + n > this.data.length / 2 ? new Float32Array(2 * Math.max(this.data.length, rest.length + n)) : this.data;
+    const data =
+      rest.length + n > this.data.length / 2
+        ? new Float32Array(2 * Math.max(this.data.length, rest.length + n))
+        : this.data;
     data.set(rest); // set copes with an overlap
     this.data = data;
     this.end = rest.length;
@@ -137,7 +166,10 @@ export class Playout {
     this.start += n;
     while (n > 0 && this.parts.length) {
       const part = this.parts[0]!;
-      if (part.id !== this.id) { this.id = part.id; this.played = 0; }
+      if (part.id !== this.id) {
+        this.id = part.id;
+        this.played = 0;
+      }
       const some = Math.min(n, part.left);
       this.played += some;
       part.left -= some;
@@ -158,7 +190,10 @@ export class Playout {
     for (let shift = block; shift <= 2 * block; shift += 2) {
       let like = 0;
       for (let i = 0; i < block; i += 2) like += this.data[this.start + i]! * this.data[this.start + shift + i]!;
-      if (like > most) { most = like; best = shift; }
+      if (like > most) {
+        most = like;
+        best = shift;
+      }
     }
     for (let i = 0; i < block; i++) {
       const w = (i + 1) / block;

@@ -1,25 +1,62 @@
 // The messages of the conversation socket, as far as a page uses them.
 
-export interface Source { title: string; url?: string }
+export interface Source {
+  title: string;
+  url?: string;
+}
 
 /** What the server says. */
 export type ServerMessage =
-  | { type: "conversation_initiation_metadata"; conversation_initiation_metadata_event: { conversation_id: string; agent_output_audio_format?: string; user_input_audio_format?: string } }
+  | {
+      type: "conversation_initiation_metadata";
+      conversation_initiation_metadata_event: {
+        conversation_id: string;
+        agent_output_audio_format?: string;
+        user_input_audio_format?: string;
+      };
+    }
   | { type: "audio"; audio_event: { audio_base_64: string; event_id: number } }
   | { type: "agent_response"; agent_response_event: { agent_response: string; event_id?: number } }
-  | { type: "agent_response_correction"; agent_response_correction_event: { original_agent_response: string; corrected_agent_response: string; event_id?: number } }
-  | { type: "agent_chat_response_part"; text_response_part: { text: string; type: "start" | "delta" | "stop"; event_id?: number } }
+  | {
+      type: "agent_response_correction";
+      agent_response_correction_event: {
+        original_agent_response: string;
+        corrected_agent_response: string;
+        event_id?: number;
+      };
+    }
+  | {
+      type: "agent_chat_response_part";
+      text_response_part: { text: string; type: "start" | "delta" | "stop"; event_id?: number };
+    }
   | { type: "user_transcript"; user_transcription_event: { user_transcript: string; event_id?: number } }
-  | { type: "tentative_user_transcript"; tentative_user_transcription_event: { user_transcript: string; event_id?: number } }
+  | {
+      type: "tentative_user_transcript";
+      tentative_user_transcription_event: { user_transcript: string; event_id?: number };
+    }
   | { type: "interruption"; interruption_event: { event_id: number } }
   | { type: "ping"; ping_event: { event_id: number; ping_ms?: number } }
   | { type: "vad_score"; vad_score_event: { vad_score: number } }
-  | { type: "client_tool_call"; client_tool_call: { tool_name: string; tool_call_id: string; parameters?: Record<string, unknown> } }
-  | { type: "agent_tool_response"; agent_tool_response: { tool_name: string; tool_call_id: string; is_error?: boolean } }
+  | {
+      type: "client_tool_call";
+      client_tool_call: { tool_name: string; tool_call_id: string; parameters?: Record<string, unknown> };
+    }
+  | {
+      type: "agent_tool_response";
+      agent_tool_response: { tool_name: string; tool_call_id: string; is_error?: boolean };
+    }
   | { type: "external_agent_connected"; external_agent_connected_event?: { name?: string } }
   | { type: "external_agent_disconnected" }
   | { type: "conversation_state"; conversation_state_event: { state: string; position?: number } }
-  | { type: "rich_content"; rich_content: { rich_content_id: string; component: string; props: { choices?: string[]; sources?: Source[] }; event_id?: number } }
+  | {
+      type: "rich_content";
+      rich_content: {
+        rich_content_id: string;
+        component: string;
+        props: { choices?: string[]; sources?: Source[] };
+        event_id?: number;
+      };
+    }
   | { type: "turn"; turn_event: { seq: number; author: string; name?: string; text: string } }
   | { type: "error"; error_event: { code?: number; message?: string; error_type?: string; reason?: string } };
 
@@ -33,10 +70,16 @@ export interface Initiation {
 }
 
 export function initiation(o: Initiation): object {
-  const agent = { ...(o.language && { language: o.language }), ...(o.firstMessage && { first_message: o.firstMessage }) };
+  const agent = {
+    ...(o.language && { language: o.language }),
+    ...(o.firstMessage && { first_message: o.firstMessage }),
+  };
   return {
     type: "conversation_initiation_client_data",
-    conversation_config_override: { ...(Object.keys(agent).length && { agent }), ...(o.textOnly && { conversation: { text_only: true } }) },
+    conversation_config_override: {
+      ...(Object.keys(agent).length && { agent }),
+      ...(o.textOnly && { conversation: { text_only: true } }),
+    },
     ...(o.variables && { dynamic_variables: o.variables }),
     source_info: { source: "carillon" },
   };

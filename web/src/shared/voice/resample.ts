@@ -12,7 +12,10 @@ export class Resampler {
   private kept: Float32Array;
   private at: number; // of the next output sample, in kept
 
-  constructor(private readonly from: number, private readonly to: number) {
+  constructor(
+    private readonly from: number,
+    private readonly to: number,
+  ) {
     this.step = from / to;
     const cutoff = Math.min(1, to / from) * 0.93;
     this.half = Math.ceil(zeros / cutoff);
@@ -56,10 +59,14 @@ export class Resampler {
   }
 }
 
-function sinc(x: number): number { return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x); }
+function sinc(x: number): number {
+  return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
+}
 
 /** kaiser is the Kaiser window at x, -1 to 1. */
-function kaiser(x: number): number { return Math.abs(x) >= 1 ? 0 : bessel(beta * Math.sqrt(1 - x * x)) / bessel(beta); }
+function kaiser(x: number): number {
+  return Math.abs(x) >= 1 ? 0 : bessel(beta * Math.sqrt(1 - x * x)) / bessel(beta);
+}
 
 /** bessel is the modified Bessel function of order 0. */
 function bessel(x: number): number {

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Playout } from "./playout";
 import { Resampler } from "./resample";
 
-const tone = (rate: number, hz: number, seconds: number) => Float32Array.from({ length: Math.round(rate * seconds) }, (_, i) => 0.5 * Math.sin((2 * Math.PI * hz * i) / rate));
+const tone = (rate: number, hz: number, seconds: number) =>
+  Float32Array.from({ length: Math.round(rate * seconds) }, (_, i) => 0.5 * Math.sin((2 * Math.PI * hz * i) / rate));
 const rms = (x: Float32Array) => Math.sqrt(x.reduce((sum, v) => sum + v * v, 0) / x.length);
 const db = (ratio: number) => 20 * Math.log10(ratio);
 
@@ -15,7 +16,12 @@ function convert(from: number, to: number, input: Float32Array, piece: number): 
 }
 
 describe("the resampler", () => {
-  it.each([[48000, 16000], [44100, 16000], [16000, 48000], [16000, 44100]])("from %d to %d keeps what is below 6 kHz, in level and in time", (from, to) => {
+  it.each([
+    [48000, 16000],
+    [44100, 16000],
+    [16000, 48000],
+    [16000, 44100],
+  ])("from %d to %d keeps what is below 6 kHz, in level and in time", (from, to) => {
     for (const hz of [100, 1000, 3400, 6000]) {
       const out = convert(from, to, tone(from, hz, 0.5), 128);
       const want = tone(to, hz, 0.5);
@@ -36,7 +42,8 @@ describe("the resampler", () => {
     for (const piece of [1, 7, 128, 1000]) {
       const out = convert(44100, 16000, input, piece);
       expect(Math.abs(out.length - whole.length)).toBeLessThan(2);
-      for (let i = 0; i < Math.min(out.length, whole.length); i++) if (Math.abs(out[i]! - whole[i]!) > 1e-5) expect.fail(`piece ${piece}, sample ${i}`);
+      for (let i = 0; i < Math.min(out.length, whole.length); i++)
+        if (Math.abs(out[i]! - whole[i]!) > 1e-5) expect.fail(`piece ${piece}, sample ${i}`);
     }
     expect(whole.length).toBeGreaterThan(15960);
     expect(whole.length).toBeLessThanOrEqual(16000);
@@ -47,7 +54,8 @@ describe("the resampler", () => {
 });
 
 const ms = 16;
-const speech = (length: number, amplitude = 8000) => Int16Array.from({ length: length * ms }, (_, i) => Math.round(amplitude * Math.sin(i / 5)));
+const speech = (length: number, amplitude = 8000) =>
+  Int16Array.from({ length: length * ms }, (_, i) => Math.round(amplitude * Math.sin(i / 5)));
 const silence = (length: number) => new Int16Array(length * ms);
 /** play pulls milliseconds in pieces of 4. */
 function play(p: Playout, length: number): Float32Array {

@@ -48,7 +48,10 @@ export class Sound implements Device {
     context.onstatechange = () => this.look();
     this.resume();
     this.timer = setTimeout(() => this.look(), 600);
-    this.ready = Promise.all([context.audioWorklet?.addModule(playback), context.audioWorklet?.addModule(capture)]).then(() => {
+    this.ready = Promise.all([
+      context.audioWorklet?.addModule(playback),
+      context.audioWorklet?.addModule(capture),
+    ]).then(() => {
       if (context.state === "closed" || !context.audioWorklet) return;
       const node = new AudioWorkletNode(context, "carillon-playback", { numberOfInputs: 0, outputChannelCount: [1] });
       node.port.onmessage = (e: MessageEvent<Progress>) => this.onProgress(e.data);
@@ -71,21 +74,46 @@ export class Sound implements Device {
     if (!this.context || !navigator.mediaDevices?.getUserMedia) return "unsupported";
     let stream: MediaStream;
     try {
-      stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true } });
+      stream = await navigator.mediaDevices.getUserMedia({
+        audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },
+      });
     } catch (e) {
       const name = (e as DOMException).name;
-      return name === "NotFoundError" || name === "OverconstrainedError" ? "missing" : name === "NotReadableError" || name === "AbortError" ? "busy" : "refused";
+      return name === "NotFoundError" || name === "OverconstrainedError"
+        ? "missing"
+        : name === "NotReadableError" || name === "AbortError"
+          ? "busy"
+          : "refused";
     }
     const stop = () => stream.getTracks().forEach((t) => t.stop());
-    try { await this.ready; } catch { stop(); return "unsupported"; }
-    if (mine !== this.wanted || !this.context || !this.context.audioWorklet) { stop(); return undefined; } // it is no longer wanted
+    try {
+      await this.ready;
+    } catch {
+      stop();
+      return "unsupported";
+    }
+    if (mine !== this.wanted || !this.context || !this.context.audioWorklet) {
+      stop();
+      return undefined;
+    } // it is no longer wanted
     this.release();
     const source = this.context.createMediaStreamSource(stream);
-    const node = new AudioWorkletNode(this.context, "carillon-capture", { numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit", channelInterpretation: "speakers" });
-    node.port.onmessage = (e: MessageEvent<{ pcm: ArrayBuffer; level: number }>) => this.onPiece(e.data.pcm, e.data.level);
+    const node = new AudioWorkletNode(this.context, "carillon-capture", {
+      numberOfOutputs: 0,
+      channelCount: 1,
+      channelCountMode: "explicit",
+      channelInterpretation: "speakers",
+    });
+    node.port.onmessage = (e: MessageEvent<{ pcm: ArrayBuffer; level: number }>) =>
+      this.onPiece(e.data.pcm, e.data.level);
     source.connect(node);
     this.input = { stream, source, node };
-    stream.getAudioTracks()[0]?.addEventListener("ended", () => { if (this.input?.stream === stream) { this.silence(); this.onLost(); } });
+    stream.getAudioTracks()[0]?.addEventListener("ended", () => {
+      if (this.input?.stream === stream) {
+        this.silence();
+        this.onLost();
+      }
+    });
     return undefined;
   }
 
@@ -105,10 +133,19 @@ export class Sound implements Device {
   }
 
   /** mute keeps the microphone and sends silence. */
-  mute(on: boolean): void { this.input?.stream.getAudioTracks().forEach((t) => { t.enabled = !on; }); }
+  mute(on: boolean): void {
+    this.input?.stream.getAudioTracks().forEach((t) => {
+      t.enabled = !on;
+    });
+  }
 
   /** resume is called while a click is handled. */
-  resume(): void { this.context?.resume().then(() => this.look(), () => {}); }
+  resume(): void {
+    this.context?.resume().then(
+      () => this.look(),
+      () => {},
+    );
+  }
 
   private look(): void {
     const blocked = !!this.context && this.context.state !== "running" && this.context.state !== "closed";
@@ -121,7 +158,10 @@ export class Sound implements Device {
     clearTimeout(this.timer);
     this.silence();
     this.output?.port.postMessage({ stop: true });
-    if (this.context) { this.context.onstatechange = null; void this.context.close().catch(() => {}); }
+    if (this.context) {
+      this.context.onstatechange = null;
+      void this.context.close().catch(() => {});
+    }
     this.context = this.output = undefined;
     this.waiting = [];
     this.blocked = false;

@@ -12,16 +12,34 @@ class Socket {
   onopen?: () => void;
   onmessage?: (e: { data: string }) => void;
   onclose?: (e: { code: number; reason: string }) => void;
-  constructor(readonly address: string, readonly protocol: string) { sockets.push(this); }
-  send(text: string) { this.sent.push(JSON.parse(text)); }
-  close(code?: number) { this.closedWith = code ?? 1005; this.readyState = 3; }
+  constructor(
+    readonly address: string,
+    readonly protocol: string,
+  ) {
+    sockets.push(this);
+  }
+  send(text: string) {
+    this.sent.push(JSON.parse(text));
+  }
+  close(code?: number) {
+    this.closedWith = code ?? 1005;
+    this.readyState = 3;
+  }
   open(conversation = "c1") {
     this.readyState = 1;
     this.onopen?.();
-    this.say({ type: "conversation_initiation_metadata", conversation_initiation_metadata_event: { conversation_id: conversation } });
+    this.say({
+      type: "conversation_initiation_metadata",
+      conversation_initiation_metadata_event: { conversation_id: conversation },
+    });
   }
-  say(m: object) { this.onmessage?.({ data: JSON.stringify(m) }); }
-  lose(code: number) { this.readyState = 3; this.onclose?.({ code, reason: "" }); }
+  say(m: object) {
+    this.onmessage?.({ data: JSON.stringify(m) });
+  }
+  lose(code: number) {
+    this.readyState = 3;
+    this.onclose?.({ code, reason: "" });
+  }
 }
 
 class Fake implements Device {
@@ -31,24 +49,65 @@ class Fake implements Device {
   onLost = () => {};
   did: unknown[] = [];
   problem?: MicProblem;
-  open() { this.did.push("open"); }
-  say(m: object) { this.did.push(m); }
-  async listen() { this.did.push("listen"); return this.problem; }
-  silence() { this.did.push("silence"); }
-  mute(on: boolean) { this.did.push("mute " + on); }
-  resume() { this.did.push("resume"); }
-  close() { this.did.push("close"); }
+  open() {
+    this.did.push("open");
+  }
+  say(m: object) {
+    this.did.push(m);
+  }
+  async listen() {
+    this.did.push("listen");
+    return this.problem;
+  }
+  silence() {
+    this.did.push("silence");
+  }
+  mute(on: boolean) {
+    this.did.push("mute " + on);
+  }
+  resume() {
+    this.did.push("resume");
+  }
+  close() {
+    this.did.push("close");
+  }
 }
 
 let sockets: Socket[];
-const progress = (more: Partial<Progress>): Progress => ({ id: 1, played: 0, buffered: 0, playing: false, level: 0, underruns: 0, trimmed: 0, ...more });
+const progress = (more: Partial<Progress>): Progress => ({
+  id: 1,
+  played: 0,
+  buffered: 0,
+  playing: false,
+  level: 0,
+  underruns: 0,
+  trimmed: 0,
+  ...more,
+});
 const pcm = (n: number) => toBase64(Int16Array.from({ length: n }, (_, i) => i).buffer);
 
 function talk() {
   const device = new Fake();
   const t = new Talk(device, (a, p) => new Socket(a, p) as unknown as WebSocket);
   const seen: [string, unknown][] = [];
-  for (const name of ["state", "ready", "heard", "response", "corrected", "interrupted", "choices", "sources", "turn", "moved", "teammate", "tool", "mic", "blocked", "problem", "closed"] as (keyof TalkEvents)[]) {
+  for (const name of [
+    "state",
+    "ready",
+    "heard",
+    "response",
+    "corrected",
+    "interrupted",
+    "choices",
+    "sources",
+    "turn",
+    "moved",
+    "teammate",
+    "tool",
+    "mic",
+    "blocked",
+    "problem",
+    "closed",
+  ] as (keyof TalkEvents)[]) {
     t.on(name, (value) => seen.push([name, value]));
   }
   return { t, device, seen, of: (name: string) => seen.filter(([n]) => n === name).map(([, v]) => v) };
@@ -61,7 +120,10 @@ beforeEach(() => {
   vi.stubGlobal("removeEventListener", () => {});
   vi.stubGlobal("navigator", { onLine: true });
 });
-afterEach(() => { vi.useRealTimers(); vi.unstubAllGlobals(); });
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 describe("a talk", () => {
   it("opens the sound in the click, says how it begins, and listens", async () => {
@@ -71,7 +133,11 @@ describe("a talk", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect([sockets[0]!.address, sockets[0]!.protocol]).toEqual(["ws://x/?a=1", "convai"]);
     sockets[0]!.open();
-    expect(sockets[0]!.sent[0]).toMatchObject({ type: "conversation_initiation_client_data", conversation_config_override: { agent: { language: "es" } }, dynamic_variables: { name: "Ana" } });
+    expect(sockets[0]!.sent[0]).toMatchObject({
+      type: "conversation_initiation_client_data",
+      conversation_config_override: { agent: { language: "es" } },
+      dynamic_variables: { name: "Ana" },
+    });
     expect(of("state")).toEqual(["connecting", "listening"]);
     expect(of("ready")).toEqual([{ conversation: "c1", again: false }]);
     expect(t.mic).toEqual({ on: true, muted: false, problem: undefined });
@@ -122,10 +188,25 @@ describe("a talk", () => {
     s.say({ type: "agent_response", agent_response_event: { agent_response: "Good day", event_id: 3 } });
     s.say({ type: "interruption", interruption_event: { event_id: 3 } });
     s.say({ type: "audio", audio_event: { audio_base_64: pcm(160), event_id: 3 } });
-    s.say({ type: "agent_response_correction", agent_response_correction_event: { original_agent_response: "Good day", corrected_agent_response: "Good", event_id: 3 } });
+    s.say({
+      type: "agent_response_correction",
+      agent_response_correction_event: {
+        original_agent_response: "Good day",
+        corrected_agent_response: "Good",
+        event_id: 3,
+      },
+    });
     s.say({ type: "audio", audio_event: { audio_base_64: pcm(160), event_id: 4 } });
-    expect(device.did.filter((d) => typeof d === "object").map((d) => Object.keys(d as object).join())).toEqual(["pcm,id", "flush", "pcm,id"]);
-    expect(of("response")).toEqual([{ id: 3, text: "Good ", whole: false }, { id: 3, text: "Good day", whole: false }, { id: 3, text: "Good day", whole: true }]);
+    expect(device.did.filter((d) => typeof d === "object").map((d) => Object.keys(d as object).join())).toEqual([
+      "pcm,id",
+      "flush",
+      "pcm,id",
+    ]);
+    expect(of("response")).toEqual([
+      { id: 3, text: "Good ", whole: false },
+      { id: 3, text: "Good day", whole: false },
+      { id: 3, text: "Good day", whole: true },
+    ]);
     expect(of("corrected")).toEqual([{ id: 3, text: "Good" }]);
   });
 
@@ -150,16 +231,25 @@ describe("a talk", () => {
   it("runs the page's tools, and says when one fails or does not exist", async () => {
     const { t } = talk();
     t.toolHandlers.show = (p) => ({ shown: p.what });
-    t.toolHandlers.broken = () => { throw new Error("out of paper"); };
+    t.toolHandlers.broken = () => {
+      throw new Error("out of paper");
+    };
     t.toolHandlers.slow = () => new Promise(() => {});
     t.connect("ws://x", { mic: false });
     await vi.advanceTimersByTimeAsync(0);
     sockets[0]!.open();
-    for (const name of ["show", "broken", "toString", "slow"]) sockets[0]!.say({ type: "client_tool_call", client_tool_call: { tool_name: name, tool_call_id: name, parameters: { what: "map" } } });
+    for (const name of ["show", "broken", "toString", "slow"])
+      sockets[0]!.say({
+        type: "client_tool_call",
+        client_tool_call: { tool_name: name, tool_call_id: name, parameters: { what: "map" } },
+      });
     await vi.advanceTimersByTimeAsync(10_001);
     const results = sockets[0]!.sent.filter((m) => m.type === "client_tool_result");
     expect(results.map((m) => [m.tool_call_id, m.result, m.is_error])).toEqual([
-      ["show", '{"shown":"map"}', false], ["broken", "out of paper", true], ["toString", "the page has no such tool", true], ["slow", "the page took too long", true],
+      ["show", '{"shown":"map"}', false],
+      ["broken", "out of paper", true],
+      ["toString", "the page has no such tool", true],
+      ["slow", "the page took too long", true],
     ]);
   });
 
@@ -169,8 +259,14 @@ describe("a talk", () => {
     await vi.advanceTimersByTimeAsync(0);
     sockets[0]!.open();
     const s = sockets[0]!;
-    s.say({ type: "rich_content", rich_content: { rich_content_id: "r", component: "choices", props: { choices: ["a", "b"] }, event_id: 2 } });
-    s.say({ type: "rich_content", rich_content: { rich_content_id: "r", component: "sources", props: { sources: [{ title: "T" }] }, event_id: 2 } });
+    s.say({
+      type: "rich_content",
+      rich_content: { rich_content_id: "r", component: "choices", props: { choices: ["a", "b"] }, event_id: 2 },
+    });
+    s.say({
+      type: "rich_content",
+      rich_content: { rich_content_id: "r", component: "sources", props: { sources: [{ title: "T" }] }, event_id: 2 },
+    });
     s.say({ type: "rich_content", rich_content: { rich_content_id: "r", component: "unknown", props: {} } });
     s.say({ type: "conversation_state", conversation_state_event: { state: "queued", position: 2 } });
     s.say({ type: "external_agent_connected", external_agent_connected_event: { name: "Ana" } });
@@ -189,7 +285,13 @@ describe("a talk", () => {
   it("goes on over a new address when the connection is lost, and ends when the server says so", async () => {
     const { t, of } = talk();
     const asked: boolean[] = [];
-    t.connect(async (again) => { asked.push(again); return "ws://x/" + asked.length; }, { mic: false });
+    t.connect(
+      async (again) => {
+        asked.push(again);
+        return "ws://x/" + asked.length;
+      },
+      { mic: false },
+    );
     await vi.advanceTimersByTimeAsync(0);
     sockets[0]!.open();
     sockets[0]!.lose(1012);
@@ -197,7 +299,10 @@ describe("a talk", () => {
     expect(t.sendText("lost")).toBe(false);
     await vi.advanceTimersByTimeAsync(1000);
     sockets[1]!.open();
-    sockets[0]!.say({ type: "user_transcript", user_transcription_event: { user_transcript: "from the old connection" } });
+    sockets[0]!.say({
+      type: "user_transcript",
+      user_transcription_event: { user_transcript: "from the old connection" },
+    });
     expect(asked).toEqual([false, true]);
     expect([t.state, of("heard")]).toEqual(["listening", []]);
     sockets[1]!.lose(1000);
@@ -218,11 +323,21 @@ describe("a talk", () => {
 
   it("gives up for good when it is refused, or after a minute", async () => {
     const { t, of } = talk();
-    t.connect(async () => { throw Object.assign(new Error("no"), { final: true }); }, { mic: false });
+    t.connect(
+      async () => {
+        throw Object.assign(new Error("no"), { final: true });
+      },
+      { mic: false },
+    );
     await vi.advanceTimersByTimeAsync(0);
     expect(of("closed")).toMatchObject([{ by: "refused" }]);
     const other = talk();
-    other.t.connect(async () => { throw new Error("away"); }, { mic: true });
+    other.t.connect(
+      async () => {
+        throw new Error("away");
+      },
+      { mic: true },
+    );
     await vi.advanceTimersByTimeAsync(90_000);
     expect(other.of("closed")).toMatchObject([{ by: "lost" }]);
     expect(other.device.did.at(-1)).toBe("close");

@@ -22,7 +22,9 @@ export class Talk {
   level = { input: 0, output: 0 };
   readonly toolHandlers: Record<string, Tool> = {};
   /** What is done for a tool that has no handler. */
-  otherTool: (name: string, parameters: Record<string, unknown>) => unknown = () => { throw new Error("the page has no such tool"); };
+  otherTool: (name: string, parameters: Record<string, unknown>) => unknown = () => {
+    throw new Error("the page has no such tool");
+  };
   private readonly listeners = new Map<string, Set<(value: never) => void>>();
   private link?: Link;
   private options: TalkOptions = { mic: false };
@@ -36,17 +38,28 @@ export class Talk {
   private ducked = false;
   private soundOff = false;
 
-  constructor(private readonly device: Device = new Sound(), private readonly connectTo: Connect = (address, protocol) => new WebSocket(address, [protocol])) {
+  constructor(
+    private readonly device: Device = new Sound(),
+    private readonly connectTo: Connect = (address, protocol) => new WebSocket(address, [protocol]),
+  ) {
     device.onProgress = (p) => this.progressed(p);
     device.onPiece = (pcm, level) => this.piece(pcm, level);
-    device.onBlocked = (blocked) => { this.blocked = blocked; this.emit("blocked", blocked); };
-    device.onLost = () => { this.level.input = 0; this.setMicState({ on: false, muted: false, problem: "missing" }); };
+    device.onBlocked = (blocked) => {
+      this.blocked = blocked;
+      this.emit("blocked", blocked);
+    };
+    device.onLost = () => {
+      this.level.input = 0;
+      this.setMicState({ on: false, muted: false, problem: "missing" });
+    };
   }
 
   on<K extends keyof TalkEvents>(name: K, listener: (value: TalkEvents[K]) => void): () => void {
     const all = this.listeners.get(name) ?? new Set();
     this.listeners.set(name, all.add(listener as (value: never) => void));
-    return () => { all.delete(listener as (value: never) => void); };
+    return () => {
+      all.delete(listener as (value: never) => void);
+    };
   }
 
   private emit<K extends keyof TalkEvents>(name: K, value: TalkEvents[K]): void {
@@ -63,7 +76,10 @@ export class Talk {
     const link = (this.link = new Link(this.connectTo, address, options.protocol ?? "convai"));
     link.onOpen = () => link.send(initiation(this.options));
     link.onMessage = (m, again) => this.receive(m, again);
-    link.onLost = () => { this.calm(); this.enter("reconnecting"); };
+    link.onLost = () => {
+      this.calm();
+      this.enter("reconnecting");
+    };
     link.onEnd = (closing) => this.finish(closing);
     link.start();
   }
@@ -127,23 +143,38 @@ export class Talk {
         this.emit("heard", { text: m.user_transcription_event.user_transcript, final: true });
         this.wait();
         break;
-      case "tentative_user_transcript": this.emit("heard", { text: m.tentative_user_transcription_event.user_transcript, final: false }); break;
-      case "vad_score": this.score(m.vad_score_event.vad_score); break;
-      case "client_tool_call": void this.run(m.client_tool_call); break;
+      case "tentative_user_transcript":
+        this.emit("heard", { text: m.tentative_user_transcription_event.user_transcript, final: false });
+        break;
+      case "vad_score":
+        this.score(m.vad_score_event.vad_score);
+        break;
+      case "client_tool_call":
+        void this.run(m.client_tool_call);
+        break;
       case "agent_tool_response":
         this.emit("tool", { name: m.agent_tool_response.tool_name, failed: !!m.agent_tool_response.is_error });
         if (m.agent_tool_response.tool_name === "end_call") this.after(15_000, () => this.link?.end({ by: "server" })); // unless the server closes before
         break;
-      case "external_agent_connected": this.joined({ name: m.external_agent_connected_event?.name ?? "" }); break;
-      case "external_agent_disconnected": this.joined(undefined); break;
-      case "conversation_state": this.settle(); this.emit("moved", m.conversation_state_event); break;
+      case "external_agent_connected":
+        this.joined({ name: m.external_agent_connected_event?.name ?? "" });
+        break;
+      case "external_agent_disconnected":
+        this.joined(undefined);
+        break;
+      case "conversation_state":
+        this.settle();
+        this.emit("moved", m.conversation_state_event);
+        break;
       case "rich_content": {
         const { component, props, event_id = this.response.id } = m.rich_content;
         if (component === "choices" && props.choices) this.emit("choices", { id: event_id, choices: props.choices });
         if (component === "sources" && props.sources) this.emit("sources", { id: event_id, sources: props.sources });
         break;
       }
-      case "turn": this.emit("turn", m.turn_event); break;
+      case "turn":
+        this.emit("turn", m.turn_event);
+        break;
       case "error": {
         const e = m.error_event;
         this.settle();
@@ -161,14 +192,22 @@ export class Talk {
   }
 
   /** run has the page do what the agent asks for. */
-  private async run(call: { tool_name: string; tool_call_id: string; parameters?: Record<string, unknown> }): Promise<void> {
+  private async run(call: {
+    tool_name: string;
+    tool_call_id: string;
+    parameters?: Record<string, unknown>;
+  }): Promise<void> {
     let result: unknown;
     let failed = false;
     try {
-      const tool = Object.hasOwn(this.toolHandlers, call.tool_name) ? this.toolHandlers[call.tool_name]! : (p: Record<string, unknown>) => this.otherTool(call.tool_name, p);
+      const tool = Object.hasOwn(this.toolHandlers, call.tool_name)
+        ? this.toolHandlers[call.tool_name]!
+        : (p: Record<string, unknown>) => this.otherTool(call.tool_name, p);
       result = await new Promise((resolve, reject) => {
         this.after(toolTime, () => reject(new Error("the page took too long")));
-        Promise.resolve(call.parameters ?? {}).then(tool).then(resolve, reject);
+        Promise.resolve(call.parameters ?? {})
+          .then(tool)
+          .then(resolve, reject);
       });
     } catch (e) {
       failed = true;
@@ -182,7 +221,11 @@ export class Talk {
   /** score lowers our own sound while the person seems to be speaking. */
   private score(value: number): void {
     const now = Date.now();
-    if (value <= 0.5) { this.speechSince = 0; this.duck(false); return; }
+    if (value <= 0.5) {
+      this.speechSince = 0;
+      this.duck(false);
+      return;
+    }
     this.speechSince ||= now;
     if (now - this.speechSince >= duckAfter) this.duck(true);
   }
@@ -211,13 +254,23 @@ export class Talk {
     if (this.talking && !this.link!.full) this.link!.send({ user_audio_chunk: toBase64(pcm) });
   }
 
-  private get talking(): boolean { return this.state === "listening" || this.state === "thinking" || this.state === "speaking"; }
-  private wait(): void { this.thinking = !this.teammate; this.turnState(); }
-  private settle(): void { this.thinking = false; this.turnState(); }
+  private get talking(): boolean {
+    return this.state === "listening" || this.state === "thinking" || this.state === "speaking";
+  }
+  private wait(): void {
+    this.thinking = !this.teammate;
+    this.turnState();
+  }
+  private settle(): void {
+    this.thinking = false;
+    this.turnState();
+  }
 
   private turnState(opened = false): void {
     if (!opened && !this.talking) return;
-    this.enter(this.playing || Date.now() - this.stopped < breath ? "speaking" : this.thinking ? "thinking" : "listening");
+    this.enter(
+      this.playing || Date.now() - this.stopped < breath ? "speaking" : this.thinking ? "thinking" : "listening",
+    );
   }
 
   private enter(state: TalkState): void {
@@ -234,7 +287,13 @@ export class Talk {
   }
 
   /** send passes on what is no turn: contextual_update, user_activity, feedback, to_agent. */
-  send(m: { type: "contextual_update"; text: string } | { type: "user_activity" } | { type: "feedback"; score: "like" | "dislike"; event_id: number } | { type: "to_agent" }): boolean {
+  send(
+    m:
+      | { type: "contextual_update"; text: string }
+      | { type: "user_activity" }
+      | { type: "feedback"; score: "like" | "dislike"; event_id: number }
+      | { type: "to_agent" },
+  ): boolean {
     return this.talking && this.link!.send(m);
   }
 
@@ -246,7 +305,10 @@ export class Talk {
       return this.setMicState({ on: false, muted: false });
     }
     const problem = await this.device.listen();
-    if (this.state === "ended") { this.device.silence(); return this.mic; }
+    if (this.state === "ended") {
+      this.device.silence();
+      return this.mic;
+    }
     return this.setMicState({ on: !problem, muted: false, problem });
   }
 
@@ -270,7 +332,9 @@ export class Talk {
   }
 
   /** hear lets a browser play that waits for a click. */
-  hear(): void { this.device.resume(); }
+  hear(): void {
+    this.device.resume();
+  }
 
   /** hangUp ends the talk. */
   hangUp(): void {
@@ -282,9 +346,16 @@ export class Talk {
     for (const t of this.timers) clearTimeout(t);
     this.timers.clear();
     this.device.silence();
-    if (closing.by === "server" && this.playing) { // a goodbye is not cut off
+    if (closing.by === "server" && this.playing) {
+      // a goodbye is not cut off
       const end = setTimeout(() => this.device.close(), 8000);
-      const quiet = this.on("progress", (p) => { if (!p.playing) { quiet(); clearTimeout(end); this.device.close(); } });
+      const quiet = this.on("progress", (p) => {
+        if (!p.playing) {
+          quiet();
+          clearTimeout(end);
+          this.device.close();
+        }
+      });
     } else {
       this.device.close();
     }
@@ -297,7 +368,10 @@ export class Talk {
   }
 
   private after(ms: number, f: () => void): void {
-    const t = setTimeout(() => { this.timers.delete(t); f(); }, ms);
+    const t = setTimeout(() => {
+      this.timers.delete(t);
+      f();
+    }, ms);
     this.timers.add(t);
   }
 }

@@ -5,7 +5,9 @@ import { darker, luminance } from "../../shared/colour";
 type Levels = () => { input: number; output: number };
 
 /** loudness is a level as the ear has it, 0 to 1. */
-export function loudness(level: number): number { return Math.min(1, Math.max(0, (20 * Math.log10(Math.max(level, 1e-5)) + 50) / 40)); }
+export function loudness(level: number): number {
+  return Math.min(1, Math.max(0, (20 * Math.log10(Math.max(level, 1e-5)) + 50) / 40));
+}
 
 /** Orb lives while somebody speaks. Who wants less motion gets it at rest. */
 export function Orb({ state, size, levels }: { state: TalkState; size: number; levels: Levels }) {
@@ -32,11 +34,18 @@ export function Orb({ state, size, levels }: { state: TalkState; size: number; l
       const ease = (from: number, to: number, fast: number) => from + (to - from) * Math.min(1, step * fast);
       input = ease(input, loudness(l.input), loudness(l.input) > input ? 22 : 6);
       output = ease(output, loudness(l.output), loudness(l.output) > output ? 22 : 6);
-      busy = ease(busy, now.current === "thinking" || now.current === "connecting" || now.current === "reconnecting" ? 1 : 0, 5);
+      busy = ease(
+        busy,
+        now.current === "thinking" || now.current === "connecting" || now.current === "reconnecting" ? 1 : 0,
+        5,
+      );
       turn += step * (0.35 + 1.5 * busy + 1.2 * output);
       paint(g, size, scale, { input, output, busy, turn, breath: Math.sin(at / 1400) });
     };
-    const loop = (at: number) => { draw(at); frame = requestAnimationFrame(loop); };
+    const loop = (at: number) => {
+      draw(at);
+      frame = requestAnimationFrame(loop);
+    };
     const begin = () => {
       cancelAnimationFrame(frame);
       if (still.matches) paint(g, size, scale, { input: 0, output: 0.25, busy: 0, turn: 0.6, breath: 0 });
@@ -46,16 +55,28 @@ export function Orb({ state, size, levels }: { state: TalkState; size: number; l
     still.addEventListener("change", begin);
     const dressed = new MutationObserver(begin);
     dressed.observe(document.documentElement, { attributes: true, attributeFilter: ["style", "data-theme"] });
-    return () => { cancelAnimationFrame(frame); still.removeEventListener("change", begin); dressed.disconnect(); };
+    return () => {
+      cancelAnimationFrame(frame);
+      still.removeEventListener("change", begin);
+      dressed.disconnect();
+    };
   }, [size, levels]);
   return <canvas ref={canvas} class="orb" style={{ width: size + "px", height: size + "px" }} aria-hidden="true" />;
 }
 
-interface Pose { input: number; output: number; busy: number; turn: number; breath: number }
+interface Pose {
+  input: number;
+  output: number;
+  busy: number;
+  turn: number;
+  breath: number;
+}
 
 function paint(g: CanvasRenderingContext2D, size: number, scale: number, p: Pose): void {
   const style = getComputedStyle(document.documentElement);
-  const brand = /^#[0-9a-f]{6}$/i.test(style.getPropertyValue("--brand").trim()) ? style.getPropertyValue("--brand").trim() : "#2f5bd7";
+  const brand = /^#[0-9a-f]{6}$/i.test(style.getPropertyValue("--brand").trim())
+    ? style.getPropertyValue("--brand").trim()
+    : "#2f5bd7";
   const bright = mix(brand, "#ffffff", luminance(brand) > 0.5 ? 0.15 : 0.45);
   const deep = luminance(brand) > 0.5 ? darker(brand) : mix(brand, "#000000", 0.22);
   g.setTransform(scale, 0, 0, scale, 0, 0);
@@ -63,13 +84,30 @@ function paint(g: CanvasRenderingContext2D, size: number, scale: number, p: Pose
   const middle = size / 2;
   const radius = size * (0.31 + 0.012 * p.breath + 0.035 * p.output);
   // The person's voice: rings that widen.
-  for (const [n, share] of [[2, 0.1], [1, 0.18]] as const) {
+  for (const [n, share] of [
+    [2, 0.1],
+    [1, 0.18],
+  ] as const) {
     g.globalAlpha = share * (0.55 + 0.45 * p.input);
     g.fillStyle = brand;
-    blob(g, middle, radius * (1 + n * (0.09 + 0.14 * p.input)), 0.012 + 0.03 * p.input, p.turn * (n === 1 ? 0.7 : -0.5), n + 2);
+    blob(
+      g,
+      middle,
+      radius * (1 + n * (0.09 + 0.14 * p.input)),
+      0.012 + 0.03 * p.input,
+      p.turn * (n === 1 ? 0.7 : -0.5),
+      n + 2,
+    );
   }
   g.globalAlpha = 1;
-  const shade = g.createRadialGradient(middle - radius * 0.4, middle - radius * 0.5, radius * 0.1, middle, middle, radius * 1.25);
+  const shade = g.createRadialGradient(
+    middle - radius * 0.4,
+    middle - radius * 0.5,
+    radius * 0.1,
+    middle,
+    middle,
+    radius * 1.25,
+  );
   shade.addColorStop(0, bright);
   shade.addColorStop(0.55, brand);
   shade.addColorStop(1, deep);
@@ -95,7 +133,14 @@ function paint(g: CanvasRenderingContext2D, size: number, scale: number, p: Pose
 }
 
 /** blob is a circle that is not quite one. */
-function blob(g: CanvasRenderingContext2D, middle: number, radius: number, wave: number, turn: number, bumps: number): void {
+function blob(
+  g: CanvasRenderingContext2D,
+  middle: number,
+  radius: number,
+  wave: number,
+  turn: number,
+  bumps: number,
+): void {
   g.beginPath();
   for (let i = 0; i <= 72; i++) {
     const a = (i / 72) * 2 * Math.PI;
@@ -107,7 +152,8 @@ function blob(g: CanvasRenderingContext2D, middle: number, radius: number, wave:
 }
 
 function mix(a: string, b: string, share: number): string {
-  const part = (at: number) => Math.round(parseInt(a.slice(at, at + 2), 16) * (1 - share) + parseInt(b.slice(at, at + 2), 16) * share);
+  const part = (at: number) =>
+    Math.round(parseInt(a.slice(at, at + 2), 16) * (1 - share) + parseInt(b.slice(at, at + 2), 16) * share);
   return "#" + [1, 3, 5].map((at) => part(at).toString(16).padStart(2, "0")).join("");
 }
 
@@ -124,5 +170,13 @@ export function Meter({ levels }: { levels: Levels }) {
     loop();
     return () => cancelAnimationFrame(frame);
   }, [levels]);
-  return <span ref={box} class="meter" aria-hidden="true"><i /><i /><i /><i /><i /></span>;
+  return (
+    <span ref={box} class="meter" aria-hidden="true">
+      <i />
+      <i />
+      <i />
+      <i />
+      <i />
+    </span>
+  );
 }

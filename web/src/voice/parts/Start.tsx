@@ -21,23 +21,48 @@ export function Start({ voice, host }: { voice: Voice; host: Host }) {
       <main class="start">
         <Orb state="idle" size={156} levels={rest} />
         <h1 dir="auto">{widget.agent?.name || widget.name || texts.agent}</h1>
-        {widget.welcome && <p class="welcome" dir="auto">{widget.welcome}</p>}
+        {widget.welcome && (
+          <p class="welcome" dir="auto">
+            {widget.welcome}
+          </p>
+        )}
         <div class="choose">
           {(widget.languages?.length ?? 0) > 1 && (
-            <label class="language">{texts.language}
-              <span><select value={voice.language} onChange={(e) => void voice.choose(e.currentTarget.value)}>
-                {languages.map((l) => <option key={l} value={l} lang={l}>{named(l)}</option>)}
-              </select><Icon name="down" size={16} /></span>
+            <label class="language">
+              {texts.language}
+              <span>
+                <select value={voice.language} onChange={(e) => void voice.choose(e.currentTarget.value)}>
+                  {languages.map((l) => (
+                    <option key={l} value={l} lang={l}>
+                      {named(l)}
+                    </option>
+                  ))}
+                </select>
+                <Icon name="down" size={16} />
+              </span>
             </label>
           )}
           {widget.terms && (
             <section class="terms" aria-label={texts.terms}>
-              <p tabIndex={0} dir="auto">{widget.terms}</p>
-              <label><input type="checkbox" checked={agreed} onChange={(e) => agree(e.currentTarget.checked)} /> {texts.agree}</label>
+              <p tabIndex={0} dir="auto">
+                {widget.terms}
+              </p>
+              <label>
+                <input type="checkbox" checked={agreed} onChange={(e) => agree(e.currentTarget.checked)} />{" "}
+                {texts.agree}
+              </label>
             </section>
           )}
-          <button class="primary large" data-first disabled={!ready} onClick={() => voice.begin(hears)}><Icon name={hears ? "mic" : widget.speech === false ? "keys" : "loud"} />{hears ? texts.talk : texts.start}</button>
-          {hears && widget.text_input !== false && <button class="secondary" disabled={!ready} onClick={() => voice.begin(false)}><Icon name="keys" />{texts.type}</button>}
+          <button class="primary large" data-first disabled={!ready} onClick={() => voice.begin(hears)}>
+            <Icon name={hears ? "mic" : widget.speech === false ? "keys" : "loud"} />
+            {hears ? texts.talk : texts.start}
+          </button>
+          {hears && widget.text_input !== false && (
+            <button class="secondary" disabled={!ready} onClick={() => voice.begin(false)}>
+              <Icon name="keys" />
+              {texts.type}
+            </button>
+          )}
           {note && <p class="note">{note}</p>}
         </div>
       </main>

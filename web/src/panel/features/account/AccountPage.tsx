@@ -11,7 +11,11 @@ export function AccountPage() {
   const me = useMe();
   return (
     <Page title={t.title} about={me.account.name ? `${me.account.name} · ${me.account.email}` : me.account.email}>
-      <div className="stack"><SessionsCard /><FactorCard /><PasswordCard /></div>
+      <div className="stack">
+        <SessionsCard />
+        <FactorCard />
+        <PasswordCard />
+      </div>
     </Page>
   );
 }

@@ -40,9 +40,24 @@ export function PasswordCard() {
         <Stack>
           <div className="muted">{t.passwordAbout}</div>
           <input type="text" name="username" autoComplete="username" value={me.account.email} readOnly hidden />
-          <PasswordInput label={t.present} autoComplete="current-password" visibilityToggleButtonProps={{ "aria-label": t.show }} {...form.getInputProps("present")} />
-          <PasswordInput label={t.fresh} description={t.freshHelp} autoComplete="new-password" visibilityToggleButtonProps={{ "aria-label": t.show }} {...form.getInputProps("password")} />
-          <div><Button type="submit" loading={busy}>{t.change}</Button></div>
+          <PasswordInput
+            label={t.present}
+            autoComplete="current-password"
+            visibilityToggleButtonProps={{ "aria-label": t.show }}
+            {...form.getInputProps("present")}
+          />
+          <PasswordInput
+            label={t.fresh}
+            description={t.freshHelp}
+            autoComplete="new-password"
+            visibilityToggleButtonProps={{ "aria-label": t.show }}
+            {...form.getInputProps("password")}
+          />
+          <div>
+            <Button type="submit" loading={busy}>
+              {t.change}
+            </Button>
+          </div>
         </Stack>
       </form>
     </Card>

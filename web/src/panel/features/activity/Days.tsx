@@ -13,7 +13,16 @@ export function Days({ address: a, go }: { address: Address; go: Go }) {
     <>
       <Day label={t.from} before value={a.from} most={a.to} change={(from) => go({ from })} />
       <Day label={t.to} before value={a.to} least={a.from} change={(to) => go({ to })} />
-      {narrowed(a) && <Button variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={() => go({ ...noFilters, status: a.status === "accepted" ? a.status : undefined })}>{t.clear}</Button>}
+      {narrowed(a) && (
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<IconX size={14} />}
+          onClick={() => go({ ...noFilters, status: a.status === "accepted" ? a.status : undefined })}
+        >
+          {t.clear}
+        </Button>
+      )}
     </>
   );
 }

@@ -9,9 +9,31 @@ import { codes, kinds, type ApiCallPage, type Change } from "./types";
 
 describe("the address", () => {
   it("takes what it knows and nothing else", () => {
-    expect(addressOf({ tab: "changes", id: "019e0000-0000-7000-8000-000000000000", status: "4xx", code: "conflict", kind: "key", path: "/a", from: "2026-02-30x", to: "2026-02-01", author: 7 }))
-      .toEqual({ tab: "changes", id: "019e0000-0000-7000-8000-000000000000", status: "4xx", code: "conflict", kind: "key", path: "/a", to: "2026-02-01", author: "7" });
-    expect(addressOf({ tab: "x", id: "javascript:alert(1)", status: "2xx", code: "<b>", kind: "root", path: " " })).toEqual({});
+    expect(
+      addressOf({
+        tab: "changes",
+        id: "019e0000-0000-7000-8000-000000000000",
+        status: "4xx",
+        code: "conflict",
+        kind: "key",
+        path: "/a",
+        from: "2026-02-30x",
+        to: "2026-02-01",
+        author: 7,
+      }),
+    ).toEqual({
+      tab: "changes",
+      id: "019e0000-0000-7000-8000-000000000000",
+      status: "4xx",
+      code: "conflict",
+      kind: "key",
+      path: "/a",
+      to: "2026-02-01",
+      author: "7",
+    });
+    expect(
+      addressOf({ tab: "x", id: "javascript:alert(1)", status: "2xx", code: "<b>", kind: "root", path: " " }),
+    ).toEqual({});
     expect(narrowed({})).toBe(false);
     expect(narrowed({ status: "accepted", tab: "changes", id: "x" })).toBe(false);
     expect(narrowed({ status: "5xx" })).toBe(true);
@@ -22,41 +44,116 @@ describe("the address", () => {
 
 describe("copy as curl", () => {
   const call: ApiCallPage = {
-    id: "", at: "", status: 400, code: "", message: "", method: "POST", path: "/functions/v1/notify", key: { id: "", label: "" }, request_id: "", repeats: 0, took_ms: 1, query: "access_key=[redacted]&unflatten=true",
-    address: "", agent: "", content_type: "application/json", idempotency_key: "", body: `{"a":"it's"}`, body_cut: false, body_read: true, response: "", response_cut: false,
+    id: "",
+    at: "",
+    status: 400,
+    code: "",
+    message: "",
+    method: "POST",
+    path: "/functions/v1/notify",
+    key: { id: "", label: "" },
+    request_id: "",
+    repeats: 0,
+    took_ms: 1,
+    query: "access_key=[redacted]&unflatten=true",
+    address: "",
+    agent: "",
+    content_type: "application/json",
+    idempotency_key: "",
+    body: `{"a":"it's"}`,
+    body_cut: false,
+    body_read: true,
+    response: "",
+    response_cut: false,
   };
   it("has the key as a variable, and quotes what a shell would read", () => {
     expect(curlOf("https://x.test", call)).toBe(
-      `curl -X POST "https://x.test/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"a":"it'\\''s"}'`);
-    const odd = curlOf("https://x.test", { ...call, query: "a=$(id)`id`\"" })!;
+      `curl -X POST "https://x.test/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"a":"it'\\''s"}'`,
+    );
+    const odd = curlOf("https://x.test", { ...call, query: 'a=$(id)`id`"' })!;
     expect(odd.split("\n")[0]).not.toMatch(/\$\(|`|[^T]"[^h \\]/);
   });
   it("is not there for a body that is not whole", () => {
     expect(curlOf("", { ...call, body_cut: true })).toBeUndefined();
     expect(curlOf("", { ...call, body_read: false, body: "" })).toBeUndefined();
-    expect(curlOf("", { ...call, method: "GET", body_read: false, body: "", content_type: "" })).toBe(`curl "/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true"`);
+    expect(curlOf("", { ...call, method: "GET", body_read: false, body: "", content_type: "" })).toBe(
+      `curl "/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true"`,
+    );
   });
 });
 
 describe("sentences", () => {
-  const change = (action: string, kind: string, more: Partial<Change> = {}): Change => ({ id: "", at: "", action, by: { key: "account:1", name: "ana@a.test", origin: "panel" }, object: { kind, id: "7", name: "x" }, ...more });
+  const change = (action: string, kind: string, more: Partial<Change> = {}): Change => ({
+    id: "",
+    at: "",
+    action,
+    by: { key: "account:1", name: "ana@a.test", origin: "panel" },
+    object: { kind, id: "7", name: "x" },
+    ...more,
+  });
   it("say who did what", () => {
     expect(sentence(change("revoked", "key"), "en")).toBe("ana@a.test revoked the access key “x”");
     expect(sentence(change("created", "invitation"), "es")).toBe("ana@a.test invitó a x");
     expect(sentence(change("started", "job"), "pt")).toBe("ana@a.test começou a enviar a lista “x”");
-    expect(sentence(change("password_set", "user", { object: { kind: "user", id: "1", name: "ana@a.test" } }), "en")).toBe("ana@a.test set a new password");
-    expect(sentence(change("added", "suppression", { by: { key: "channel", name: "", origin: "channel" } }), "en")).toBe("The recipient suppressed the number x");
-    expect(sentence(change("changed", "flow", { by: { key: "key:1", name: "shop", origin: "api" } }), "en")).toBe("The key “shop” changed the flow “x”");
-    expect(sentence(change("changed", "agent", { by: { key: "setup", name: "", origin: "setup" } }), "en")).toBe("A set-up file changed the agent “x”");
+    expect(
+      sentence(change("password_set", "user", { object: { kind: "user", id: "1", name: "ana@a.test" } }), "en"),
+    ).toBe("ana@a.test set a new password");
+    expect(
+      sentence(change("added", "suppression", { by: { key: "channel", name: "", origin: "channel" } }), "en"),
+    ).toBe("The recipient suppressed the number x");
+    expect(sentence(change("changed", "flow", { by: { key: "key:1", name: "shop", origin: "api" } }), "en")).toBe(
+      "The key “shop” changed the flow “x”",
+    );
+    expect(sentence(change("changed", "agent", { by: { key: "setup", name: "", origin: "setup" } }), "en")).toBe(
+      "A set-up file changed the agent “x”",
+    );
   });
   it("are there for each kind and action in each language", () => {
-    const actions = ["created", "changed", "deleted", "revoked", "joined", "role_changed", "removed", "password_set", "password_link_made", "signed_out", "second_factor_on", "second_factor_off", "recovery_codes_made", "sent", "withdrawn",
-      "submitted", "refused", "decided", "categorized", "added", "lifted", "canceled", "moved", "resent", "hung_up", "started", "paused", "resumed", "ended", "send_decided", "fail_decided", "identity_linked", "erased"];
+    const actions = [
+      "created",
+      "changed",
+      "deleted",
+      "revoked",
+      "joined",
+      "role_changed",
+      "removed",
+      "password_set",
+      "password_link_made",
+      "signed_out",
+      "second_factor_on",
+      "second_factor_off",
+      "recovery_codes_made",
+      "sent",
+      "withdrawn",
+      "submitted",
+      "refused",
+      "decided",
+      "categorized",
+      "added",
+      "lifted",
+      "canceled",
+      "moved",
+      "resent",
+      "hung_up",
+      "started",
+      "paused",
+      "resumed",
+      "ended",
+      "send_decided",
+      "fail_decided",
+      "identity_linked",
+      "erased",
+    ];
     for (const language of ["en", "es", "pt"] as Language[]) {
-      for (const kind of kinds) for (const action of actions) expect(sentence(change(action, kind), language)).not.toMatch(/[{}·]|undefined/);
+      for (const kind of kinds)
+        for (const action of actions) expect(sentence(change(action, kind), language)).not.toMatch(/[{}·]|undefined/);
       for (const code of codes) expect(codeTexts[language][code] && codeTexts[language][`${code}_fix`]).toBeTruthy();
     }
-    expect(objectLink({ kind: "template", id: "1", name: "" })).toEqual({ to: "/templates/$id", params: { id: "1" }, needs: "templates:read" });
+    expect(objectLink({ kind: "template", id: "1", name: "" })).toEqual({
+      to: "/templates/$id",
+      params: { id: "1" },
+      needs: "templates:read",
+    });
     expect(objectLink({ kind: "maintenance", id: "", name: "" })).toBeUndefined();
   });
 });

@@ -2,7 +2,18 @@ import { codes, kinds, type Code, type Kind } from "./types";
 
 /** Address is what the address of the page says in addition to the company: the id of what is opened. */
 export interface Address {
-  tab?: "changes"; id?: string; status?: "4xx" | "5xx" | "accepted"; code?: Code; path?: string; key?: string; request?: string; author?: string; kind?: Kind; object?: string; from?: string; to?: string;
+  tab?: "changes";
+  id?: string;
+  status?: "4xx" | "5xx" | "accepted";
+  code?: Code;
+  path?: string;
+  key?: string;
+  request?: string;
+  author?: string;
+  kind?: Kind;
+  object?: string;
+  from?: string;
+  to?: string;
 }
 
 const day = /^\d{4}-\d\d-\d\d$/;
@@ -19,7 +30,8 @@ export function addressOf(s: Record<string, unknown>): Address {
     const v = typeof s[name] === "number" ? String(s[name]) : s[name];
     if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
   }
-  for (const name of ["from", "to"] as const) if (typeof s[name] === "string" && day.test(s[name]) && !Number.isNaN(Date.parse(s[name]))) a[name] = s[name];
+  for (const name of ["from", "to"] as const)
+    if (typeof s[name] === "string" && day.test(s[name]) && !Number.isNaN(Date.parse(s[name]))) a[name] = s[name];
   return a;
 }
 
@@ -34,7 +46,22 @@ export function span(a: Address): { from?: string; to?: string } {
 }
 
 export const noFilters: Partial<Record<keyof Address, undefined>> = {
-  status: undefined, code: undefined, path: undefined, key: undefined, request: undefined, author: undefined, kind: undefined, object: undefined, from: undefined, to: undefined,
+  status: undefined,
+  code: undefined,
+  path: undefined,
+  key: undefined,
+  request: undefined,
+  author: undefined,
+  kind: undefined,
+  object: undefined,
+  from: undefined,
+  to: undefined,
 };
 
-export function narrowed(a: Address): boolean { return (Object.keys(noFilters) as (keyof Address)[]).some((name) => a[name] !== undefined && name !== "status") || a.status === "4xx" || a.status === "5xx"; }
+export function narrowed(a: Address): boolean {
+  return (
+    (Object.keys(noFilters) as (keyof Address)[]).some((name) => a[name] !== undefined && name !== "status") ||
+    a.status === "4xx" ||
+    a.status === "5xx"
+  );
+}

@@ -10,38 +10,76 @@ const every = 5000;
 function usePages<T>(path: string, query: Query) {
   const company = useCompany();
   return useInfiniteQuery({
-    queryKey: [company.id, "activity", path, query], initialPageParam: "", queryFn: ({ pageParam, signal }) => get<Page<T>>(path, { ...query, limit: 50, cursor: pageParam }, signal),
-    getNextPageParam: (last) => last.next_cursor ?? undefined, refetchInterval: (q) => ((q.state.data?.pages.length ?? 0) < 2 && q.state.status !== "error" ? every : false),
+    queryKey: [company.id, "activity", path, query],
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) => get<Page<T>>(path, { ...query, limit: 50, cursor: pageParam }, signal),
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    refetchInterval: (q) => ((q.state.data?.pages.length ?? 0) < 2 && q.state.status !== "error" ? every : false),
   });
 }
 
 export function useCalls(a: Address) {
-  return usePages<ApiCall>("/activity/calls", { status: a.status === "accepted" ? undefined : a.status, code: a.code, path: a.path, key: a.key, request_id: a.request, ...span(a) });
+  return usePages<ApiCall>("/activity/calls", {
+    status: a.status === "accepted" ? undefined : a.status,
+    code: a.code,
+    path: a.path,
+    key: a.key,
+    request_id: a.request,
+    ...span(a),
+  });
 }
 
-export function useAccepted(a: Address) { return usePages<Accepted>("/activity/accepted", { key: a.key, request_id: a.request, ...span(a) }); }
+export function useAccepted(a: Address) {
+  return usePages<Accepted>("/activity/accepted", { key: a.key, request_id: a.request, ...span(a) });
+}
 
-export function useChanges(a: Address) { return usePages<Change>("/activity/changes", { author: a.author, kind: a.kind, object: a.kind && a.object, ...span(a) }); }
+export function useChanges(a: Address) {
+  return usePages<Change>("/activity/changes", {
+    author: a.author,
+    kind: a.kind,
+    object: a.kind && a.object,
+    ...span(a),
+  });
+}
 
 function useOne<T>(path: string, id: string | undefined) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "activity", path, id], enabled: !!id, staleTime: 60_000, queryFn: ({ signal }) => get<T>(`${path}/${id}`, {}, signal), retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
+    queryKey: [company.id, "activity", path, id],
+    enabled: !!id,
+    staleTime: 60_000,
+    queryFn: ({ signal }) => get<T>(`${path}/${id}`, {}, signal),
+    retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
   });
 }
 
-export function useCall(id: string | undefined) { return useOne<ApiCallPage>("/activity/calls", id); }
+export function useCall(id: string | undefined) {
+  return useOne<ApiCallPage>("/activity/calls", id);
+}
 
-export function useChange(id: string | undefined) { return useOne<ChangePage>("/activity/changes", id); }
+export function useChange(id: string | undefined) {
+  return useOne<ChangePage>("/activity/changes", id);
+}
 
 export function useAuthors() {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "activity", "authors"], staleTime: 30_000, queryFn: ({ signal }) => get<Page<Author>>("/activity/authors", {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "activity", "authors"],
+    staleTime: 30_000,
+    queryFn: ({ signal }) => get<Page<Author>>("/activity/authors", {}, signal),
+  });
 }
 
 /** useKeyNames are the company's keys, for the filter. */
 export function useKeyNames(): Key[] {
   const company = useCompany();
   const can = useCan();
-  return useQuery({ queryKey: [company.id, "activity", "keys"], staleTime: 30_000, enabled: can("keys:read"), queryFn: ({ signal }) => everything<Key>("/keys", {}, signal) }).data ?? [];
+  return (
+    useQuery({
+      queryKey: [company.id, "activity", "keys"],
+      staleTime: 30_000,
+      enabled: can("keys:read"),
+      queryFn: ({ signal }) => everything<Key>("/keys", {}, signal),
+    }).data ?? []
+  );
 }

@@ -18,7 +18,8 @@ export function AddAgent({ opened, close, made }: { opened: boolean; close: () =
   const { add } = useChanges<Agent>("agents");
   const [busy, setBusy] = useState(false);
   const form = useForm({
-    initialValues: { name: "", language: language as string, knowledge: [] as string[] }, validate: { name: (v) => (v.trim() ? null : s.required), language: (v) => (v ? null : s.required) },
+    initialValues: { name: "", language: language as string, knowledge: [] as string[] },
+    validate: { name: (v) => (v.trim() ? null : s.required), language: (v) => (v ? null : s.required) },
   });
   const submit = async (v: typeof form.values) => {
     setBusy(true);
@@ -33,13 +34,45 @@ export function AddAgent({ opened, close, made }: { opened: boolean; close: () =
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={form.reset} title={t.create} closeButtonProps={{ "aria-label": s.close }} size={460}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={form.reset}
+      title={t.create}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={460}
+    >
       <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
         <Stack>
-          <TextInput label={t.name} description={t.nameHelp} maxLength={255} data-autofocus {...form.getInputProps("name")} />
-          <LanguageField label={t.language} description={t.languageHelp} value={form.values.language} onChange={(v) => form.setFieldValue("language", v)} error={form.errors.language as string | undefined} />
-          <MultiSelect searchable label={t.knowledge} description={bases.data?.length === 0 ? t.noKnowledge : t.knowledgeHelp} data={(bases.data ?? []).map((b) => b.id)} {...form.getInputProps("knowledge")} />
-          <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{t.create}</Button></Group>
+          <TextInput
+            label={t.name}
+            description={t.nameHelp}
+            maxLength={255}
+            data-autofocus
+            {...form.getInputProps("name")}
+          />
+          <LanguageField
+            label={t.language}
+            description={t.languageHelp}
+            value={form.values.language}
+            onChange={(v) => form.setFieldValue("language", v)}
+            error={form.errors.language as string | undefined}
+          />
+          <MultiSelect
+            searchable
+            label={t.knowledge}
+            description={bases.data?.length === 0 ? t.noKnowledge : t.knowledgeHelp}
+            data={(bases.data ?? []).map((b) => b.id)}
+            {...form.getInputProps("knowledge")}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {s.cancel}
+            </Button>
+            <Button type="submit" loading={busy}>
+              {t.create}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Modal>

@@ -24,17 +24,56 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
     <div className="stack">
       <Card label={t.name}>
         <div className="form">
-          <TextInput label={t.name} description={t.nameHelp} maxLength={255} value={a.name} onChange={(e) => set({ name: e.currentTarget.value })} error={error("name")} />
-          <LanguageField label={t.language} description={t.languageHelp} value={a.language} onChange={(language) => set({ language })} error={error("language")} />
-          <Textarea label={t.persona} description={t.personaHelp} autosize minRows={3} maxRows={12} maxLength={4000} value={a.persona ?? ""} onChange={(e) => set({ persona: e.currentTarget.value || undefined })} error={error("persona")} />
-          <MultiSelect searchable label={t.knowledge} description={bases.data?.length === 0 ? t.noKnowledge : t.knowledgeHelp} data={[...new Set([...(bases.data ?? []).map((b) => b.id), ...a.knowledge])]} value={a.knowledge}
-            onChange={(knowledge) => set({ knowledge })} error={error("knowledge")} />
+          <TextInput
+            label={t.name}
+            description={t.nameHelp}
+            maxLength={255}
+            value={a.name}
+            onChange={(e) => set({ name: e.currentTarget.value })}
+            error={error("name")}
+          />
+          <LanguageField
+            label={t.language}
+            description={t.languageHelp}
+            value={a.language}
+            onChange={(language) => set({ language })}
+            error={error("language")}
+          />
+          <Textarea
+            label={t.persona}
+            description={t.personaHelp}
+            autosize
+            minRows={3}
+            maxRows={12}
+            maxLength={4000}
+            value={a.persona ?? ""}
+            onChange={(e) => set({ persona: e.currentTarget.value || undefined })}
+            error={error("persona")}
+          />
+          <MultiSelect
+            searchable
+            label={t.knowledge}
+            description={bases.data?.length === 0 ? t.noKnowledge : t.knowledgeHelp}
+            data={[...new Set([...(bases.data ?? []).map((b) => b.id), ...a.knowledge])]}
+            value={a.knowledge}
+            onChange={(knowledge) => set({ knowledge })}
+            error={error("knowledge")}
+          />
         </div>
       </Card>
       <Card title={t.engine}>
         <div className="form">
-          <Radio.Group aria-label={t.engine} value={a.engine} onChange={(v) => set({ engine: v as Agent["engine"] })} error={error("engine")}>
-            <div className="stack" style={{ gap: 12 }}>{engines.map((e) => <Radio key={e} value={e} label={t[e]} description={t[`${e}Help`]} />)}</div>
+          <Radio.Group
+            aria-label={t.engine}
+            value={a.engine}
+            onChange={(v) => set({ engine: v as Agent["engine"] })}
+            error={error("engine")}
+          >
+            <div className="stack" style={{ gap: 12 }}>
+              {engines.map((e) => (
+                <Radio key={e} value={e} label={t[e]} description={t[`${e}Help`]} />
+              ))}
+            </div>
           </Radio.Group>
           {a.engine === "openai" && <Server draft={draft} />}
           {a.engine === "elevenlabs" && <Elsewhere draft={draft} />}
@@ -44,10 +83,30 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
       <Card title={t.abilities}>
         <div className="form">
           {tools.map((tool) => (
-            <Checkbox key={tool} label={t[tool]} checked={a.tools.includes(tool)} onChange={(e) => set({ tools: tools.filter((x) => (x === tool ? e.currentTarget.checked : a.tools.includes(x))) })} />
+            <Checkbox
+              key={tool}
+              label={t[tool]}
+              checked={a.tools.includes(tool)}
+              onChange={(e) =>
+                set({ tools: tools.filter((x) => (x === tool ? e.currentTarget.checked : a.tools.includes(x))) })
+              }
+            />
           ))}
-          <Switch label={t.record} description={t.recordHelp} checked={a.record} onChange={(e) => set({ record: e.currentTarget.checked })} />
-          <Textarea label={t.greeting} description={t.greetingHelp} autosize minRows={2} value={a.greeting} onChange={(e) => set({ greeting: e.currentTarget.value })} error={error("greeting")} />
+          <Switch
+            label={t.record}
+            description={t.recordHelp}
+            checked={a.record}
+            onChange={(e) => set({ record: e.currentTarget.checked })}
+          />
+          <Textarea
+            label={t.greeting}
+            description={t.greetingHelp}
+            autosize
+            minRows={2}
+            value={a.greeting}
+            onChange={(e) => set({ greeting: e.currentTarget.value })}
+            error={error("greeting")}
+          />
         </div>
       </Card>
       {a.engine !== "elevenlabs" && <CallForm draft={draft} />}
@@ -64,11 +123,35 @@ function Elsewhere({ draft }: { draft: Draft<Agent> }) {
   const change = (more: Partial<NonNullable<Agent["elevenlabs"]>>) => set({ elevenlabs: { ...e, ...more } });
   return (
     <>
-      <Note><p>{t.elevenNote}</p></Note>
-      <TextInput label={t.elevenAgent} description={t.elevenAgentHelp} spellCheck={false} value={e.agent_id} onChange={(x) => change({ agent_id: x.currentTarget.value })} error={error("elevenlabs.agent_id")} />
-      <PasswordInput label={t.elevenKey} description={t.elevenKeyHelp} autoComplete="off" visibilityToggleButtonProps={{ "aria-label": t.elevenKey }} value={e.api_key ?? ""}
-        onChange={(x) => change({ api_key: x.currentTarget.value || undefined })} error={error("elevenlabs.api_key")} />
-      <TextInput label={t.elevenAddress} description={t.elevenAddressHelp} type="url" spellCheck={false} value={e.base_url ?? ""} onChange={(x) => change({ base_url: x.currentTarget.value || undefined })} error={error("elevenlabs.base_url")} />
+      <Note>
+        <p>{t.elevenNote}</p>
+      </Note>
+      <TextInput
+        label={t.elevenAgent}
+        description={t.elevenAgentHelp}
+        spellCheck={false}
+        value={e.agent_id}
+        onChange={(x) => change({ agent_id: x.currentTarget.value })}
+        error={error("elevenlabs.agent_id")}
+      />
+      <PasswordInput
+        label={t.elevenKey}
+        description={t.elevenKeyHelp}
+        autoComplete="off"
+        visibilityToggleButtonProps={{ "aria-label": t.elevenKey }}
+        value={e.api_key ?? ""}
+        onChange={(x) => change({ api_key: x.currentTarget.value || undefined })}
+        error={error("elevenlabs.api_key")}
+      />
+      <TextInput
+        label={t.elevenAddress}
+        description={t.elevenAddressHelp}
+        type="url"
+        spellCheck={false}
+        value={e.base_url ?? ""}
+        onChange={(x) => change({ base_url: x.currentTarget.value || undefined })}
+        error={error("elevenlabs.base_url")}
+      />
     </>
   );
 }
@@ -81,14 +164,47 @@ function Server({ draft }: { draft: Draft<Agent> }) {
   const change = (more: Partial<NonNullable<Agent["openai"]>>) => set({ openai: { ...o, ...more } });
   return (
     <>
-      <TextInput label={t.baseUrl} description={t.baseUrlHelp} type="url" spellCheck={false} value={o.base_url} onChange={(e) => change({ base_url: e.currentTarget.value })} error={error("openai.base_url")} />
+      <TextInput
+        label={t.baseUrl}
+        description={t.baseUrlHelp}
+        type="url"
+        spellCheck={false}
+        value={o.base_url}
+        onChange={(e) => change({ base_url: e.currentTarget.value })}
+        error={error("openai.base_url")}
+      />
       <div className="pair">
-        <TextInput label={t.model} description=" " spellCheck={false} value={o.model} onChange={(e) => change({ model: e.currentTarget.value })} error={error("openai.model")} />
-        <TextInput label={t.temperature} description={t.temperatureHelp} type="number" min={0} max={2} step={0.1} value={o.temperature ?? ""} onChange={(e) => change({ temperature: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })}
-          error={error("openai.temperature")} />
+        <TextInput
+          label={t.model}
+          description=" "
+          spellCheck={false}
+          value={o.model}
+          onChange={(e) => change({ model: e.currentTarget.value })}
+          error={error("openai.model")}
+        />
+        <TextInput
+          label={t.temperature}
+          description={t.temperatureHelp}
+          type="number"
+          min={0}
+          max={2}
+          step={0.1}
+          value={o.temperature ?? ""}
+          onChange={(e) =>
+            change({ temperature: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })
+          }
+          error={error("openai.temperature")}
+        />
       </div>
-      <PasswordInput label={t.apiKey} description={t.apiKeyHelp} autoComplete="off" visibilityToggleButtonProps={{ "aria-label": t.apiKey }} value={o.api_key ?? ""}
-        onChange={(e) => change({ api_key: e.currentTarget.value || undefined })} error={error("openai.api_key")} />
+      <PasswordInput
+        label={t.apiKey}
+        description={t.apiKeyHelp}
+        autoComplete="off"
+        visibilityToggleButtonProps={{ "aria-label": t.apiKey }}
+        value={o.api_key ?? ""}
+        onChange={(e) => change({ api_key: e.currentTarget.value || undefined })}
+        error={error("openai.api_key")}
+      />
     </>
   );
 }

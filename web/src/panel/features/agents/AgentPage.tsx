@@ -16,14 +16,22 @@ import { texts } from "./texts";
 
 export function AgentPage() {
   const { id } = useParams({ from: "/shell/agents/$id" });
-  return <Needs permission="resources:read"><Loaded key={id} id={id} /></Needs>;
+  return (
+    <Needs permission="resources:read">
+      <Loaded key={id} id={id} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
   const one = useOne<Agent>("agents", id);
   if (one.data) return <Editor stored={one.data} />;
-  return <Page title={t.title} back={{ to: "/agents", text: t.title }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+  return (
+    <Page title={t.title} back={{ to: "/agents", text: t.title }}>
+      {one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+    </Page>
+  );
 }
 
 /** Editor changes an agent, which can be tried at its side. */
@@ -35,7 +43,15 @@ function Editor({ stored }: { stored: Agent }) {
   const { replace, remove } = useChanges<Agent>("agents");
   const draft = useDraft(stored, replace);
   const ask = async () => {
-    if (!(await confirm({ title: fill(t.removeTitle, { name: stored.name }), text: t.removeText, action: s.remove, danger: true }))) return;
+    if (
+      !(await confirm({
+        title: fill(t.removeTitle, { name: stored.name }),
+        text: t.removeText,
+        action: s.remove,
+        danger: true,
+      }))
+    )
+      return;
     try {
       await remove(stored.id!);
       succeeded(t.removed);
@@ -45,11 +61,28 @@ function Editor({ stored }: { stored: Agent }) {
     }
   };
   return (
-    <Page wide title={stored.name} back={{ to: "/agents", text: t.title }} actions={can && <Button variant="subtle" color="gray" onClick={() => void ask()}>{t.remove}</Button>}>
-      {stored.warning && <div style={{ marginBottom: 16 }}><Note tone="warn">{stored.warning}</Note></div>}
+    <Page
+      wide
+      title={stored.name}
+      back={{ to: "/agents", text: t.title }}
+      actions={
+        can && (
+          <Button variant="subtle" color="gray" onClick={() => void ask()}>
+            {t.remove}
+          </Button>
+        )
+      }
+    >
+      {stored.warning && (
+        <div style={{ marginBottom: 16 }}>
+          <Note tone="warn">{stored.warning}</Note>
+        </div>
+      )}
       <div className="side-by-side">
         <div>
-          <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}><AgentForm draft={draft} /></fieldset>
+          <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
+            <AgentForm draft={draft} />
+          </fieldset>
           <SaveBar draft={draft} />
         </div>
         {can && <Playground agent={draft.value} stored={stored} changed={draft.dirty} />}

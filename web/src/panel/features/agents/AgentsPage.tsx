@@ -12,7 +12,13 @@ import { useList } from "../../ui/resources";
 import { AddAgent } from "./AddAgent";
 import { texts } from "./texts";
 
-export function AgentsPage() { return <Needs permission="resources:read"><Agents /></Needs>; }
+export function AgentsPage() {
+  return (
+    <Needs permission="resources:read">
+      <Agents />
+    </Needs>
+  );
+}
 
 function Agents() {
   const t = useTexts(texts);
@@ -21,21 +27,54 @@ function Agents() {
   const navigate = useNavigate();
   const [adding, setAdding] = useState(false);
   const list = useList<Agent>("agents");
-  const create = can("resources:write") && <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>{t.create}</Button>;
+  const create = can("resources:write") && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+      {t.create}
+    </Button>
+  );
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
-      {list.isPending ? <Rows n={3} /> : list.isLoadingError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
+      {list.isPending ? (
+        <Rows n={3} />
+      ) : list.isLoadingError ? (
+        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : (
         <Card flush label={t.title}>
-          {list.data.length === 0 ? <Empty icon={<IconRobot size={22} />} title={t.empty} text={t.emptyText}>{create}</Empty> : (
+          {list.data.length === 0 ? (
+            <Empty icon={<IconRobot size={22} />} title={t.empty} text={t.emptyText}>
+              {create}
+            </Empty>
+          ) : (
             <div className="table-wrap">
               <table className="table">
-                <thead><tr><th>{t.name}</th><th>{t.engine}</th><th className="wide-only">{t.knowledge}</th><th>{t.language}</th></tr></thead>
+                <thead>
+                  <tr>
+                    <th>{t.name}</th>
+                    <th>{t.engine}</th>
+                    <th className="wide-only">{t.knowledge}</th>
+                    <th>{t.language}</th>
+                  </tr>
+                </thead>
                 <tbody>
                   {list.data.map((a) => (
                     <tr key={a.id}>
-                      <td><Link className="row-title" to="/agents/$id" params={{ id: a.id! }}>{a.name}</Link></td>
-                      <td><Tag tone={a.warning ? "warn" : undefined}>{t[a.engine]}</Tag></td>
-                      <td className="wide-only"><div className="tags">{a.knowledge.length ? a.knowledge.map((k) => <Tag key={k}>{k}</Tag>) : <span className="muted">–</span>}</div></td>
+                      <td>
+                        <Link className="row-title" to="/agents/$id" params={{ id: a.id! }}>
+                          {a.name}
+                        </Link>
+                      </td>
+                      <td>
+                        <Tag tone={a.warning ? "warn" : undefined}>{t[a.engine]}</Tag>
+                      </td>
+                      <td className="wide-only">
+                        <div className="tags">
+                          {a.knowledge.length ? (
+                            a.knowledge.map((k) => <Tag key={k}>{k}</Tag>)
+                          ) : (
+                            <span className="muted">–</span>
+                          )}
+                        </div>
+                      </td>
                       <td>{languageName(a.language, language)}</td>
                     </tr>
                   ))}
@@ -45,7 +84,11 @@ function Agents() {
           )}
         </Card>
       )}
-      <AddAgent opened={adding} close={() => setAdding(false)} made={(id) => void navigate({ to: "/agents/$id", params: { id } })} />
+      <AddAgent
+        opened={adding}
+        close={() => setAdding(false)}
+        made={(id) => void navigate({ to: "/agents/$id", params: { id } })}
+      />
     </Page>
   );
 }

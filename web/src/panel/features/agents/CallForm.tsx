@@ -18,48 +18,164 @@ export function CallForm({ draft }: { draft: Draft<Agent> }) {
   return (
     <Card title={t.title}>
       <div className="form">
-        <TextInput label={t.transfer} description={t.transferHelp} inputMode="numeric" spellCheck={false} value={a.transfer?.number ?? ""} error={error("transfer.number")}
-          onChange={(e) => set({ transfer: e.currentTarget.value ? { ...a.transfer, number: e.currentTarget.value } : undefined })} />
-        {a.transfer && <>
-          <TagsInput label={t.transferPhrases} description={t.transferPhrasesHelp} maxTags={20} value={a.transfer.phrases ?? []} acceptValueOnBlur error={error("transfer.phrases")}
-            onChange={(phrases) => a.transfer && set({ transfer: { ...a.transfer, phrases: phrases.length ? phrases : undefined } })} />
-          <TextInput label={t.transferMessage} description={t.transferMessageHelp} value={a.transfer.message ?? ""} error={error("transfer.message")}
-            onChange={(e) => a.transfer && set({ transfer: { ...a.transfer, message: e.currentTarget.value || undefined } })} />
-        </>}
-        <Textarea label={t.voicemail} description={t.voicemailHelp} autosize minRows={2} value={a.voicemail ?? ""} onChange={(e) => set({ voicemail: e.currentTarget.value || undefined })} error={error("voicemail")} />
+        <TextInput
+          label={t.transfer}
+          description={t.transferHelp}
+          inputMode="numeric"
+          spellCheck={false}
+          value={a.transfer?.number ?? ""}
+          error={error("transfer.number")}
+          onChange={(e) =>
+            set({ transfer: e.currentTarget.value ? { ...a.transfer, number: e.currentTarget.value } : undefined })
+          }
+        />
+        {a.transfer && (
+          <>
+            <TagsInput
+              label={t.transferPhrases}
+              description={t.transferPhrasesHelp}
+              maxTags={20}
+              value={a.transfer.phrases ?? []}
+              acceptValueOnBlur
+              error={error("transfer.phrases")}
+              onChange={(phrases) =>
+                a.transfer && set({ transfer: { ...a.transfer, phrases: phrases.length ? phrases : undefined } })
+              }
+            />
+            <TextInput
+              label={t.transferMessage}
+              description={t.transferMessageHelp}
+              value={a.transfer.message ?? ""}
+              error={error("transfer.message")}
+              onChange={(e) =>
+                a.transfer && set({ transfer: { ...a.transfer, message: e.currentTarget.value || undefined } })
+              }
+            />
+          </>
+        )}
+        <Textarea
+          label={t.voicemail}
+          description={t.voicemailHelp}
+          autosize
+          minRows={2}
+          value={a.voicemail ?? ""}
+          onChange={(e) => set({ voicemail: e.currentTarget.value || undefined })}
+          error={error("voicemail")}
+        />
         <div>
           <div className="field-label">{t.result}</div>
-          <p className="small muted" style={{ margin: 0 }}>{t.about}</p>
+          <p className="small muted" style={{ margin: 0 }}>
+            {t.about}
+          </p>
         </div>
         {a.result.map((r, i) => (
-          <Field key={i} n={i + 1} field={r} at={"result." + i} error={error} up={i > 0 ? () => up(i) : undefined} change={(more) => keep(a.result.map((x, n) => (n === i ? { ...x, ...more } : x)))} remove={() => keep(a.result.filter((_, n) => n !== i))} />
+          <Field
+            key={i}
+            n={i + 1}
+            field={r}
+            at={"result." + i}
+            error={error}
+            up={i > 0 ? () => up(i) : undefined}
+            change={(more) => keep(a.result.map((x, n) => (n === i ? { ...x, ...more } : x)))}
+            remove={() => keep(a.result.filter((_, n) => n !== i))}
+          />
         ))}
-        {a.result.some((r) => r.question) && <Switch label={t.askCallers} description={t.askCallersHelp} checked={a.ask_callers ?? false} onChange={(e) => set({ ask_callers: e.currentTarget.checked || undefined })} />}
-        <div><Button variant="default" leftSection={<IconPlus size={15} />} disabled={a.result.length >= most} onClick={() => keep([...a.result, { name: "", type: "text" }])}>{t.add}</Button></div>
+        {a.result.some((r) => r.question) && (
+          <Switch
+            label={t.askCallers}
+            description={t.askCallersHelp}
+            checked={a.ask_callers ?? false}
+            onChange={(e) => set({ ask_callers: e.currentTarget.checked || undefined })}
+          />
+        )}
+        <div>
+          <Button
+            variant="default"
+            leftSection={<IconPlus size={15} />}
+            disabled={a.result.length >= most}
+            onClick={() => keep([...a.result, { name: "", type: "text" }])}
+          >
+            {t.add}
+          </Button>
+        </div>
       </div>
     </Card>
   );
 }
 
-function Field({ n, field: r, at, error, up, change, remove }: {
-  n: number; field: Result; at: string; error: (field: string) => string; up?: () => void; change: (more: Partial<Result>) => void; remove: () => void;
+function Field({
+  n,
+  field: r,
+  at,
+  error,
+  up,
+  change,
+  remove,
+}: {
+  n: number;
+  field: Result;
+  at: string;
+  error: (field: string) => string;
+  up?: () => void;
+  change: (more: Partial<Result>) => void;
+  remove: () => void;
 }) {
   const t = useTexts(callTexts);
   const name = r.name || fill(t.field, { n });
   const icon = (text: string, Icon: typeof IconTrash, act: () => void) => (
-    <Tooltip label={text}><ActionIcon variant="subtle" color="gray" size={36} aria-label={text} onClick={act}><Icon size={16} /></ActionIcon></Tooltip>
+    <Tooltip label={text}>
+      <ActionIcon variant="subtle" color="gray" size={36} aria-label={text} onClick={act}>
+        <Icon size={16} />
+      </ActionIcon>
+    </Tooltip>
   );
   return (
     <fieldset className="tool" aria-label={name}>
       <div style={{ display: "flex", gap: 8, alignItems: "flex-end" }}>
-        <TextInput style={{ flex: 1 }} label={t.name} description={t.nameHelp} spellCheck={false} maxLength={64} value={r.name} onChange={(e) => change({ name: e.currentTarget.value })} error={error(at + ".name")} />
+        <TextInput
+          style={{ flex: 1 }}
+          label={t.name}
+          description={t.nameHelp}
+          spellCheck={false}
+          maxLength={64}
+          value={r.name}
+          onChange={(e) => change({ name: e.currentTarget.value })}
+          error={error(at + ".name")}
+        />
         {up && icon(fill(t.up, { name }), IconArrowUp, up)}
         {icon(fill(t.remove, { name }), IconTrash, remove)}
       </div>
-      <Select label={t.type} allowDeselect={false} data={types.map((x) => ({ value: x, label: t[x] }))} value={r.type} error={error(at + ".type")}
-        onChange={(to) => change({ type: (to as Result["type"] | null) ?? r.type, choices: to === "choice" ? r.choices ?? [] : undefined })} />
-      {r.type === "choice" && <TagsInput label={t.choices} description={t.choicesHelp} maxTags={100} value={r.choices ?? []} acceptValueOnBlur onChange={(choices) => change({ choices })} error={error(at + ".choices")} />}
-      <TextInput label={t.question} description={t.questionHelp} value={r.question ?? ""} onChange={(e) => change({ question: e.currentTarget.value || undefined })} error={error(at + ".question")} />
+      <Select
+        label={t.type}
+        allowDeselect={false}
+        data={types.map((x) => ({ value: x, label: t[x] }))}
+        value={r.type}
+        error={error(at + ".type")}
+        onChange={(to) =>
+          change({
+            type: (to as Result["type"] | null) ?? r.type,
+            choices: to === "choice" ? (r.choices ?? []) : undefined,
+          })
+        }
+      />
+      {r.type === "choice" && (
+        <TagsInput
+          label={t.choices}
+          description={t.choicesHelp}
+          maxTags={100}
+          value={r.choices ?? []}
+          acceptValueOnBlur
+          onChange={(choices) => change({ choices })}
+          error={error(at + ".choices")}
+        />
+      )}
+      <TextInput
+        label={t.question}
+        description={t.questionHelp}
+        value={r.question ?? ""}
+        onChange={(e) => change({ question: e.currentTarget.value || undefined })}
+        error={error(at + ".question")}
+      />
     </fieldset>
   );
 }

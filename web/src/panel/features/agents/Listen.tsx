@@ -22,7 +22,10 @@ export function Listen({ agent }: { agent: Agent }) {
   };
   useEffect(() => stop, []);
   const play = async () => {
-    if (!window.AudioContext) { problem(t.silent); return; }
+    if (!window.AudioContext) {
+      problem(t.silent);
+      return;
+    }
     const own = { context: new AudioContext(), stop: new AbortController() }; // made in the click, or a browser keeps it silent
     playing.current = own;
     setState("asking");
@@ -33,7 +36,9 @@ export function Listen({ agent }: { agent: Agent }) {
       source.buffer = await own.context.decodeAudioData(wav);
       if (playing.current !== own) return;
       source.connect(own.context.destination);
-      source.onended = () => { if (playing.current === own) stop(); };
+      source.onended = () => {
+        if (playing.current === own) stop();
+      };
       source.start();
       setState("playing");
     } catch (e) {
@@ -44,10 +49,27 @@ export function Listen({ agent }: { agent: Agent }) {
   };
   return (
     <div style={{ display: "flex", gap: 8 }}>
-      <TextInput aria-label={t.sampleLabel} style={{ flex: 1 }} value={text ?? t.sample} maxLength={500} onChange={(e) => setText(e.currentTarget.value)} />
-      {state === "quiet"
-        ? <Button variant="default" leftSection={<IconPlayerPlay size={15} />} disabled={!(text ?? t.sample).trim()} onClick={() => void play()}>{t.listen}</Button>
-        : <Button variant="default" leftSection={<IconPlayerStop size={15} />} onClick={stop}>{t.stop}</Button>}
+      <TextInput
+        aria-label={t.sampleLabel}
+        style={{ flex: 1 }}
+        value={text ?? t.sample}
+        maxLength={500}
+        onChange={(e) => setText(e.currentTarget.value)}
+      />
+      {state === "quiet" ? (
+        <Button
+          variant="default"
+          leftSection={<IconPlayerPlay size={15} />}
+          disabled={!(text ?? t.sample).trim()}
+          onClick={() => void play()}
+        >
+          {t.listen}
+        </Button>
+      ) : (
+        <Button variant="default" leftSection={<IconPlayerStop size={15} />} onClick={stop}>
+          {t.stop}
+        </Button>
+      )}
     </div>
   );
 }

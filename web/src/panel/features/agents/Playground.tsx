@@ -28,8 +28,31 @@ export function Playground({ agent, stored, changed }: { agent: Agent; stored: A
   const [mode, setMode] = useState("type");
   return (
     <section className="card playground" aria-label={t.try}>
-      <header><h2>{t.try}</h2><SegmentedControl size="xs" aria-label={v.how} value={mode} onChange={setMode} data={[{ value: "type", label: v.type }, { value: "talk", label: v.talk }, ...(lines.length ? [{ value: "phone", label: c.phone }] : [])]} /></header>
-      {mode === "type" ? <Written agent={agent} /> : <Suspense fallback={<Loader size="sm" m="auto" />}>{mode === "talk" ? <TalkTest agent={stored} changed={changed} /> : <PhoneTest agent={stored} changed={changed} lines={lines} />}</Suspense>}
+      <header>
+        <h2>{t.try}</h2>
+        <SegmentedControl
+          size="xs"
+          aria-label={v.how}
+          value={mode}
+          onChange={setMode}
+          data={[
+            { value: "type", label: v.type },
+            { value: "talk", label: v.talk },
+            ...(lines.length ? [{ value: "phone", label: c.phone }] : []),
+          ]}
+        />
+      </header>
+      {mode === "type" ? (
+        <Written agent={agent} />
+      ) : (
+        <Suspense fallback={<Loader size="sm" m="auto" />}>
+          {mode === "talk" ? (
+            <TalkTest agent={stored} changed={changed} />
+          ) : (
+            <PhoneTest agent={stored} changed={changed} lines={lines} />
+          )}
+        </Suspense>
+      )}
     </section>
   );
 }
@@ -41,7 +64,9 @@ function Written({ agent }: { agent: Agent }) {
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const log = useRef<HTMLDivElement>(null);
-  useEffect(() => { log.current?.scrollTo({ top: log.current.scrollHeight }); }, [said, busy]);
+  useEffect(() => {
+    log.current?.scrollTo({ top: log.current.scrollHeight });
+  }, [said, busy]);
   const ask = async (question: string) => {
     const asked: Said[] = [...said, { contact: true, text: question }];
     setSaid(asked);
@@ -50,7 +75,14 @@ function Written({ agent }: { agent: Agent }) {
     try {
       const { warning: _, ...draft } = agent;
       const before = said.at(-1);
-      const played = await post<Played>(`/agents/${agent.id}/playground`, { said: asked.filter((x) => x.text).slice(-most).map(({ contact, text }) => ({ contact, text })), asked: before?.contact === false ? before.played.asks : undefined, agent: draft });
+      const played = await post<Played>(`/agents/${agent.id}/playground`, {
+        said: asked
+          .filter((x) => x.text)
+          .slice(-most)
+          .map(({ contact, text }) => ({ contact, text })),
+        asked: before?.contact === false ? before.played.asks : undefined,
+        agent: draft,
+      });
       setSaid([...asked, { contact: false, text: played.text, played }]);
     } catch (e) {
       setSaid(said);
@@ -60,21 +92,61 @@ function Written({ agent }: { agent: Agent }) {
       setBusy(false);
     }
   };
-  const submit = (e: FormEvent) => { e.preventDefault(); if (text.trim() && !busy) void ask(text.trim()); };
+  const submit = (e: FormEvent) => {
+    e.preventDefault();
+    if (text.trim() && !busy) void ask(text.trim());
+  };
   return (
     <>
       <div className="try-head">
         <p className="small muted">{t.tryHelp}</p>
-        {said.length > 0 && <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconRefresh size={14} />} onClick={() => setSaid([])}>{t.restart}</Button>}
+        {said.length > 0 && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            leftSection={<IconRefresh size={14} />}
+            onClick={() => setSaid([])}
+          >
+            {t.restart}
+          </Button>
+        )}
       </div>
       <div className="log" ref={log} role="log" aria-label={t.try} tabIndex={0}>
         {said.length === 0 && <p className="muted start">{t.tryEmpty}</p>}
-        {said.map((x, i) => (x.contact ? <div key={i} className="said me"><span className="hidden">{t.you}: </span>{x.text}</div> : <Answer key={i} played={x.played} choose={i === said.length - 1 && !busy ? (c) => void ask(c) : undefined} />))}
-        {busy && <div className="said waiting" role="status">{t.thinking}</div>}
+        {said.map((x, i) =>
+          x.contact ? (
+            <div key={i} className="said me">
+              <span className="hidden">{t.you}: </span>
+              {x.text}
+            </div>
+          ) : (
+            <Answer
+              key={i}
+              played={x.played}
+              choose={i === said.length - 1 && !busy ? (c) => void ask(c) : undefined}
+            />
+          ),
+        )}
+        {busy && (
+          <div className="said waiting" role="status">
+            {t.thinking}
+          </div>
+        )}
       </div>
       <form onSubmit={submit}>
-        <TextInput aria-label={t.ask} placeholder={t.ask} value={text} maxLength={4000} onChange={(e) => setText(e.currentTarget.value)}
-          rightSection={<ActionIcon type="submit" variant="subtle" aria-label={t.send} disabled={!text.trim() || busy}><IconSend2 size={17} /></ActionIcon>} />
+        <TextInput
+          aria-label={t.ask}
+          placeholder={t.ask}
+          value={text}
+          maxLength={4000}
+          onChange={(e) => setText(e.currentTarget.value)}
+          rightSection={
+            <ActionIcon type="submit" variant="subtle" aria-label={t.send} disabled={!text.trim() || busy}>
+              <IconSend2 size={17} />
+            </ActionIcon>
+          }
+        />
       </form>
     </>
   );
@@ -85,13 +157,33 @@ function Answer({ played: p, choose }: { played: Played; choose?: (choice: strin
   return (
     <div className="answer">
       {p.text && <div className="said">{p.text}</div>}
-      {p.choices.length > 0 && <div className="tags">{p.choices.map((c) => <Button key={c} variant="default" size="compact-sm" disabled={!choose} onClick={() => choose?.(c)}>{c}</Button>)}</div>}
+      {p.choices.length > 0 && (
+        <div className="tags">
+          {p.choices.map((c) => (
+            <Button key={c} variant="default" size="compact-sm" disabled={!choose} onClick={() => choose?.(c)}>
+              {c}
+            </Button>
+          ))}
+        </div>
+      )}
       {p.handoff !== undefined && <Note tone="ok">{t.handedOver}</Note>}
       {p.end && <Note>{t.ended}</Note>}
       {p.unanswered && <Note tone="warn">{t.unanswered}</Note>}
       <div className="small muted">
         {fill(t.took, { n: p.ms })}
-        {p.sources.map((s, i) => <span key={i}> · {t.source}: {/^https?:/.test(s.url) ? <a href={s.url} target="_blank" rel="noreferrer noopener">{s.title}</a> : s.title}</span>)}
+        {p.sources.map((s, i) => (
+          <span key={i}>
+            {" "}
+            · {t.source}:{" "}
+            {/^https?:/.test(s.url) ? (
+              <a href={s.url} target="_blank" rel="noreferrer noopener">
+                {s.title}
+              </a>
+            ) : (
+              s.title
+            )}
+          </span>
+        ))}
       </div>
     </div>
   );

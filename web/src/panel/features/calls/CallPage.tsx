@@ -27,7 +27,11 @@ import { underWay, waits, type Call } from "./types";
 
 export function CallPage() {
   const { id } = useParams({ strict: false });
-  return <Needs permission="notifications:read"><Loaded key={id} id={id!} /></Needs>;
+  return (
+    <Needs permission="notifications:read">
+      <Loaded key={id} id={id!} />
+    </Needs>
+  );
 }
 
 const beat = 1500; // while a call is under way
@@ -37,21 +41,37 @@ function useCall(id: string) {
   const company = useCompany();
   const client = useQueryClient();
   const one = useQuery({
-    queryKey: [company.id, "calls", id], queryFn: ({ signal }) => get<Call>("/calls/" + encodeURIComponent(id), {}, signal),
-    refetchInterval: (q) => (!q.state.data ? false : underWay(q.state.data.state) ? beat : waits(q.state.data.state) ? 5000 : q.state.data.answered_at && !q.state.data.has_recording && recent(q.state.data.ended_at) ? beat : false),
+    queryKey: [company.id, "calls", id],
+    queryFn: ({ signal }) => get<Call>("/calls/" + encodeURIComponent(id), {}, signal),
+    refetchInterval: (q) =>
+      !q.state.data
+        ? false
+        : underWay(q.state.data.state)
+          ? beat
+          : waits(q.state.data.state)
+            ? 5000
+            : q.state.data.answered_at && !q.state.data.has_recording && recent(q.state.data.ended_at)
+              ? beat
+              : false,
   });
   const conversation = one.data?.conversation_id;
   useEffect(() => {
     if (!conversation) return;
     return stream.seen((e) => {
-      if (e.event === "reset" || e.event === "conversation.updated" && (e.data as Update).conversation.id === conversation) void client.invalidateQueries({ queryKey: [company.id, "calls", id] });
+      if (
+        e.event === "reset" ||
+        (e.event === "conversation.updated" && (e.data as Update).conversation.id === conversation)
+      )
+        void client.invalidateQueries({ queryKey: [company.id, "calls", id] });
     });
   }, [conversation, client, company.id, id]);
   return one;
 }
 
 /** recent reports whether a call has just ended: its recording may still be stored. */
-function recent(at: string | undefined): boolean { return !!at && Date.now() - Date.parse(at) < 15_000; }
+function recent(at: string | undefined): boolean {
+  return !!at && Date.now() - Date.parse(at) < 15_000;
+}
 
 function Loaded({ id }: { id: string }) {
   const p = useTexts(pageTexts);
@@ -61,7 +81,13 @@ function Loaded({ id }: { id: string }) {
   const gone = one.error instanceof Problem && one.error.status === 404;
   return (
     <Page title={p.call} back={{ to: "/calls", text: t.title }}>
-      {gone ? <Empty icon={<IconPhoneOff size={22} />} title={p.gone} text={p.goneText} /> : one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+      {gone ? (
+        <Empty icon={<IconPhoneOff size={22} />} title={p.gone} text={p.goneText} />
+      ) : one.isError ? (
+        <Failed error={one.error} retry={() => void one.refetch()} />
+      ) : (
+        <Rows />
+      )}
     </Page>
   );
 }
@@ -74,20 +100,33 @@ function Shown({ call: c }: { call: Call }) {
   const [at, setAt] = useState<number | undefined>(undefined);
   const name = c.name || phone(c.number) || t.hidden;
   return (
-    <Page wide title={name} back={{ to: "/calls", text: t.title, search: c.direction === "incoming" ? { direction: "incoming" } : undefined }} actions={<Actions call={c} />}
+    <Page
+      wide
+      title={name}
+      back={{ to: "/calls", text: t.title, search: c.direction === "incoming" ? { direction: "incoming" } : undefined }}
+      actions={<Actions call={c} />}
       about={
         <span className="calls-head">
           <State state={c.state} />
           {c.direction === "incoming" && <span>{t.incoming}</span>}
           {c.name && <span>{phone(c.number)}</span>}
-          {underWay(c.state) && c.answered_at ? <Ticking since={c.answered_at} /> : c.duration_s !== undefined ? <span>{clock(c.duration_s)}</span> : null}
+          {underWay(c.state) && c.answered_at ? (
+            <Ticking since={c.answered_at} />
+          ) : c.duration_s !== undefined ? (
+            <span>{clock(c.duration_s)}</span>
+          ) : null}
           <Answered by={c.answered_by} />
           <time dateTime={c.dialed_at || c.created_at}>{time(c.dialed_at || c.created_at, language)}</time>
         </span>
-      }>
+      }
+    >
       <div className="calls-columns">
         <div className="stack">
-          {c.has_recording && <Card title={p.recording} actions={<span className="small muted calls-keys">{p.keys}</span>}><Player ref={player} call={c} onTime={setAt} /></Card>}
+          {c.has_recording && (
+            <Card title={p.recording} actions={<span className="small muted calls-keys">{p.keys}</span>}>
+              <Player ref={player} call={c} onTime={setAt} />
+            </Card>
+          )}
           <Transcript call={c} at={at} seek={c.has_recording ? (s) => player.current?.play(s) : undefined} />
         </div>
         <div className="stack">
@@ -109,7 +148,14 @@ function Actions({ call: c }: { call: Call }) {
   const [busy, setBusy] = useState(false);
   const on = underWay(c.state);
   const end = async () => {
-    if (!(await confirm(on ? { title: p.hangUpTitle, text: p.hangUpText, action: p.hangUp, danger: true } : { title: p.cancelTitle, text: p.cancelText, action: p.cancel, danger: true, cancel: p.back }))) return;
+    if (
+      !(await confirm(
+        on
+          ? { title: p.hangUpTitle, text: p.hangUpText, action: p.hangUp, danger: true }
+          : { title: p.cancelTitle, text: p.cancelText, action: p.cancel, danger: true, cancel: p.back },
+      ))
+    )
+      return;
     setBusy(true);
     try {
       const r = await post<{ hung_up?: number }>(`/calls/${c.call_id}/hangup`);
@@ -122,16 +168,49 @@ function Actions({ call: c }: { call: Call }) {
     }
   };
   const copy = () => {
-    void navigator.clipboard.writeText(`curl '${base}/functions/v1/calls/${c.call_id}?access_key=ACCESS_KEY'`).then(() => succeeded(p.curlCopied), failed);
+    void navigator.clipboard
+      .writeText(`curl '${base}/functions/v1/calls/${c.call_id}?access_key=ACCESS_KEY'`)
+      .then(() => succeeded(p.curlCopied), failed);
   };
   return (
     <>
       {c.conversation_id && can("conversations:read") && (
-        <Button className="calls-act" variant="default" leftSection={<IconMessages size={16} />} renderRoot={(props) => <Link to="/inbox" search={{ folder: "all", c: c.conversation_id } as never} {...props} />}>{p.conversation}</Button>
+        <Button
+          className="calls-act"
+          variant="default"
+          leftSection={<IconMessages size={16} />}
+          renderRoot={(props) => (
+            <Link to="/inbox" search={{ folder: "all", c: c.conversation_id } as never} {...props} />
+          )}
+        >
+          {p.conversation}
+        </Button>
       )}
-      <Button className="calls-act" variant="default" leftSection={<IconCode size={16} />} onClick={copy}>{p.curl}</Button>
-      {c.has_recording && <Button variant="default" component="a" href={address(`/calls/${c.call_id}/recording`)} download leftSection={<IconDownload size={16} />}>{p.download}</Button>}
-      {(on || waits(c.state)) && can("notifications:send") && <Button color="red" variant={on ? "filled" : "light"} loading={busy} leftSection={on ? <IconPhoneOff size={16} /> : <IconX size={16} />} onClick={() => void end()}>{on ? p.hangUp : p.cancel}</Button>}
+      <Button className="calls-act" variant="default" leftSection={<IconCode size={16} />} onClick={copy}>
+        {p.curl}
+      </Button>
+      {c.has_recording && (
+        <Button
+          variant="default"
+          component="a"
+          href={address(`/calls/${c.call_id}/recording`)}
+          download
+          leftSection={<IconDownload size={16} />}
+        >
+          {p.download}
+        </Button>
+      )}
+      {(on || waits(c.state)) && can("notifications:send") && (
+        <Button
+          color="red"
+          variant={on ? "filled" : "light"}
+          loading={busy}
+          leftSection={on ? <IconPhoneOff size={16} /> : <IconX size={16} />}
+          onClick={() => void end()}
+        >
+          {on ? p.hangUp : p.cancel}
+        </Button>
+      )}
     </>
   );
 }

@@ -30,7 +30,17 @@ export function FirstCall() {
   if (!agent || !line) {
     return (
       <Card flush label={t.title}>
-        <Empty icon={<IconPhone size={22} />} title={p.first} text={agent ? p.needLine : p.needAgent}>{agent ? <Button component={Link} to="/lines" leftSection={<IconPhone size={16} />}>{p.addLine}</Button> : <Button component={Link} to="/agents" leftSection={<IconRobot size={16} />}>{p.addAgent}</Button>}</Empty>
+        <Empty icon={<IconPhone size={22} />} title={p.first} text={agent ? p.needLine : p.needAgent}>
+          {agent ? (
+            <Button component={Link} to="/lines" leftSection={<IconPhone size={16} />}>
+              {p.addLine}
+            </Button>
+          ) : (
+            <Button component={Link} to="/agents" leftSection={<IconRobot size={16} />}>
+              {p.addAgent}
+            </Button>
+          )}
+        </Empty>
       </Card>
     );
   }
@@ -45,18 +55,46 @@ export function FirstCall() {
       setBusy(false);
     }
   };
-  const body = { contact: { number: "34600000018", first_name: "Ana" }, recipient_id: line.id, agent_id: agent.id, notification_type: "transactional", campaign_name: "first calls" };
+  const body = {
+    contact: { number: "34600000018", first_name: "Ana" },
+    recipient_id: line.id,
+    agent_id: agent.id,
+    notification_type: "transactional",
+    campaign_name: "first calls",
+  };
   const command = `curl '${base}/functions/v1/notify/voice?access_key=${key || "ACCESS_KEY"}' \\\n  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`;
   return (
     <Card flush label={t.title}>
       <Empty icon={<IconPhone size={22} />} title={p.first} text={p.firstText}>
         <div className="calls-first">
           <Snippet code={command} label={p.copyCurl} />
-          {line.provider !== "sandbox" && <Note tone="warn"><p>{p.realLine}</p></Note>}
-          {key ? <Note tone="warn"><p>{p.keyMade}</p></Note> : <Note><p>{p.keyHelp}</p></Note>}
+          {line.provider !== "sandbox" && (
+            <Note tone="warn">
+              <p>{p.realLine}</p>
+            </Note>
+          )}
+          {key ? (
+            <Note tone="warn">
+              <p>{p.keyMade}</p>
+            </Note>
+          ) : (
+            <Note>
+              <p>{p.keyHelp}</p>
+            </Note>
+          )}
           <div className="calls-first-actions">
-            {!key && can("keys:write") && <Button leftSection={<IconKey size={16} />} loading={busy} onClick={() => void make()}>{p.makeKey}</Button>}
-            <Button variant="default" renderRoot={(props) => <Link to="/agents/$id" params={{ id: agent.id! }} {...props} />} leftSection={<IconRobot size={16} />}>{fill(p.openAgent, { name: agent.name })}</Button>
+            {!key && can("keys:write") && (
+              <Button leftSection={<IconKey size={16} />} loading={busy} onClick={() => void make()}>
+                {p.makeKey}
+              </Button>
+            )}
+            <Button
+              variant="default"
+              renderRoot={(props) => <Link to="/agents/$id" params={{ id: agent.id! }} {...props} />}
+              leftSection={<IconRobot size={16} />}
+            >
+              {fill(p.openAgent, { name: agent.name })}
+            </Button>
           </div>
         </div>
       </Empty>

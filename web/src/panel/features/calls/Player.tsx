@@ -1,6 +1,15 @@
 import { ActionIcon, SegmentedControl } from "@mantine/core";
 import { IconPlayerPauseFilled, IconPlayerPlayFilled } from "@tabler/icons-react";
-import { useCallback, useEffect, useImperativeHandle, useRef, useState, type KeyboardEvent, type PointerEvent, type Ref } from "react";
+import {
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type PointerEvent,
+  type Ref,
+} from "react";
 import { address } from "../../api";
 import { useTexts } from "../../i18n";
 import { listShortcuts } from "../../shell/Shortcuts";
@@ -11,7 +20,9 @@ import { pageTexts } from "./pageTexts";
 import type { Call } from "./types";
 import { readWave, type Wave } from "./wave";
 
-export interface Playing { play: (from: number) => void }
+export interface Playing {
+  play: (from: number) => void;
+}
 
 const speeds = ["1", "1.25", "1.5", "2"];
 const step = 5; // seconds an arrow key moves
@@ -27,60 +38,155 @@ export function Player({ call: c, onTime, ref }: { call: Call; onTime: (seconds:
   const [speed, setSpeed] = useState("1");
   const [broken, setBroken] = useState(false);
   const source = address(`/calls/${c.call_id}/recording`);
-  const move = useCallback((to: number) => {
-    const a = audio.current;
-    if (!a) return;
-    a.currentTime = Math.max(0, Math.min(to, Number.isFinite(a.duration) ? a.duration : to));
-    setAt(a.currentTime);
-    onTime(a.currentTime);
-  }, [onTime]);
+  const move = useCallback(
+    (to: number) => {
+      const a = audio.current;
+      if (!a) return;
+      a.currentTime = Math.max(0, Math.min(to, Number.isFinite(a.duration) ? a.duration : to));
+      setAt(a.currentTime);
+      onTime(a.currentTime);
+    },
+    [onTime],
+  );
   const toggle = useCallback(() => {
     const a = audio.current;
     if (a) void (a.paused ? a.play().catch(() => setBroken(true)) : a.pause());
   }, []);
-  useEffect(() => listShortcuts(p.recording, [{ keys: ["Space"], text: p.keyPlay }, { keys: ["←", "→"], text: p.keyMove }]), [p]);
-  useImperativeHandle(ref, () => ({ play: (from) => { move(from); void audio.current?.play().catch(() => setBroken(true)); } }), [move]);
-  useEffect(() => { if (audio.current) audio.current.playbackRate = Number(speed); }, [speed]);
-  useEffect(() => { // the time that the browser reports is some 250 ms old
+  useEffect(
+    () =>
+      listShortcuts(p.recording, [
+        { keys: ["Space"], text: p.keyPlay },
+        { keys: ["←", "→"], text: p.keyMove },
+      ]),
+    [p],
+  );
+  useImperativeHandle(
+    ref,
+    () => ({
+      play: (from) => {
+        move(from);
+        void audio.current?.play().catch(() => setBroken(true));
+      },
+    }),
+    [move],
+  );
+  useEffect(() => {
+    if (audio.current) audio.current.playbackRate = Number(speed);
+  }, [speed]);
+  useEffect(() => {
+    // the time that the browser reports is some 250 ms old
     if (!on) return;
     let frame = 0;
-    const tick = () => { const now = audio.current?.currentTime ?? 0; setAt(now); onTime(now); frame = requestAnimationFrame(tick); };
+    const tick = () => {
+      const now = audio.current?.currentTime ?? 0;
+      setAt(now);
+      onTime(now);
+      frame = requestAnimationFrame(tick);
+    };
     frame = requestAnimationFrame(tick);
     return () => cancelAnimationFrame(frame);
   }, [on, onTime]);
   useEffect(() => {
     const key = (e: globalThis.KeyboardEvent) => {
-      if (e.key !== " " || e.ctrlKey || e.metaKey || e.altKey || writing(e.target) || (e.target as HTMLElement).closest?.("button, a, summary, [role=dialog], [role=slider], [role=radiogroup]")) return;
+      if (
+        e.key !== " " ||
+        e.ctrlKey ||
+        e.metaKey ||
+        e.altKey ||
+        writing(e.target) ||
+        (e.target as HTMLElement).closest?.("button, a, summary, [role=dialog], [role=slider], [role=radiogroup]")
+      )
+        return;
       e.preventDefault();
       toggle();
     };
     const arrows = (e: globalThis.KeyboardEvent) => {
-      if ((e.key !== "ArrowLeft" && e.key !== "ArrowRight") || e.ctrlKey || e.metaKey || e.altKey || writing(e.target) || (e.target as HTMLElement).closest?.("[role=dialog], [role=slider], [role=radiogroup], .calls-speed")) return;
+      if (
+        (e.key !== "ArrowLeft" && e.key !== "ArrowRight") ||
+        e.ctrlKey ||
+        e.metaKey ||
+        e.altKey ||
+        writing(e.target) ||
+        (e.target as HTMLElement).closest?.("[role=dialog], [role=slider], [role=radiogroup], .calls-speed")
+      )
+        return;
       move((audio.current?.currentTime ?? 0) + (e.key === "ArrowLeft" ? -step : step));
     };
     window.addEventListener("keydown", key);
     window.addEventListener("keydown", arrows);
-    return () => { window.removeEventListener("keydown", key); window.removeEventListener("keydown", arrows); };
+    return () => {
+      window.removeEventListener("keydown", key);
+      window.removeEventListener("keydown", arrows);
+    };
   }, [toggle, move]);
   return (
     <div className="calls-player">
-      <audio ref={audio} src={source} preload="metadata" onPlay={() => setOn(true)} onPause={() => setOn(false)} onEnded={() => setOn(false)} onError={() => setBroken(true)}
-        onLoadedMetadata={(e) => { if (Number.isFinite(e.currentTarget.duration)) setLength(e.currentTarget.duration); e.currentTarget.playbackRate = Number(speed); }} />
-      {broken && <Note tone="danger"><p>{p.noSound}</p></Note>}
+      <audio
+        ref={audio}
+        src={source}
+        preload="metadata"
+        onPlay={() => setOn(true)}
+        onPause={() => setOn(false)}
+        onEnded={() => setOn(false)}
+        onError={() => setBroken(true)}
+        onLoadedMetadata={(e) => {
+          if (Number.isFinite(e.currentTarget.duration)) setLength(e.currentTarget.duration);
+          e.currentTarget.playbackRate = Number(speed);
+        }}
+      />
+      {broken && (
+        <Note tone="danger">
+          <p>{p.noSound}</p>
+        </Note>
+      )}
       <div className="calls-player-line">
-        <ActionIcon size={40} radius={20} aria-label={on ? p.pause : p.play} onClick={toggle}>{on ? <IconPlayerPauseFilled size={18} /> : <IconPlayerPlayFilled size={18} />}</ActionIcon>
-        <Shape source={source} at={at} length={length} marks={c.turns.filter((x) => x.author === "visitor" && x.offset_ms !== undefined).map((x) => x.offset_ms! / 1000)} move={move} toggle={toggle} />
+        <ActionIcon size={40} radius={20} aria-label={on ? p.pause : p.play} onClick={toggle}>
+          {on ? <IconPlayerPauseFilled size={18} /> : <IconPlayerPlayFilled size={18} />}
+        </ActionIcon>
+        <Shape
+          source={source}
+          at={at}
+          length={length}
+          marks={c.turns
+            .filter((x) => x.author === "visitor" && x.offset_ms !== undefined)
+            .map((x) => x.offset_ms! / 1000)}
+          move={move}
+          toggle={toggle}
+        />
       </div>
       <div className="calls-player-line calls-player-foot">
-        <span className="small"><span data-time>{clock(at)}</span> <span className="muted">/ {clock(Math.round(length))}</span></span>
-        <SegmentedControl className="calls-speed" size="xs" aria-label={p.speed} value={speed} onChange={setSpeed} data={speeds.map((s) => ({ value: s, label: s + "×" }))} />
+        <span className="small">
+          <span data-time>{clock(at)}</span> <span className="muted">/ {clock(Math.round(length))}</span>
+        </span>
+        <SegmentedControl
+          className="calls-speed"
+          size="xs"
+          aria-label={p.speed}
+          value={speed}
+          onChange={setSpeed}
+          data={speeds.map((s) => ({ value: s, label: s + "×" }))}
+        />
       </div>
     </div>
   );
 }
 
 /** Shape is how loud the recording is along its length. A click, or the arrow keys, move in it. */
-function Shape({ source, at, length, marks, move, toggle }: { source: string; at: number; length: number; marks: number[]; move: (to: number) => void; toggle: () => void }) {
+function Shape({
+  source,
+  at,
+  length,
+  marks,
+  move,
+  toggle,
+}: {
+  source: string;
+  at: number;
+  length: number;
+  marks: number[];
+  move: (to: number) => void;
+  toggle: () => void;
+}) {
   const p = useTexts(pageTexts);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
@@ -92,25 +198,64 @@ function Shape({ source, at, length, marks, move, toggle }: { source: string; at
     size.observe(el);
     const theme = new MutationObserver(() => setDark((n) => n + 1));
     theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-    return () => { size.disconnect(); theme.disconnect(); };
+    return () => {
+      size.disconnect();
+      theme.disconnect();
+    };
   }, []);
   useEffect(() => {
     const stop = new AbortController();
-    void readWave(source, 1200, stop.signal, (w) => setWave({ ...w })).catch(() => { /* it plays without its shape */ });
+    void readWave(source, 1200, stop.signal, (w) => setWave({ ...w })).catch(() => {
+      /* it plays without its shape */
+    });
     return () => stop.abort();
   }, [source]);
-  useEffect(() => { if (canvas.current && width > 0) draw(canvas.current, width, wave, length > 0 ? at / length : 0, length > 0 ? marks.map((m) => m / length) : []); }, [width, wave, at, length, marks, dark]);
+  useEffect(() => {
+    if (canvas.current && width > 0)
+      draw(canvas.current, width, wave, length > 0 ? at / length : 0, length > 0 ? marks.map((m) => m / length) : []);
+  }, [width, wave, at, length, marks, dark]);
   const point = (e: PointerEvent<HTMLDivElement>) => {
     const box = e.currentTarget.getBoundingClientRect();
     move(((e.clientX - box.left) / box.width) * length);
   };
   const key = (e: KeyboardEvent) => {
-    const to = { ArrowLeft: at - step, ArrowDown: at - step, ArrowRight: at + step, ArrowUp: at + step, PageDown: at - 30, PageUp: at + 30, Home: 0, End: length }[e.key];
-    if (to !== undefined) { e.preventDefault(); move(to); } else if (e.key === " ") { e.preventDefault(); toggle(); }
+    const to = {
+      ArrowLeft: at - step,
+      ArrowDown: at - step,
+      ArrowRight: at + step,
+      ArrowUp: at + step,
+      PageDown: at - 30,
+      PageUp: at + 30,
+      Home: 0,
+      End: length,
+    }[e.key];
+    if (to !== undefined) {
+      e.preventDefault();
+      move(to);
+    } else if (e.key === " ") {
+      e.preventDefault();
+      toggle();
+    }
   };
   return (
-    <div className="calls-shape" role="slider" tabIndex={0} aria-label={p.position} aria-valuemin={0} aria-valuemax={Math.round(length)} aria-valuenow={Math.round(at)} aria-valuetext={`${clock(at)} ${p.of} ${clock(Math.round(length))}`}
-      onPointerDown={(e) => { e.currentTarget.setPointerCapture(e.pointerId); point(e); }} onPointerMove={(e) => { if (e.buttons === 1) point(e); }} onKeyDown={key}>
+    <div
+      className="calls-shape"
+      role="slider"
+      tabIndex={0}
+      aria-label={p.position}
+      aria-valuemin={0}
+      aria-valuemax={Math.round(length)}
+      aria-valuenow={Math.round(at)}
+      aria-valuetext={`${clock(at)} ${p.of} ${clock(Math.round(length))}`}
+      onPointerDown={(e) => {
+        e.currentTarget.setPointerCapture(e.pointerId);
+        point(e);
+      }}
+      onPointerMove={(e) => {
+        if (e.buttons === 1) point(e);
+      }}
+      onKeyDown={key}
+    >
       <canvas ref={canvas} aria-hidden="true" />
     </div>
   );
@@ -120,7 +265,10 @@ function Shape({ source, at, length, marks, move, toggle }: { source: string; at
 function draw(canvas: HTMLCanvasElement, width: number, wave: Wave | undefined, played: number, marks: number[]): void {
   const height = canvas.clientHeight;
   const scale = window.devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * scale)) { canvas.width = Math.round(width * scale); canvas.height = Math.round(height * scale); }
+  if (canvas.width !== Math.round(width * scale)) {
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+  }
   const g = canvas.getContext("2d");
   if (!g) return;
   const style = getComputedStyle(canvas);
@@ -134,7 +282,13 @@ function draw(canvas: HTMLCanvasElement, width: number, wave: Wave | undefined, 
   if (wave) for (const x of wave.peaks) loudest = Math.max(loudest, x);
   for (let i = 0; i < bars; i++) {
     let peak = 0;
-    if (wave) for (let j = Math.floor((i / bars) * wave.peaks.length); j <= Math.min(wave.known - 1, Math.floor(((i + 1) / bars) * wave.peaks.length) - 1); j++) peak = Math.max(peak, wave.peaks[j]!);
+    if (wave)
+      for (
+        let j = Math.floor((i / bars) * wave.peaks.length);
+        j <= Math.min(wave.known - 1, Math.floor(((i + 1) / bars) * wave.peaks.length) - 1);
+        j++
+      )
+        peak = Math.max(peak, wave.peaks[j]!);
     const half = Math.max(1, (peak / loudest) * ((height - top) / 2 - 1));
     g.fillStyle = (i + 0.5) / bars <= played ? color("--accent") : color("--wave");
     g.beginPath();
@@ -142,7 +296,11 @@ function draw(canvas: HTMLCanvasElement, width: number, wave: Wave | undefined, 
     g.fill();
   }
   g.fillStyle = color("--ok");
-  for (const m of marks) { g.beginPath(); g.arc(Math.min(width - 3, Math.max(3, m * width)), 3, 2.5, 0, 2 * Math.PI); g.fill(); }
+  for (const m of marks) {
+    g.beginPath();
+    g.arc(Math.min(width - 3, Math.max(3, m * width)), 3, 2.5, 0, 2 * Math.PI);
+    g.fill();
+  }
   g.fillStyle = color("--accent");
   g.fillRect(Math.min(width - 2, Math.max(0, played * width - 1)), top, 2, height - top);
 }

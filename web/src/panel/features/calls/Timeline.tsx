@@ -6,9 +6,22 @@ import { pageTexts, type PageTexts } from "./pageTexts";
 import { reasonText, stateText, texts, type CallTexts } from "./texts";
 import { underWay, waits, type Call, type Transfer, type Try } from "./types";
 
-export interface Step { at?: string; text: string; more?: string; tone?: "ok" | "warn" | "danger" | "accent"; wait?: boolean }
+export interface Step {
+  at?: string;
+  text: string;
+  more?: string;
+  tone?: "ok" | "warn" | "danger" | "accent";
+  wait?: boolean;
+}
 
-const tones: Record<string, Step["tone"]> = { completed: "ok", busy: "warn", no_answer: "warn", rejected: "warn", voicemail: "warn", failed: "danger" };
+const tones: Record<string, Step["tone"]> = {
+  completed: "ok",
+  busy: "warn",
+  no_answer: "warn",
+  rejected: "warn",
+  voicemail: "warn",
+  failed: "danger",
+};
 
 /** Timeline is what happened to a call, in plain words. */
 export function Timeline({ call }: { call: Call }) {
@@ -20,8 +33,15 @@ export function Timeline({ call }: { call: Call }) {
       <ol className="calls-timeline">
         {stepsOf(call, t, p, language).map((s, i) => (
           <li key={i} data-tone={s.tone} data-wait={s.wait ? "yes" : undefined}>
-            <span>{s.text}{s.more && <span className="small muted">{s.more}</span>}</span>
-            {s.at && <time className="small muted nowrap" dateTime={s.at} title={absolute(s.at, language)}>{time(s.at, language, true)}</time>}
+            <span>
+              {s.text}
+              {s.more && <span className="small muted">{s.more}</span>}
+            </span>
+            {s.at && (
+              <time className="small muted nowrap" dateTime={s.at} title={absolute(s.at, language)}>
+                {time(s.at, language, true)}
+              </time>
+            )}
           </li>
         ))}
       </ol>
@@ -33,56 +53,112 @@ export function Timeline({ call }: { call: Call }) {
 export function stepsOf(c: Call, t: CallTexts, p: PageTexts, language: string): Step[] {
   if (c.direction === "incoming") return within(taken(c, t, p), c, t, p);
   const steps: Step[] = [{ at: c.created_at, text: p.requested }];
-  if (c.scheduled_time) steps.push({ text: fill(p.scheduledFor, { time: time(c.scheduled_time, language) }), wait: c.state === "scheduled" });
+  if (c.scheduled_time)
+    steps.push({
+      text: fill(p.scheduledFor, { time: time(c.scheduled_time, language) }),
+      wait: c.state === "scheduled",
+    });
   let counted = 0;
   for (const x of c.tries) {
     if (x.counts || !x.ended_at) counted++;
     attempt(steps, x, counted, c, t, p);
   }
   within(steps, c, t, p);
-  if (c.state === "canceled" && c.tries[c.tries.length - 1]?.state !== "canceled") steps.push({ at: c.ended_at, text: p.canceledAt });
-  if (c.state === "skipped") steps.push({ at: c.ended_at, text: p.skippedAt, more: reasonText(t, c.reason), tone: "warn" });
+  if (c.state === "canceled" && c.tries[c.tries.length - 1]?.state !== "canceled")
+    steps.push({ at: c.ended_at, text: p.canceledAt });
+  if (c.state === "skipped")
+    steps.push({ at: c.ended_at, text: p.skippedAt, more: reasonText(t, c.reason), tone: "warn" });
   if (waits(c.state) && c.due_at) steps.push(waiting(c, p, language));
   return steps;
 }
 
 function attempt(steps: Step[], x: Try, n: number, c: Call, t: CallTexts, p: PageTexts): void {
-  steps.push({ at: x.dialed_at, text: (x.counts || !x.ended_at) && (n > 1 || c.tries.length > 1) ? fill(p.dialedN, { n }) : p.dialed, tone: underWay(x.state) && !x.ringing_at ? "accent" : undefined });
+  steps.push({
+    at: x.dialed_at,
+    text: (x.counts || !x.ended_at) && (n > 1 || c.tries.length > 1) ? fill(p.dialedN, { n }) : p.dialed,
+    tone: underWay(x.state) && !x.ringing_at ? "accent" : undefined,
+  });
   if (x.ringing_at) steps.push({ at: x.ringing_at, text: p.rang, tone: x.state === "ringing" ? "accent" : undefined });
-  if (x.answered_at) steps.push({ at: x.answered_at, text: p.answered, more: x.ended_at && c.answered_by ? t[c.answered_by as "human"] : undefined, tone: x.state === "in_progress" ? "accent" : undefined });
+  if (x.answered_at)
+    steps.push({
+      at: x.answered_at,
+      text: p.answered,
+      more: x.ended_at && c.answered_by ? t[c.answered_by as "human"] : undefined,
+      tone: x.state === "in_progress" ? "accent" : undefined,
+    });
   if (!x.ended_at) return;
   const fault = !x.counts && x.state === "failed" && x.reason !== "line_unavailable";
-  const text = fault ? p.fault : [stateText(t, x.state), x.cause && !x.answered_at ? x.cause : ""].filter(Boolean).join(": ");
+  const text = fault
+    ? p.fault
+    : [stateText(t, x.state), x.cause && !x.answered_at ? x.cause : ""].filter(Boolean).join(": ");
   const last = c.ended_at && x === c.tries[c.tries.length - 1];
   const more = [
-    fault ? x.cause : "", x.answered_at ? fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.answered_at)) / 1000)) }) : "", reasonText(t, x.reason),
-    last && c.ended_by && (x.answered_at || c.ended_by !== "callee") ? t[`by_${c.ended_by}` as "by_agent"] ?? "" : "", fault ? p.noAttempt : "", (fault || x.state === "failed") && x.detail && x.detail !== x.cause ? x.detail : "",
-  ].filter(Boolean).join(" · ");
+    fault ? x.cause : "",
+    x.answered_at
+      ? fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.answered_at)) / 1000)) })
+      : "",
+    reasonText(t, x.reason),
+    last && c.ended_by && (x.answered_at || c.ended_by !== "callee") ? (t[`by_${c.ended_by}` as "by_agent"] ?? "") : "",
+    fault ? p.noAttempt : "",
+    (fault || x.state === "failed") && x.detail && x.detail !== x.cause ? x.detail : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
   steps.push({ at: x.ended_at, text, more, tone: fault ? "warn" : tones[x.state] });
 }
 
 /** taken are the steps of a call to a line. */
 function taken(c: Call, t: CallTexts, p: PageTexts): Step[] {
-  const steps: Step[] = [{ at: c.ringing_at ?? c.created_at, text: p.rang, tone: c.state === "ringing" ? "accent" : undefined }];
-  if (c.answered_at) steps.push({ at: c.answered_at, text: p.answered, tone: c.state === "in_progress" ? "accent" : undefined });
+  const steps: Step[] = [
+    { at: c.ringing_at ?? c.created_at, text: p.rang, tone: c.state === "ringing" ? "accent" : undefined },
+  ];
+  if (c.answered_at)
+    steps.push({ at: c.answered_at, text: p.answered, tone: c.state === "in_progress" ? "accent" : undefined });
   if (!c.ended_at) return steps;
   const more = [
-    c.duration_s === undefined ? "" : fill(p.talked, { time: clock(c.duration_s) }), reasonText(t, c.reason), c.ended_by ? t[`by_${c.ended_by}` as "by_agent"] ?? "" : "",
-    c.state === "failed" ? c.detail ?? "" : "",
+    c.duration_s === undefined ? "" : fill(p.talked, { time: clock(c.duration_s) }),
+    reasonText(t, c.reason),
+    c.ended_by ? (t[`by_${c.ended_by}` as "by_agent"] ?? "") : "",
+    c.state === "failed" ? (c.detail ?? "") : "",
   ];
-  return [...steps, { at: c.ended_at, text: c.state === "canceled" ? p.gaveUp : stateText(t, c.state), more: more.filter(Boolean).join(" · "), tone: tones[c.state] }];
+  return [
+    ...steps,
+    {
+      at: c.ended_at,
+      text: c.state === "canceled" ? p.gaveUp : stateText(t, c.state),
+      more: more.filter(Boolean).join(" · "),
+      tone: tones[c.state],
+    },
+  ];
 }
 
 /** transferSteps are the steps of putting a call through to a number. */
 export function transferSteps(x: Transfer, t: CallTexts, p: PageTexts): Step[] {
   const number = phone(x.number);
-  const steps: Step[] = [{ at: x.dialed_at, text: fill(p.transferring, { number }), tone: x.ended_at || x.answered_at ? undefined : "accent" }];
-  if (x.answered_at) steps.push({ at: x.answered_at, text: fill(p.transferred, { number }), tone: x.ended_at ? undefined : "accent" });
+  const steps: Step[] = [
+    {
+      at: x.dialed_at,
+      text: fill(p.transferring, { number }),
+      tone: x.ended_at || x.answered_at ? undefined : "accent",
+    },
+  ];
+  if (x.answered_at)
+    steps.push({ at: x.answered_at, text: fill(p.transferred, { number }), tone: x.ended_at ? undefined : "accent" });
   if (!x.ended_at) return steps;
-  const answered = x.answered_at && fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.answered_at)) / 1000)) });
-  return [...steps, answered
-    ? { at: x.ended_at, text: fill(p.transferEnded, { number }), more: answered, tone: "ok" }
-    : { at: x.ended_at, text: fill(p.notTransferred, { number }), more: [stateText(t, x.state), x.cause ?? ""].filter(Boolean).join(" · "), tone: "warn" }];
+  const answered =
+    x.answered_at &&
+    fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.answered_at)) / 1000)) });
+  return [
+    ...steps,
+    answered
+      ? { at: x.ended_at, text: fill(p.transferEnded, { number }), more: answered, tone: "ok" }
+      : {
+          at: x.ended_at,
+          text: fill(p.notTransferred, { number }),
+          more: [stateText(t, x.state), x.cause ?? ""].filter(Boolean).join(" · "),
+          tone: "warn",
+        },
+  ];
 }
 
 /** within puts the steps of a call's transfers before its end: they are parts of the attempt that was answered, the last one. */

@@ -10,13 +10,21 @@ export type Group = keyof typeof groups;
 export type StateFilter = Group | CallState;
 
 /** Address is what the address of the list says beside the company. */
-export interface Address { direction?: "incoming"; state?: StateFilter; agent?: string; line?: string; number?: string; campaign?: string }
+export interface Address {
+  direction?: "incoming";
+  state?: StateFilter;
+  agent?: string;
+  line?: string;
+  number?: string;
+  campaign?: string;
+}
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
   if (s.direction === "incoming") a.direction = "incoming";
-  if (typeof s.state === "string" && (s.state in groups || callStates.includes(s.state as CallState))) a.state = s.state as StateFilter;
+  if (typeof s.state === "string" && (s.state in groups || callStates.includes(s.state as CallState)))
+    a.state = s.state as StateFilter;
   for (const name of ["agent", "line", "number", "campaign"] as const) {
     const v = typeof s[name] === "number" ? String(s[name]) : s[name];
     if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
@@ -27,7 +35,16 @@ export function addressOf(s: Record<string, unknown>): Address {
 /** queryOf is the query of the route that lists calls. */
 export function queryOf(a: Address): Record<string, string | undefined> {
   const state = a.state && (a.state in groups ? groups[a.state as Group].join(",") : a.state);
-  return { direction: a.direction, state, agent: a.agent, line: a.line, number: a.number, campaign: a.direction ? undefined : a.campaign };
+  return {
+    direction: a.direction,
+    state,
+    agent: a.agent,
+    line: a.line,
+    number: a.number,
+    campaign: a.direction ? undefined : a.campaign,
+  };
 }
 
-export function narrowed(a: Address): boolean { return Object.keys(a).some((k) => k !== "direction"); }
+export function narrowed(a: Address): boolean {
+  return Object.keys(a).some((k) => k !== "direction");
+}

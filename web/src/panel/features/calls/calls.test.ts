@@ -7,8 +7,19 @@ import { texts } from "./texts";
 import { stepsOf } from "./Timeline";
 import { playing, WaveReader } from "./wave";
 
-const row = (call_id: string, state: CallState = "completed"): CallRow => ({ call_id, direction: "outgoing", state, number: "34600111222", created_at: "", attempts: 1, has_recording: false });
-const page = (ids: string, next: string | null = null) => ({ data: ids.split("").map((id) => row(id)), next_cursor: next });
+const row = (call_id: string, state: CallState = "completed"): CallRow => ({
+  call_id,
+  direction: "outgoing",
+  state,
+  number: "34600111222",
+  created_at: "",
+  attempts: 1,
+  has_recording: false,
+});
+const page = (ids: string, next: string | null = null) => ({
+  data: ids.split("").map((id) => row(id)),
+  next_cursor: next,
+});
 const ids = (rows: CallRow[]) => rows.map((r) => r.call_id).join("");
 
 describe("the list of calls", () => {
@@ -40,7 +51,10 @@ describe("the list of calls", () => {
 
 describe("the address of the list", () => {
   it("takes nothing that it does not know", () => {
-    expect(addressOf({ state: "gone", agent: "", line: 7, number: 34600111222, campaign: ["x"] })).toEqual({ line: "7", number: "34600111222" });
+    expect(addressOf({ state: "gone", agent: "", line: 7, number: 34600111222, campaign: ["x"] })).toEqual({
+      line: "7",
+      number: "34600111222",
+    });
     expect(queryOf(addressOf({ state: "under_way" })).state).toBe("dialing,ringing,in_progress");
     expect(queryOf(addressOf({ state: "busy" })).state).toBe("busy");
   });
@@ -67,28 +81,80 @@ describe("a recording", () => {
 
 describe("the timeline of a call that was put through", () => {
   const at = (s: number) => new Date(Date.UTC(2026, 0, 31, 8, 0, s)).toISOString();
-  const of = (more: object) => stepsOf({ ...row("a"), created_at: at(0), answered_at: at(2), tries: [{ n: 1, state: "completed", counts: true, dialed_at: at(1), answered_at: at(2), ended_at: at(50) }], turns: [], ...more }, texts.en, pageTexts.en, "en");
-  const missed = { number: "34600111333", state: "no_answer" as const, cause: "480 Away", dialed_at: at(10), ended_at: at(20) };
-  const put = { number: "34600111333", state: "completed" as const, dialed_at: at(25), answered_at: at(30), ended_at: at(50) };
+  const of = (more: object) =>
+    stepsOf(
+      {
+        ...row("a"),
+        created_at: at(0),
+        answered_at: at(2),
+        tries: [{ n: 1, state: "completed", counts: true, dialed_at: at(1), answered_at: at(2), ended_at: at(50) }],
+        turns: [],
+        ...more,
+      },
+      texts.en,
+      pageTexts.en,
+      "en",
+    );
+  const missed = {
+    number: "34600111333",
+    state: "no_answer" as const,
+    cause: "480 Away",
+    dialed_at: at(10),
+    ended_at: at(20),
+  };
+  const put = {
+    number: "34600111333",
+    state: "completed" as const,
+    dialed_at: at(25),
+    answered_at: at(30),
+    ended_at: at(50),
+  };
   it("has its transfers before its end", () => {
     const steps = of({ ended_at: at(50), transfers: [missed, put] });
     expect(steps.slice(3).map((s) => s.text)).toEqual([
-      "Calling +34600111333 to put the call through", "Not put through to +34600111333", "Calling +34600111333 to put the call through", "Put through to +34600111333", "The call with +34600111333 ended", "Completed",
+      "Calling +34600111333 to put the call through",
+      "Not put through to +34600111333",
+      "Calling +34600111333 to put the call through",
+      "Put through to +34600111333",
+      "The call with +34600111333 ended",
+      "Completed",
     ]);
     expect([steps[4]!.more, steps[7]!.more]).toEqual(["No answer · 480 Away", "talked 0:20"]);
   });
   it("marks where it stands", () => {
     const { ended_at: _, ...on } = put;
-    const steps = of({ state: "in_progress", tries: [{ n: 1, state: "in_progress", counts: true, dialed_at: at(1), answered_at: at(2) }], transfers: [on] });
+    const steps = of({
+      state: "in_progress",
+      tries: [{ n: 1, state: "in_progress", counts: true, dialed_at: at(1), answered_at: at(2) }],
+      transfers: [on],
+    });
     expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual(["Put through to +34600111333"]);
   });
   it("numbers the attempts that count", () => {
-    const tries = [false, true].map((counts, i) => ({ n: i + 1, state: (counts ? "rejected" : "failed") as CallState, counts, cause: "Because", dialed_at: at(i), ended_at: at(i) }));
-    expect(of({ state: "rejected", ended_by: "callee", ended_at: at(1), answered_at: undefined, tries }).slice(1).map((s) => [s.text, s.more])).toEqual([
-      ["Dialed", undefined], ["The line was faulty", "Because · does not count as an attempt"], ["Dialed, attempt 1", undefined], ["Declined: Because", ""],
+    const tries = [false, true].map((counts, i) => ({
+      n: i + 1,
+      state: (counts ? "rejected" : "failed") as CallState,
+      counts,
+      cause: "Because",
+      dialed_at: at(i),
+      ended_at: at(i),
+    }));
+    expect(
+      of({ state: "rejected", ended_by: "callee", ended_at: at(1), answered_at: undefined, tries })
+        .slice(1)
+        .map((s) => [s.text, s.more]),
+    ).toEqual([
+      ["Dialed", undefined],
+      ["The line was faulty", "Because · does not count as an attempt"],
+      ["Dialed, attempt 1", undefined],
+      ["Declined: Because", ""],
     ]);
   });
   it("has them for callers too", () => {
-    expect(of({ direction: "incoming", tries: [], ended_at: at(50), duration_s: 48, transfers: [put] }).map((s) => s.text).slice(-2)).toEqual(["The call with +34600111333 ended", "Completed"]);
+    expect(
+      of({ direction: "incoming", tries: [], ended_at: at(50), duration_s: 48, transfers: [put] })
+        .map((s) => s.text)
+        .slice(-2),
+    ).toEqual(["The call with +34600111333 ended", "Completed"]);
   });
 });

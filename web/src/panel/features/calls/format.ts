@@ -5,11 +5,15 @@ import type { CallRow, Found } from "./types";
 export function clock(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds));
   const two = (n: number) => String(n).padStart(2, "0");
-  return s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`;
+  return s >= 3600
+    ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`
+    : `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
 
 /** phone is a number as it is dialed from abroad. */
-export function phone(n: string): string { return /^\d{7,15}$/.test(n) ? "+" + n : n; }
+export function phone(n: string): string {
+  return /^\d{7,15}$/.test(n) ? "+" + n : n;
+}
 
 /** talked is how long a call was talked in, until now where it is under way; undefined where nobody has answered. */
 export function talked(c: CallRow, now: number): number | undefined {
@@ -21,7 +25,14 @@ export function talked(c: CallRow, now: number): number | undefined {
 export function time(at: string, language: string, seconds = false, now = new Date()): string {
   const d = new Date(at);
   const same = d.toDateString() === now.toDateString();
-  return new Intl.DateTimeFormat(language, { ...(same ? {} : { day: "numeric", month: "short", year: d.getFullYear() === now.getFullYear() ? undefined : "numeric" }), hour: "numeric", minute: "2-digit", second: seconds ? "2-digit" : undefined }).format(d);
+  return new Intl.DateTimeFormat(language, {
+    ...(same
+      ? {}
+      : { day: "numeric", month: "short", year: d.getFullYear() === now.getFullYear() ? undefined : "numeric" }),
+    hour: "numeric",
+    minute: "2-digit",
+    second: seconds ? "2-digit" : undefined,
+  }).format(d);
 }
 
 /** found is a value that an agent found out, as people read it. */

@@ -9,7 +9,9 @@ export function useNames() {
   const agents = useList<Agent>("agents");
   const lines = useLines(false);
   return {
-    agents: agents.data ?? [], lines: lines.data ?? [], ready: !agents.isPending && !lines.isPending,
+    agents: agents.data ?? [],
+    lines: lines.data ?? [],
+    ready: !agents.isPending && !lines.isPending,
     agent: (id: string | undefined) => agents.data?.find((a) => a.id === id),
     line: (id: string | undefined) => lines.data?.find((l) => l.id === id),
   };

@@ -9,7 +9,12 @@ import { underWay, type Call, type CallRow } from "./types";
 const pageSize = 50;
 const beat = 2000; // while a call is under way: that it rings or is answered is no event
 
-interface Listing { shown: Shown; phase: "loading" | "ready" | "failed"; error?: unknown; more: boolean }
+interface Listing {
+  shown: Shown;
+  phase: "loading" | "ready" | "failed";
+  error?: unknown;
+  more: boolean;
+}
 
 /** useCalls is the list of calls, as it changes. still reports whether somebody reads the list, so that it must not move. */
 export function useCalls(address: Address, still: () => boolean) {
@@ -22,39 +27,72 @@ export function useCalls(address: Address, still: () => boolean) {
   shown.current = s.shown;
   const generation = useRef(0);
 
-  const first = useCallback(async (again: boolean) => {
-    const mine = again ? generation.current : ++generation.current;
-    if (!again) set({ shown: nothing, phase: "loading", more: false });
-    try {
-      const page = await get<Page<CallRow>>("/calls", { ...query.current, limit: pageSize });
-      if (mine !== generation.current) return;
-      set((now) => ({ ...now, shown: again ? refresh(now.shown, page, still()) : begin(page), phase: "ready", error: undefined }));
-    } catch (error) {
-      if (mine === generation.current) set((now) => (again && now.phase === "ready" ? now : { ...now, phase: "failed", error }));
-    }
-  }, [still]);
-  useEffect(() => { void first(false); }, [first, text, company.id]);
+  const first = useCallback(
+    async (again: boolean) => {
+      const mine = again ? generation.current : ++generation.current;
+      if (!again) set({ shown: nothing, phase: "loading", more: false });
+      try {
+        const page = await get<Page<CallRow>>("/calls", { ...query.current, limit: pageSize });
+        if (mine !== generation.current) return;
+        set((now) => ({
+          ...now,
+          shown: again ? refresh(now.shown, page, still()) : begin(page),
+          phase: "ready",
+          error: undefined,
+        }));
+      } catch (error) {
+        if (mine === generation.current)
+          set((now) => (again && now.phase === "ready" ? now : { ...now, phase: "failed", error }));
+      }
+    },
+    [still],
+  );
+  useEffect(() => {
+    void first(false);
+  }, [first, text, company.id]);
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = (ms: number) => { timer ??= setTimeout(() => { timer = undefined; void first(true); }, ms); };
+    const again = (ms: number) => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void first(true);
+      }, ms);
+    };
     const happened = (e: LiveEvent) => {
       const what = e.data as { call_id?: string; notification_id?: string } | null;
       const id = what?.call_id ?? what?.notification_id;
       again(200);
       const at = id === undefined ? -1 : shown.current.rows.findIndex((r) => r.call_id === id);
-      if (at >= pageSize) void get<Call>("/calls/" + id).then((c) => set((now) => ({ ...now, shown: replace(now.shown, c) })), () => { /* the next event shows it */ });
+      if (at >= pageSize)
+        void get<Call>("/calls/" + id).then(
+          (c) => set((now) => ({ ...now, shown: replace(now.shown, c) })),
+          () => {
+            /* the next event shows it */
+          },
+        );
     };
-    const clock = setInterval(() => { if (!document.hidden && shown.current.rows.some((r) => underWay(r.state))) again(0); }, beat);
+    const clock = setInterval(() => {
+      if (!document.hidden && shown.current.rows.some((r) => underWay(r.state))) again(0);
+    }, beat);
     // A browser has few connections to a site: a window that nobody sees has no stream.
     let leave = document.hidden ? undefined : stream.listen(happened);
     const seen = () => {
-      if (document.hidden) { leave?.(); leave = undefined; return; }
+      if (document.hidden) {
+        leave?.();
+        leave = undefined;
+        return;
+      }
       leave ??= stream.listen(happened);
       again(0);
     };
     document.addEventListener("visibilitychange", seen);
-    return () => { leave?.(); clearInterval(clock); clearTimeout(timer); document.removeEventListener("visibilitychange", seen); };
+    return () => {
+      leave?.();
+      clearInterval(clock);
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", seen);
+    };
   }, [first]);
 
   const older = useCallback(async () => {
@@ -70,7 +108,12 @@ export function useCalls(address: Address, still: () => boolean) {
       throw error;
     }
   }, []);
-  return { ...s, older, retry: () => void first(false), reveal: () => set((now) => ({ ...now, shown: reveal(now.shown) })) };
+  return {
+    ...s,
+    older,
+    retry: () => void first(false),
+    reveal: () => set((now) => ({ ...now, shown: reveal(now.shown) })),
+  };
 }
 
 /** useLive is whether what happens is shown as it happens. */

@@ -1,6 +1,9 @@
 // The shape of a recording: how loud it is along its length, read from a WAV file while it arrives.
 
-export interface Wave { peaks: Float32Array; known: number } // known: how many of the peaks have arrived
+export interface Wave {
+  peaks: Float32Array;
+  known: number;
+} // known: how many of the peaks have arrived
 
 const header = 44;
 
@@ -17,13 +20,18 @@ export class WaveReader {
   }
 
   /** known is how many peaks have begun to arrive. */
-  get known(): number { return Math.min(this.peaks.length, Math.ceil(Math.max(0, this.at - header) / 2 / this.per)); }
+  get known(): number {
+    return Math.min(this.peaks.length, Math.ceil(Math.max(0, this.at - header) / 2 / this.per));
+  }
 
   add(piece: Uint8Array): void {
     for (const b of piece) {
       const i = this.at++;
       if (i < header) continue;
-      if (this.odd < 0) { this.odd = b; continue; }
+      if (this.odd < 0) {
+        this.odd = b;
+        continue;
+      }
       const sample = ((this.odd | (b << 8)) << 16) >> 16;
       this.odd = -1;
       const peak = Math.floor((i - header) / 2 / this.per);
@@ -34,12 +42,17 @@ export class WaveReader {
 }
 
 /** readWave reads the shape of a recording; drawn is called when there is more of it. */
-export async function readWave(address: string, count: number, signal: AbortSignal, drawn: (w: Wave) => void): Promise<void> {
+export async function readWave(
+  address: string,
+  count: number,
+  signal: AbortSignal,
+  drawn: (w: Wave) => void,
+): Promise<void> {
   const r = await fetch(address, { headers: { "X-Carillon-Panel": "1" }, credentials: "same-origin", signal });
   if (!r.ok || !r.body) throw new Error("no recording");
   const reader = new WaveReader(Number(r.headers.get("Content-Length") ?? 0), count);
   const stream = r.body.getReader();
-  for (let last = 0; ; ) {
+  for (let last = 0; ;) {
     const { done, value } = await stream.read();
     if (value) reader.add(value);
     if (done || Date.now() - last > 100) {
@@ -53,6 +66,13 @@ export async function readWave(address: string, count: number, signal: AbortSign
 /** playing is which turn is said at an instant of the recording; -1: none yet. */
 export function playing(turns: { offset_ms?: number }[], seconds: number): number {
   let at = -1;
-  turns.forEach((t, i) => { if (t.offset_ms !== undefined && t.offset_ms <= seconds * 1000 + 60 && (at < 0 || t.offset_ms >= turns[at]!.offset_ms!)) at = i; });
+  turns.forEach((t, i) => {
+    if (
+      t.offset_ms !== undefined &&
+      t.offset_ms <= seconds * 1000 + 60 &&
+      (at < 0 || t.offset_ms >= turns[at]!.offset_ms!)
+    )
+      at = i;
+  });
   return at;
 }

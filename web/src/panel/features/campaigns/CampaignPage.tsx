@@ -21,7 +21,11 @@ import { Why } from "./Why";
 
 export function CampaignPage() {
   const { name } = useParams({ strict: false });
-  return <Needs permission="notifications:read"><Loaded key={name} name={name!} /></Needs>;
+  return (
+    <Needs permission="notifications:read">
+      <Loaded key={name} name={name!} />
+    </Needs>
+  );
 }
 
 const beat = 5000;
@@ -30,14 +34,22 @@ function Loaded({ name }: { name: string }) {
   const t = useTexts(texts);
   const company = useCompany();
   const one = useQuery({
-    queryKey: [company.id, "campaigns", name], queryFn: ({ signal }) => get<Campaign>("/campaigns/one", { name }, signal), refetchInterval: beat,
+    queryKey: [company.id, "campaigns", name],
+    queryFn: ({ signal }) => get<Campaign>("/campaigns/one", { name }, signal),
+    refetchInterval: beat,
     retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
   });
   if (one.data) return <Shown campaign={one.data} />;
   const gone = one.error instanceof Problem && one.error.status === 404;
   return (
     <Page wide title={name} back={{ to: "/campaigns", text: t.title }}>
-      {gone ? <Empty icon={<IconSpeakerphone size={22} />} title={t.gone} text={t.goneText} /> : one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+      {gone ? (
+        <Empty icon={<IconSpeakerphone size={22} />} title={t.gone} text={t.goneText} />
+      ) : one.isError ? (
+        <Failed error={one.error} retry={() => void one.refetch()} />
+      ) : (
+        <Rows />
+      )}
     </Page>
   );
 }
@@ -47,25 +59,75 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
   const language = useLanguage();
   const navigate = useNavigate();
   const address = addressOf(useSearch({ strict: false }));
-  const go = useCallback((to: Address) => void navigate({ to: "/campaigns/$name", params: { name: c.name }, replace: true, resetScroll: false, search: (now: Record<string, unknown>) => ({ ...now, ...to }) } as never), [navigate, c.name]);
+  const go = useCallback(
+    (to: Address) =>
+      void navigate({
+        to: "/campaigns/$name",
+        params: { name: c.name },
+        replace: true,
+        resetScroll: false,
+        search: (now: Record<string, unknown>) => ({ ...now, ...to }),
+      } as never),
+    [navigate, c.name],
+  );
   const n = (v: number) => number(v, language);
   const meant = c.recipients - c.skipped - c.canceled;
   const narrowed = !!address.show || !!address.reason;
   const tiles: [string, number, string][] = [
-    [t.recipients, c.recipients, ""], [t.delivered, c.delivered, share(c.delivered, meant, language)], [t.read, c.read, share(c.read, meant, language)], [t.unconfirmed, c.unconfirmed, share(c.unconfirmed, meant, language)],
-    [t.waiting, c.waiting, share(c.waiting, meant, language)], [t.failed, c.failed, share(c.failed, meant, language)], [t.left_out, c.skipped + c.canceled, share(c.skipped + c.canceled, c.recipients, language)],
+    [t.recipients, c.recipients, ""],
+    [t.delivered, c.delivered, share(c.delivered, meant, language)],
+    [t.read, c.read, share(c.read, meant, language)],
+    [t.unconfirmed, c.unconfirmed, share(c.unconfirmed, meant, language)],
+    [t.waiting, c.waiting, share(c.waiting, meant, language)],
+    [t.failed, c.failed, share(c.failed, meant, language)],
+    [t.left_out, c.skipped + c.canceled, share(c.skipped + c.canceled, c.recipients, language)],
   ];
   return (
-    <Page wide title={c.name} back={{ to: "/campaigns", text: t.title }}
-      about={<span className="sent-head"><span>{t.lastUsed} <Ago at={c.last_at} /></span>{c.as_of && <span>{fill(t.asOf, { time: time(c.as_of, language, true) })}</span>}</span>}
+    <Page
+      wide
+      title={c.name}
+      back={{ to: "/campaigns", text: t.title }}
+      about={
+        <span className="sent-head">
+          <span>
+            {t.lastUsed} <Ago at={c.last_at} />
+          </span>
+          {c.as_of && <span>{fill(t.asOf, { time: time(c.as_of, language, true) })}</span>}
+        </span>
+      }
       actions={
         <>
-          <Button variant="default" leftSection={<IconListDetails size={16} />} renderRoot={(props) => <Link to="/notifications" search={{ campaign: c.name } as never} {...props} />}>{t.notifications}</Button>
-          <Button variant="default" component="a" href={addressAt("/campaigns/export", queryOf(c.name, address))} download={c.name.replace(/[^\p{L}\p{N}._ -]/gu, "_") + ".csv"} leftSection={<IconDownload size={16} />}>{narrowed ? t.downloadShown : t.download}</Button>
+          <Button
+            variant="default"
+            leftSection={<IconListDetails size={16} />}
+            renderRoot={(props) => <Link to="/notifications" search={{ campaign: c.name } as never} {...props} />}
+          >
+            {t.notifications}
+          </Button>
+          <Button
+            variant="default"
+            component="a"
+            href={addressAt("/campaigns/export", queryOf(c.name, address))}
+            download={c.name.replace(/[^\p{L}\p{N}._ -]/gu, "_") + ".csv"}
+            leftSection={<IconDownload size={16} />}
+          >
+            {narrowed ? t.downloadShown : t.download}
+          </Button>
         </>
-      }>
+      }
+    >
       <section className="card campaigns-results" aria-label={t.result}>
-        <dl>{tiles.map(([label, count, part]) => <div key={label}><dt>{label}</dt><dd>{n(count)}{part && <span className="small muted">{part}</span>}</dd></div>)}</dl>
+        <dl>
+          {tiles.map(([label, count, part]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>
+                {n(count)}
+                {part && <span className="small muted">{part}</span>}
+              </dd>
+            </div>
+          ))}
+        </dl>
         <Bar counts={countsOf(c)} />
       </section>
       <div className="campaigns-columns">

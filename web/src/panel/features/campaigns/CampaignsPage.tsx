@@ -19,7 +19,13 @@ import { useKeys } from "../notifications/useKeys";
 import { texts } from "./texts";
 import { countsOf, share, type Campaign, type CampaignPage } from "./types";
 
-export function CampaignsPage() { return <Needs permission="notifications:read"><Campaigns /></Needs>; }
+export function CampaignsPage() {
+  return (
+    <Needs permission="notifications:read">
+      <Campaigns />
+    </Needs>
+  );
+}
 
 function Campaigns() {
   const t = useTexts(texts);
@@ -30,28 +36,72 @@ function Campaigns() {
   const box = useRef<HTMLDivElement>(null);
   useKeys(box);
   const list = useInfiniteQuery({
-    queryKey: [company.id, "campaigns"], initialPageParam: "", refetchInterval: 10_000,
-    queryFn: ({ pageParam, signal }) => get<CampaignPage>("/campaigns", { limit: 50, cursor: pageParam }, signal), getNextPageParam: (p) => p.next_cursor ?? undefined,
+    queryKey: [company.id, "campaigns"],
+    initialPageParam: "",
+    refetchInterval: 10_000,
+    queryFn: ({ pageParam, signal }) => get<CampaignPage>("/campaigns", { limit: 50, cursor: pageParam }, signal),
+    getNextPageParam: (p) => p.next_cursor ?? undefined,
   });
   const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
   const asOf = list.data?.pages[0]?.as_of;
   return (
-    <Page wide title={t.title} about={t.about} actions={asOf && rows.length > 0 ? <span className="small muted">{fill(t.asOf, { time: time(asOf, language, true) })}</span> : undefined}>
-      {list.isPending ? <Rows n={6} /> : list.isError && rows.length === 0 ? <Card flush label={t.title}><Failed error={list.error} retry={() => void list.refetch()} /></Card> : rows.length === 0 ? (
+    <Page
+      wide
+      title={t.title}
+      about={t.about}
+      actions={
+        asOf && rows.length > 0 ? (
+          <span className="small muted">{fill(t.asOf, { time: time(asOf, language, true) })}</span>
+        ) : undefined
+      }
+    >
+      {list.isPending ? (
+        <Rows n={6} />
+      ) : list.isError && rows.length === 0 ? (
         <Card flush label={t.title}>
-          <Empty icon={<IconSpeakerphone size={22} />} title={t.first} text={t.firstText}>{can("notifications:send") && <Button renderRoot={(props) => <Link to="/send" {...props} />} leftSection={<IconSend size={16} />}>{t.send}</Button>}</Empty>
+          <Failed error={list.error} retry={() => void list.refetch()} />
+        </Card>
+      ) : rows.length === 0 ? (
+        <Card flush label={t.title}>
+          <Empty icon={<IconSpeakerphone size={22} />} title={t.first} text={t.firstText}>
+            {can("notifications:send") && (
+              <Button renderRoot={(props) => <Link to="/send" {...props} />} leftSection={<IconSend size={16} />}>
+                {t.send}
+              </Button>
+            )}
+          </Empty>
         </Card>
       ) : (
         <>
           <Card flush label={t.title}>
             <div ref={box} className="table-wrap">
               <table className="table sent-table campaigns-table">
-                <thead><tr><th>{t.name}</th><th className="wide-only">{t.recipients}</th><th>{t.result}</th><th className="wide-only">{t.delivered}</th><th className="wide-only">{t.read}</th><th className="wide-only">{t.failed}</th><th className="wide-only">{t.lastUsed}</th></tr></thead>
-                <tbody>{rows.map((c) => <Row key={c.name} campaign={c} />)}</tbody>
+                <thead>
+                  <tr>
+                    <th>{t.name}</th>
+                    <th className="wide-only">{t.recipients}</th>
+                    <th>{t.result}</th>
+                    <th className="wide-only">{t.delivered}</th>
+                    <th className="wide-only">{t.read}</th>
+                    <th className="wide-only">{t.failed}</th>
+                    <th className="wide-only">{t.lastUsed}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.map((c) => (
+                    <Row key={c.name} campaign={c} />
+                  ))}
+                </tbody>
               </table>
             </div>
           </Card>
-          {list.hasNextPage && <div className="sent-older"><Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{s.more}</Button></div>}
+          {list.hasNextPage && (
+            <div className="sent-older">
+              <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                {s.more}
+              </Button>
+            </div>
+          )}
         </>
       )}
     </Page>
@@ -64,13 +114,24 @@ function Row({ campaign: c }: { campaign: Campaign }) {
   const meant = c.recipients - c.skipped - c.canceled;
   return (
     <tr data-name={c.name}>
-      <td><Link className="row-title sent-link" to="/campaigns/$name" params={{ name: c.name }}><span className="cut">{c.name}</span></Link><span className="sent-second small muted phone-only">{n(c.recipients)} · <Ago at={c.last_at} /></span></td>
+      <td>
+        <Link className="row-title sent-link" to="/campaigns/$name" params={{ name: c.name }}>
+          <span className="cut">{c.name}</span>
+        </Link>
+        <span className="sent-second small muted phone-only">
+          {n(c.recipients)} · <Ago at={c.last_at} />
+        </span>
+      </td>
       <td className="wide-only">{n(c.recipients)}</td>
-      <td><Bar counts={countsOf(c)} /></td>
+      <td>
+        <Bar counts={countsOf(c)} />
+      </td>
       <td className="wide-only">{share(c.delivered, meant, language) || "–"}</td>
       <td className="wide-only">{share(c.read, meant, language) || "–"}</td>
       <td className="wide-only">{c.failed > 0 ? <span className="campaigns-failed">{n(c.failed)}</span> : "0"}</td>
-      <td className="wide-only"><Ago at={c.last_at} /></td>
+      <td className="wide-only">
+        <Ago at={c.last_at} />
+      </td>
     </tr>
   );
 }

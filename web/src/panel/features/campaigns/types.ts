@@ -2,49 +2,102 @@ import type { Counts } from "../notifications/types";
 
 /** Campaign is what became of its recipients, as far as they are counted. delivered has those that were read too. */
 export interface Campaign {
-  name: string; first_at: string; last_at: string; recipients: number; waiting: number; sent: number; delivered: number; read: number; failed: number; skipped: number; canceled: number;
-  unconfirmed: number; as_of?: string;
+  name: string;
+  first_at: string;
+  last_at: string;
+  recipients: number;
+  waiting: number;
+  sent: number;
+  delivered: number;
+  read: number;
+  failed: number;
+  skipped: number;
+  canceled: number;
+  unconfirmed: number;
+  as_of?: string;
 }
-export interface CampaignPage { data: Campaign[]; next_cursor: string | null; as_of: string }
+export interface CampaignPage {
+  data: Campaign[];
+  next_cursor: string | null;
+  as_of: string;
+}
 
 export interface Reached {
-  notification_id: string; n: number; channel: "messaging" | "voice"; number: string; state: string; reason?: string; detail?: string; attempts: number;
-  created_at: string; sent_at?: string; delivered_at?: string; read_at?: string; ended_at?: string;
+  notification_id: string;
+  n: number;
+  channel: "messaging" | "voice";
+  number: string;
+  state: string;
+  reason?: string;
+  detail?: string;
+  attempts: number;
+  created_at: string;
+  sent_at?: string;
+  delivered_at?: string;
+  read_at?: string;
+  ended_at?: string;
 }
-export interface Reasons { reasons: Record<string, number>; looked: number; next_cursor: string | null }
+export interface Reasons {
+  reasons: Record<string, number>;
+  looked: number;
+  next_cursor: string | null;
+}
 
 /** groups are the states of recipients that are looked for together. */
 export const groups = {
-  read: ["read"], delivered: ["delivered", "completed", "in_progress"], unconfirmed: ["sent", "ringing", "dialing"], waiting: ["scheduled", "queued", "sending"],
-  failed: ["failed", "busy", "no_answer", "rejected", "voicemail"], left_out: ["skipped", "canceled"],
+  read: ["read"],
+  delivered: ["delivered", "completed", "in_progress"],
+  unconfirmed: ["sent", "ringing", "dialing"],
+  waiting: ["scheduled", "queued", "sending"],
+  failed: ["failed", "busy", "no_answer", "rejected", "voicemail"],
+  left_out: ["skipped", "canceled"],
 } satisfies Record<string, string[]>;
 export type Group = keyof typeof groups | "not_reached";
 
 /** statesOf are the states of a group; those who were not reached failed or were left out. */
-export function statesOf(g: Group): string[] { return g === "not_reached" ? [...groups.failed, ...groups.left_out] : groups[g]; }
+export function statesOf(g: Group): string[] {
+  return g === "not_reached" ? [...groups.failed, ...groups.left_out] : groups[g];
+}
 
 /** Address holds the filters in the address of a campaign. */
-export interface Address { show?: Group; reason?: string }
+export interface Address {
+  show?: Group;
+  reason?: string;
+}
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
-  if (s.show === "not_reached" || (typeof s.show === "string" && Object.hasOwn(groups, s.show))) a.show = s.show as Group;
+  if (s.show === "not_reached" || (typeof s.show === "string" && Object.hasOwn(groups, s.show)))
+    a.show = s.show as Group;
   if (typeof s.reason === "string" && /^[a-z_]{1,64}$/.test(s.reason)) a.reason = s.reason;
   return a;
 }
 
 /** queryOf is the query of the routes that list and export recipients. */
-export function queryOf(name: string, a: Address): Record<string, string | undefined> { return { name, state: a.show && statesOf(a.show).join(","), reason: a.reason }; }
+export function queryOf(name: string, a: Address): Record<string, string | undefined> {
+  return { name, state: a.show && statesOf(a.show).join(","), reason: a.reason };
+}
 
 /** countsOf are the counts of a campaign, each recipient in one of them. */
 export function countsOf(c: Campaign): Counts {
-  return { read: c.read, delivered: Math.max(0, c.delivered - c.read), sent: c.unconfirmed, queued: c.waiting, skipped: c.skipped, canceled: c.canceled, failed: c.failed };
+  return {
+    read: c.read,
+    delivered: Math.max(0, c.delivered - c.read),
+    sent: c.unconfirmed,
+    queued: c.waiting,
+    skipped: c.skipped,
+    canceled: c.canceled,
+    failed: c.failed,
+  };
 }
 
 /** share is a part of a whole in percent; "": there is no whole. */
 export function share(part: number, whole: number, language: string): string {
   if (whole <= 0) return "";
   const p = (part / whole) * 100;
-  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: p > 0 && p < 10 || p > 99 && p < 100 ? 1 : 0 }).format(p / 100);
+  return new Intl.NumberFormat(language, {
+    style: "percent",
+    maximumFractionDigits: (p > 0 && p < 10) || (p > 99 && p < 100) ? 1 : 0,
+  }).format(p / 100);
 }

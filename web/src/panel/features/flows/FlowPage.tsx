@@ -33,14 +33,22 @@ const TryRun = lazy(() => import("./TryRun").then((m) => ({ default: m.TryRun })
 
 export function FlowPage() {
   const { id } = useParams({ strict: false });
-  return <Needs permission="resources:read"><Loaded key={id} id={id!} /></Needs>;
+  return (
+    <Needs permission="resources:read">
+      <Loaded key={id} id={id!} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
   const one = useFlow(id);
   if (one.data) return <Editor stored={one.data} />;
-  return <Page title={t.title} back={{ to: "/flows", text: t.title }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+  return (
+    <Page title={t.title} back={{ to: "/flows", text: t.title }}>
+      {one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+    </Page>
+  );
 }
 
 /** Editor changes a flow. What is saved is a draft; publishing makes it the flow that people talk with. */
@@ -54,14 +62,20 @@ function Editor({ stored }: { stored: Editable }) {
   const seen = useRef(stored.saved_at);
   seen.current = stored.saved_at;
   const [base, setBase] = useState(() => bare(stored.flow));
-  useEffect(() => setBase((b) => (JSON.stringify(b) === JSON.stringify(bare(stored.flow)) ? b : bare(stored.flow))), [stored.flow]);
+  useEffect(
+    () => setBase((b) => (JSON.stringify(b) === JSON.stringify(bare(stored.flow)) ? b : bare(stored.flow))),
+    [stored.flow],
+  );
   const saved = useRef(false); // the last attempt to save worked
-  const keep = useCallback(async (f: Flow) => {
-    saved.current = false;
-    const kept = await save(stored.id, f, seen.current);
-    saved.current = true;
-    return bare(kept.flow);
-  }, [save, stored.id]);
+  const keep = useCallback(
+    async (f: Flow) => {
+      saved.current = false;
+      const kept = await save(stored.id, f, seen.current);
+      saved.current = true;
+      return bare(kept.flow);
+    },
+    [save, stored.id],
+  );
   const draft = useDraft<Flow>(base, keep);
   const { faults, checking } = useFaults(draft.value, stored.faults);
   const [busy, setBusy] = useState(false);
@@ -80,22 +94,77 @@ function Editor({ stored }: { stored: Editable }) {
       setBusy(false);
     }
   };
-  const tab = (v: string | null) => void navigate({ to: ".", replace: true, search: (now: Record<string, unknown>) => ({ ...now, tab: v === "steps" ? undefined : v }) } as never);
+  const tab = (v: string | null) =>
+    void navigate({
+      to: ".",
+      replace: true,
+      search: (now: Record<string, unknown>) => ({ ...now, tab: v === "steps" ? undefined : v }),
+    } as never);
   const waits = !!stored.saved_at || draft.dirty;
-  const about = !stored.published ? t.publishFirst : waits ? (stored.version ? fill(t.publishHelp, { n: stored.version }) : t.notYet) : undefined;
+  const about = !stored.published
+    ? t.publishFirst
+    : waits
+      ? stored.version
+        ? fill(t.publishHelp, { n: stored.version })
+        : t.notYet
+      : undefined;
   return (
-    <Page wide title={stored.flow.name} back={{ to: "/flows", text: t.title }}
-      about={<span className="flows-head">{!stored.published ? <Tag>{t.unpublished}</Tag> : waits ? <Tag tone="accent">{t.draft}</Tag> : <Tag tone="ok">{stored.version ? `${t.version} ${stored.version}` : t.isCurrent}</Tag>}{about && <span>{about}</span>}</span>}
-      actions={write && <><More stored={stored} /><Button leftSection={<IconUpload size={16} />} loading={busy} disabled={checking || faults.length > 0 || !(waits || !stored.published)} onClick={() => void put()}>{t.publish}</Button></>}>
+    <Page
+      wide
+      title={stored.flow.name}
+      back={{ to: "/flows", text: t.title }}
+      about={
+        <span className="flows-head">
+          {!stored.published ? (
+            <Tag>{t.unpublished}</Tag>
+          ) : waits ? (
+            <Tag tone="accent">{t.draft}</Tag>
+          ) : (
+            <Tag tone="ok">{stored.version ? `${t.version} ${stored.version}` : t.isCurrent}</Tag>
+          )}
+          {about && <span>{about}</span>}
+        </span>
+      }
+      actions={
+        write && (
+          <>
+            <More stored={stored} />
+            <Button
+              leftSection={<IconUpload size={16} />}
+              loading={busy}
+              disabled={checking || faults.length > 0 || !(waits || !stored.published)}
+              onClick={() => void put()}
+            >
+              {t.publish}
+            </Button>
+          </>
+        )
+      }
+    >
       <Tabs value={address.tab ?? "steps"} onChange={tab} keepMounted={false}>
         <Tabs.List mb={16} aria-label={stored.flow.name}>
           <Tabs.Tab value="steps">{t.steps}</Tabs.Tab>
           {can("conversations:read") && <Tabs.Tab value="runs">{t.runs}</Tabs.Tab>}
           <Tabs.Tab value="versions">{t.versions}</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="steps"><Steps draft={draft} faults={faults} checking={checking} write={write} step={address.step} /></Tabs.Panel>
+        <Tabs.Panel value="steps">
+          <Steps draft={draft} faults={faults} checking={checking} write={write} step={address.step} />
+        </Tabs.Panel>
         <Tabs.Panel value="runs">{can("conversations:read") && <Runs flows={[]} flow={stored.id} only />}</Tabs.Panel>
-        <Tabs.Panel value="versions"><Versions id={stored.id} take={write ? (f, n) => { draft.set(bare({ ...f, name: draft.value.name })); tab("steps"); succeeded(fill(t.takenBack, { n })); } : undefined} /></Tabs.Panel>
+        <Tabs.Panel value="versions">
+          <Versions
+            id={stored.id}
+            take={
+              write
+                ? (f, n) => {
+                    draft.set(bare({ ...f, name: draft.value.name }));
+                    tab("steps");
+                    succeeded(fill(t.takenBack, { n }));
+                  }
+                : undefined
+            }
+          />
+        </Tabs.Panel>
       </Tabs>
       {write && <SaveBar draft={draft} />}
     </Page>
@@ -103,7 +172,19 @@ function Editor({ stored }: { stored: Editable }) {
 }
 
 /** Steps is the steps as a list with forms, next to their drawing and a test run. */
-function Steps({ draft, faults, checking, write, step }: { draft: ReturnType<typeof useDraft<Flow>>; faults: Fault[]; checking: boolean; write: boolean; step?: string }) {
+function Steps({
+  draft,
+  faults,
+  checking,
+  write,
+  step,
+}: {
+  draft: ReturnType<typeof useDraft<Flow>>;
+  faults: Fault[];
+  checking: boolean;
+  write: boolean;
+  step?: string;
+}) {
   const t = useTexts(texts);
   const f = useTexts(formTexts);
   const r = useTexts(runTexts);
@@ -112,7 +193,9 @@ function Steps({ draft, faults, checking, write, step }: { draft: ReturnType<typ
   const [chosen, choose] = useState(step ?? "");
   const [current, setCurrent] = useState<string | undefined>();
   const [side, setSide] = useState("drawing");
-  const [begun] = useState(() => Object.keys(flow.trigger).length === 0 || faults.some((x) => x.field.startsWith("trigger.")));
+  const [begun] = useState(
+    () => Object.keys(flow.trigger).length === 0 || faults.some((x) => x.field.startsWith("trigger.")),
+  );
   const widgets = useList<Widget>("widgets").data ?? [];
   const change = (steps: Step[], to?: string) => {
     set({ steps });
@@ -130,47 +213,116 @@ function Steps({ draft, faults, checking, write, step }: { draft: ReturnType<typ
       <fieldset disabled={!write} className="flow-edit">
         <Card label={t.name}>
           <div className="form flow-fields">
-            <TextInput label={t.name} maxLength={200} value={flow.name} onChange={(e) => set({ name: e.currentTarget.value })} error={faults.find((x) => x.field === "name")?.reason} />
+            <TextInput
+              label={t.name}
+              maxLength={200}
+              value={flow.name}
+              onChange={(e) => set({ name: e.currentTarget.value })}
+              error={faults.find((x) => x.field === "name")?.reason}
+            />
           </div>
         </Card>
         <details className="card flow-begin" open={begun}>
-          <summary><h2>{f.trigger}</h2><span className="muted">{triggerText(flow.trigger, t, widgets)}</span></summary>
-          <div className="body"><TriggerForm value={flow.trigger} change={(trigger) => set({ trigger })} faults={faults} /></div>
+          <summary>
+            <h2>{f.trigger}</h2>
+            <span className="muted">{triggerText(flow.trigger, t, widgets)}</span>
+          </summary>
+          <div className="body">
+            <TriggerForm value={flow.trigger} change={(trigger) => set({ trigger })} faults={faults} />
+          </div>
         </details>
         <Card title={t.steps} actions={<Summary faults={faults} checking={checking} show={show} />}>
           <p className="small muted flow-keys">{t.keys}</p>
-          <StepList steps={flow.steps} faults={faults} chosen={chosen} current={current} choose={choose} change={write ? change : undefined} names={names}
-            form={(path, s) => <StepForm path={path} step={s} steps={flow.steps} faults={faults} change={(to) => set({ steps: replace(flow.steps, path, () => to) })} changeAll={(steps) => set({ steps })} />} />
+          <StepList
+            steps={flow.steps}
+            faults={faults}
+            chosen={chosen}
+            current={current}
+            choose={choose}
+            change={write ? change : undefined}
+            names={names}
+            form={(path, s) => (
+              <StepForm
+                path={path}
+                step={s}
+                steps={flow.steps}
+                faults={faults}
+                change={(to) => set({ steps: replace(flow.steps, path, () => to) })}
+                changeAll={(steps) => set({ steps })}
+              />
+            )}
+          />
         </Card>
       </fieldset>
       <div className="flow-side">
         <div className="card" data-side={side}>
-          <header><SegmentedControl size="xs" fullWidth aria-label={t.drawing} value={side} onChange={setSide} data={[{ value: "drawing", label: t.drawing }, ...(write ? [{ value: "try", label: r.try }] : [])]} /></header>
-          <Drawing steps={flow.steps} chosen={stepAtOr(flow.steps, chosen)} current={current} faults={faults} choose={show} names={names} />
-          {side === "try" && <Suspense fallback={null}><TryRun flow={flow} faulty={faults.length > 0} at={setCurrent} choose={show} names={names} /></Suspense>}
+          <header>
+            <SegmentedControl
+              size="xs"
+              fullWidth
+              aria-label={t.drawing}
+              value={side}
+              onChange={setSide}
+              data={[{ value: "drawing", label: t.drawing }, ...(write ? [{ value: "try", label: r.try }] : [])]}
+            />
+          </header>
+          <Drawing
+            steps={flow.steps}
+            chosen={stepAtOr(flow.steps, chosen)}
+            current={current}
+            faults={faults}
+            choose={show}
+            names={names}
+          />
+          {side === "try" && (
+            <Suspense fallback={null}>
+              <TryRun flow={flow} faulty={faults.length > 0} at={setCurrent} choose={show} names={names} />
+            </Suspense>
+          )}
         </div>
       </div>
     </div>
   );
 }
 
-function stepAtOr(steps: Step[], path: string): string { return path && stepAt(steps, path) ? path : ""; }
+function stepAtOr(steps: Step[], path: string): string {
+  return path && stepAt(steps, path) ? path : "";
+}
 
 /** Summary says what is to be put right, and leads there. */
 function Summary({ faults, checking, show }: { faults: Fault[]; checking: boolean; show: (path: string) => void }) {
   const t = useTexts(texts);
-  if (faults.length === 0) return <span className="small flow-ready" role="status">{!checking && <><IconCheck size={14} aria-hidden="true" />{t.ready}</>}</span>;
+  if (faults.length === 0)
+    return (
+      <span className="small flow-ready" role="status">
+        {!checking && (
+          <>
+            <IconCheck size={14} aria-hidden="true" />
+            {t.ready}
+          </>
+        )}
+      </span>
+    );
   const first = faults.find((x) => x.field.startsWith("steps."));
   const text = faults.length === 1 ? t.fault : fill(t.faults, { n: faults.length });
   return (
-    <span className="small flow-unready" role="status"><IconAlertCircle size={14} aria-hidden="true" />
-      {first ? <button type="button" onClick={() => show(stepOf(first.field))}>{text}</button> : text}
+    <span className="small flow-unready" role="status">
+      <IconAlertCircle size={14} aria-hidden="true" />
+      {first ? (
+        <button type="button" onClick={() => show(stepOf(first.field))}>
+          {text}
+        </button>
+      ) : (
+        text
+      )}
     </span>
   );
 }
 
 /** stepOf is the path of the step that a field belongs to. */
-export function stepOf(field: string): string { return /^steps(\.\d+(\.(then|else)(?=\.\d))?)+/.exec(field)?.[0] ?? split(field).list; }
+export function stepOf(field: string): string {
+  return /^steps(\.\d+(\.(then|else)(?=\.\d))?)+/.exec(field)?.[0] ?? split(field).list;
+}
 
 /** More is what is seldom done with a flow. */
 function More({ stored }: { stored: Editable }) {
@@ -179,10 +331,21 @@ function More({ stored }: { stored: Editable }) {
   const navigate = useNavigate();
   const { drop, remove } = useFlowChanges();
   const ask = async (what: "drop" | "remove") => {
-    const question = what === "drop" ? { title: t.dropTitle, text: t.dropText, action: t.dropDraft, danger: true } : { title: fill(t.removeTitle, { name: stored.flow.name }), text: t.removeText, action: s.remove, danger: true };
+    const question =
+      what === "drop"
+        ? { title: t.dropTitle, text: t.dropText, action: t.dropDraft, danger: true }
+        : {
+            title: fill(t.removeTitle, { name: stored.flow.name }),
+            text: t.removeText,
+            action: s.remove,
+            danger: true,
+          };
     if (!(await confirm(question))) return;
     try {
-      if (what === "drop") { await drop(stored.id); return; }
+      if (what === "drop") {
+        await drop(stored.id);
+        return;
+      }
       await remove(stored);
       succeeded(t.removed);
       void navigate({ to: "/flows", ignoreBlocker: true } as never);
@@ -192,10 +355,16 @@ function More({ stored }: { stored: Editable }) {
   };
   return (
     <Menu position="bottom-end" width={220}>
-      <Menu.Target><Button variant="default" aria-label={s.actions} px={10}><IconDots size={16} /></Button></Menu.Target>
+      <Menu.Target>
+        <Button variant="default" aria-label={s.actions} px={10}>
+          <IconDots size={16} />
+        </Button>
+      </Menu.Target>
       <Menu.Dropdown>
         {stored.published && stored.saved_at && <Menu.Item onClick={() => void ask("drop")}>{t.dropDraft}</Menu.Item>}
-        <Menu.Item color="red" onClick={() => void ask("remove")}>{t.remove}</Menu.Item>
+        <Menu.Item color="red" onClick={() => void ask("remove")}>
+          {t.remove}
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -18,7 +18,13 @@ import { triggerText } from "./triggerText";
 import type { FlowRow } from "./types";
 import { useOverview } from "./useFlows";
 
-export function FlowsPage() { return <Needs permission="resources:read"><Flows /></Needs>; }
+export function FlowsPage() {
+  return (
+    <Needs permission="resources:read">
+      <Flows />
+    </Needs>
+  );
+}
 
 function Flows() {
   const t = useTexts(texts);
@@ -27,22 +33,58 @@ function Flows() {
   const address = addressOf(useSearch({ strict: false }));
   const [adding, setAdding] = useState(false);
   const list = useOverview();
-  const create = can("resources:write") && <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>{t.create}</Button>;
-  const table = list.isPending ? <Rows n={3} /> : list.isLoadingError ? <Failed error={list.error} retry={() => void list.refetch()} /> : (
+  const create = can("resources:write") && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+      {t.create}
+    </Button>
+  );
+  const table = list.isPending ? (
+    <Rows n={3} />
+  ) : list.isLoadingError ? (
+    <Failed error={list.error} retry={() => void list.refetch()} />
+  ) : (
     <Card flush label={t.title}>
-      {list.data.length === 0 ? <Empty icon={<IconRoute size={22} />} title={t.empty} text={t.emptyText}>{create}</Empty> : <List rows={list.data} />}
+      {list.data.length === 0 ? (
+        <Empty icon={<IconRoute size={22} />} title={t.empty} text={t.emptyText}>
+          {create}
+        </Empty>
+      ) : (
+        <List rows={list.data} />
+      )}
     </Card>
   );
   return (
     <Page wide title={t.title} about={t.about} actions={list.data?.length ? create : null}>
       {can("conversations:read") ? (
-        <Tabs keepMounted={false} value={address.tab ?? "flows"} onChange={(v) => void navigate({ to: "/flows", search: (now: Record<string, unknown>) => ({ ...now, tab: v === "runs" ? "runs" : undefined }), replace: true } as never)}>
-          <Tabs.List mb={16} aria-label={t.title}><Tabs.Tab value="flows">{t.flows}</Tabs.Tab><Tabs.Tab value="runs">{t.runs}</Tabs.Tab></Tabs.List>
+        <Tabs
+          keepMounted={false}
+          value={address.tab ?? "flows"}
+          onChange={(v) =>
+            void navigate({
+              to: "/flows",
+              search: (now: Record<string, unknown>) => ({ ...now, tab: v === "runs" ? "runs" : undefined }),
+              replace: true,
+            } as never)
+          }
+        >
+          <Tabs.List mb={16} aria-label={t.title}>
+            <Tabs.Tab value="flows">{t.flows}</Tabs.Tab>
+            <Tabs.Tab value="runs">{t.runs}</Tabs.Tab>
+          </Tabs.List>
           <Tabs.Panel value="flows">{table}</Tabs.Panel>
-          <Tabs.Panel value="runs">{address.tab === "runs" && <Runs flows={list.data ?? []} flow={address.flow} state={address.state} />}</Tabs.Panel>
+          <Tabs.Panel value="runs">
+            {address.tab === "runs" && <Runs flows={list.data ?? []} flow={address.flow} state={address.state} />}
+          </Tabs.Panel>
         </Tabs>
-      ) : table}
-      <AddFlow opened={adding} close={() => setAdding(false)} names={(list.data ?? []).map((f) => f.name)} made={(id) => void navigate({ to: "/flows/$id", params: { id } } as never)} />
+      ) : (
+        table
+      )}
+      <AddFlow
+        opened={adding}
+        close={() => setAdding(false)}
+        names={(list.data ?? []).map((f) => f.name)}
+        made={(id) => void navigate({ to: "/flows/$id", params: { id } } as never)}
+      />
     </Page>
   );
 }
@@ -53,17 +95,59 @@ function List({ rows }: { rows: FlowRow[] }) {
   return (
     <div className="table-wrap">
       <table className="table">
-        <thead><tr><th>{t.name}</th><th className="wide-only">{t.starts}</th><th>{t.version}</th><th>{t.day}</th><th className="wide-only">{t.lastFailure}</th></tr></thead>
+        <thead>
+          <tr>
+            <th>{t.name}</th>
+            <th className="wide-only">{t.starts}</th>
+            <th>{t.version}</th>
+            <th>{t.day}</th>
+            <th className="wide-only">{t.lastFailure}</th>
+          </tr>
+        </thead>
         <tbody>
-          {[...rows].sort((a, b) => a.name.localeCompare(b.name)).map((f) => (
-            <tr key={f.id}>
-              <td><Link className="row-title" to={"/flows/$id" as never} params={{ id: f.id } as never}>{f.name}</Link></td>
-              <td className="wide-only flows-starts">{f.trigger ? triggerText(f.trigger, t, widgets) : <span className="muted">–</span>}</td>
-              <td><div className="tags">{f.trigger ? <span>{f.version || "–"}</span> : <Tag>{t.unpublished}</Tag>}{f.draft_at && f.trigger && <Tag tone="accent">{t.draft}</Tag>}</div></td>
-              <td>{f.trigger ? <Link className="flows-count" to={"/flows" as never} search={{ tab: "runs", flow: f.id } as never}>{f.runs_day >= 1000 ? "1000+" : f.runs_day}</Link> : <span className="muted">–</span>}</td>
-              <td className="wide-only">{f.last_failure ? <Link className="flows-failure" to={"/flows/runs/$id" as never} params={{ id: f.last_failure.run_id } as never} title={f.last_failure.error}><Ago at={f.last_failure.at} /></Link> : <span className="muted">{t.never}</span>}</td>
-            </tr>
-          ))}
+          {[...rows]
+            .sort((a, b) => a.name.localeCompare(b.name))
+            .map((f) => (
+              <tr key={f.id}>
+                <td>
+                  <Link className="row-title" to={"/flows/$id" as never} params={{ id: f.id } as never}>
+                    {f.name}
+                  </Link>
+                </td>
+                <td className="wide-only flows-starts">
+                  {f.trigger ? triggerText(f.trigger, t, widgets) : <span className="muted">–</span>}
+                </td>
+                <td>
+                  <div className="tags">
+                    {f.trigger ? <span>{f.version || "–"}</span> : <Tag>{t.unpublished}</Tag>}
+                    {f.draft_at && f.trigger && <Tag tone="accent">{t.draft}</Tag>}
+                  </div>
+                </td>
+                <td>
+                  {f.trigger ? (
+                    <Link className="flows-count" to={"/flows" as never} search={{ tab: "runs", flow: f.id } as never}>
+                      {f.runs_day >= 1000 ? "1000+" : f.runs_day}
+                    </Link>
+                  ) : (
+                    <span className="muted">–</span>
+                  )}
+                </td>
+                <td className="wide-only">
+                  {f.last_failure ? (
+                    <Link
+                      className="flows-failure"
+                      to={"/flows/runs/$id" as never}
+                      params={{ id: f.last_failure.run_id } as never}
+                      title={f.last_failure.error}
+                    >
+                      <Ago at={f.last_failure.at} />
+                    </Link>
+                  ) : (
+                    <span className="muted">{t.never}</span>
+                  )}
+                </td>
+              </tr>
+            ))}
         </tbody>
       </table>
     </div>

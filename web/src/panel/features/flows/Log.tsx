@@ -9,7 +9,18 @@ type RunTexts = typeof runTexts.en;
 
 /** entryText is what happened, in a few words. */
 export function entryText(e: Entry, t: FlowTexts, r: RunTexts): string {
-  const kind = kinds.includes(e.kind as Kind) ? kindText(e.kind as Kind, t) : ({ response: r.kindResponse, retry: r.kindRetry, repeat: r.kindRepeat, outcome: r.kindOutcome, failed: r.kindFailed, stopped: r.kindStopped } as Record<string, string>)[e.kind] ?? e.kind;
+  const kind = kinds.includes(e.kind as Kind)
+    ? kindText(e.kind as Kind, t)
+    : ((
+        {
+          response: r.kindResponse,
+          retry: r.kindRetry,
+          repeat: r.kindRepeat,
+          outcome: r.kindOutcome,
+          failed: r.kindFailed,
+          stopped: r.kindStopped,
+        } as Record<string, string>
+      )[e.kind] ?? e.kind);
   const text = e.kind === "if" ? (e.text === "then" ? r.wentThen : r.wentElse) : e.text;
   return text ? `${kind}: ${text}` : kind;
 }
@@ -18,7 +29,15 @@ export function entryText(e: Entry, t: FlowTexts, r: RunTexts): string {
 export function Changed({ of: values }: { of?: Record<string, string> }) {
   const all = Object.entries(values ?? {});
   if (all.length === 0) return null;
-  return <span className="flow-changed">{all.map(([n, v]) => <code key={n}>{n} = {v || "“”"}</code>)}</span>;
+  return (
+    <span className="flow-changed">
+      {all.map(([n, v]) => (
+        <code key={n}>
+          {n} = {v || "“”"}
+        </code>
+      ))}
+    </span>
+  );
 }
 
 /** Place is the number of a step, which shows the step where somebody clicks it. */
@@ -27,5 +46,17 @@ export function Place({ path, choose }: { path: string; choose?: (path: string) 
   const r = useTexts(runTexts);
   if (path === "end") return <span className="flow-place">{r.atEnd}</span>;
   const n = numberOf(path, t.yes, t.no);
-  return choose ? <button type="button" className="flow-place" aria-label={fill(t.stepN, { n })} title={r.toStep} onClick={() => choose(path)}>{n}</button> : <span className="flow-place">{n}</span>;
+  return choose ? (
+    <button
+      type="button"
+      className="flow-place"
+      aria-label={fill(t.stepN, { n })}
+      title={r.toStep}
+      onClick={() => choose(path)}
+    >
+      {n}
+    </button>
+  ) : (
+    <span className="flow-place">{n}</span>
+  );
 }

@@ -28,7 +28,11 @@ import { useRun } from "./useFlows";
 
 export function RunPage() {
   const { id } = useParams({ strict: false });
-  return <Needs permission="conversations:read"><Loaded key={id} id={id!} /></Needs>;
+  return (
+    <Needs permission="conversations:read">
+      <Loaded key={id} id={id!} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
@@ -39,7 +43,13 @@ function Loaded({ id }: { id: string }) {
   const gone = one.error instanceof Problem && one.error.status === 404;
   return (
     <Page title={r.run} back={{ to: "/flows", text: t.runs, search: { tab: "runs" } }}>
-      {gone ? <Empty icon={<IconRouteOff size={22} />} title={r.gone} text={r.goneText} /> : one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+      {gone ? (
+        <Empty icon={<IconRouteOff size={22} />} title={r.gone} text={r.goneText} />
+      ) : one.isError ? (
+        <Failed error={one.error} retry={() => void one.refetch()} />
+      ) : (
+        <Rows />
+      )}
     </Page>
   );
 }
@@ -52,18 +62,64 @@ function Shown({ run }: { run: Run }) {
   const [chosen, choose] = useState("");
   const steps = run.definition?.steps ?? [];
   const name = run.flow || run.definition?.name || t.removedFlow;
-  const causes: Record<string, string> = { event: fill(r.causeEvent, { event: run.event }), keyword: r.causeKeyword, widget: r.causeWidget, inbound: r.causeInbound, test: r.causeTest };
+  const causes: Record<string, string> = {
+    event: fill(r.causeEvent, { event: run.event }),
+    keyword: r.causeKeyword,
+    widget: r.causeWidget,
+    inbound: r.causeInbound,
+    test: r.causeTest,
+  };
   const at = run.path === "end" ? "" : run.path;
   const show = (path: string) => {
     choose(path);
     document.querySelector(`[data-row="${path}"]`)?.scrollIntoView({ block: "nearest", behavior: "smooth" });
   };
   return (
-    <Page wide title={whoOf(run, r.unnamed)} back={{ to: "/flows", text: t.runs, search: { tab: "runs" } }} actions={<Actions run={run} />}
-      about={<span className="flows-head"><RunState state={run.state} /><span>{channelOf(run.channel, r)}</span>{run.flow ? <Link to={"/flows/$id" as never} params={{ id: run.flow_id } as never}>{name}</Link> : name}<span>{t.version} {run.version}</span><span>{r.cause} {causes[run.cause] ?? run.cause}</span><Ago at={run.started_at} /></span>}>
+    <Page
+      wide
+      title={whoOf(run, r.unnamed)}
+      back={{ to: "/flows", text: t.runs, search: { tab: "runs" } }}
+      actions={<Actions run={run} />}
+      about={
+        <span className="flows-head">
+          <RunState state={run.state} />
+          <span>{channelOf(run.channel, r)}</span>
+          {run.flow ? (
+            <Link to={"/flows/$id" as never} params={{ id: run.flow_id } as never}>
+              {name}
+            </Link>
+          ) : (
+            name
+          )}
+          <span>
+            {t.version} {run.version}
+          </span>
+          <span>
+            {r.cause} {causes[run.cause] ?? run.cause}
+          </span>
+          <Ago at={run.started_at} />
+        </span>
+      }
+    >
       <div className="stack">
-        {run.error && <Note tone="danger"><p><strong>{fill(r.error, { n: numberOf(at || "steps.0", t.yes, t.no) })}</strong></p><p>{run.error.replace(/^steps[^:]*: /, "")}</p>{at && <Button variant="default" size="compact-sm" mt={8} onClick={() => show(at)}>{r.toStep}</Button>}</Note>}
-        {run.open && run.due_at && <Note>{r.due} {absolute(run.due_at, language)}</Note>}
+        {run.error && (
+          <Note tone="danger">
+            <p>
+              <strong>{fill(r.error, { n: numberOf(at || "steps.0", t.yes, t.no) })}</strong>
+            </p>
+            <p>{run.error.replace(/^steps[^:]*: /, "")}</p>
+            {at && (
+              <Button variant="default" size="compact-sm" mt={8} onClick={() => show(at)}>
+                {r.toStep}
+              </Button>
+            )}
+          </Note>
+        )}
+        {run.open && run.due_at && (
+          <Note>
+            {r.due} {absolute(run.due_at, language)}
+          </Note>
+        )}
         <div className="flow-columns">
           <div className="stack">
             <Card title={r.what}>
@@ -71,8 +127,13 @@ function Shown({ run }: { run: Run }) {
                 {run.entries.map((e, i) => (
                   <li key={i} data-kind={e.kind}>
                     <Place path={e.path} choose={show} />
-                    <span className="flow-what"><span>{entryText(e, t, r)}</span><Changed of={e.changed} /></span>
-                    <time className="small muted nowrap" dateTime={e.at} title={absolute(e.at!, language)}>{time(e.at!, language, true)}</time>
+                    <span className="flow-what">
+                      <span>{entryText(e, t, r)}</span>
+                      <Changed of={e.changed} />
+                    </span>
+                    <time className="small muted nowrap" dateTime={e.at} title={absolute(e.at!, language)}>
+                      {time(e.at!, language, true)}
+                    </time>
                   </li>
                 ))}
               </ol>
@@ -80,8 +141,30 @@ function Shown({ run }: { run: Run }) {
             <Values title={r.variables} of={run.variables ?? {}} />
           </div>
           <div className="stack">
-            {steps.length > 0 && <div className="card"><Drawing steps={steps} chosen={chosen} current={run.open || run.error ? at || undefined : undefined} faults={[]} choose={show} names={names} /></div>}
-            {steps.length > 0 && <Card title={t.steps}><StepList steps={steps} faults={[]} chosen={chosen} current={run.open || run.error ? at || undefined : undefined} choose={choose} names={names} /></Card>}
+            {steps.length > 0 && (
+              <div className="card">
+                <Drawing
+                  steps={steps}
+                  chosen={chosen}
+                  current={run.open || run.error ? at || undefined : undefined}
+                  faults={[]}
+                  choose={show}
+                  names={names}
+                />
+              </div>
+            )}
+            {steps.length > 0 && (
+              <Card title={t.steps}>
+                <StepList
+                  steps={steps}
+                  faults={[]}
+                  chosen={chosen}
+                  current={run.open || run.error ? at || undefined : undefined}
+                  choose={choose}
+                  names={names}
+                />
+              </Card>
+            )}
           </div>
         </div>
       </div>
@@ -95,7 +178,22 @@ export function Values({ title, of: values }: { title: string; of: Record<string
   const all = Object.entries(values).sort(([a], [b]) => a.localeCompare(b));
   return (
     <Card title={title}>
-      {all.length === 0 ? <p className="muted" style={{ margin: 0 }}>{r.none}</p> : <dl className="flow-values">{all.map(([n, v]) => <div key={n}><dt><code>{n}</code></dt><dd>{v || <span className="muted">–</span>}</dd></div>)}</dl>}
+      {all.length === 0 ? (
+        <p className="muted" style={{ margin: 0 }}>
+          {r.none}
+        </p>
+      ) : (
+        <dl className="flow-values">
+          {all.map(([n, v]) => (
+            <div key={n}>
+              <dt>
+                <code>{n}</code>
+              </dt>
+              <dd>{v || <span className="muted">–</span>}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </Card>
   );
 }
@@ -121,8 +219,26 @@ function Actions({ run }: { run: Run }) {
   };
   return (
     <>
-      <Button variant="default" leftSection={<IconMessages size={16} />} renderRoot={(props) => <Link to="/inbox" search={{ folder: "all", c: run.conversation_id } as never} {...props} />}>{r.conversation}</Button>
-      {run.open && can("conversations:answer") && <Button color="red" variant="light" loading={busy} leftSection={<IconPlayerStop size={16} />} onClick={() => void stop()}>{r.stop}</Button>}
+      <Button
+        variant="default"
+        leftSection={<IconMessages size={16} />}
+        renderRoot={(props) => (
+          <Link to="/inbox" search={{ folder: "all", c: run.conversation_id } as never} {...props} />
+        )}
+      >
+        {r.conversation}
+      </Button>
+      {run.open && can("conversations:answer") && (
+        <Button
+          color="red"
+          variant="light"
+          loading={busy}
+          leftSection={<IconPlayerStop size={16} />}
+          onClick={() => void stop()}
+        >
+          {r.stop}
+        </Button>
+      )}
     </>
   );
 }

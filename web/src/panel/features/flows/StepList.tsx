@@ -1,10 +1,39 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
-import { IconAlertCircle, IconArrowDown, IconArrowUp, IconCopy, IconCornerLeftUp, IconCornerRightDown, IconDots, IconGripVertical, IconPlus, IconTrash } from "@tabler/icons-react";
+import {
+  IconAlertCircle,
+  IconArrowDown,
+  IconArrowUp,
+  IconCopy,
+  IconCornerLeftUp,
+  IconCornerRightDown,
+  IconDots,
+  IconGripVertical,
+  IconPlus,
+  IconTrash,
+} from "@tabler/icons-react";
 import { createContext, useContext, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
 import { shared } from "../../ui/texts";
 import { icons, kindText } from "./Icons";
-import { branches, duplicate, faultsAt, fresh, insert, kindOf, kinds, listAt, move, numberOf, remove, shift, split, summary, type Direction, type Kind, type Moved } from "./model";
+import {
+  branches,
+  duplicate,
+  faultsAt,
+  fresh,
+  insert,
+  kindOf,
+  kinds,
+  listAt,
+  move,
+  numberOf,
+  remove,
+  shift,
+  split,
+  summary,
+  type Direction,
+  type Kind,
+  type Moved,
+} from "./model";
 import { texts } from "./texts";
 import type { Fault, Step } from "./types";
 
@@ -19,7 +48,12 @@ export interface ListProps {
   names?: (s: Step) => string; // a summary with names in place of ids
 }
 
-interface Shared extends ListProps { dragged: string; drag: (path: string) => void; say: (text: string) => void; focus: (path: string) => void }
+interface Shared extends ListProps {
+  dragged: string;
+  drag: (path: string) => void;
+  say: (text: string) => void;
+  focus: (path: string) => void;
+}
 const Within = createContext<Shared | null>(null);
 
 /** StepList is the steps of a flow, with the form of the chosen one. */
@@ -29,7 +63,9 @@ export function StepList(props: ListProps) {
   const [said, say] = useState("");
   const wanted = useRef("");
   const box = useRef<HTMLDivElement>(null);
-  const focus = (path: string) => { wanted.current = path; };
+  const focus = (path: string) => {
+    wanted.current = path;
+  };
   useEffect(() => {
     if (!wanted.current) return;
     box.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`)?.focus();
@@ -40,7 +76,9 @@ export function StepList(props: ListProps) {
       <div ref={box} className="flow-steps" data-dragging={dragged ? "yes" : undefined}>
         {props.steps.length === 0 && <p className="muted flow-none">{t.noSteps}</p>}
         <List list="steps" steps={props.steps} />
-        <div className="hidden" role="status">{said}</div>
+        <div className="hidden" role="status">
+          {said}
+        </div>
       </div>
     </Within.Provider>
   );
@@ -79,11 +117,38 @@ function Gap({ list, index, add, last }: { list: string; index: number; add: (ki
   };
   const fits = x.dragged !== "" && !(list + ".").startsWith(x.dragged + ".");
   return (
-    <div className={last ? "flow-gap last" : "flow-gap"} data-over={over && fits ? "yes" : undefined}
-      onDragOver={(e) => { if (fits) { e.preventDefault(); setOver(true); } }} onDragLeave={() => setOver(false)} onDrop={(e) => { e.preventDefault(); drop(); }}>
+    <div
+      className={last ? "flow-gap last" : "flow-gap"}
+      data-over={over && fits ? "yes" : undefined}
+      onDragOver={(e) => {
+        if (fits) {
+          e.preventDefault();
+          setOver(true);
+        }
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(e) => {
+        e.preventDefault();
+        drop();
+      }}
+    >
       <AddStep add={add}>
-        {last ? <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconPlus size={14} />}>{t.add}</Button>
-          : <ActionIcon className="flow-here" variant="default" size={20} radius="xl" tabIndex={-1} aria-label={t.addBefore}><IconPlus size={12} /></ActionIcon>}
+        {last ? (
+          <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconPlus size={14} />}>
+            {t.add}
+          </Button>
+        ) : (
+          <ActionIcon
+            className="flow-here"
+            variant="default"
+            size={20}
+            radius="xl"
+            tabIndex={-1}
+            aria-label={t.addBefore}
+          >
+            <IconPlus size={12} />
+          </ActionIcon>
+        )}
       </AddStep>
     </div>
   );
@@ -97,7 +162,13 @@ function AddStep({ add, children }: { add: (kind: Kind) => void; children: React
       <Menu.Dropdown mah={420} style={{ overflowY: "auto" }}>
         {kinds.map((k) => {
           const Icon = icons[k];
-          return <Menu.Item key={k} leftSection={<Icon size={16} aria-hidden="true" />} onClick={() => add(k)}><span>{kindText(k, t)}</span><br /><span className="small muted">{t[`${k}Help`]}</span></Menu.Item>;
+          return (
+            <Menu.Item key={k} leftSection={<Icon size={16} aria-hidden="true" />} onClick={() => add(k)}>
+              <span>{kindText(k, t)}</span>
+              <br />
+              <span className="small muted">{t[`${k}Help`]}</span>
+            </Menu.Item>
+          );
         })}
       </Menu.Dropdown>
     </Menu>
@@ -128,55 +199,152 @@ function Row({ path, step }: { path: string; step: Step }) {
   const keys = (e: KeyboardEvent) => {
     if (e.target !== e.currentTarget) return;
     const arrows: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowRight: "in", ArrowLeft: "out" };
-    if (x.change && e.altKey && e.key in arrows) { e.preventDefault(); take(shift(x.steps, path, arrows[e.key]!)); return; }
-    if (x.change && (e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "d") { e.preventDefault(); take(duplicate(x.steps, path)); return; }
-    if (x.change && (e.key === "Delete" || e.key === "Backspace")) { e.preventDefault(); drop(); return; }
-    if (e.key !== "ArrowUp" && e.key !== "ArrowDown" || e.altKey) return;
-    const rows = [...(e.currentTarget as HTMLElement).closest(".flow-steps")!.querySelectorAll<HTMLElement>("[data-row]")];
+    if (x.change && e.altKey && e.key in arrows) {
+      e.preventDefault();
+      take(shift(x.steps, path, arrows[e.key]!));
+      return;
+    }
+    if (x.change && (e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "d") {
+      e.preventDefault();
+      take(duplicate(x.steps, path));
+      return;
+    }
+    if (x.change && (e.key === "Delete" || e.key === "Backspace")) {
+      e.preventDefault();
+      drop();
+      return;
+    }
+    if ((e.key !== "ArrowUp" && e.key !== "ArrowDown") || e.altKey) return;
+    const rows = [
+      ...(e.currentTarget as HTMLElement).closest(".flow-steps")!.querySelectorAll<HTMLElement>("[data-row]"),
+    ];
     const to = rows[rows.indexOf(e.currentTarget as HTMLElement) + (e.key === "ArrowUp" ? -1 : 1)];
-    if (to) { e.preventDefault(); to.focus(); }
+    if (to) {
+      e.preventDefault();
+      to.focus();
+    }
   };
   const can = (to: Direction) => shift(x.steps, path, to) !== null;
   return (
     <div className="flow-step" data-kind={kind} data-path={path}>
-      <div className="flow-row" data-chosen={chosen ? "yes" : undefined} data-current={x.current === path ? "yes" : undefined} data-faulty={faults.length ? "yes" : undefined}
-        onDragEnd={() => x.drag("")}>
+      <div
+        className="flow-row"
+        data-chosen={chosen ? "yes" : undefined}
+        data-current={x.current === path ? "yes" : undefined}
+        data-faulty={faults.length ? "yes" : undefined}
+        onDragEnd={() => x.drag("")}
+      >
         {x.change && (
-          <span className="flow-grip" draggable title={t.drag} onDragStart={(e) => {
-            e.dataTransfer.effectAllowed = "move";
-            e.dataTransfer.setData("text/plain", path);
-            e.dataTransfer.setDragImage(e.currentTarget.parentElement!, 10, 10);
-            setTimeout(() => x.drag(path)); // the list changes its shape, which would end the dragging at once
-          }}><IconGripVertical size={14} aria-hidden="true" /></span>
+          <span
+            className="flow-grip"
+            draggable
+            title={t.drag}
+            onDragStart={(e) => {
+              e.dataTransfer.effectAllowed = "move";
+              e.dataTransfer.setData("text/plain", path);
+              e.dataTransfer.setDragImage(e.currentTarget.parentElement!, 10, 10);
+              setTimeout(() => x.drag(path)); // the list changes its shape, which would end the dragging at once
+            }}
+          >
+            <IconGripVertical size={14} aria-hidden="true" />
+          </span>
         )}
-        <button type="button" className="flow-open" data-row={path} aria-expanded={x.form ? chosen : undefined} aria-current={x.current === path ? "step" : undefined} onClick={() => x.choose(chosen ? "" : path)} onKeyDown={keys}>
-          <span className="flow-icon"><Icon size={16} stroke={1.8} aria-hidden="true" /></span>
-          <span className="flow-text"><span className="flow-kind"><span className="hidden">{fill(t.stepN, { n })}: </span>{kindText(kind, t)}{step.id && <code>{step.id}</code>}</span><span className="cut">{x.names?.(step) ?? summary(step)}</span></span>
-          {faults.length > 0 && <span className="flow-fault"><IconAlertCircle size={16} aria-hidden="true" /><span className="hidden">{faults[0]!.reason}</span></span>}
+        <button
+          type="button"
+          className="flow-open"
+          data-row={path}
+          aria-expanded={x.form ? chosen : undefined}
+          aria-current={x.current === path ? "step" : undefined}
+          onClick={() => x.choose(chosen ? "" : path)}
+          onKeyDown={keys}
+        >
+          <span className="flow-icon">
+            <Icon size={16} stroke={1.8} aria-hidden="true" />
+          </span>
+          <span className="flow-text">
+            <span className="flow-kind">
+              <span className="hidden">{fill(t.stepN, { n })}: </span>
+              {kindText(kind, t)}
+              {step.id && <code>{step.id}</code>}
+            </span>
+            <span className="cut">{x.names?.(step) ?? summary(step)}</span>
+          </span>
+          {faults.length > 0 && (
+            <span className="flow-fault">
+              <IconAlertCircle size={16} aria-hidden="true" />
+              <span className="hidden">{faults[0]!.reason}</span>
+            </span>
+          )}
         </button>
         {x.change && (
           <Menu position="bottom-end" width={270}>
-            <Menu.Target><ActionIcon variant="subtle" color="gray" aria-label={fill(t.actionsOf, { n })}><IconDots size={16} /></ActionIcon></Menu.Target>
+            <Menu.Target>
+              <ActionIcon variant="subtle" color="gray" aria-label={fill(t.actionsOf, { n })}>
+                <IconDots size={16} />
+              </ActionIcon>
+            </Menu.Target>
             <Menu.Dropdown>
-              <Menu.Item leftSection={<IconArrowUp size={15} />} disabled={!can("up")} onClick={() => take(shift(x.steps, path, "up"))}>{t.up}</Menu.Item>
-              <Menu.Item leftSection={<IconArrowDown size={15} />} disabled={!can("down")} onClick={() => take(shift(x.steps, path, "down"))}>{t.down}</Menu.Item>
-              {can("in") && <Menu.Item leftSection={<IconCornerRightDown size={15} />} onClick={() => take(shift(x.steps, path, "in"))}>{fill(t.inThen, { branch: t.then })}</Menu.Item>}
-              {can("in_else") && <Menu.Item leftSection={<IconCornerRightDown size={15} />} onClick={() => take(shift(x.steps, path, "in_else"))}>{fill(t.inThen, { branch: t.otherwise })}</Menu.Item>}
-              {can("out") && <Menu.Item leftSection={<IconCornerLeftUp size={15} />} onClick={() => take(shift(x.steps, path, "out"))}>{t.out}</Menu.Item>}
-              <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => take(duplicate(x.steps, path))}>{t.duplicate}</Menu.Item>
+              <Menu.Item
+                leftSection={<IconArrowUp size={15} />}
+                disabled={!can("up")}
+                onClick={() => take(shift(x.steps, path, "up"))}
+              >
+                {t.up}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<IconArrowDown size={15} />}
+                disabled={!can("down")}
+                onClick={() => take(shift(x.steps, path, "down"))}
+              >
+                {t.down}
+              </Menu.Item>
+              {can("in") && (
+                <Menu.Item
+                  leftSection={<IconCornerRightDown size={15} />}
+                  onClick={() => take(shift(x.steps, path, "in"))}
+                >
+                  {fill(t.inThen, { branch: t.then })}
+                </Menu.Item>
+              )}
+              {can("in_else") && (
+                <Menu.Item
+                  leftSection={<IconCornerRightDown size={15} />}
+                  onClick={() => take(shift(x.steps, path, "in_else"))}
+                >
+                  {fill(t.inThen, { branch: t.otherwise })}
+                </Menu.Item>
+              )}
+              {can("out") && (
+                <Menu.Item
+                  leftSection={<IconCornerLeftUp size={15} />}
+                  onClick={() => take(shift(x.steps, path, "out"))}
+                >
+                  {t.out}
+                </Menu.Item>
+              )}
+              <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => take(duplicate(x.steps, path))}>
+                {t.duplicate}
+              </Menu.Item>
               <Menu.Divider />
-              <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={drop}>{s.remove}</Menu.Item>
+              <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={drop}>
+                {s.remove}
+              </Menu.Item>
             </Menu.Dropdown>
           </Menu>
         )}
       </div>
-      {chosen && x.form && <div className="flow-form" role="group" aria-label={`${fill(t.stepN, { n })}: ${kindText(kind, t)}`}>{x.form(path, step)}</div>}
-      {kind === "if" && branches.map((b) => (
-        <div key={b} className="flow-branch" data-branch={b}>
-          <div className="flow-branch-head">{b === "then" ? t.then : t.otherwise}</div>
-          <List list={`${path}.${b}`} steps={step[b] ?? []} label={b === "then" ? t.then : t.otherwise} />
+      {chosen && x.form && (
+        <div className="flow-form" role="group" aria-label={`${fill(t.stepN, { n })}: ${kindText(kind, t)}`}>
+          {x.form(path, step)}
         </div>
-      ))}
+      )}
+      {kind === "if" &&
+        branches.map((b) => (
+          <div key={b} className="flow-branch" data-branch={b}>
+            <div className="flow-branch-head">{b === "then" ? t.then : t.otherwise}</div>
+            <List list={`${path}.${b}`} steps={step[b] ?? []} label={b === "then" ? t.then : t.otherwise} />
+          </div>
+        ))}
     </div>
   );
 }

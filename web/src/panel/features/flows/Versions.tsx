@@ -22,24 +22,69 @@ export function Versions({ id, take }: { id: string; take?: (f: Flow, n: number)
   if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
   return (
     <Card flush label={t.versions}>
-      {list.data.length === 0 ? <Empty icon={<IconHistory size={22} />} title={t.noVersions} text={t.noVersionsText} /> : (
+      {list.data.length === 0 ? (
+        <Empty icon={<IconHistory size={22} />} title={t.noVersions} text={t.noVersionsText} />
+      ) : (
         <div className="table-wrap">
           <table className="table">
-            <thead><tr><th>{t.version}</th><th>{t.since}</th><th><span className="hidden">{s.actions}</span></th></tr></thead>
+            <thead>
+              <tr>
+                <th>{t.version}</th>
+                <th>{t.since}</th>
+                <th>
+                  <span className="hidden">{s.actions}</span>
+                </th>
+              </tr>
+            </thead>
             <tbody>
               {list.data.map((v) => (
                 <tr key={v.version}>
-                  <td><div className="tags"><span>{v.version}</span>{v.current && <Tag tone="ok">{t.isCurrent}</Tag>}</div></td>
-                  <td><Ago at={v.created_at} /></td>
-                  <td><Button variant="default" size="compact-sm" onClick={() => look(v.version)} aria-label={`${t.look}: ${v.version}`}>{t.look}</Button></td>
+                  <td>
+                    <div className="tags">
+                      <span>{v.version}</span>
+                      {v.current && <Tag tone="ok">{t.isCurrent}</Tag>}
+                    </div>
+                  </td>
+                  <td>
+                    <Ago at={v.created_at} />
+                  </td>
+                  <td>
+                    <Button
+                      variant="default"
+                      size="compact-sm"
+                      onClick={() => look(v.version)}
+                      aria-label={`${t.look}: ${v.version}`}
+                    >
+                      {t.look}
+                    </Button>
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      <Drawer opened={looked > 0} onClose={() => look(0)} title={fill(t.shown, { n: looked })} position="right" size={560} closeButtonProps={{ "aria-label": s.close }}>
-        {looked > 0 && <Former id={id} n={looked} take={take && ((f) => { look(0); take(f, looked); })} />}
+      <Drawer
+        opened={looked > 0}
+        onClose={() => look(0)}
+        title={fill(t.shown, { n: looked })}
+        position="right"
+        size={560}
+        closeButtonProps={{ "aria-label": s.close }}
+      >
+        {looked > 0 && (
+          <Former
+            id={id}
+            n={looked}
+            take={
+              take &&
+              ((f) => {
+                look(0);
+                take(f, looked);
+              })
+            }
+          />
+        )}
       </Drawer>
     </Card>
   );
@@ -56,8 +101,14 @@ function Former({ id, n, take }: { id: string; n: number; take?: (f: Flow) => vo
   if (!f) return <Rows n={3} />;
   return (
     <div className="stack">
-      {take && <div><Button onClick={() => take(f)}>{t.takeBack}</Button></div>}
-      <div className="flow-framed"><Drawing steps={f.steps} chosen={chosen} faults={[]} choose={choose} names={names} /></div>
+      {take && (
+        <div>
+          <Button onClick={() => take(f)}>{t.takeBack}</Button>
+        </div>
+      )}
+      <div className="flow-framed">
+        <Drawing steps={f.steps} chosen={chosen} faults={[]} choose={choose} names={names} />
+      </div>
       <StepList steps={f.steps} faults={[]} chosen={chosen} choose={choose} names={names} />
     </div>
   );

@@ -1,5 +1,9 @@
 /** Address is what the address of the list says beyond the company. */
-export interface Address { tab?: "runs"; flow?: string; state?: "failed" }
+export interface Address {
+  tab?: "runs";
+  flow?: string;
+  state?: "failed";
+}
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
@@ -11,7 +15,10 @@ export function addressOf(s: Record<string, unknown>): Address {
 }
 
 /** FlowAddress is what the address of one flow says: its tab, and the step that is chosen. */
-export interface FlowAddress { tab?: "runs" | "versions"; step?: string }
+export interface FlowAddress {
+  tab?: "runs" | "versions";
+  step?: string;
+}
 
 export function flowAddressOf(s: Record<string, unknown>): FlowAddress {
   const a: FlowAddress = {};

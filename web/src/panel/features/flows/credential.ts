@@ -1,7 +1,10 @@
 // What in a flow looks like a key that everybody who edits flows can read.
 
 /** Credential is a value that had better be a secret; prefix stands before it and stays. */
-export interface Credential { prefix: string; value: string }
+export interface Credential {
+  prefix: string;
+  value: string;
+}
 
 const names = /^(authorization|proxy-authorization|cookie)$|(^|[-_])(key|apikey|token|secret|password|signature)$/i;
 const schemes = /^(bearer|basic|token|apikey)\s+/i;
@@ -16,4 +19,6 @@ export function credentialOf(name: string, text: string): Credential | null {
 }
 
 /** hostOf is the host of an address in which placeholders may stand behind it; "" where there is none yet. */
-export function hostOf(url: string): string { return /^https?:\/\/(\[[^\]]+\]|[^/?#:]+)/i.exec(url)?.[1]?.replace(/[[\]]/g, "") ?? ""; }
+export function hostOf(url: string): string {
+  return /^https?:\/\/(\[[^\]]+\]|[^/?#:]+)/i.exec(url)?.[1]?.replace(/[[\]]/g, "") ?? "";
+}

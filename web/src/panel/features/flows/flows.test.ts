@@ -3,16 +3,39 @@ import { addressOf, flowAddressOf } from "./address";
 import { credentialOf, hostOf } from "./credential";
 import { example, exampleNames } from "./examples";
 import { draw } from "./layout";
-import { duplicate, errorOf, faultsAt, insert, listAt, move, named, numberOf, remove, shift, stepAt, summary, variablesOf, walk } from "./model";
+import {
+  duplicate,
+  errorOf,
+  faultsAt,
+  insert,
+  listAt,
+  move,
+  named,
+  numberOf,
+  remove,
+  shift,
+  stepAt,
+  summary,
+  variablesOf,
+  walk,
+} from "./model";
 import type { Step } from "./types";
 
 const steps: Step[] = [
   { say: "a" },
-  { if: "x == 'y'", then: [{ id: "t", say: "b" }, { if: "z", then: [{ say: "c" }], else: [] }], else: [{ goto: "t" }] },
+  {
+    if: "x == 'y'",
+    then: [
+      { id: "t", say: "b" },
+      { if: "z", then: [{ say: "c" }], else: [] },
+    ],
+    else: [{ goto: "t" }],
+  },
   { ask: "order", choices: ["1", "2"] },
 ];
 
-const shape = (all: Step[]): string => all.map((s) => (s.if === undefined ? summary(s) : `(${shape(s.then ?? [])}|${shape(s.else ?? [])})`)).join(" ");
+const shape = (all: Step[]): string =>
+  all.map((s) => (s.if === undefined ? summary(s) : `(${shape(s.then ?? [])}|${shape(s.else ?? [])})`)).join(" ");
 
 test("a step is found and changed by its path", () => {
   expect(stepAt(steps, "steps.1.then.1.then.0")).toEqual({ say: "c" });
@@ -24,7 +47,15 @@ test("a step is found and changed by its path", () => {
   expect(shape(steps)).toBe("a (b (c|)|t) order: 1 · 2");
   const paths: string[] = [];
   walk(steps, (p) => paths.push(p));
-  expect(paths).toEqual(["steps.0", "steps.1", "steps.1.then.0", "steps.1.then.1", "steps.1.then.1.then.0", "steps.1.else.0", "steps.2"]);
+  expect(paths).toEqual([
+    "steps.0",
+    "steps.1",
+    "steps.1.then.0",
+    "steps.1.then.1",
+    "steps.1.then.1.then.0",
+    "steps.1.else.0",
+    "steps.2",
+  ]);
 });
 
 test("a step is moved anywhere but into itself", () => {
@@ -38,7 +69,10 @@ test("a step is moved anywhere but into itself", () => {
 });
 
 test("a step is moved by the keyboard: along its list, into a branch before it, and out of it", () => {
-  const by = (path: string, to: Parameters<typeof shift>[2]) => { const m = shift(steps, path, to); return m && [shape(m.steps), m.path]; };
+  const by = (path: string, to: Parameters<typeof shift>[2]) => {
+    const m = shift(steps, path, to);
+    return m && [shape(m.steps), m.path];
+  };
   expect(by("steps.0", "up")).toBeNull();
   expect(by("steps.2", "down")).toBeNull();
   expect(by("steps.0", "down")).toEqual(["(b (c|)|t) a order: 1 · 2", "steps.1"]);
@@ -60,7 +94,11 @@ test("a copy has no ids, and a step gets one that is free", () => {
 });
 
 test("faults belong to the step that they name", () => {
-  const faults = [{ field: "steps.1.if", reason: "1" }, { field: "steps.1.then.0.say", reason: "2" }, { field: "steps.10", reason: "3" }];
+  const faults = [
+    { field: "steps.1.if", reason: "1" },
+    { field: "steps.1.then.0.say", reason: "2" },
+    { field: "steps.10", reason: "3" },
+  ];
   expect(faultsAt(faults, "steps.1").map((f) => f.reason)).toEqual(["1"]);
   expect(faultsAt(faults, "steps.1.then.0").map((f) => f.reason)).toEqual(["2"]);
   expect(faultsAt(faults, "steps.10").map((f) => f.reason)).toEqual(["3"]);
@@ -78,7 +116,11 @@ test("a drawing holds each step once, within its bounds, and none over another",
     expect(d.boxes.map((b) => b.path)).toEqual(paths);
     d.boxes.forEach((b, i) => {
       expect(b.x >= 0 && b.x + 176 <= d.width && b.y >= 0 && b.y + 38 <= d.height, `${name} ${b.path}`).toBe(true);
-      for (const c of d.boxes.slice(0, i)) expect(b.x + 176 <= c.x || c.x + 176 <= b.x || b.y + 38 <= c.y || c.y + 38 <= b.y, `${name}: ${b.path} over ${c.path}`).toBe(true);
+      for (const c of d.boxes.slice(0, i))
+        expect(
+          b.x + 176 <= c.x || c.x + 176 <= b.x || b.y + 38 <= c.y || c.y + 38 <= b.y,
+          `${name}: ${b.path} over ${c.path}`,
+        ).toBe(true);
     });
     for (const l of d.lines) expect(l.d).not.toMatch(/NaN|undefined/);
   }
@@ -87,18 +129,39 @@ test("a drawing holds each step once, within its bounds, and none over another",
 
 test("addresses that anybody may have written are read", () => {
   expect(addressOf({ tab: "runs", flow: "x", state: "bad" })).toEqual({ tab: "runs" });
-  expect(flowAddressOf({ tab: "versions", step: "steps.1.then.0" })).toEqual({ tab: "versions", step: "steps.1.then.0" });
+  expect(flowAddressOf({ tab: "versions", step: "steps.1.then.0" })).toEqual({
+    tab: "versions",
+    step: "steps.1.then.0",
+  });
   for (const step of ["steps", "steps.x", "steps.1.then", '"]', 5]) expect(flowAddressOf({ step })).toEqual({});
 });
 
 test("a header that holds a key is marked, and one that holds a secret or no key is not", () => {
-  expect(credentialOf("Authorization", "Bearer sk-live-123456")).toEqual({ prefix: "Bearer ", value: "sk-live-123456" });
+  expect(credentialOf("Authorization", "Bearer sk-live-123456")).toEqual({
+    prefix: "Bearer ",
+    value: "sk-live-123456",
+  });
   expect(credentialOf("X-Api-Key", "0123456789")).toEqual({ prefix: "", value: "0123456789" });
   expect(credentialOf("X-Shop", "bearer 0123456789")).toEqual({ prefix: "bearer ", value: "0123456789" });
   expect(credentialOf("X-Auth-Token", "abcdefgh")?.value).toBe("abcdefgh");
-  for (const [name, value] of [["Authorization", "Bearer {{secret.shop_key}}"], ["Authorization", ""], ["X-Api-Key", "short"], ["Accept", "application/json"], ["X-Monkey", "application/json"]] as const) expect(credentialOf(name, value), name).toBeNull();
+  for (const [name, value] of [
+    ["Authorization", "Bearer {{secret.shop_key}}"],
+    ["Authorization", ""],
+    ["X-Api-Key", "short"],
+    ["Accept", "application/json"],
+    ["X-Monkey", "application/json"],
+  ] as const)
+    expect(credentialOf(name, value), name).toBeNull();
 });
 
 test("a secret is proposed for the host of the address", () => {
-  expect(["https://api.example.com/orders/{{order}}", "https://api.example.com:8443?q={{q}}", "http://[::1]:80/", "api.example.com", ""].map(hostOf)).toEqual(["api.example.com", "api.example.com", "::1", "", ""]);
+  expect(
+    [
+      "https://api.example.com/orders/{{order}}",
+      "https://api.example.com:8443?q={{q}}",
+      "http://[::1]:80/",
+      "api.example.com",
+      "",
+    ].map(hostOf),
+  ).toEqual(["api.example.com", "api.example.com", "::1", "", ""]);
 });

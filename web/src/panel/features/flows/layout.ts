@@ -2,10 +2,30 @@
 import { kindOf, type Kind } from "./model";
 import type { Step } from "./types";
 
-export interface Box { path: string; kind: Kind; x: number; y: number }
-export interface Line { d: string; back?: boolean }
-export interface Label { x: number; y: number; text: "yes" | "no" }
-export interface Drawn { width: number; height: number; boxes: Box[]; lines: Line[]; labels: Label[]; ends: { x: number; y: number }[]; start: { x: number; y: number } }
+export interface Box {
+  path: string;
+  kind: Kind;
+  x: number;
+  y: number;
+}
+export interface Line {
+  d: string;
+  back?: boolean;
+}
+export interface Label {
+  x: number;
+  y: number;
+  text: "yes" | "no";
+}
+export interface Drawn {
+  width: number;
+  height: number;
+  boxes: Box[];
+  lines: Line[];
+  labels: Label[];
+  ends: { x: number; y: number }[];
+  start: { x: number; y: number };
+}
 
 export const boxWidth = 176;
 export const boxHeight = 38;
@@ -18,7 +38,10 @@ const radius = 8;
 
 /** widthOf is how wide a list of steps is drawn. */
 function widthOf(steps: Step[]): number {
-  return steps.reduce((w, s) => Math.max(w, kindOf(s) === "if" ? widthOf(s.then ?? []) + widthOf(s.else ?? []) + aside : boxWidth), steps.length ? boxWidth : empty);
+  return steps.reduce(
+    (w, s) => Math.max(w, kindOf(s) === "if" ? widthOf(s.then ?? []) + widthOf(s.else ?? []) + aside : boxWidth),
+    steps.length ? boxWidth : empty,
+  );
 }
 
 /** elbow is a line from one place down to another, with round corners, which turns at the height `at`. */
@@ -64,7 +87,9 @@ export function draw(steps: Step[]): Drawn {
         return place(`${list}.${i}.${b}`, s[b] ?? [], xs[n]!, begin);
       });
       const bottom = Math.max(ends[0]!.y, ends[1]!.y) + gap;
-      ends.forEach((e, n) => { if (e.open) out.lines.push({ d: elbow(xs[n]!, e.y, x, bottom, bottom - gap / 2) }); });
+      ends.forEach((e, n) => {
+        if (e.open) out.lines.push({ d: elbow(xs[n]!, e.y, x, bottom, bottom - gap / 2) });
+      });
       open = ends.some((e) => e.open);
       y = bottom;
     });
@@ -89,7 +114,10 @@ export function draw(steps: Step[]): Drawn {
     const [y1, y2] = [from.y + boxHeight / 2, target.y + boxHeight / 2];
     const up = y2 < y1 ? -1 : 1;
     const r = Math.min(radius, Math.abs(y2 - y1) / 2);
-    out.lines.push({ d: `M${from.x + boxWidth} ${y1}H${side - r}Q${side} ${y1} ${side} ${y1 + up * r}V${y2 - up * r}Q${side} ${y2} ${side - r} ${y2}H${target.x + boxWidth + 5}`, back: true });
+    out.lines.push({
+      d: `M${from.x + boxWidth} ${y1}H${side - r}Q${side} ${y1} ${side} ${y1 + up * r}V${y2 - up * r}Q${side} ${y2} ${side - r} ${y2}H${target.x + boxWidth + 5}`,
+      back: true,
+    });
   });
   out.width = right + margin;
   out.height = height + margin;

@@ -1,23 +1,45 @@
 // A flow's steps as a tree: a step is named by its path, such as steps.2.then.0, a list of steps by that of its owner, such as steps.2.then.
 import type { Flow, Step } from "./types";
 
-export const kinds = ["say", "ask", "if", "set", "http", "wait", "send_template", "place_call", "goto", "handoff", "end"] as const;
+export const kinds = [
+  "say",
+  "ask",
+  "if",
+  "set",
+  "http",
+  "wait",
+  "send_template",
+  "place_call",
+  "goto",
+  "handoff",
+  "end",
+] as const;
 export type Kind = (typeof kinds)[number];
 
 /** kindOf is what a step is; one that is nothing yet says something. */
-export function kindOf(s: Step): Kind { return kinds.find((k) => s[k] !== undefined) ?? "say"; }
+export function kindOf(s: Step): Kind {
+  return kinds.find((k) => s[k] !== undefined) ?? "say";
+}
 
 /** fresh is a step to begin with. */
 export function fresh(kind: Kind): Step {
   switch (kind) {
-    case "if": return { if: "", then: [], else: [] };
-    case "set": return { set: {} };
-    case "http": return { http: { method: "GET", url: "" } };
-    case "wait": return { wait: "1h" };
-    case "send_template": return { send_template: { name: "", language: "" } };
-    case "place_call": return { place_call: { agent: "" } };
-    case "end": return { end: true };
-    default: return { [kind]: "" };
+    case "if":
+      return { if: "", then: [], else: [] };
+    case "set":
+      return { set: {} };
+    case "http":
+      return { http: { method: "GET", url: "" } };
+    case "wait":
+      return { wait: "1h" };
+    case "send_template":
+      return { send_template: { name: "", language: "" } };
+    case "place_call":
+      return { place_call: { agent: "" } };
+    case "end":
+      return { end: true };
+    default:
+      return { [kind]: "" };
   }
 }
 
@@ -31,10 +53,17 @@ export function split(path: string): { list: string; index: number } {
 }
 
 /** ownerOf is the step that a list belongs to; "" for the flow's own list. */
-export function ownerOf(list: string): string { return list === "steps" ? "" : list.slice(0, list.lastIndexOf(".")); }
+export function ownerOf(list: string): string {
+  return list === "steps" ? "" : list.slice(0, list.lastIndexOf("."));
+}
 
 /** walk visits all steps in order. */
-export function walk(steps: Step[], visit: (path: string, s: Step, depth: number) => void, list = "steps", depth = 0): void {
+export function walk(
+  steps: Step[],
+  visit: (path: string, s: Step, depth: number) => void,
+  list = "steps",
+  depth = 0,
+): void {
   steps.forEach((s, i) => {
     visit(`${list}.${i}`, s, depth);
     for (const b of branches) walk(s[b] ?? [], visit, `${list}.${i}.${b}`, depth + 1);
@@ -48,7 +77,7 @@ export function stepAt(steps: Step[], path: string): Step | undefined {
 
 export function listAt(steps: Step[], list: string): Step[] {
   const owner = ownerOf(list);
-  return owner === "" ? steps : stepAt(steps, owner)?.[list.endsWith(".then") ? "then" : "else"] ?? [];
+  return owner === "" ? steps : (stepAt(steps, owner)?.[list.endsWith(".then") ? "then" : "else"] ?? []);
 }
 
 /** withList changes one list. */
@@ -64,7 +93,9 @@ export function replace(steps: Step[], path: string, change: (s: Step) => Step):
   return withList(steps, list, (l) => l.map((s, i) => (i === index ? change(s) : s)));
 }
 
-export function insert(steps: Step[], list: string, index: number, s: Step): Step[] { return withList(steps, list, (l) => [...l.slice(0, index), s, ...l.slice(index)]); }
+export function insert(steps: Step[], list: string, index: number, s: Step): Step[] {
+  return withList(steps, list, (l) => [...l.slice(0, index), s, ...l.slice(index)]);
+}
 
 export function remove(steps: Step[], path: string): Step[] {
   const { list, index } = split(path);
@@ -72,22 +103,37 @@ export function remove(steps: Step[], path: string): Step[] {
 }
 
 /** Moved are the steps after a change, and where the step is then. */
-export interface Moved { steps: Step[]; path: string }
+export interface Moved {
+  steps: Step[];
+  path: string;
+}
 
 /** move puts a step before the one at an index of a list; null where that is within itself. */
 export function move(steps: Step[], from: string, list: string, index: number): Moved | null {
   const s = stepAt(steps, from);
   if (!s || (list + ".").startsWith(from + ".")) return null;
   const gap: Step = {}; // stands for the step until the other places are right
-  const with2 = insert(replace(steps, from, () => gap), list, index, s);
-  const without = (l: Step[]): Step[] => l.filter((x) => x !== gap).map((x) => (holds(x, gap) ? { ...x, then: x.then && without(x.then), else: x.else && without(x.else) } : x));
+  const with2 = insert(
+    replace(steps, from, () => gap),
+    list,
+    index,
+    s,
+  );
+  const without = (l: Step[]): Step[] =>
+    l
+      .filter((x) => x !== gap)
+      .map((x) => (holds(x, gap) ? { ...x, then: x.then && without(x.then), else: x.else && without(x.else) } : x));
   const moved = without(with2);
   let path = from;
-  walk(moved, (p, x) => { if (x === s) path = p; });
+  walk(moved, (p, x) => {
+    if (x === s) path = p;
+  });
   return { steps: moved, path };
 }
 
-function holds(s: Step, wanted: Step): boolean { return branches.some((b) => (s[b] ?? []).some((x) => x === wanted || holds(x, wanted))); }
+function holds(s: Step, wanted: Step): boolean {
+  return branches.some((b) => (s[b] ?? []).some((x) => x === wanted || holds(x, wanted)));
+}
 
 export type Direction = "up" | "down" | "in" | "in_else" | "out";
 
@@ -96,9 +142,12 @@ export function shift(steps: Step[], path: string, to: Direction): Moved | null 
   const { list, index } = split(path);
   const all = listAt(steps, list);
   switch (to) {
-    case "up": return index > 0 ? move(steps, path, list, index - 1) : null;
-    case "down": return index < all.length - 1 ? move(steps, path, list, index + 2) : null;
-    case "in": case "in_else": {
+    case "up":
+      return index > 0 ? move(steps, path, list, index - 1) : null;
+    case "down":
+      return index < all.length - 1 ? move(steps, path, list, index + 2) : null;
+    case "in":
+    case "in_else": {
       const before = all[index - 1];
       if (!before || kindOf(before) !== "if") return null;
       const branch = to === "in" ? "then" : "else";
@@ -129,7 +178,9 @@ export function named(steps: Step[], path: string): { steps: Step[]; id: string 
   const has = stepAt(steps, path)?.id;
   if (has) return { steps, id: has };
   const taken = new Set<string>();
-  walk(steps, (_, s) => { if (s.id) taken.add(s.id); });
+  walk(steps, (_, s) => {
+    if (s.id) taken.add(s.id);
+  });
   let n = 1;
   while (taken.has(`step-${n}`)) n++;
   return { steps: replace(steps, path, (s) => ({ id: `step-${n}`, ...s })), id: `step-${n}` };
@@ -151,23 +202,40 @@ export function variablesOf(steps: Step[]): string[] {
 
 /** numberOf is a path as people read it: 3, or 3 yes 1. */
 export function numberOf(path: string, yes: string, no: string): string {
-  return path.split(".").slice(1).map((x) => (x === "then" ? yes : x === "else" ? no : String(Number(x) + 1))).join(" ");
+  return path
+    .split(".")
+    .slice(1)
+    .map((x) => (x === "then" ? yes : x === "else" ? no : String(Number(x) + 1)))
+    .join(" ");
 }
 
 /** summary is what a step does, in a few words. */
 export function summary(s: Step): string {
   switch (kindOf(s)) {
-    case "say": return s.say ?? "";
-    case "ask": return [s.ask, s.choices?.length ? s.choices.join(" · ") : ""].filter(Boolean).join(": ");
-    case "if": return s.if ?? "";
-    case "set": return Object.entries(s.set ?? {}).map(([n, v]) => `${n} = ${v}`).join(", ");
-    case "http": return s.http?.url ? `${s.http.method ?? "GET"} ${s.http.url.replace(/^https?:\/\//, "")}` : "";
-    case "wait": return s.wait ?? "";
-    case "send_template": return [s.send_template?.name, s.send_template?.language].filter(Boolean).join(" · ");
-    case "place_call": return s.place_call?.agent ?? "";
-    case "goto": return s.goto ?? "";
-    case "handoff": return s.handoff ?? "";
-    case "end": return "";
+    case "say":
+      return s.say ?? "";
+    case "ask":
+      return [s.ask, s.choices?.length ? s.choices.join(" · ") : ""].filter(Boolean).join(": ");
+    case "if":
+      return s.if ?? "";
+    case "set":
+      return Object.entries(s.set ?? {})
+        .map(([n, v]) => `${n} = ${v}`)
+        .join(", ");
+    case "http":
+      return s.http?.url ? `${s.http.method ?? "GET"} ${s.http.url.replace(/^https?:\/\//, "")}` : "";
+    case "wait":
+      return s.wait ?? "";
+    case "send_template":
+      return [s.send_template?.name, s.send_template?.language].filter(Boolean).join(" · ");
+    case "place_call":
+      return s.place_call?.agent ?? "";
+    case "goto":
+      return s.goto ?? "";
+    case "handoff":
+      return s.handoff ?? "";
+    case "end":
+      return "";
   }
 }
 
@@ -178,8 +246,13 @@ export function errorOf(faults: { field: string; reason: string }[], field: stri
 
 /** faultsAt are those of a step itself, without those of the steps in its branches. */
 export function faultsAt<F extends { field: string }>(faults: F[], path: string): F[] {
-  return faults.filter((f) => f.field === path || (f.field.startsWith(path + ".") && !/^(then|else)\.\d/.test(f.field.slice(path.length + 1))));
+  return faults.filter(
+    (f) =>
+      f.field === path || (f.field.startsWith(path + ".") && !/^(then|else)\.\d/.test(f.field.slice(path.length + 1))),
+  );
 }
 
 /** bare is a flow as the editor keeps it: its id stands in the address. */
-export function bare(f: Flow & { id?: string }): Flow { return { name: f.name, trigger: f.trigger ?? {}, steps: f.steps ?? [] }; }
+export function bare(f: Flow & { id?: string }): Flow {
+  return { name: f.name, trigger: f.trigger ?? {}, steps: f.steps ?? [] };
+}

@@ -11,50 +11,85 @@ const at = (id: string): string => "/flows/" + encodeURIComponent(id);
 
 export function useOverview(every: number | false = 15_000) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "flows"], refetchInterval: every, queryFn: async ({ signal }) => (await get<{ data: FlowRow[] }>("/flows/overview", {}, signal)).data });
+  return useQuery({
+    queryKey: [company.id, "flows"],
+    refetchInterval: every,
+    queryFn: async ({ signal }) => (await get<{ data: FlowRow[] }>("/flows/overview", {}, signal)).data,
+  });
 }
 
 export function useFlow(id: string) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "flows", id], queryFn: ({ signal }) => get<Editable>(at(id) + "/draft", {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "flows", id],
+    queryFn: ({ signal }) => get<Editable>(at(id) + "/draft", {}, signal),
+  });
 }
 
 export function useVersions(id: string) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "flows", id, "versions"], queryFn: async ({ signal }) => (await get<{ data: Version[] }>(at(id) + "/versions", {}, signal)).data });
+  return useQuery({
+    queryKey: [company.id, "flows", id, "versions"],
+    queryFn: async ({ signal }) => (await get<{ data: Version[] }>(at(id) + "/versions", {}, signal)).data,
+  });
 }
 
 export function useVersion(id: string, n: number) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "flows", id, "versions", n], enabled: n > 0, staleTime: Infinity, queryFn: ({ signal }) => get<Version>(`${at(id)}/versions/${n}`, {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "flows", id, "versions", n],
+    enabled: n > 0,
+    staleTime: Infinity,
+    queryFn: ({ signal }) => get<Version>(`${at(id)}/versions/${n}`, {}, signal),
+  });
 }
 
 export function useTemplates() {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "templates"], staleTime: 60_000, queryFn: async ({ signal }) => (await get<{ data: Template[] }>("/templates", {}, signal)).data });
+  return useQuery({
+    queryKey: [company.id, "templates"],
+    staleTime: 60_000,
+    queryFn: async ({ signal }) => (await get<{ data: Template[] }>("/templates", {}, signal)).data,
+  });
 }
 
 /** useFlowChanges adds, saves, publishes and removes flows. */
 export function useFlowChanges() {
   const company = useCompany();
   const client = useQueryClient();
-  const kept = useCallback((e: Editable) => {
-    client.setQueryData([company.id, "flows", e.id], e);
-    void client.invalidateQueries({ queryKey: [company.id, "flows"], exact: true });
-    void client.invalidateQueries({ queryKey: [company.id, "flows", e.id, "versions"] });
-    return e;
-  }, [client, company.id]);
+  const kept = useCallback(
+    (e: Editable) => {
+      client.setQueryData([company.id, "flows", e.id], e);
+      void client.invalidateQueries({ queryKey: [company.id, "flows"], exact: true });
+      void client.invalidateQueries({ queryKey: [company.id, "flows", e.id, "versions"] });
+      return e;
+    },
+    [client, company.id],
+  );
   return {
     begin: useCallback(async (flow: Flow) => kept(await post<Editable>("/flows/drafts", { flow })), [kept]),
-    save: useCallback(async (id: string, flow: Flow, savedAt: string | null) => kept(await put<Editable>(at(id) + "/draft", { flow, ...(savedAt ? { saved_at: savedAt } : {}) })), [kept]),
+    save: useCallback(
+      async (id: string, flow: Flow, savedAt: string | null) =>
+        kept(await put<Editable>(at(id) + "/draft", { flow, ...(savedAt ? { saved_at: savedAt } : {}) })),
+      [kept],
+    ),
     publish: useCallback(async (id: string) => kept(await post<Editable>(at(id) + "/publish")), [kept]),
     /** drop discards the draft; reports whether anything is left of the flow. */
-    drop: useCallback(async (id: string) => { await del(at(id) + "/draft"); kept(await get<Editable>(at(id) + "/draft")); }, [kept]),
-    remove: useCallback(async (e: Editable) => {
-      await del(e.published ? at(e.id) : at(e.id) + "/draft");
-      client.removeQueries({ queryKey: [company.id, "flows", e.id] });
-      await client.invalidateQueries({ queryKey: [company.id, "flows"], exact: true });
-    }, [client, company.id]),
+    drop: useCallback(
+      async (id: string) => {
+        await del(at(id) + "/draft");
+        kept(await get<Editable>(at(id) + "/draft"));
+      },
+      [kept],
+    ),
+    remove: useCallback(
+      async (e: Editable) => {
+        await del(e.published ? at(e.id) : at(e.id) + "/draft");
+        client.removeQueries({ queryKey: [company.id, "flows", e.id] });
+        await client.invalidateQueries({ queryKey: [company.id, "flows"], exact: true });
+      },
+      [client, company.id],
+    ),
   };
 }
 
@@ -69,8 +104,19 @@ export function useFaults(flow: Flow, first: Fault[]): { faults: Fault[]; checki
     return () => clearTimeout(timer);
   }, [text]);
   const checked = useQuery({
-    queryKey: [company.id, "flow-faults", asked], placeholderData: keepPreviousData, initialData: asked === begun ? first : undefined, staleTime: Infinity, gcTime: 0,
-    queryFn: async ({ signal }) => { const { faults } = await postWith<{ faults: Fault[] }>("/flows/check", { flow: JSON.parse(asked) as Flow }, signal); return faults; },
+    queryKey: [company.id, "flow-faults", asked],
+    placeholderData: keepPreviousData,
+    initialData: asked === begun ? first : undefined,
+    staleTime: Infinity,
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const { faults } = await postWith<{ faults: Fault[] }>(
+        "/flows/check",
+        { flow: JSON.parse(asked) as Flow },
+        signal,
+      );
+      return faults;
+    },
   });
   return { faults: checked.data ?? [], checking: asked !== text || checked.isFetching };
 }
@@ -80,13 +126,20 @@ async function postWith<T>(path: string, body: unknown, signal: AbortSignal): Pr
   return post<T>(path, body);
 }
 
-export interface RunFilter { flow?: string; state?: "failed" }
+export interface RunFilter {
+  flow?: string;
+  state?: "failed";
+}
 
 const beat = 30_000; // what other nodes of the installation do without a turn is no event here
 const settle = 250;
 
 /** RunMark is the data of the event flow_run. */
-interface RunMark { run_id: string; flow_id: string; conversation_id: string }
+interface RunMark {
+  run_id: string;
+  flow_id: string;
+  conversation_id: string;
+}
 
 /** useChanges has queries made again when something has changed that concerns them. */
 function useChanges(key: readonly unknown[], concerns: (run: RunMark | undefined, conversation: string) => boolean) {
@@ -95,13 +148,25 @@ function useChanges(key: readonly unknown[], concerns: (run: RunMark | undefined
   what.current = { key, concerns };
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = () => { timer ??= setTimeout(() => { timer = undefined; void client.invalidateQueries({ queryKey: what.current.key }); }, settle); };
+    const again = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void client.invalidateQueries({ queryKey: what.current.key });
+      }, settle);
+    };
     const leave = inbox.listen((e) => {
       if (e.event === "reset") again();
-      else if (e.event === "flow_run") { const run = e.data as RunMark; if (what.current.concerns(run, run.conversation_id)) again(); }
-      else if (e.event === "conversation.updated") { if (what.current.concerns(undefined, (e.data as Update).conversation.id)) again(); }
+      else if (e.event === "flow_run") {
+        const run = e.data as RunMark;
+        if (what.current.concerns(run, run.conversation_id)) again();
+      } else if (e.event === "conversation.updated") {
+        if (what.current.concerns(undefined, (e.data as Update).conversation.id)) again();
+      }
     });
-    return () => { leave(); clearTimeout(timer); };
+    return () => {
+      leave();
+      clearTimeout(timer);
+    };
   }, [client]);
 }
 
@@ -110,10 +175,15 @@ export function useRuns(f: RunFilter) {
   const company = useCompany();
   const queryKey = [company.id, "flow-runs", f.flow ?? "", f.state ?? ""];
   const shown = useRef(new Set<string>());
-  useChanges(queryKey, (run, conversation) => (run ? !f.flow || run.flow_id === f.flow : shown.current.has(conversation)));
+  useChanges(queryKey, (run, conversation) =>
+    run ? !f.flow || run.flow_id === f.flow : shown.current.has(conversation),
+  );
   const list = useInfiniteQuery({
-    queryKey, refetchInterval: beat, initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => get<Page<RunRow>>("/flow-runs", { flow: f.flow, state: f.state, cursor: pageParam, limit: 50 }, signal),
+    queryKey,
+    refetchInterval: beat,
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) =>
+      get<Page<RunRow>>("/flow-runs", { flow: f.flow, state: f.state, cursor: pageParam, limit: 50 }, signal),
     getNextPageParam: (last) => last.next_cursor ?? undefined,
   });
   shown.current = new Set(list.data?.pages.flatMap((p) => p.data.filter((x) => x.open).map((x) => x.conversation_id)));
@@ -124,7 +194,13 @@ export function useRuns(f: RunFilter) {
 export function useRun(id: string) {
   const company = useCompany();
   const queryKey = [company.id, "flow-runs", "one", id];
-  const run = useQuery<Run>({ queryKey, refetchInterval: (q) => (q.state.data?.open ? beat : false), queryFn: ({ signal }) => get<Run>("/flow-runs/" + encodeURIComponent(id), {}, signal) });
-  useChanges(queryKey, (mark, conversation) => (mark ? mark.run_id === id : !!run.data?.open && run.data.conversation_id === conversation));
+  const run = useQuery<Run>({
+    queryKey,
+    refetchInterval: (q) => (q.state.data?.open ? beat : false),
+    queryFn: ({ signal }) => get<Run>("/flow-runs/" + encodeURIComponent(id), {}, signal),
+  });
+  useChanges(queryKey, (mark, conversation) =>
+    mark ? mark.run_id === id : !!run.data?.open && run.data.conversation_id === conversation,
+  );
   return run;
 }

@@ -6,7 +6,15 @@ import { fill } from "../../i18n";
 import type { InboxTexts } from "./texts";
 import type { CannedReply } from "./types";
 
-interface Props { opened: boolean; close(): void; inbox: Inbox; state: Snapshot; t: InboxTexts; insert(r: CannedReply): void; toast(message: string, problem?: boolean): void }
+interface Props {
+  opened: boolean;
+  close(): void;
+  inbox: Inbox;
+  state: Snapshot;
+  t: InboxTexts;
+  insert(r: CannedReply): void;
+  toast(message: string, problem?: boolean): void;
+}
 type Draft = { id?: string; shortcut: string; text: string };
 
 /** CannedReplies is where the company's canned replies are chosen, written and deleted. */
@@ -31,17 +39,63 @@ export function CannedReplies({ opened, close, inbox, state, t, insert, toast }:
   };
   const valid = draft && /^[a-z0-9_-]{1,40}$/.test(draft.shortcut) && draft.text.trim();
   return (
-    <Modal opened={opened} onClose={() => { setDraft(null); setRemoving(null); close(); }} title={t.canned} size="lg">
+    <Modal
+      opened={opened}
+      onClose={() => {
+        setDraft(null);
+        setRemoving(null);
+        close();
+      }}
+      title={t.canned}
+      size="lg"
+    >
       {draft ? (
         <form onSubmit={(e) => void save(e)} className="inbox-form">
-          <TextInput label={t.shortcut} description={t.shortcutHint} leftSection="/" value={draft.shortcut} onChange={(e) => setDraft({ ...draft, shortcut: e.currentTarget.value.toLowerCase() })} error={problem || undefined} data-autofocus maxLength={40} />
-          <Textarea label={t.text} value={draft.text} onChange={(e) => setDraft({ ...draft, text: e.currentTarget.value })} autosize minRows={4} maxRows={12} maxLength={4000} />
-          <div className="inbox-buttons"><Button variant="default" onClick={() => { setDraft(null); setProblem(""); }}>{t.cancel}</Button><Button type="submit" disabled={!valid}>{t.save}</Button></div>
+          <TextInput
+            label={t.shortcut}
+            description={t.shortcutHint}
+            leftSection="/"
+            value={draft.shortcut}
+            onChange={(e) => setDraft({ ...draft, shortcut: e.currentTarget.value.toLowerCase() })}
+            error={problem || undefined}
+            data-autofocus
+            maxLength={40}
+          />
+          <Textarea
+            label={t.text}
+            value={draft.text}
+            onChange={(e) => setDraft({ ...draft, text: e.currentTarget.value })}
+            autosize
+            minRows={4}
+            maxRows={12}
+            maxLength={4000}
+          />
+          <div className="inbox-buttons">
+            <Button
+              variant="default"
+              onClick={() => {
+                setDraft(null);
+                setProblem("");
+              }}
+            >
+              {t.cancel}
+            </Button>
+            <Button type="submit" disabled={!valid}>
+              {t.save}
+            </Button>
+          </div>
         </form>
       ) : removing ? (
         <>
           <p className="inbox-ask">{fill(t.removeAsk, { name: removing.shortcut })}</p>
-          <div className="inbox-buttons"><Button variant="default" onClick={() => setRemoving(null)}>{t.cancel}</Button><Button color="red" onClick={() => void remove(removing)}>{t.remove}</Button></div>
+          <div className="inbox-buttons">
+            <Button variant="default" onClick={() => setRemoving(null)}>
+              {t.cancel}
+            </Button>
+            <Button color="red" onClick={() => void remove(removing)}>
+              {t.remove}
+            </Button>
+          </div>
         </>
       ) : (
         <>
@@ -49,13 +103,32 @@ export function CannedReplies({ opened, close, inbox, state, t, insert, toast }:
           <ul className="inbox-canned-list">
             {state.canned.map((r) => (
               <li key={r.id}>
-                <button type="button" onClick={() => insert(r)} aria-label={`${t.insert} /${r.shortcut}`}><b>/{r.shortcut}</b><span>{r.text}</span></button>
-                <ActionIcon variant="subtle" color="gray" aria-label={`${t.edit} /${r.shortcut}`} onClick={() => setDraft({ ...r })}><IconPencil size={16} /></ActionIcon>
-                <ActionIcon variant="subtle" color="gray" aria-label={`${t.remove} /${r.shortcut}`} onClick={() => setRemoving(r)}><IconTrash size={16} /></ActionIcon>
+                <button type="button" onClick={() => insert(r)} aria-label={`${t.insert} /${r.shortcut}`}>
+                  <b>/{r.shortcut}</b>
+                  <span>{r.text}</span>
+                </button>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`${t.edit} /${r.shortcut}`}
+                  onClick={() => setDraft({ ...r })}
+                >
+                  <IconPencil size={16} />
+                </ActionIcon>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`${t.remove} /${r.shortcut}`}
+                  onClick={() => setRemoving(r)}
+                >
+                  <IconTrash size={16} />
+                </ActionIcon>
               </li>
             ))}
           </ul>
-          <div className="inbox-buttons"><Button onClick={() => setDraft({ shortcut: "", text: "" })}>{t.cannedAdd}</Button></div>
+          <div className="inbox-buttons">
+            <Button onClick={() => setDraft({ shortcut: "", text: "" })}>{t.cannedAdd}</Button>
+          </div>
         </>
       )}
     </Modal>

@@ -16,7 +16,12 @@ import { useClosed, WindowClock } from "./WindowClock";
 const maxText = 4000;
 
 interface Props {
-  inbox: Inbox; state: Snapshot; thread: Loaded; t: InboxTexts; act(what: string, body?: unknown): Promise<void>; toast(message: string, problem?: boolean): void;
+  inbox: Inbox;
+  state: Snapshot;
+  thread: Loaded;
+  t: InboxTexts;
+  act(what: string, body?: unknown): Promise<void>;
+  toast(message: string, problem?: boolean): void;
   ref?: Ref<{ focus(mode: Mode): void }>;
 }
 
@@ -36,7 +41,16 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   const e = useTexts(enclosedTexts);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  useImperativeHandle(ref, () => ({ focus: (to) => { setMode(to); area.current?.focus(); } }), []);
+  useImperativeHandle(
+    ref,
+    () => ({
+      focus: (to) => {
+        setMode(to);
+        area.current?.focus();
+      },
+    }),
+    [],
+  );
 
   const locked = mode === "reply" && c.channel === "whatsapp" && closed;
   const offered = mode === "reply" ? matching(state.canned, text) : [];
@@ -65,10 +79,18 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
     const sent = await inbox.say(said, mode === "note", anyway ? undefined : (seen.current ?? c.company_seq));
     setBusy(false);
     switch (sent.result) {
-      case "sent": setText(""); keepDraft(c.id, ""); seen.current = undefined; break;
-      case "closed": break; // the thread is read again, and says so
-      case "failed": toast(sent.message || t.notSent, true); break;
-      default: setWarning(sent.result === "taken" ? { kind: "taken", by: sent.by || t.someone } : { kind: "answered" });
+      case "sent":
+        setText("");
+        keepDraft(c.id, "");
+        seen.current = undefined;
+        break;
+      case "closed":
+        break; // the thread is read again, and says so
+      case "failed":
+        toast(sent.message || t.notSent, true);
+        break;
+      default:
+        setWarning(sent.result === "taken" ? { kind: "taken", by: sent.by || t.someone } : { kind: "answered" });
     }
   };
   const sendFiles = async (files: Iterable<File>) => {
@@ -76,7 +98,8 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
       const sent = await inbox.sendFile(file);
       if (sent.result === "closed") return;
       if (sent.result === "taken") toast(fill(t.wasTaken, { name: sent.by || t.someone }), true);
-      else if (sent.result !== "sent") toast(`${file.name}: ${sent.result === "failed" && sent.message ? sent.message : t.notSent}`, true);
+      else if (sent.result !== "sent")
+        toast(`${file.name}: ${sent.result === "failed" && sent.message ? sent.message : t.notSent}`, true);
     }
   };
   const takeAndSend = async () => {
@@ -91,54 +114,183 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
         setChosen((chosen + (e.key === "ArrowDown" ? 1 : offered.length - 1)) % offered.length);
         return;
       }
-      if (e.key === "Enter" || e.key === "Tab") { e.preventDefault(); insert(offered[chosen] ?? offered[0]!); return; }
-      if (e.key === "Escape") { e.preventDefault(); e.stopPropagation(); write(""); return; }
+      if (e.key === "Enter" || e.key === "Tab") {
+        e.preventDefault();
+        insert(offered[chosen] ?? offered[0]!);
+        return;
+      }
+      if (e.key === "Escape") {
+        e.preventDefault();
+        e.stopPropagation();
+        write("");
+        return;
+      }
     }
-    if (e.key === "Enter" && !e.shiftKey && !e.nativeEvent.isComposing) { e.preventDefault(); void send(); }
+    if (e.key === "Enter" && !e.shiftKey && !e.nativeEvent.isComposing) {
+      e.preventDefault();
+      void send();
+    }
   };
 
   return (
-    <div className="inbox-composer" data-mode={mode} onDragOver={(e) => { if (mode === "reply" && e.dataTransfer.types.includes("Files")) e.preventDefault(); }}
-      onDrop={(e) => { if (mode === "reply" && e.dataTransfer.files.length > 0) { e.preventDefault(); void sendFiles(e.dataTransfer.files); } }}>
+    <div
+      className="inbox-composer"
+      data-mode={mode}
+      onDragOver={(e) => {
+        if (mode === "reply" && e.dataTransfer.types.includes("Files")) e.preventDefault();
+      }}
+      onDrop={(e) => {
+        if (mode === "reply" && e.dataTransfer.files.length > 0) {
+          e.preventDefault();
+          void sendFiles(e.dataTransfer.files);
+        }
+      }}
+    >
       {mode === "reply" && c.state === "bot" && !group && <p className="inbox-hint">{t.takesOver}</p>}
-      {mode === "reply" && c.assignee && c.assignee !== inbox.me && <p className="inbox-hint">{fill(t.others, { name: assignee?.name ?? t.someone })}</p>}
+      {mode === "reply" && c.assignee && c.assignee !== inbox.me && (
+        <p className="inbox-hint">{fill(t.others, { name: assignee?.name ?? t.someone })}</p>
+      )}
       <div className="inbox-modes">
         <div className="inbox-modes" role="tablist">
           {(["reply", "note"] as const).map((m) => (
-            <button key={m} type="button" role="tab" aria-selected={mode === m} onClick={() => { setMode(m); area.current?.focus(); }}>{m === "reply" ? t.reply : t.internal}</button>
+            <button
+              key={m}
+              type="button"
+              role="tab"
+              aria-selected={mode === m}
+              onClick={() => {
+                setMode(m);
+                area.current?.focus();
+              }}
+            >
+              {m === "reply" ? t.reply : t.internal}
+            </button>
           ))}
         </div>
         {c.channel === "whatsapp" && !group && <WindowClock window={thread.window} />}
       </div>
-      {locked && (group ? <p className="inbox-hint">{e.noReply}</p> : <TemplatePicker inbox={inbox} thread={thread} toast={toast} />)}
+      {locked &&
+        (group ? (
+          <p className="inbox-hint">{e.noReply}</p>
+        ) : (
+          <TemplatePicker inbox={inbox} thread={thread} toast={toast} />
+        ))}
       {offered.length > 0 && (
         <ul id="inbox-canned" role="listbox" aria-label={t.canned} className="inbox-canned">
           {offered.map((r, i) => (
-            <li key={r.id} id={`inbox-canned-${i}`} role="option" aria-selected={i === chosen} onMouseDown={(e) => { e.preventDefault(); insert(r); }}><b>/{r.shortcut}</b><span>{r.text}</span></li>
+            <li
+              key={r.id}
+              id={`inbox-canned-${i}`}
+              role="option"
+              aria-selected={i === chosen}
+              onMouseDown={(e) => {
+                e.preventDefault();
+                insert(r);
+              }}
+            >
+              <b>/{r.shortcut}</b>
+              <span>{r.text}</span>
+            </li>
           ))}
         </ul>
       )}
-      {!locked && <Textarea
-        ref={area} value={text} onChange={(e) => write(e.currentTarget.value)} onKeyDown={keys} autosize
-        onPaste={(e) => { if (mode === "reply" && e.clipboardData.files.length > 0) { e.preventDefault(); void sendFiles(e.clipboardData.files); } }} minRows={2} maxRows={10} variant="unstyled" aria-label={mode === "note" ? t.internal : t.reply}
-        placeholder={mode === "note" ? t.noteHint : fill(t.replyTo, { name })} role={offered.length ? "combobox" : undefined} aria-expanded={offered.length ? true : undefined}
-        aria-controls={offered.length ? "inbox-canned" : undefined} aria-activedescendant={offered.length ? `inbox-canned-${chosen}` : undefined}
-      />}
-      {!locked && <div className="inbox-send">
-        <Tooltip label={`${t.canned} (/)`}><ActionIcon variant="subtle" color="gray" aria-label={t.canned} onClick={() => setManaging(true)}><IconMessage2Bolt size={18} stroke={1.7} /></ActionIcon></Tooltip>
-        {mode === "reply" && <Tooltip label={t.attach}><ActionIcon variant="subtle" color="gray" aria-label={t.attach} onClick={() => picker.current?.click()}><IconPaperclip size={18} stroke={1.7} /></ActionIcon></Tooltip>}
-        <input ref={picker} type="file" multiple hidden aria-hidden="true" tabIndex={-1} onChange={(e) => { void sendFiles([...(e.currentTarget.files ?? [])]); e.currentTarget.value = ""; }} />
-        <span className="inbox-muted">{over > 0 ? <span className="inbox-problem">{fill(t.tooLong, { n: over })}</span> : t.cannedHint}</span>
-        <Button size="xs" onClick={() => void send()} disabled={!text.trim() || over > 0} loading={busy}>{mode === "note" ? t.addNote : t.send}</Button>
-      </div>}
-      <Modal opened={warning !== null} onClose={() => setWarning(null)} title={warning?.kind === "taken" ? t.taken : t.answered} centered>
-        <p className="inbox-ask">{warning?.kind === "taken" ? fill(t.takenText, { name: warning.by }) : t.answeredText}</p>
+      {!locked && (
+        <Textarea
+          ref={area}
+          value={text}
+          onChange={(e) => write(e.currentTarget.value)}
+          onKeyDown={keys}
+          autosize
+          onPaste={(e) => {
+            if (mode === "reply" && e.clipboardData.files.length > 0) {
+              e.preventDefault();
+              void sendFiles(e.clipboardData.files);
+            }
+          }}
+          minRows={2}
+          maxRows={10}
+          variant="unstyled"
+          aria-label={mode === "note" ? t.internal : t.reply}
+          placeholder={mode === "note" ? t.noteHint : fill(t.replyTo, { name })}
+          role={offered.length ? "combobox" : undefined}
+          aria-expanded={offered.length ? true : undefined}
+          aria-controls={offered.length ? "inbox-canned" : undefined}
+          aria-activedescendant={offered.length ? `inbox-canned-${chosen}` : undefined}
+        />
+      )}
+      {!locked && (
+        <div className="inbox-send">
+          <Tooltip label={`${t.canned} (/)`}>
+            <ActionIcon variant="subtle" color="gray" aria-label={t.canned} onClick={() => setManaging(true)}>
+              <IconMessage2Bolt size={18} stroke={1.7} />
+            </ActionIcon>
+          </Tooltip>
+          {mode === "reply" && (
+            <Tooltip label={t.attach}>
+              <ActionIcon variant="subtle" color="gray" aria-label={t.attach} onClick={() => picker.current?.click()}>
+                <IconPaperclip size={18} stroke={1.7} />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            aria-hidden="true"
+            tabIndex={-1}
+            onChange={(e) => {
+              void sendFiles([...(e.currentTarget.files ?? [])]);
+              e.currentTarget.value = "";
+            }}
+          />
+          <span className="inbox-muted">
+            {over > 0 ? <span className="inbox-problem">{fill(t.tooLong, { n: over })}</span> : t.cannedHint}
+          </span>
+          <Button size="xs" onClick={() => void send()} disabled={!text.trim() || over > 0} loading={busy}>
+            {mode === "note" ? t.addNote : t.send}
+          </Button>
+        </div>
+      )}
+      <Modal
+        opened={warning !== null}
+        onClose={() => setWarning(null)}
+        title={warning?.kind === "taken" ? t.taken : t.answered}
+        centered
+      >
+        <p className="inbox-ask">
+          {warning?.kind === "taken" ? fill(t.takenText, { name: warning.by }) : t.answeredText}
+        </p>
         <div className="inbox-buttons">
-          <Button variant="default" onClick={() => { seen.current = c.company_seq; setWarning(null); }}>{t.keep}</Button>
-          {warning?.kind === "taken" ? <Button onClick={() => void takeAndSend()}>{t.takeAndSend}</Button> : <Button onClick={() => void send(true)}>{t.sendAnyway}</Button>}
+          <Button
+            variant="default"
+            onClick={() => {
+              seen.current = c.company_seq;
+              setWarning(null);
+            }}
+          >
+            {t.keep}
+          </Button>
+          {warning?.kind === "taken" ? (
+            <Button onClick={() => void takeAndSend()}>{t.takeAndSend}</Button>
+          ) : (
+            <Button onClick={() => void send(true)}>{t.sendAnyway}</Button>
+          )}
         </div>
       </Modal>
-      <CannedReplies opened={managing} close={() => setManaging(false)} inbox={inbox} state={state} t={t} insert={(r) => { setManaging(false); setMode("reply"); insert(r); }} toast={toast} />
+      <CannedReplies
+        opened={managing}
+        close={() => setManaging(false)}
+        inbox={inbox}
+        state={state}
+        t={t}
+        insert={(r) => {
+          setManaging(false);
+          setMode("reply");
+          insert(r);
+        }}
+        toast={toast}
+      />
     </div>
   );
 }

@@ -20,15 +20,28 @@ import type { InboxTexts } from "./texts";
 import { folders, type Folder, type Listed, type State } from "./types";
 
 interface Props {
-  inbox: Inbox; state: Snapshot; t: InboxTexts; language: string; place: Place; go(to: Partial<Place>, replace?: boolean): void;
-  search: RefObject<HTMLInputElement | null>; mayAnswer: boolean; notices: Notices; toast(message: string, problem?: boolean): void;
+  inbox: Inbox;
+  state: Snapshot;
+  t: InboxTexts;
+  language: string;
+  place: Place;
+  go(to: Partial<Place>, replace?: boolean): void;
+  search: RefObject<HTMLInputElement | null>;
+  mayAnswer: boolean;
+  notices: Notices;
+  toast(message: string, problem?: boolean): void;
 }
 
 /** The folders that wait for somebody say how much. */
 const counted: Folder[] = ["mine", "unassigned"];
 
 export function ConversationList({ inbox, state, t, language, place, go, search, mayAnswer, notices, toast }: Props) {
-  const [asked, setAsked] = useTyped(place.search, (search) => go({ search }, true), 250, (s) => s);
+  const [asked, setAsked] = useTyped(
+    place.search,
+    (search) => go({ search }, true),
+    250,
+    (s) => s,
+  );
   useMinute();
   const mine = state.teammates.find((x) => x.account_id === inbox.me);
   const away = mine?.away ?? false;
@@ -41,22 +54,51 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
           <Popover position="bottom-end" width={290} withinPortal={false} trapFocus returnFocus>
             <Popover.Target>
               <UnstyledButton className="inbox-presence">
-                <i className="inbox-dot" data-away={away ? "yes" : "no"} />{away ? t.away : t.available}<IconAdjustmentsHorizontal size={16} stroke={1.7} aria-hidden /><span className="hidden">{t.settings}</span>
+                <i className="inbox-dot" data-away={away ? "yes" : "no"} />
+                {away ? t.away : t.available}
+                <IconAdjustmentsHorizontal size={16} stroke={1.7} aria-hidden />
+                <span className="hidden">{t.settings}</span>
               </UnstyledButton>
             </Popover.Target>
             <Popover.Dropdown p={0} aria-label={t.settings}>
               <div className="inbox-settings">
-                <Switch label={t.available} checked={!away} onChange={(e) => void inbox.setAway(!e.currentTarget.checked).catch((x: Error) => toast(x.message, true))} />
+                <Switch
+                  label={t.available}
+                  checked={!away}
+                  onChange={(e) =>
+                    void inbox.setAway(!e.currentTarget.checked).catch((x: Error) => toast(x.message, true))
+                  }
+                />
                 <Ring />
-                <Switch label={t.sound} checked={notices.sound} onChange={(e) => notices.setSound(e.currentTarget.checked)} />
-                <Switch label={t.desktop} checked={notices.desktop} onChange={(e) => void notices.setDesktop(e.currentTarget.checked).then((ok) => { if (!ok) toast(t.desktopDenied, true); })} />
+                <Switch
+                  label={t.sound}
+                  checked={notices.sound}
+                  onChange={(e) => notices.setSound(e.currentTarget.checked)}
+                />
+                <Switch
+                  label={t.desktop}
+                  checked={notices.desktop}
+                  onChange={(e) =>
+                    void notices.setDesktop(e.currentTarget.checked).then((ok) => {
+                      if (!ok) toast(t.desktopDenied, true);
+                    })
+                  }
+                />
               </div>
               <p className="inbox-team-label">{t.team}</p>
               <ul className="inbox-team">
-                {state.teammates.filter((x) => x.account_id !== inbox.me && x.present).map((x) => (
-                  <li key={x.account_id}><i className="inbox-dot" data-away={x.away ? "yes" : "no"} />{x.name}{x.away && <small> · {t.away}</small>}</li>
-                ))}
-                {!state.teammates.some((x) => x.account_id !== inbox.me && x.present) && <li className="inbox-muted">{t.teamNone}</li>}
+                {state.teammates
+                  .filter((x) => x.account_id !== inbox.me && x.present)
+                  .map((x) => (
+                    <li key={x.account_id}>
+                      <i className="inbox-dot" data-away={x.away ? "yes" : "no"} />
+                      {x.name}
+                      {x.away && <small> · {t.away}</small>}
+                    </li>
+                  ))}
+                {!state.teammates.some((x) => x.account_id !== inbox.me && x.present) && (
+                  <li className="inbox-muted">{t.teamNone}</li>
+                )}
               </ul>
             </Popover.Dropdown>
           </Popover>
@@ -64,22 +106,51 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
       </header>
       <div className="inbox-folders" role="group" aria-label={t.inbox}>
         {folders.map((f) => (
-          <UnstyledButton key={f} aria-current={place.folder === f ? "page" : undefined} onClick={() => go({ folder: f, id: undefined })}>
-            {t[f]}{counted.includes(f) && state.counts && state.counts[f] > 0 && <span data-hot={f === "unassigned" ? "yes" : "no"}>{state.counts[f] > 999 ? "999+" : state.counts[f]}</span>}
+          <UnstyledButton
+            key={f}
+            aria-current={place.folder === f ? "page" : undefined}
+            onClick={() => go({ folder: f, id: undefined })}
+          >
+            {t[f]}
+            {counted.includes(f) && state.counts && state.counts[f] > 0 && (
+              <span data-hot={f === "unassigned" ? "yes" : "no"}>
+                {state.counts[f] > 999 ? "999+" : state.counts[f]}
+              </span>
+            )}
           </UnstyledButton>
         ))}
       </div>
       <div className="inbox-search">
         <TextInput
-          ref={search} size="sm" value={asked} onChange={(e) => setAsked(e.currentTarget.value)} placeholder={t.search} aria-label={t.search} leftSection={<IconSearch size={16} aria-hidden />}
-          rightSection={asked ? <ActionIcon variant="subtle" size="sm" aria-label={t.clear} onClick={() => setAsked("")}><IconX size={14} /></ActionIcon> : undefined}
+          ref={search}
+          size="sm"
+          value={asked}
+          onChange={(e) => setAsked(e.currentTarget.value)}
+          placeholder={t.search}
+          aria-label={t.search}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          rightSection={
+            asked ? (
+              <ActionIcon variant="subtle" size="sm" aria-label={t.clear} onClick={() => setAsked("")}>
+                <IconX size={14} />
+              </ActionIcon>
+            ) : undefined
+          }
         />
         <div className="inbox-toggle" role="group" aria-label={t.inbox}>
-          <button type="button" aria-pressed={!place.closed} onClick={() => go({ closed: false })}>{t.open}</button>
-          <button type="button" aria-pressed={place.closed} onClick={() => go({ closed: true })}>{t.closed}</button>
+          <button type="button" aria-pressed={!place.closed} onClick={() => go({ closed: false })}>
+            {t.open}
+          </button>
+          <button type="button" aria-pressed={place.closed} onClick={() => go({ closed: true })}>
+            {t.closed}
+          </button>
         </div>
       </div>
-      {!state.connected && <p className="inbox-banner" role="status">{t.reconnecting}</p>}
+      {!state.connected && (
+        <p className="inbox-banner" role="status">
+          {t.reconnecting}
+        </p>
+      )}
       <Rows inbox={inbox} state={state} t={t} language={language} place={place} go={go} />
     </section>
   );
@@ -89,21 +160,61 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
 function Ring() {
   const t = useTexts(talkTexts);
   const on = useBell();
-  return <Switch label={t.ring} checked={on} onChange={(e) => { setBell(e.currentTarget.checked); if (e.currentTarget.checked) toll(); }} />;
+  return (
+    <Switch
+      label={t.ring}
+      checked={on}
+      onChange={(e) => {
+        setBell(e.currentTarget.checked);
+        if (e.currentTarget.checked) toll();
+      }}
+    />
+  );
 }
 
-function Rows({ inbox, state, t, language, place, go }: Pick<Props, "inbox" | "state" | "t" | "language" | "place" | "go">) {
+function Rows({
+  inbox,
+  state,
+  t,
+  language,
+  place,
+  go,
+}: Pick<Props, "inbox" | "state" | "t" | "language" | "place" | "go">) {
   if (state.listPhase === "loading" && state.list.length === 0) {
-    return <div className="inbox-rows" aria-busy="true" aria-label={t.loading}>{[0, 1, 2, 3, 4, 5].map((i) => <div key={i} className="inbox-skeleton" />)}</div>;
+    return (
+      <div className="inbox-rows" aria-busy="true" aria-label={t.loading}>
+        {[0, 1, 2, 3, 4, 5].map((i) => (
+          <div key={i} className="inbox-skeleton" />
+        ))}
+      </div>
+    );
   }
   if (state.listPhase === "failed") {
-    return <div className="inbox-empty"><b>{t.failed}</b><Button variant="default" size="xs" onClick={() => void inbox.loadList()}>{t.retry}</Button></div>;
+    return (
+      <div className="inbox-empty">
+        <b>{t.failed}</b>
+        <Button variant="default" size="xs" onClick={() => void inbox.loadList()}>
+          {t.retry}
+        </Button>
+      </div>
+    );
   }
   if (state.list.length === 0) return <Empty t={t} place={place} />;
   return (
     <div className="inbox-rows">
       <ul>
-        {state.list.map((c) => <Row key={c.id} c={c} state={state} t={t} language={language} chosen={place.id === c.id} me={inbox.me} choose={() => go({ id: c.id })} />)}
+        {state.list.map((c) => (
+          <Row
+            key={c.id}
+            c={c}
+            state={state}
+            t={t}
+            language={language}
+            chosen={place.id === c.id}
+            me={inbox.me}
+            choose={() => go({ id: c.id })}
+          />
+        ))}
       </ul>
       {state.cursor && <More t={t} load={() => inbox.loadMore()} />}
     </div>
@@ -112,10 +223,18 @@ function Rows({ inbox, state, t, language, place, go }: Pick<Props, "inbox" | "s
 
 function Empty({ t, place }: { t: InboxTexts; place: Place }) {
   const of: Record<Folder, [string, string]> = {
-    mine: [t.noneMine, t.noneMineHint], unassigned: [t.noneUnassigned, t.noneUnassignedHint], automated: [t.noneAutomated, t.noneAutomatedHint], all: [t.noneAll, t.noneAllHint],
+    mine: [t.noneMine, t.noneMineHint],
+    unassigned: [t.noneUnassigned, t.noneUnassignedHint],
+    automated: [t.noneAutomated, t.noneAutomatedHint],
+    all: [t.noneAll, t.noneAllHint],
   };
   const [title, hint] = place.search ? [t.noneFound, ""] : place.closed ? [t.noneClosed, ""] : of[place.folder];
-  return <div className="inbox-empty"><b>{title}</b>{hint && <span>{hint}</span>}</div>;
+  return (
+    <div className="inbox-empty">
+      <b>{title}</b>
+      {hint && <span>{hint}</span>}
+    </div>
+  );
 }
 
 /** More loads the next page when it comes into view, or is pressed. */
@@ -123,20 +242,62 @@ function More({ t, load }: { t: InboxTexts; load(): Promise<void> }) {
   const at = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);
   const go = useRef(() => {});
-  go.current = () => { if (!busy) { setBusy(true); void load().finally(() => setBusy(false)); } };
+  go.current = () => {
+    if (!busy) {
+      setBusy(true);
+      void load().finally(() => setBusy(false));
+    }
+  };
   useEffect(() => {
-    const watch = new IntersectionObserver((seen) => { if (seen[0]?.isIntersecting) go.current(); });
+    const watch = new IntersectionObserver((seen) => {
+      if (seen[0]?.isIntersecting) go.current();
+    });
     if (at.current) watch.observe(at.current);
     return () => watch.disconnect();
   }, []);
-  return <div ref={at} className="inbox-more">{busy ? <Loader size="xs" /> : <Button variant="subtle" size="xs" onClick={() => go.current()}>{t.more}</Button>}</div>;
+  return (
+    <div ref={at} className="inbox-more">
+      {busy ? (
+        <Loader size="xs" />
+      ) : (
+        <Button variant="subtle" size="xs" onClick={() => go.current()}>
+          {t.more}
+        </Button>
+      )}
+    </div>
+  );
 }
 
-const colors: Partial<Record<State, string>> = { queued: "warn", missed: "danger", abandoned: "danger", resolved: "quiet", bot: "quiet", wrap_up: "quiet" };
+const colors: Partial<Record<State, string>> = {
+  queued: "warn",
+  missed: "danger",
+  abandoned: "danger",
+  resolved: "quiet",
+  bot: "quiet",
+  wrap_up: "quiet",
+};
 
-function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: Snapshot; t: InboxTexts; language: string; chosen: boolean; me: string; choose(): void }) {
+function Row({
+  c,
+  state,
+  t,
+  language,
+  chosen,
+  me,
+  choose,
+}: {
+  c: Listed;
+  state: Snapshot;
+  t: InboxTexts;
+  language: string;
+  chosen: boolean;
+  me: string;
+  choose(): void;
+}) {
   const row = useRef<HTMLButtonElement>(null);
-  useEffect(() => { if (chosen) row.current?.scrollIntoView({ block: "nearest" }); }, [chosen]);
+  useEffect(() => {
+    if (chosen) row.current?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
   const e = useTexts(enclosedTexts);
   const name = nameOf(c, c.contact_id, c.group ? e.group : t.visitor);
   const unread = c.unread && c.state !== "bot"; // what the agent answers waits for nobody
@@ -145,22 +306,59 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
   const assignee = c.assignee ? state.teammates.find((x) => x.account_id === c.assignee)?.name : undefined;
   return (
     <li>
-      <button ref={row} type="button" className="inbox-row" data-id={c.id} aria-current={chosen ? "true" : undefined} data-unread={unread ? "yes" : "no"} onClick={choose}>
+      <button
+        ref={row}
+        type="button"
+        className="inbox-row"
+        data-id={c.id}
+        aria-current={chosen ? "true" : undefined}
+        data-unread={unread ? "yes" : "no"}
+        onClick={choose}
+      >
         <Avatar name={c.name || c.username} group={c.group} />
         <span className="inbox-row-main">
-          <span className="inbox-row-top"><b>{name}</b><time dateTime={c.last_at} title={absolute(c.last_at, language)}>{ago(c.last_at, language)}</time></span>
+          <span className="inbox-row-top">
+            <b>{name}</b>
+            <time dateTime={c.last_at} title={absolute(c.last_at, language)}>
+              {ago(c.last_at, language)}
+            </time>
+          </span>
           <span className="inbox-row-text">
-            {writing ? <em>{fill(t.writing, { name: writing.author === "visitor" ? name : writing.name || t.agent })}</em>
-              : draft && !chosen ? <><em>{t.draft}:</em> {draft}</>
-              : <>{c.last_author === "teammate" && (assignee && c.assignee !== me ? `${assignee}: ` : `${t.you}: `)}{c.last_author === "agent" && `${t.agent}: `}{c.last_text || "…"}</>}
+            {writing ? (
+              <em>{fill(t.writing, { name: writing.author === "visitor" ? name : writing.name || t.agent })}</em>
+            ) : draft && !chosen ? (
+              <>
+                <em>{t.draft}:</em> {draft}
+              </>
+            ) : (
+              <>
+                {c.last_author === "teammate" && (assignee && c.assignee !== me ? `${assignee}: ` : `${t.you}: `)}
+                {c.last_author === "agent" && `${t.agent}: `}
+                {c.last_text || "…"}
+              </>
+            )}
           </span>
           <span className="inbox-row-end">
             {c.channel === "web_voice" && <Voice c={c} />}
             {c.channel === "whatsapp" && <ChannelMark group={c.group} />}
-            {!(c.group && c.state === "bot") && <span className="inbox-chip" data-color={colors[c.state] ?? "ok"}>{c.state === "active" && assignee ? (c.assignee === me ? t.you : assignee) : t[c.state]}</span>}
-            {c.state === "queued" && <span className="inbox-muted">{fill(t.waits, { time: ago(c.state_at, language) })}</span>}
-            {c.tags.slice(0, 2).map((x) => <span key={x} className="inbox-tag">{x}</span>)}
-            {c.rating ? <span className="inbox-muted" aria-label={`${t.rating}: ${c.rating}`}>{"★".repeat(c.rating)}</span> : null}
+            {!(c.group && c.state === "bot") && (
+              <span className="inbox-chip" data-color={colors[c.state] ?? "ok"}>
+                {c.state === "active" && assignee ? (c.assignee === me ? t.you : assignee) : t[c.state]}
+              </span>
+            )}
+            {c.state === "queued" && (
+              <span className="inbox-muted">{fill(t.waits, { time: ago(c.state_at, language) })}</span>
+            )}
+            {c.tags.slice(0, 2).map((x) => (
+              <span key={x} className="inbox-tag">
+                {x}
+              </span>
+            ))}
+            {c.rating ? (
+              <span className="inbox-muted" aria-label={`${t.rating}: ${c.rating}`}>
+                {"★".repeat(c.rating)}
+              </span>
+            ) : null}
           </span>
         </span>
         {unread && <i className="inbox-unread" aria-hidden />}
@@ -173,11 +371,19 @@ function Row({ c, state, t, language, chosen, me, choose }: { c: Listed; state: 
 function Voice({ c }: { c: Listed }) {
   const t = useTexts(talkTexts);
   const on = onTheLine(c);
-  return <span className="inbox-voice" data-on={on ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{on ? t.speaking : t.voice}</span>;
+  return (
+    <span className="inbox-voice" data-on={on ? "yes" : "no"}>
+      <IconMicrophone size={13} aria-hidden />
+      {on ? t.speaking : t.voice}
+    </span>
+  );
 }
 
 /** useMinute draws again every half a minute: times are relative. */
 function useMinute(): void {
   const [, set] = useState(0);
-  useEffect(() => { const i = setInterval(() => set((n) => n + 1), 30_000); return () => clearInterval(i); }, []);
+  useEffect(() => {
+    const i = setInterval(() => set((n) => n + 1), 30_000);
+    return () => clearInterval(i);
+  }, []);
 }

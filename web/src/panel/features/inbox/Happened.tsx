@@ -11,14 +11,34 @@ const askedByPhrase = "asked for a person";
 /** Happened is a turn that nobody said. */
 export function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; language: string }) {
   const calls = turn.event === "call_permission";
-  const key = calls ? (turn.text === "accept" ? "event_calls_allowed" : "event_calls_refused") : turn.event === "resolved" && !turn.name ? "event_resolved_agent" : turn.event === "reacted" && !turn.text ? "event_reacted_back" : turn.event === "handoff_requested" && turn.run ? (turn.text ? "event_handoff_flow" : "event_handoff_failed") : `event_${turn.event}`;
+  const key = calls
+    ? turn.text === "accept"
+      ? "event_calls_allowed"
+      : "event_calls_refused"
+    : turn.event === "resolved" && !turn.name
+      ? "event_resolved_agent"
+      : turn.event === "reacted" && !turn.text
+        ? "event_reacted_back"
+        : turn.event === "handoff_requested" && turn.run
+          ? turn.text
+            ? "event_handoff_flow"
+            : "event_handoff_failed"
+          : `event_${turn.event}`;
   const text = t[key as keyof InboxTexts];
   if (!text) return null;
   const why = turn.why && t[`why_${turn.why}` as keyof InboxTexts];
   return (
     <p className="inbox-event" title={absolute(turn.at, language)}>
-      {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}{why && `: ${why}`}
-      {turn.run && (turn.event === "flow_began" || !turn.text) ? <Link className="inbox-run" to={"/flows/runs/$id" as never} params={{ id: turn.run } as never}><IconRoute size={14} aria-hidden />{turn.text || t.seeRun}</Link> : turn.text && !calls && turn.text !== askedByPhrase && <q>{turn.text}</q>}
+      {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}
+      {why && `: ${why}`}
+      {turn.run && (turn.event === "flow_began" || !turn.text) ? (
+        <Link className="inbox-run" to={"/flows/runs/$id" as never} params={{ id: turn.run } as never}>
+          <IconRoute size={14} aria-hidden />
+          {turn.text || t.seeRun}
+        </Link>
+      ) : (
+        turn.text && !calls && turn.text !== askedByPhrase && <q>{turn.text}</q>
+      )}
       {turn.about && <span className="inbox-about">{turn.about}</span>}
     </p>
   );

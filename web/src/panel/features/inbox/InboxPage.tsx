@@ -12,7 +12,12 @@ import { texts } from "./texts";
 import type { Folder } from "./types";
 import "./inbox.css";
 
-export interface Place { folder: Folder; closed: boolean; search: string; id?: string }
+export interface Place {
+  folder: Folder;
+  closed: boolean;
+  search: string;
+  id?: string;
+}
 
 export interface InboxProps {
   server: Server;
@@ -36,7 +41,10 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
   const notices = useNotices(inbox, t, me, language);
 
   useEffect(() => inbox.start(), [inbox]);
-  useEffect(() => inbox.show({ folder: place.folder, closed: place.closed }, place.search), [inbox, place.folder, place.closed, place.search]);
+  useEffect(
+    () => inbox.show({ folder: place.folder, closed: place.closed }, place.search),
+    [inbox, place.folder, place.closed, place.search],
+  );
   useEffect(() => inbox.open(place.id), [inbox, place.id]);
   useEffect(() => {
     const seen = () => inbox.read();
@@ -57,7 +65,12 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
   };
   const speak = () => {
     const { conversation: c, contact } = state.thread!;
-    void startCall({ id: c.id, name: nameOf(contact, contact.id, t.visitor), agent: !!c.agent_id, from: c.assignee ?? "" });
+    void startCall({
+      id: c.id,
+      name: nameOf(contact, contact.id, t.visitor),
+      agent: !!c.agent_id,
+      from: c.assignee ?? "",
+    });
   };
   const keys = useRef<(e: KeyboardEvent) => void>(() => {});
   keys.current = (e) => {
@@ -68,9 +81,16 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
       return;
     }
     const conversation = state.thread?.conversation;
-    const move = (step: 1 | -1) => { const to = next(state.list, place.id, step); if (to) go({ id: to }, true); };
+    const move = (step: 1 | -1) => {
+      const to = next(state.list, place.id, step);
+      if (to) go({ id: to }, true);
+    };
     const does: Record<string, () => void> = {
-      j: () => move(1), k: () => move(-1), "/": () => search.current?.focus(), Escape: () => go({ id: undefined }), i: () => setDetails((x) => !x),
+      j: () => move(1),
+      k: () => move(-1),
+      "/": () => search.current?.focus(),
+      Escape: () => go({ id: undefined }),
+      i: () => setDetails((x) => !x),
     };
     if (mayAnswer && conversation) {
       does.r = () => composer.current?.focus("reply");
@@ -86,20 +106,63 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
   };
   useEffect(() => {
     let covered = false; // when the key was pressed: without motion, Escape has closed the dialog before it comes here
-    const press = () => { covered = document.querySelector("[role=dialog], [role=menu]") !== null; };
-    const f = (e: KeyboardEvent) => { if (!covered) keys.current(e); };
+    const press = () => {
+      covered = document.querySelector("[role=dialog], [role=menu]") !== null;
+    };
+    const f = (e: KeyboardEvent) => {
+      if (!covered) keys.current(e);
+    };
     window.addEventListener("keydown", press, true);
     document.addEventListener("keydown", f);
-    return () => { window.removeEventListener("keydown", press, true); document.removeEventListener("keydown", f); };
+    return () => {
+      window.removeEventListener("keydown", press, true);
+      document.removeEventListener("keydown", f);
+    };
   }, []);
 
   return (
     <div className="inbox" data-open={place.id ? "yes" : "no"} data-details={details && state.thread ? "yes" : "no"}>
       {place.id && <h1 className="hidden inbox-heading">{t.inbox}</h1>}
-      <ConversationList inbox={inbox} state={state} t={t} language={language} place={place} go={go} search={search} mayAnswer={mayAnswer} notices={notices} toast={toast} />
-      <Thread inbox={inbox} state={state} t={t} language={language} mayAnswer={mayAnswer} act={act} back={() => go({ id: undefined })} details={details} setDetails={setDetails} composer={composer} toast={toast} speak={speak} times={times} />
+      <ConversationList
+        inbox={inbox}
+        state={state}
+        t={t}
+        language={language}
+        place={place}
+        go={go}
+        search={search}
+        mayAnswer={mayAnswer}
+        notices={notices}
+        toast={toast}
+      />
+      <Thread
+        inbox={inbox}
+        state={state}
+        t={t}
+        language={language}
+        mayAnswer={mayAnswer}
+        act={act}
+        back={() => go({ id: undefined })}
+        details={details}
+        setDetails={setDetails}
+        composer={composer}
+        toast={toast}
+        speak={speak}
+        times={times}
+      />
       {details && state.thread && (
-        <ContactPanel key={state.thread.conversation.id} inbox={inbox} thread={state.thread} t={t} language={language} mayAnswer={mayAnswer} act={act} open={(id) => go({ id })} close={() => setDetails(false)} toast={toast} />
+        <ContactPanel
+          key={state.thread.conversation.id}
+          inbox={inbox}
+          thread={state.thread}
+          t={t}
+          language={language}
+          mayAnswer={mayAnswer}
+          act={act}
+          open={(id) => go({ id })}
+          close={() => setDetails(false)}
+          toast={toast}
+        />
       )}
     </div>
   );

@@ -21,12 +21,18 @@ const server: Server = {
   },
   follow: (follower) => {
     const leave = stream.listen((e) => {
-      if (e.event !== "reset") { follower.event(e.event, e.data); return; }
+      if (e.event !== "reset") {
+        follower.event(e.event, e.data);
+        return;
+      }
       follower.connected(false);
       follower.connected(true);
     });
     const unwatch = stream.watch(() => follower.connected(stream.state !== "broken"));
-    return () => { leave(); unwatch(); };
+    return () => {
+      leave();
+      unwatch();
+    };
   },
 };
 
@@ -43,31 +49,66 @@ function Inbox() {
   const address = addressOf(useSearch({ strict: false }));
   const mayAnswer = can("conversations:answer");
   const place: Place = useMemo(
-    () => ({ folder: address.folder ?? (mayAnswer ? "unassigned" : "all"), closed: address.closed ?? false, search: address.q ?? "", id: address.c }),
+    () => ({
+      folder: address.folder ?? (mayAnswer ? "unassigned" : "all"),
+      closed: address.closed ?? false,
+      search: address.q ?? "",
+      id: address.c,
+    }),
     [address.folder, address.closed, address.q, address.c, mayAnswer],
   );
-  const go = useCallback((to: Partial<Place>, replace = false) => {
-    void navigate({
-      to: "/inbox", replace,
-      search: (now: Record<string, unknown>) => {
-        const a: Record<string, unknown> = { ...now };
-        if ("folder" in to) a.folder = to.folder;
-        if ("closed" in to) a.closed = to.closed || undefined;
-        if ("search" in to) a.q = to.search || undefined;
-        if ("id" in to) a.c = to.id;
-        return a;
-      },
-    });
-  }, [navigate]);
+  const go = useCallback(
+    (to: Partial<Place>, replace = false) => {
+      void navigate({
+        to: "/inbox",
+        replace,
+        search: (now: Record<string, unknown>) => {
+          const a: Record<string, unknown> = { ...now };
+          if ("folder" in to) a.folder = to.folder;
+          if ("closed" in to) a.closed = to.closed || undefined;
+          if ("search" in to) a.q = to.search || undefined;
+          if ("id" in to) a.c = to.id;
+          return a;
+        },
+      });
+    },
+    [navigate],
+  );
   const t = texts[language];
   const talk = talkTexts[language];
   useEffect(() => {
-    const keys: [string[], string][] = [[["J"], t.key_move], [["R"], t.key_reply], [["N"], t.key_note], [["A"], t.key_take], [["V"], talk.key_voice], [["E"], t.key_resolve], [["/"], t.key_search], [["I"], t.key_details]];
-    return listShortcuts(t.inbox, keys.map(([k, text]) => ({ keys: k[0] === "J" ? ["J", "K"] : k, text })));
+    const keys: [string[], string][] = [
+      [["J"], t.key_move],
+      [["R"], t.key_reply],
+      [["N"], t.key_note],
+      [["A"], t.key_take],
+      [["V"], talk.key_voice],
+      [["E"], t.key_resolve],
+      [["/"], t.key_search],
+      [["I"], t.key_details],
+    ];
+    return listShortcuts(
+      t.inbox,
+      keys.map(([k, text]) => ({ keys: k[0] === "J" ? ["J", "K"] : k, text })),
+    );
   }, [t, talk]);
   const toast = useCallback((message: string, problem?: boolean) => {
-    if (!problem) { succeeded(message); return; }
+    if (!problem) {
+      succeeded(message);
+      return;
+    }
     notifications.show({ message, color: "red", autoClose: 8_000, withBorder: true, role: "alert" });
   }, []);
-  return <InboxPage server={server} me={me.account.id} mayAnswer={mayAnswer} times={can("resources:write")} language={language} place={place} go={go} toast={toast} />;
+  return (
+    <InboxPage
+      server={server}
+      me={me.account.id}
+      mayAnswer={mayAnswer}
+      times={can("resources:write")}
+      language={language}
+      place={place}
+      go={go}
+      toast={toast}
+    />
+  );
 }

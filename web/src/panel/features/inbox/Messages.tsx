@@ -1,5 +1,13 @@
 // What conversations over messaging channels show besides.
-import { IconAlertTriangle, IconBrandWhatsapp, IconCheck, IconChecks, IconClock, IconQuestionMark, IconUsersGroup } from "@tabler/icons-react";
+import {
+  IconAlertTriangle,
+  IconBrandWhatsapp,
+  IconCheck,
+  IconChecks,
+  IconClock,
+  IconQuestionMark,
+  IconUsersGroup,
+} from "@tabler/icons-react";
 import { absolute } from "../../format";
 import { fill, useTexts } from "../../i18n";
 import { texts as enclosedTexts } from "./enclosedTexts";
@@ -12,26 +20,77 @@ import type { Delivery, Turn } from "./types";
 export function ChannelMark({ who, group }: { who?: string; group?: boolean }) {
   const t = useTexts(texts);
   const e = useTexts(enclosedTexts);
-  if (group) return <span className="inbox-voice" title={e.inGroup}><IconUsersGroup size={14} aria-hidden /><span className="hidden">{t.channel} </span>{e.group}</span>;
-  return <span className="inbox-voice" title={t.channel}><IconBrandWhatsapp size={14} aria-hidden />{who ? <><span className="hidden">{t.channel} </span>{who}</> : t.channel}</span>;
+  if (group)
+    return (
+      <span className="inbox-voice" title={e.inGroup}>
+        <IconUsersGroup size={14} aria-hidden />
+        <span className="hidden">{t.channel} </span>
+        {e.group}
+      </span>
+    );
+  return (
+    <span className="inbox-voice" title={t.channel}>
+      <IconBrandWhatsapp size={14} aria-hidden />
+      {who ? (
+        <>
+          <span className="hidden">{t.channel} </span>
+          {who}
+        </>
+      ) : (
+        t.channel
+      )}
+    </span>
+  );
 }
 
-const icons = { queued: IconClock, sending: IconClock, sent: IconCheck, delivered: IconChecks, read: IconChecks, failed: IconAlertTriangle, unknown: IconQuestionMark } as const;
+const icons = {
+  queued: IconClock,
+  sending: IconClock,
+  sent: IconCheck,
+  delivered: IconChecks,
+  read: IconChecks,
+  failed: IconAlertTriangle,
+  unknown: IconQuestionMark,
+} as const;
 
 /** Tick is where a reply stands; of one that was not sent also why. */
 export function Tick({ d }: { d: Delivery }) {
   const t = useTexts(texts);
   const Icon = icons[d.state] ?? IconQuestionMark;
-  const why = d.state === "failed" || d.state === "unknown" ? (t as Record<string, string>)[d.reason ?? ""] ?? d.reason : "";
-  return <p className="inbox-tick" data-state={d.state} title={d.detail || undefined}><Icon size={14} stroke={1.9} aria-hidden />{t[d.state]}{why && `: ${why}`}</p>;
+  const why =
+    d.state === "failed" || d.state === "unknown" ? ((t as Record<string, string>)[d.reason ?? ""] ?? d.reason) : "";
+  return (
+    <p className="inbox-tick" data-state={d.state} title={d.detail || undefined}>
+      <Icon size={14} stroke={1.9} aria-hidden />
+      {t[d.state]}
+      {why && `: ${why}`}
+    </p>
+  );
 }
 
 /** Template is a template that a teammate sent. */
-export function Template({ turn, me, t, language, sent }: { turn: Turn; me: string; t: InboxTexts; language: string; sent?: Delivery }) {
+export function Template({
+  turn,
+  me,
+  t,
+  language,
+  sent,
+}: {
+  turn: Turn;
+  me: string;
+  t: InboxTexts;
+  language: string;
+  sent?: Delivery;
+}) {
   const m = useTexts(texts);
   return (
     <div className="inbox-turn" data-side="us" data-first="yes" data-kind="teammate">
-      <p className="inbox-who">{fill(m.by, { name: turn.account_id === me ? t.you : turn.name || t.someone })} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>
+      <p className="inbox-who">
+        {fill(m.by, { name: turn.account_id === me ? t.you : turn.name || t.someone })}{" "}
+        <time dateTime={turn.at} title={absolute(turn.at, language)}>
+          {clock(turn.at, language)}
+        </time>
+      </p>
       <div className="inbox-bubble inbox-template">{turn.text}</div>
       {sent && <Tick d={sent} />}
     </div>

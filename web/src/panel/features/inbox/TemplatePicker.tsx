@@ -6,7 +6,11 @@ import { id, type Inbox, type Loaded, type Refusal } from "./store";
 import { preview } from "./templates";
 import type { Offered } from "./types";
 
-interface Props { inbox: Inbox; thread: Loaded; toast(message: string, problem?: boolean): void }
+interface Props {
+  inbox: Inbox;
+  thread: Loaded;
+  toast(message: string, problem?: boolean): void;
+}
 
 /** TemplatePicker is where a teammate writes when only a template reaches the contact. */
 export function TemplatePicker({ inbox, thread, toast }: Props) {
@@ -18,23 +22,47 @@ export function TemplatePicker({ inbox, thread, toast }: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const attempt = useRef(id()); // of what is being sent: a repetition is the same
-  const load = () => { setFailed(false); inbox.templates().then(setAll, () => setFailed(true)); };
+  const load = () => {
+    setFailed(false);
+    inbox.templates().then(setAll, () => setFailed(true));
+  };
   useEffect(() => {
     let on = true;
-    inbox.templates().then((x) => { if (on) setAll(x); }, () => { if (on) setFailed(true); });
-    return () => { on = false; };
+    inbox.templates().then(
+      (x) => {
+        if (on) setAll(x);
+      },
+      () => {
+        if (on) setFailed(true);
+      },
+    );
+    return () => {
+      on = false;
+    };
   }, [inbox, thread.conversation.id]);
   const template = useMemo(() => all?.find((x) => keyOf(x) === chosen), [all, chosen]);
   const given = (key: string) => values[key] ?? (key === "body_text_0" ? thread.contact.name : "");
   const ready = !!template && template.needs.every((k) => given(k).trim());
-  const change = (f: () => void) => { attempt.current = id(); setProblem(""); f(); };
+  const change = (f: () => void) => {
+    attempt.current = id();
+    setProblem("");
+    f();
+  };
   const send = async () => {
     if (!template || !ready || busy) return;
     setBusy(true);
     try {
-      await inbox.sendTemplate(attempt.current, template.name, template.language, Object.fromEntries(template.needs.map((k) => [k, given(k).trim()])));
+      await inbox.sendTemplate(
+        attempt.current,
+        template.name,
+        template.language,
+        Object.fromEntries(template.needs.map((k) => [k, given(k).trim()])),
+      );
       toast(t.sentTemplate);
-      change(() => { setChosen(null); setValues({}); });
+      change(() => {
+        setChosen(null);
+        setValues({});
+      });
     } catch (e) {
       setProblem((e as Refusal).details?.reason ?? (e as Refusal).message ?? "");
     } finally {
@@ -44,17 +72,69 @@ export function TemplatePicker({ inbox, thread, toast }: Props) {
   return (
     <div className="inbox-locked">
       <p>{t.closedText}</p>
-      {thread.window && !thread.window.sender_id ? <p className="inbox-problem">{t.noSender}</p> : failed ? <p className="inbox-problem">{t.loadFailed} <Button size="compact-xs" variant="default" onClick={load}>{t.retry}</Button></p> : !all ? <Loader size="xs" /> : all.length === 0 ? <p className="inbox-muted">{t.none}</p> : (
+      {thread.window && !thread.window.sender_id ? (
+        <p className="inbox-problem">{t.noSender}</p>
+      ) : failed ? (
+        <p className="inbox-problem">
+          {t.loadFailed}{" "}
+          <Button size="compact-xs" variant="default" onClick={load}>
+            {t.retry}
+          </Button>
+        </p>
+      ) : !all ? (
+        <Loader size="xs" />
+      ) : all.length === 0 ? (
+        <p className="inbox-muted">{t.none}</p>
+      ) : (
         <>
-          <Select size="xs" aria-label={t.template} placeholder={t.choose} searchable data={all.map((x) => ({ value: keyOf(x), label: `${x.name} (${x.language})` }))} value={chosen} onChange={(v) => change(() => { setChosen(v); setValues({}); })} />
+          <Select
+            size="xs"
+            aria-label={t.template}
+            placeholder={t.choose}
+            searchable
+            data={all.map((x) => ({ value: keyOf(x), label: `${x.name} (${x.language})` }))}
+            value={chosen}
+            onChange={(v) =>
+              change(() => {
+                setChosen(v);
+                setValues({});
+              })
+            }
+          />
           {template && template.needs.length > 0 && (
             <div className="inbox-values">
-              {template.needs.map((k) => <TextInput key={k} size="xs" label={labelOf(t, k)} value={given(k)} maxLength={1024} onChange={(e) => { const v = e.currentTarget.value; change(() => setValues({ ...values, [k]: v })); }} />)}
+              {template.needs.map((k) => (
+                <TextInput
+                  key={k}
+                  size="xs"
+                  label={labelOf(t, k)}
+                  value={given(k)}
+                  maxLength={1024}
+                  onChange={(e) => {
+                    const v = e.currentTarget.value;
+                    change(() => setValues({ ...values, [k]: v }));
+                  }}
+                />
+              ))}
             </div>
           )}
-          {template && <blockquote className="inbox-preview" aria-label={t.preview}>{preview(template, given)}</blockquote>}
-          {problem && <p className="inbox-problem" role="alert">{problem}</p>}
-          {template && <div><Button size="xs" disabled={!ready} loading={busy} onClick={() => void send()}>{t.send}</Button></div>}
+          {template && (
+            <blockquote className="inbox-preview" aria-label={t.preview}>
+              {preview(template, given)}
+            </blockquote>
+          )}
+          {problem && (
+            <p className="inbox-problem" role="alert">
+              {problem}
+            </p>
+          )}
+          {template && (
+            <div>
+              <Button size="xs" disabled={!ready} loading={busy} onClick={() => void send()}>
+                {t.send}
+              </Button>
+            </div>
+          )}
         </>
       )}
     </div>

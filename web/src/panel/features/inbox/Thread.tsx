@@ -1,5 +1,14 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
-import { IconArrowLeft, IconCheck, IconDots, IconLayoutSidebarRight, IconMicrophone, IconPhone, IconRefresh, IconUserPlus } from "@tabler/icons-react";
+import {
+  IconArrowLeft,
+  IconCheck,
+  IconDots,
+  IconLayoutSidebarRight,
+  IconMicrophone,
+  IconPhone,
+  IconRefresh,
+  IconUserPlus,
+} from "@tabler/icons-react";
 import { Fragment, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
@@ -22,26 +31,69 @@ import type { Delivery, Turn } from "./types";
 export type Mode = "reply" | "note";
 
 interface Props {
-  inbox: Inbox; state: Snapshot; t: InboxTexts; language: string; mayAnswer: boolean; act(what: string, body?: unknown): Promise<void>; back(): void; details: boolean;
-  setDetails(on: boolean): void; speak(): void; times: boolean; composer: RefObject<{ focus(mode: Mode): void } | null>; toast(message: string, problem?: boolean): void;
+  inbox: Inbox;
+  state: Snapshot;
+  t: InboxTexts;
+  language: string;
+  mayAnswer: boolean;
+  act(what: string, body?: unknown): Promise<void>;
+  back(): void;
+  details: boolean;
+  setDetails(on: boolean): void;
+  speak(): void;
+  times: boolean;
+  composer: RefObject<{ focus(mode: Mode): void } | null>;
+  toast(message: string, problem?: boolean): void;
 }
 
 export function Thread(p: Props) {
   const { inbox, state, t } = p;
   if (!state.id) {
-    return <section className="inbox-thread inbox-none" aria-label={t.choose}><b>{t.choose}</b><span>{t.chooseHint}</span></section>;
+    return (
+      <section className="inbox-thread inbox-none" aria-label={t.choose}>
+        <b>{t.choose}</b>
+        <span>{t.chooseHint}</span>
+      </section>
+    );
   }
   if (!state.thread) {
     return (
       <section className="inbox-thread inbox-none" aria-busy={state.threadPhase === "loading"}>
-        {state.threadPhase === "failed" ? <><b>{t.threadFailed}</b><Button variant="default" size="xs" onClick={() => void inbox.reloadThread()}>{t.retry}</Button><Button variant="subtle" size="xs" onClick={p.back}>{t.back}</Button></> : <Loader size="sm" aria-label={t.loading} />}
+        {state.threadPhase === "failed" ? (
+          <>
+            <b>{t.threadFailed}</b>
+            <Button variant="default" size="xs" onClick={() => void inbox.reloadThread()}>
+              {t.retry}
+            </Button>
+            <Button variant="subtle" size="xs" onClick={p.back}>
+              {t.back}
+            </Button>
+          </>
+        ) : (
+          <Loader size="sm" aria-label={t.loading} />
+        )}
       </section>
     );
   }
   return <Open {...p} thread={state.thread} />;
 }
 
-function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details, setDetails, composer, toast, speak, times }: Props & { thread: Loaded }) {
+function Open({
+  inbox,
+  state,
+  thread,
+  t,
+  language,
+  mayAnswer,
+  act,
+  back,
+  details,
+  setDetails,
+  composer,
+  toast,
+  speak,
+  times,
+}: Props & { thread: Loaded }) {
   const c = thread.conversation;
   const group = isGroup(thread.contact);
   const e = useTexts(enclosedTexts);
@@ -55,55 +107,167 @@ function Open({ inbox, state, thread, t, language, mayAnswer, act, back, details
   return (
     <section className="inbox-thread" aria-label={name}>
       <header className="inbox-thread-head">
-        <ActionIcon className="inbox-back" variant="subtle" color="gray" aria-label={t.back} onClick={back}><IconArrowLeft size={18} /></ActionIcon>
+        <ActionIcon className="inbox-back" variant="subtle" color="gray" aria-label={t.back} onClick={back}>
+          <IconArrowLeft size={18} />
+        </ActionIcon>
         <div className="inbox-title">
           <h2>{name}</h2>
           <p>
-            {!(group && c.state === "bot") && <span className="inbox-chip" data-color={c.state === "queued" ? "warn" : c.state === "missed" || c.state === "abandoned" ? "danger" : c.state === "active" ? "ok" : "quiet"}>{t[c.state]}</span>}
-            {c.state !== "resolved" && <span>{c.assignee ? (mine ? t.you : assignee?.name ?? t.someone) : t.nobody}</span>}
-            {c.channel === "web_voice" && <span className="inbox-voice" data-on={line ? "yes" : "no"}><IconMicrophone size={13} aria-hidden />{line ? v.onLine : v.voice}</span>}
-            {c.channel === "whatsapp" && <ChannelMark who={whoOver(thread) === name ? undefined : whoOver(thread)} group={group} />}
-            {c.page && <span className="inbox-page" title={c.page}>{path(c.page)}</span>}
+            {!(group && c.state === "bot") && (
+              <span
+                className="inbox-chip"
+                data-color={
+                  c.state === "queued"
+                    ? "warn"
+                    : c.state === "missed" || c.state === "abandoned"
+                      ? "danger"
+                      : c.state === "active"
+                        ? "ok"
+                        : "quiet"
+                }
+              >
+                {t[c.state]}
+              </span>
+            )}
+            {c.state !== "resolved" && (
+              <span>{c.assignee ? (mine ? t.you : (assignee?.name ?? t.someone)) : t.nobody}</span>
+            )}
+            {c.channel === "web_voice" && (
+              <span className="inbox-voice" data-on={line ? "yes" : "no"}>
+                <IconMicrophone size={13} aria-hidden />
+                {line ? v.onLine : v.voice}
+              </span>
+            )}
+            {c.channel === "whatsapp" && (
+              <ChannelMark who={whoOver(thread) === name ? undefined : whoOver(thread)} group={group} />
+            )}
+            {c.page && (
+              <span className="inbox-page" title={c.page}>
+                {path(c.page)}
+              </span>
+            )}
           </p>
         </div>
         {mayAnswer && (
           <>
             {line && call?.id !== c.id && (
-              <Tooltip label="V"><Button size="xs" color="green" aria-label={c.state === "queued" || mine ? v.answerVoice : v.takeOver} leftSection={<IconPhone size={15} />} className="inbox-speak" disabled={!!call} onClick={speak}><span className="inbox-word">{c.state === "queued" || mine ? v.answerVoice : v.takeOver}</span></Button></Tooltip>
+              <Tooltip label="V">
+                <Button
+                  size="xs"
+                  color="green"
+                  aria-label={c.state === "queued" || mine ? v.answerVoice : v.takeOver}
+                  leftSection={<IconPhone size={15} />}
+                  className="inbox-speak"
+                  disabled={!!call}
+                  onClick={speak}
+                >
+                  <span className="inbox-word">{c.state === "queued" || mine ? v.answerVoice : v.takeOver}</span>
+                </Button>
+              </Tooltip>
             )}
             {c.state !== "resolved" && !group && !(mine && c.state === "active") && (
-              <Tooltip label="A"><Button size="xs" variant="default" onClick={() => void act("take", { from: c.assignee ?? "" })}>{c.assignee || c.state === "bot" ? t.takeOver : t.take}</Button></Tooltip>
+              <Tooltip label="A">
+                <Button size="xs" variant="default" onClick={() => void act("take", { from: c.assignee ?? "" })}>
+                  {c.assignee || c.state === "bot" ? t.takeOver : t.take}
+                </Button>
+              </Tooltip>
             )}
-            {c.state === "resolved"
-              ? <Tooltip label="E"><Button size="xs" variant="default" leftSection={<IconRefresh size={15} />} onClick={() => void act("reopen")}>{t.reopen}</Button></Tooltip>
-              : <Tooltip label="E"><Button size="xs" leftSection={<IconCheck size={15} />} onClick={() => void act("resolve")}>{t.resolve}</Button></Tooltip>}
+            {c.state === "resolved" ? (
+              <Tooltip label="E">
+                <Button
+                  size="xs"
+                  variant="default"
+                  leftSection={<IconRefresh size={15} />}
+                  onClick={() => void act("reopen")}
+                >
+                  {t.reopen}
+                </Button>
+              </Tooltip>
+            ) : (
+              <Tooltip label="E">
+                <Button size="xs" leftSection={<IconCheck size={15} />} onClick={() => void act("resolve")}>
+                  {t.resolve}
+                </Button>
+              </Tooltip>
+            )}
             {c.state !== "resolved" && (
               <Menu position="bottom-end" width={240}>
-                <Menu.Target><ActionIcon variant="subtle" color="gray" aria-label={t.actions}><IconDots size={18} /></ActionIcon></Menu.Target>
+                <Menu.Target>
+                  <ActionIcon variant="subtle" color="gray" aria-label={t.actions}>
+                    <IconDots size={18} />
+                  </ActionIcon>
+                </Menu.Target>
                 <Menu.Dropdown>
                   {c.assignee && <Menu.Item onClick={() => void act("release", { to: "queue" })}>{t.queue}</Menu.Item>}
-                  {c.agent_id && c.state !== "bot" && <Menu.Item onClick={() => void act("release", { to: "agent" })}>{t.toAgent}</Menu.Item>}
+                  {c.agent_id && c.state !== "bot" && (
+                    <Menu.Item onClick={() => void act("release", { to: "agent" })}>{t.toAgent}</Menu.Item>
+                  )}
                   <Menu.Label>{t.assignTo}</Menu.Label>
-                  {state.teammates.filter((x) => x.account_id !== c.assignee).map((x) => (
-                    <Menu.Item key={x.account_id} leftSection={<IconUserPlus size={15} />} rightSection={<i className="inbox-dot" data-away={!x.present || x.away ? "yes" : "no"} />} onClick={() => void act("assign", { account_id: x.account_id })}>
-                      {x.account_id === inbox.me ? t.me : x.name}
-                    </Menu.Item>
-                  ))}
+                  {state.teammates
+                    .filter((x) => x.account_id !== c.assignee)
+                    .map((x) => (
+                      <Menu.Item
+                        key={x.account_id}
+                        leftSection={<IconUserPlus size={15} />}
+                        rightSection={<i className="inbox-dot" data-away={!x.present || x.away ? "yes" : "no"} />}
+                        onClick={() => void act("assign", { account_id: x.account_id })}
+                      >
+                        {x.account_id === inbox.me ? t.me : x.name}
+                      </Menu.Item>
+                    ))}
                 </Menu.Dropdown>
               </Menu>
             )}
           </>
         )}
-        <Tooltip label="I"><ActionIcon variant={details ? "light" : "subtle"} color="gray" aria-label={details ? t.hideDetails : t.details} aria-pressed={details} onClick={() => setDetails(!details)}><IconLayoutSidebarRight size={18} /></ActionIcon></Tooltip>
+        <Tooltip label="I">
+          <ActionIcon
+            variant={details ? "light" : "subtle"}
+            color="gray"
+            aria-label={details ? t.hideDetails : t.details}
+            aria-pressed={details}
+            onClick={() => setDetails(!details)}
+          >
+            <IconLayoutSidebarRight size={18} />
+          </ActionIcon>
+        </Tooltip>
       </header>
-      {others.length > 0 && <p className="inbox-banner" role="status">{others.length === 1 ? fill(t.viewing, { name: others[0]!.name || t.someone }) : fill(t.viewingMany, { n: others.length })}</p>}
-      <Log inbox={inbox} state={state} thread={thread} t={t} language={language} name={name} times={times} caption={call?.id === c.id ? call.caption : ""} />
-      {mayAnswer ? <Composer key={c.id} ref={composer} inbox={inbox} state={state} thread={thread} t={t} act={act} toast={toast} /> : <p className="inbox-readonly">{t.noAnswer}</p>}
+      {others.length > 0 && (
+        <p className="inbox-banner" role="status">
+          {others.length === 1
+            ? fill(t.viewing, { name: others[0]!.name || t.someone })
+            : fill(t.viewingMany, { n: others.length })}
+        </p>
+      )}
+      <Log
+        inbox={inbox}
+        state={state}
+        thread={thread}
+        t={t}
+        language={language}
+        name={name}
+        times={times}
+        caption={call?.id === c.id ? call.caption : ""}
+      />
+      {mayAnswer ? (
+        <Composer key={c.id} ref={composer} inbox={inbox} state={state} thread={thread} t={t} act={act} toast={toast} />
+      ) : (
+        <p className="inbox-readonly">{t.noAnswer}</p>
+      )}
     </section>
   );
 }
 
-interface LogProps { inbox: Inbox; state: Snapshot; thread: Loaded; t: InboxTexts; language: string; name: string; times: boolean; caption: string }
+interface LogProps {
+  inbox: Inbox;
+  state: Snapshot;
+  thread: Loaded;
+  t: InboxTexts;
+  language: string;
+  name: string;
+  times: boolean;
+  caption: string;
+}
 
 function Log({ inbox, state, thread, t, language, name, times, caption }: LogProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -111,11 +275,13 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
   const first = useRef<number | undefined>(undefined);
   const height = useRef(0);
   const writing = present(state.marks, thread.conversation.id, "typing", inbox.me, Date.now());
-  useLayoutEffect(() => { // the newest stays in view, and so does what was read when older turns come above
+  useLayoutEffect(() => {
+    // the newest stays in view, and so does what was read when older turns come above
     const el = box.current;
     if (!el) return;
     const top = thread.turns[0]?.seq;
-    if (first.current !== undefined && top !== undefined && top < first.current) el.scrollTop += el.scrollHeight - height.current;
+    if (first.current !== undefined && top !== undefined && top < first.current)
+      el.scrollTop += el.scrollHeight - height.current;
     else if (atEnd.current) el.scrollTop = el.scrollHeight;
     first.current = top;
     height.current = el.scrollHeight;
@@ -123,23 +289,57 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
   let before: Turn | undefined;
   return (
     <div ref={box} className="inbox-log" role="log" aria-label={name} tabIndex={0} onScroll={scrolled}>
-      {thread.more && <Button className="inbox-older" variant="subtle" size="xs" onClick={() => void inbox.older()}>{t.older}</Button>}
+      {thread.more && (
+        <Button className="inbox-older" variant="subtle" size="xs" onClick={() => void inbox.older()}>
+          {t.older}
+        </Button>
+      )}
       {thread.turns.map((turn) => {
         const newDay = !before || day(before.at, language, t) !== day(turn.at, language, t);
-        const sameAuthor = !newDay && before?.kind !== "event" && before?.author === turn.author && before?.account_id === turn.account_id && !!before?.note === !!turn.note && (!turn.group || before?.name === turn.name);
+        const sameAuthor =
+          !newDay &&
+          before?.kind !== "event" &&
+          before?.author === turn.author &&
+          before?.account_id === turn.account_id &&
+          !!before?.note === !!turn.note &&
+          (!turn.group || before?.name === turn.name);
         before = turn;
         return (
           <Fragment key={turn.seq}>
             {newDay && <p className="inbox-day">{day(turn.at, language, t)}</p>}
-            {turn.event === "template_sent" ? <Template turn={turn} me={inbox.me} t={t} language={language} sent={thread.sent[turn.seq]} /> : turn.kind === "event" ? <Happened turn={turn} t={t} language={language} />
-              : <Bubble turn={turn} first={!sameAuthor} t={t} language={language} me={inbox.me} name={name} times={times} sent={thread.sent[turn.seq]} />}
+            {turn.event === "template_sent" ? (
+              <Template turn={turn} me={inbox.me} t={t} language={language} sent={thread.sent[turn.seq]} />
+            ) : turn.kind === "event" ? (
+              <Happened turn={turn} t={t} language={language} />
+            ) : (
+              <Bubble
+                turn={turn}
+                first={!sameAuthor}
+                t={t}
+                language={language}
+                me={inbox.me}
+                name={name}
+                times={times}
+                sent={thread.sent[turn.seq]}
+              />
+            )}
           </Fragment>
         );
       })}
-      {caption && <div className="inbox-turn" data-side="them" data-first="yes" data-pending="yes"><div className="inbox-bubble">{caption}…</div></div>}
-      {thread.unsent.map((u) => <Pending key={u.client_id} u={u} t={t} />)}
+      {caption && (
+        <div className="inbox-turn" data-side="them" data-first="yes" data-pending="yes">
+          <div className="inbox-bubble">{caption}…</div>
+        </div>
+      )}
+      {thread.unsent.map((u) => (
+        <Pending key={u.client_id} u={u} t={t} />
+      ))}
       {thread.unsent.length === 0 && seen(thread) && <p className="inbox-seen">{t.seen}</p>}
-      {writing.map((w) => <p key={w.account} className="inbox-writing" data-side={w.author === "visitor" ? "them" : "us"}>{fill(t.writing, { name: w.author === "visitor" ? name : w.name || t.agent })}</p>)}
+      {writing.map((w) => (
+        <p key={w.account} className="inbox-writing" data-side={w.author === "visitor" ? "them" : "us"}>
+          {fill(t.writing, { name: w.author === "visitor" ? name : w.name || t.agent })}
+        </p>
+      ))}
     </div>
   );
 }
@@ -151,21 +351,84 @@ function seen(thread: Loaded): boolean {
   return !!last && last.author !== "visitor" && thread.conversation.seen_seq >= last.seq;
 }
 
-interface BubbleProps { turn: Turn; first: boolean; t: InboxTexts; language: string; me: string; name: string; times: boolean; sent?: Delivery }
+interface BubbleProps {
+  turn: Turn;
+  first: boolean;
+  t: InboxTexts;
+  language: string;
+  me: string;
+  name: string;
+  times: boolean;
+  sent?: Delivery;
+}
 
 function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps) {
   const side = turn.author === "visitor" ? "them" : "us";
-  const who = turn.author === "visitor" ? (turn.group && turn.name) || name : turn.author === "agent" ? (turn.name || t.agent) : turn.account_id === me ? t.you : turn.name || t.someone;
+  const who =
+    turn.author === "visitor"
+      ? (turn.group && turn.name) || name
+      : turn.author === "agent"
+        ? turn.name || t.agent
+        : turn.account_id === me
+          ? t.you
+          : turn.name || t.someone;
   return (
-    <div className="inbox-turn" data-side={side} data-first={first ? "yes" : "no"} data-kind={turn.note ? "note" : turn.author}>
-      {first && <p className="inbox-who">{turn.note && <b>{t.note} · </b>}{who}{turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""} <time dateTime={turn.at} title={absolute(turn.at, language)}>{clock(turn.at, language)}</time></p>}
-      {turn.about && <p className="inbox-about"><span className="hidden">{t.about}: </span>{turn.about}</p>}
+    <div
+      className="inbox-turn"
+      data-side={side}
+      data-first={first ? "yes" : "no"}
+      data-kind={turn.note ? "note" : turn.author}
+    >
+      {first && (
+        <p className="inbox-who">
+          {turn.note && <b>{t.note} · </b>}
+          {who}
+          {turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""}{" "}
+          <time dateTime={turn.at} title={absolute(turn.at, language)}>
+            {clock(turn.at, language)}
+          </time>
+        </p>
+      )}
+      {turn.about && (
+        <p className="inbox-about">
+          <span className="hidden">{t.about}: </span>
+          {turn.about}
+        </p>
+      )}
       <From turn={turn} />
       {turn.file ? <MediaFile file={turn.file} label={t.file} /> : null}
-      {inPlace(turn) ? <Enclosed turn={turn} language={language} /> : turn.text && <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>{turn.voice ? <Spoken text={turn.text} voice={turn.voice} /> : turn.text}</div>}
-      {turn.choices && turn.choices.length > 0 && <ul className="inbox-choices">{turn.choices.map((x) => <li key={x}>{x}</li>)}</ul>}
+      {inPlace(turn) ? (
+        <Enclosed turn={turn} language={language} />
+      ) : (
+        turn.text && (
+          <div className="inbox-bubble" title={first ? undefined : absolute(turn.at, language)}>
+            {turn.voice ? <Spoken text={turn.text} voice={turn.voice} /> : turn.text}
+          </div>
+        )
+      )}
+      {turn.choices && turn.choices.length > 0 && (
+        <ul className="inbox-choices">
+          {turn.choices.map((x) => (
+            <li key={x}>{x}</li>
+          ))}
+        </ul>
+      )}
       {turn.sources && turn.sources.length > 0 && (
-        <p className="inbox-sources">{t.sources}: {turn.sources.map((s, i) => <Fragment key={i}>{i > 0 && ", "}{safe(s.url) ? <a href={s.url} target="_blank" rel="noopener noreferrer">{s.title}</a> : s.title}</Fragment>)}</p>
+        <p className="inbox-sources">
+          {t.sources}:{" "}
+          {turn.sources.map((s, i) => (
+            <Fragment key={i}>
+              {i > 0 && ", "}
+              {safe(s.url) ? (
+                <a href={s.url} target="_blank" rel="noopener noreferrer">
+                  {s.title}
+                </a>
+              ) : (
+                s.title
+              )}
+            </Fragment>
+          ))}
+        </p>
       )}
       {sent && <Tick d={sent} />}
       {turn.voice && times && <Times voice={turn.voice} language={language} />}
@@ -173,11 +436,19 @@ function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps
   );
 }
 
-function safe(url: string | undefined): boolean { return !!url && /^https?:\/\//i.test(url); }
+function safe(url: string | undefined): boolean {
+  return !!url && /^https?:\/\//i.test(url);
+}
 
 function Pending({ u, t }: { u: Unsent; t: InboxTexts }) {
   return (
-    <div className="inbox-turn" data-side="us" data-first="yes" data-kind={u.note ? "note" : "teammate"} data-pending="yes">
+    <div
+      className="inbox-turn"
+      data-side="us"
+      data-first="yes"
+      data-kind={u.note ? "note" : "teammate"}
+      data-pending="yes"
+    >
       <p className="inbox-who">{t.sending}</p>
       <div className="inbox-bubble">{u.text}</div>
     </div>

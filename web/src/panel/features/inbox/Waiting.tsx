@@ -10,12 +10,25 @@ import type { Counts } from "./types";
 export function Waiting() {
   const company = useCompany();
   const client = useQueryClient();
-  const counts = useQuery({ queryKey: [company.id, "inbox", "counts"], queryFn: ({ signal }) => get<Counts>("/conversations/counts", {}, signal) });
+  const counts = useQuery({
+    queryKey: [company.id, "inbox", "counts"],
+    queryFn: ({ signal }) => get<Counts>("/conversations/counts", {}, signal),
+  });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = () => { timer ??= setTimeout(() => { timer = undefined; void client.invalidateQueries({ queryKey: [company.id, "inbox", "counts"] }); }, 400); };
-    const leave = inbox.listen((e) => { if (e.event === "conversation.updated" || e.event === "reset") again(); });
-    return () => { leave(); clearTimeout(timer); };
+    const again = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void client.invalidateQueries({ queryKey: [company.id, "inbox", "counts"] });
+      }, 400);
+    };
+    const leave = inbox.listen((e) => {
+      if (e.event === "conversation.updated" || e.event === "reset") again();
+    });
+    return () => {
+      leave();
+      clearTimeout(timer);
+    };
   }, [client, company.id]);
   const n = counts.data?.unassigned ?? 0;
   return n > 0 ? <span className="nav-count">{n > 999 ? "999+" : n}</span> : null;

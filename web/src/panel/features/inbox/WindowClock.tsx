@@ -12,10 +12,16 @@ function useLeft(w: ReplyWindow | undefined): number {
   const [now, setNow] = useState(() => Date.now());
   const left = until - now;
   useEffect(() => {
-    if (until <= Date.now()) { setNow(Date.now()); return; }
+    if (until <= Date.now()) {
+      setNow(Date.now());
+      return;
+    }
     setNow(Date.now());
     let timer: ReturnType<typeof setTimeout>;
-    const tick = () => { setNow(Date.now()); timer = setTimeout(tick, Math.max(100, Math.min(often, until - Date.now()))); };
+    const tick = () => {
+      setNow(Date.now());
+      timer = setTimeout(tick, Math.max(100, Math.min(often, until - Date.now())));
+    };
     timer = setTimeout(tick, Math.max(100, Math.min(often, until - Date.now())));
     return () => clearTimeout(timer);
   }, [until]);
@@ -23,12 +29,15 @@ function useLeft(w: ReplyWindow | undefined): number {
 }
 
 /** useClosed reports whether no reply may be sent any more. */
-export function useClosed(w: ReplyWindow | undefined): boolean { return useLeft(w) <= 0; }
+export function useClosed(w: ReplyWindow | undefined): boolean {
+  return useLeft(w) <= 0;
+}
 
 /** remaining is a time in hours and minutes. */
 export function remaining(ms: number, language: string): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  const unit = (n: number, name: "hour" | "minute") => new Intl.NumberFormat(language, { style: "unit", unit: name, unitDisplay: "short" }).format(n);
+  const unit = (n: number, name: "hour" | "minute") =>
+    new Intl.NumberFormat(language, { style: "unit", unit: name, unitDisplay: "short" }).format(n);
   const [h, m] = [Math.floor(minutes / 60), minutes % 60];
   return [h > 0 ? unit(h, "hour") : "", m > 0 || h === 0 ? unit(m, "minute") : ""].filter(Boolean).join(" ");
 }
@@ -41,7 +50,17 @@ export function WindowClock({ window: w }: { window?: ReplyWindow }) {
   const tone = left <= 0 ? "closed" : left < 3_600_000 ? "soon" : "open";
   return (
     <span className="inbox-window" data-tone={tone} role="timer">
-      {left <= 0 ? <><IconLock size={14} aria-hidden />{t.closed}</> : <><IconClock size={14} aria-hidden />{fill(t.left, { time: remaining(left, language) })}</>}
+      {left <= 0 ? (
+        <>
+          <IconLock size={14} aria-hidden />
+          {t.closed}
+        </>
+      ) : (
+        <>
+          <IconClock size={14} aria-hidden />
+          {fill(t.left, { time: remaining(left, language) })}
+        </>
+      )}
     </span>
   );
 }

@@ -1,7 +1,12 @@
 import { folders, type Folder } from "./types";
 
 /** Address is what the address of the inbox says beside the company. */
-export interface Address { folder?: Folder; closed?: boolean; q?: string; c?: string }
+export interface Address {
+  folder?: Folder;
+  closed?: boolean;
+  q?: string;
+  c?: string;
+}
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {

@@ -11,7 +11,12 @@ it("writes amounts as the language does, and leaves what is none", () => {
 });
 
 it("adds up an order of one currency only", () => {
-  const item = (price: string | undefined, quantity: string, currency = "EUR") => ({ product_id: "a", price, quantity, currency });
+  const item = (price: string | undefined, quantity: string, currency = "EUR") => ({
+    product_id: "a",
+    price,
+    quantity,
+    currency,
+  });
   expect(total({ items: [item("0.1", "3"), item("0.2", "1")] }, "en")).toBe("€0.50");
   expect(total({ items: [item("1", "1"), item("1", "1", "USD")] }, "en")).toBe("");
   expect(total({ items: [item(undefined, "1")] }, "en")).toBe("");

@@ -4,7 +4,11 @@ import type { Order } from "./types";
 export function money(amount: string | undefined, currency: string | undefined, language: string): string {
   if (!amount) return "";
   if (currency && isFinite(Number(amount))) {
-    try { return new Intl.NumberFormat(language, { style: "currency", currency }).format(Number(amount)); } catch { /* no currency that the browser knows */ }
+    try {
+      return new Intl.NumberFormat(language, { style: "currency", currency }).format(Number(amount));
+    } catch {
+      /* no currency that the browser knows */
+    }
   }
   return currency ? `${amount} ${currency}` : amount;
 }

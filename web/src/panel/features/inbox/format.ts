@@ -23,7 +23,12 @@ export function day(at: string, language: string, t: { today: string; yesterday:
   const days = Math.round((midnight(now) - midnight(d)) / 86_400_000);
   if (days === 0) return t.today;
   if (days === 1) return t.yesterday;
-  return new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long", year: d.getFullYear() === now.getFullYear() ? undefined : "numeric" }).format(d);
+  return new Intl.DateTimeFormat(language, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: d.getFullYear() === now.getFullYear() ? undefined : "numeric",
+  }).format(d);
 }
 
 export function bytes(n: number): string {
@@ -32,5 +37,10 @@ export function bytes(n: number): string {
 
 /** path is the part of a page's address that says which page it is. */
 export function path(address: string): string {
-  try { const u = new URL(address); return u.host + (u.pathname === "/" ? "" : u.pathname); } catch { return address; }
+  try {
+    const u = new URL(address);
+    return u.host + (u.pathname === "/" ? "" : u.pathname);
+  } catch {
+    return address;
+  }
 }

@@ -3,10 +3,30 @@ import { belongs, current, mark, matching, merge, next, place, present, spoke } 
 import type { Listed, Turn } from "./types";
 
 const conversation = (id: string, more: Partial<Listed> = {}): Listed => ({
-  id, channel: "web_chat", contact_id: "c", state: "active", state_at: "", tags: [], last_seq: 1, last_at: "2026-11-24T10:00:00Z", last_text: "", visitor_seq: 1,
-  company_seq: 0, seen_seq: 0, unread: false, opened_at: "", ...more,
+  id,
+  channel: "web_chat",
+  contact_id: "c",
+  state: "active",
+  state_at: "",
+  tags: [],
+  last_seq: 1,
+  last_at: "2026-11-24T10:00:00Z",
+  last_text: "",
+  visitor_seq: 1,
+  company_seq: 0,
+  seen_seq: 0,
+  unread: false,
+  opened_at: "",
+  ...more,
 });
-const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({ seq, author: "visitor", kind: "text", text: String(seq), at: "", ...more });
+const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({
+  seq,
+  author: "visitor",
+  kind: "text",
+  text: String(seq),
+  at: "",
+  ...more,
+});
 
 describe("lists", () => {
   const all = { folder: "all", closed: false, me: "ana" } as const;
@@ -19,9 +39,15 @@ describe("lists", () => {
     expect(belongs(conversation("1", { state: "resolved" }), { ...all, closed: true })).toBe(true);
   });
   it("moves what changed to its place and keeps who it is", () => {
-    const list = [conversation("1", { name: "Eva", last_at: "2026-11-24T10:02:00Z" }), conversation("2", { name: "Leo", group: true, last_at: "2026-11-24T10:01:00Z" })];
+    const list = [
+      conversation("1", { name: "Eva", last_at: "2026-11-24T10:02:00Z" }),
+      conversation("2", { name: "Leo", group: true, last_at: "2026-11-24T10:01:00Z" }),
+    ];
     const moved = place(list, conversation("2", { last_at: "2026-11-24T10:03:00Z", last_text: "new" }), all);
-    expect(moved.map((c) => [c.id, c.name, c.group, c.last_text])).toEqual([["2", "Leo", true, "new"], ["1", "Eva", undefined, ""]]);
+    expect(moved.map((c) => [c.id, c.name, c.group, c.last_text])).toEqual([
+      ["2", "Leo", true, "new"],
+      ["1", "Eva", undefined, ""],
+    ]);
     expect(place(list, conversation("1", { state: "resolved" }), all).map((c) => c.id)).toEqual(["2"]);
     expect(place(list, conversation("3"), all)).toBe(list);
   });
@@ -45,7 +71,9 @@ it("shows who writes until they said it or stopped", () => {
   expect(present(marks, "1", "typing", "ana", 1000).map((p) => p.account)).toEqual(["ben", "visitor"]);
   expect(present(marks, "1", "typing", "ben", 1000).map((p) => p.account)).toEqual(["visitor"]);
   expect(present(marks, "1", "typing", "ana", 7000)).toEqual([]);
-  expect(present(spoke(marks, "1", [turn(1)], true), "1", "typing", "ana", 1000).map((p) => p.account)).toEqual(["ben"]);
+  expect(present(spoke(marks, "1", [turn(1)], true), "1", "typing", "ana", 1000).map((p) => p.account)).toEqual([
+    "ben",
+  ]);
   const agent = mark({}, "typing", { conversation_id: "1", author: "agent", name: "Reception" }, 0);
   expect(present(spoke(agent, "1", [], true), "1", "typing", "ana", 1)).toHaveLength(1);
   expect(present(spoke(agent, "1", [], false), "1", "typing", "ana", 1)).toEqual([]);
@@ -53,7 +81,11 @@ it("shows who writes until they said it or stopped", () => {
 });
 
 it("finds canned replies by the beginning of their shortcut first", () => {
-  const replies = [{ shortcut: "refund", text: "x" }, { shortcut: "hours", text: "We are open; refunds take 3 days" }, { shortcut: "re", text: "y" }];
+  const replies = [
+    { shortcut: "refund", text: "x" },
+    { shortcut: "hours", text: "We are open; refunds take 3 days" },
+    { shortcut: "re", text: "y" },
+  ];
   expect(matching(replies, "/re").map((r) => r.shortcut)).toEqual(["re", "refund", "hours"]);
   expect(matching(replies, "see /re")).toEqual([]);
   expect(matching(replies, "/")).toHaveLength(3);

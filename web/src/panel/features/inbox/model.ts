@@ -1,16 +1,24 @@
 // How the inbox changes as updates come. Pure: no network, no storage, no clock of its own.
 import type { Folder, Listed, Mark, Summary, Thread, Turn } from "./types";
 
-export interface View { folder: Folder; closed: boolean; me: string }
+export interface View {
+  folder: Folder;
+  closed: boolean;
+  me: string;
+}
 
 /** belongs reports whether a conversation is listed in a folder. */
 export function belongs(c: Summary, v: View): boolean {
   if ((c.state === "resolved") !== v.closed) return false;
   switch (v.folder) {
-    case "mine": return c.assignee === v.me;
-    case "unassigned": return c.state === "queued" || c.state === "missed" || c.state === "abandoned";
-    case "automated": return c.state === "bot";
-    case "all": return true;
+    case "mine":
+      return c.assignee === v.me;
+    case "unassigned":
+      return c.state === "queued" || c.state === "missed" || c.state === "abandoned";
+    case "automated":
+      return c.state === "bot";
+    case "all":
+      return true;
   }
 }
 
@@ -26,7 +34,10 @@ export function place(list: Listed[], c: Summary, v: View): Listed[] {
   const others = list.filter((x) => x.id !== c.id);
   if (!belongs(c, v)) return have ? others : list;
   if (!have) return list; // the list is read again: it says who the contact is
-  return [...others, { name: have.name, email: have.email, number: have.number, username: have.username, group: have.group, ...c }].sort(newer);
+  return [
+    ...others,
+    { name: have.name, email: have.email, number: have.number, username: have.username, group: have.group, ...c },
+  ].sort(newer);
 }
 
 /** merge puts turns in the order of seq, each once. */
@@ -45,7 +56,13 @@ export function next(list: Listed[], id: string | undefined, step: 1 | -1): stri
 }
 
 /** Who is looking at a conversation or writing in it, until when. */
-export interface Presence { what: "typing" | "viewing"; author: Mark["author"]; account: string; name: string; until: number }
+export interface Presence {
+  what: "typing" | "viewing";
+  author: Mark["author"];
+  account: string;
+  name: string;
+  until: number;
+}
 export type Marks = Record<string, Presence[]>;
 
 const lasts = { typing: 6_000, viewing: 35_000 };
@@ -53,8 +70,13 @@ const lasts = { typing: 6_000, viewing: 35_000 };
 /** mark records what somebody does in a conversation. Of one who writes nothing else is shown. */
 export function mark(marks: Marks, what: "typing" | "viewing", m: Mark, now: number): Marks {
   const account = m.account_id ?? m.author;
-  const rest = (marks[m.conversation_id] ?? []).filter((p) => p.until > now && !(p.account === account && p.what === what));
-  return { ...marks, [m.conversation_id]: [...rest, { what, author: m.author, account, name: m.name ?? "", until: now + lasts[what] }] };
+  const rest = (marks[m.conversation_id] ?? []).filter(
+    (p) => p.until > now && !(p.account === account && p.what === what),
+  );
+  return {
+    ...marks,
+    [m.conversation_id]: [...rest, { what, author: m.author, account, name: m.name ?? "", until: now + lasts[what] }],
+  };
 }
 
 /** spoke ends what is shown of those who have just said something, and of an agent who no longer answers. */
@@ -68,7 +90,11 @@ export function spoke(marks: Marks, id: string, turns: Turn[], automated: boolea
 
 /** current are the marks that still hold. */
 export function current(marks: Marks, now: number): Marks {
-  return Object.fromEntries(Object.entries(marks).map(([id, all]) => [id, all.filter((p) => p.until > now)] as const).filter(([, all]) => all.length > 0));
+  return Object.fromEntries(
+    Object.entries(marks)
+      .map(([id, all]) => [id, all.filter((p) => p.until > now)] as const)
+      .filter(([, all]) => all.length > 0),
+  );
 }
 
 /** present are those who do something in a conversation now, but for the reader. */
@@ -81,12 +107,18 @@ export function matching<T extends { shortcut: string; text: string }>(replies: 
   const m = /^\/([\w-]*)$/.exec(draft);
   if (!m) return [];
   const asked = m[1]!.toLowerCase();
-  const rank = (r: T) => (r.shortcut.startsWith(asked) ? 0 : r.shortcut.includes(asked) || r.text.toLowerCase().includes(asked) ? 1 : 2);
-  return replies.filter((r) => rank(r) < 2).sort((a, b) => rank(a) - rank(b) || a.shortcut.localeCompare(b.shortcut)).slice(0, 8);
+  const rank = (r: T) =>
+    r.shortcut.startsWith(asked) ? 0 : r.shortcut.includes(asked) || r.text.toLowerCase().includes(asked) ? 1 : 2;
+  return replies
+    .filter((r) => rank(r) < 2)
+    .sort((a, b) => rank(a) - rank(b) || a.shortcut.localeCompare(b.shortcut))
+    .slice(0, 8);
 }
 
 /** isGroup reports whether a contact is a group, which is only read. */
-export function isGroup(contact: { visitor_id: string }): boolean { return contact.visitor_id.startsWith("group:"); }
+export function isGroup(contact: { visitor_id: string }): boolean {
+  return contact.visitor_id.startsWith("group:");
+}
 
 /** whoOver names the contact to the channel of a conversation: by the number, or by the username where the number is hidden. */
 export function whoOver(thread: Pick<Thread, "window" | "contact">): string {

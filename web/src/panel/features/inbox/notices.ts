@@ -6,18 +6,34 @@ import { fill } from "../../i18n";
 import type { InboxTexts } from "./texts";
 import type { Update } from "./types";
 
-export interface Notices { sound: boolean; desktop: boolean; setSound(on: boolean): void; setDesktop(on: boolean): Promise<boolean> }
+export interface Notices {
+  sound: boolean;
+  desktop: boolean;
+  setSound(on: boolean): void;
+  setDesktop(on: boolean): Promise<boolean>;
+}
 
 const key = "carillon.inbox.notices";
 
 function stored(): { sound: boolean; desktop: boolean } {
-  try { return { sound: false, desktop: false, ...JSON.parse(localStorage.getItem(key) ?? "{}") }; } catch { return { sound: false, desktop: false }; }
+  try {
+    return { sound: false, desktop: false, ...JSON.parse(localStorage.getItem(key) ?? "{}") };
+  } catch {
+    return { sound: false, desktop: false };
+  }
 }
 
 export function useNotices(inbox: Inbox, t: InboxTexts, me: string, language: string): Notices {
   const [choice, setChoice] = useState(stored);
   const state = useSyncExternalStore(inbox.subscribe, inbox.snapshot);
-  const keep = (to: typeof choice) => { setChoice(to); try { localStorage.setItem(key, JSON.stringify(to)); } catch { /* private mode: kept for this page */ } };
+  const keep = (to: typeof choice) => {
+    setChoice(to);
+    try {
+      localStorage.setItem(key, JSON.stringify(to));
+    } catch {
+      /* private mode: kept for this page */
+    }
+  };
 
   const waiting = (state.counts?.unassigned ?? 0) + state.list.filter((c) => c.unread && c.assignee === me).length;
   useEffect(() => {
@@ -34,16 +50,29 @@ export function useNotices(inbox: Inbox, t: InboxTexts, me: string, language: st
       if (document.visibilityState === "visible" && document.hasFocus() && inbox.snapshot().id === c.id) return;
       if (choice.sound) chime();
       if (choice.desktop && "Notification" in window && Notification.permission === "granted") {
-        const name = nameOf(inbox.snapshot().list.find((x) => x.id === c.id), c.contact_id, t.visitor);
-        new Notification(fill(asks ? t.waitingFor : t.newFrom, { name }), { body: said?.text.slice(0, 120), tag: c.id, lang: language });
+        const name = nameOf(
+          inbox.snapshot().list.find((x) => x.id === c.id),
+          c.contact_id,
+          t.visitor,
+        );
+        new Notification(fill(asks ? t.waitingFor : t.newFrom, { name }), {
+          body: said?.text.slice(0, 120),
+          tag: c.id,
+          lang: language,
+        });
       }
     };
-    return () => { inbox.onUpdate = () => {}; };
+    return () => {
+      inbox.onUpdate = () => {};
+    };
   }, [inbox, choice, me, t, language]);
 
   return {
     ...choice,
-    setSound: (sound) => { keep({ ...choice, sound }); if (sound) chime(); },
+    setSound: (sound) => {
+      keep({ ...choice, sound });
+      if (sound) chime();
+    },
     setDesktop: async (on) => {
       if (on && (!("Notification" in window) || (await Notification.requestPermission()) !== "granted")) return false;
       keep({ ...choice, desktop: on });
@@ -70,5 +99,7 @@ function chime(): void {
       tone.start(at);
       tone.stop(at + 0.3);
     }
-  } catch { /* a browser that lets nothing be heard yet */ }
+  } catch {
+    /* a browser that lets nothing be heard yet */
+  }
 }

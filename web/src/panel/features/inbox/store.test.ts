@@ -3,11 +3,41 @@ import { Inbox, type Server } from "./store";
 import type { Summary, Thread, Turn } from "./types";
 
 const summary = (more: Partial<Summary> = {}): Summary => ({
-  id: "1", channel: "web_chat", contact_id: "k", state: "active", state_at: "", tags: [], last_seq: 2, last_at: "2026-11-24T10:00:00Z", last_text: "hello", visitor_seq: 1,
-  company_seq: 2, seen_seq: 0, unread: false, opened_at: "", ...more,
+  id: "1",
+  channel: "web_chat",
+  contact_id: "k",
+  state: "active",
+  state_at: "",
+  tags: [],
+  last_seq: 2,
+  last_at: "2026-11-24T10:00:00Z",
+  last_text: "hello",
+  visitor_seq: 1,
+  company_seq: 2,
+  seen_seq: 0,
+  unread: false,
+  opened_at: "",
+  ...more,
 });
-const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({ seq, author: "visitor", kind: "text", text: String(seq), at: "2026-11-24T09:00:00Z", ...more });
-const contact = { id: "k", name: "Eva", email: "", number: "", language: "", verified: false, visitor_id: "", created_at: "", seen_at: "" };
+const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({
+  seq,
+  author: "visitor",
+  kind: "text",
+  text: String(seq),
+  at: "2026-11-24T09:00:00Z",
+  ...more,
+});
+const contact = {
+  id: "k",
+  name: "Eva",
+  email: "",
+  number: "",
+  language: "",
+  verified: false,
+  visitor_id: "",
+  created_at: "",
+  seen_at: "",
+};
 
 class Fake implements Server {
   calls: { method: string; path: string; body?: unknown }[] = [];
@@ -20,7 +50,11 @@ class Fake implements Server {
     if (found instanceof Error) return Promise.reject(found);
     return Promise.resolve((found ?? { data: [], next_cursor: null, turns: [], more: false }) as T);
   }
-  follow(f: Parameters<Server["follow"]>[0]) { this.emit = f.event; this.connect = f.connected; return () => {}; }
+  follow(f: Parameters<Server["follow"]>[0]) {
+    this.emit = f.event;
+    this.connect = f.connected;
+    return () => {};
+  }
 }
 
 const refused = (details: object) => Object.assign(new Error("conflict"), { status: 409, details });
@@ -31,7 +65,12 @@ const settled = () => new Promise((r) => setTimeout(r, 0));
 beforeEach(async () => {
   vi.stubGlobal("document", { visibilityState: "visible" });
   server = new Fake();
-  const thread: Thread = { conversation: summary(), contact, turns: [turn(1), turn(2, { author: "agent" })], more: false };
+  const thread: Thread = {
+    conversation: summary(),
+    contact,
+    turns: [turn(1), turn(2, { author: "agent" })],
+    more: false,
+  };
   server.answers.set("GET /conversations/1", thread);
   server.answers.set("GET /conversations", { data: [{ ...summary(), name: "Eva" }], next_cursor: null });
   inbox = new Inbox(server, "ana", true, () => 1_000_000);
@@ -86,28 +125,67 @@ it("asks by tag where the search names one", () => {
 });
 
 it("follows where replies are, and opens the window again when the contact writes", async () => {
-  const window = { until: "2026-11-25T10:00:00.000Z", number: "34600701234", sender_id: "demo", sender: "15550100100", provider: "sandbox" };
-  server.answers.set("GET /conversations/1", { conversation: summary({ channel: "whatsapp" }), contact, turns: [turn(1), turn(2, { author: "agent" })], more: false, window, deliveries: [{ seq: 2, state: "sent" }] });
+  const window = {
+    until: "2026-11-25T10:00:00.000Z",
+    number: "34600701234",
+    sender_id: "demo",
+    sender: "15550100100",
+    provider: "sandbox",
+  };
+  server.answers.set("GET /conversations/1", {
+    conversation: summary({ channel: "whatsapp" }),
+    contact,
+    turns: [turn(1), turn(2, { author: "agent" })],
+    more: false,
+    window,
+    deliveries: [{ seq: 2, state: "sent" }],
+  });
   await inbox.reloadThread();
   expect(inbox.snapshot().thread!.sent[2]!.state).toBe("sent");
   server.emit("delivery", { conversation_id: "other", seq: 2, state: "read" });
   server.emit("delivery", { conversation_id: "1", seq: 2, state: "failed", reason: "window_closed" });
   expect(inbox.snapshot().thread!.sent[2]).toMatchObject({ state: "failed", reason: "window_closed" });
-  for (const [state, shown] of [["delivered", "delivered"], ["sent", "delivered"], ["read", "read"], ["delivered", "read"], ["sending", "read"]]) {
+  for (const [state, shown] of [
+    ["delivered", "delivered"],
+    ["sent", "delivered"],
+    ["read", "read"],
+    ["delivered", "read"],
+    ["sending", "read"],
+  ]) {
     server.emit("delivery", { conversation_id: "1", seq: 2, state });
     expect(inbox.snapshot().thread!.sent[2]!.state).toBe(shown);
   }
-  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 3 }), turns: [turn(3, { author: "agent", at: "2026-11-24T12:00:00Z" })] });
+  server.emit("conversation.updated", {
+    v: 1,
+    conversation: summary({ last_seq: 3 }),
+    turns: [turn(3, { author: "agent", at: "2026-11-24T12:00:00Z" })],
+  });
   expect(inbox.snapshot().thread!.window).toBe(window);
-  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 4 }), turns: [turn(4, { at: "2026-11-24T12:00:00Z" })] });
+  server.emit("conversation.updated", {
+    v: 1,
+    conversation: summary({ last_seq: 4 }),
+    turns: [turn(4, { at: "2026-11-24T12:00:00Z" })],
+  });
   expect(inbox.snapshot().thread!.window!.until).toBe("2026-11-25T12:00:00.000Z");
   server.answers.set("POST /conversations/1/answers", refused({ reason: "too late", window: "closed" }));
   expect(await inbox.say("hi", false, 2)).toEqual({ result: "closed" });
 });
 
 it("asks for the window where a contact writes for the first time, or does what is no turn of theirs", async () => {
-  const whatsapp = { conversation: summary({ channel: "whatsapp", last_seq: 0 }), contact, turns: [] as Turn[], more: false };
-  const window = { until: "2026-11-25T10:00:00.000Z", number: "", user_id: "ZZ.1", sender_id: "demo", sender: "15550100100", provider: "sandbox" };
+  const whatsapp = {
+    conversation: summary({ channel: "whatsapp", last_seq: 0 }),
+    contact,
+    turns: [] as Turn[],
+    more: false,
+  };
+  const window = {
+    until: "2026-11-25T10:00:00.000Z",
+    number: "",
+    user_id: "ZZ.1",
+    sender_id: "demo",
+    sender: "15550100100",
+    provider: "sandbox",
+  };
   const asks = () => server.calls.filter((c) => c.method === "GET" && c.path === "/conversations/1").length;
   vi.useFakeTimers();
   try {
@@ -127,19 +205,41 @@ it("asks for the window where a contact writes for the first time, or does what 
       await vi.advanceTimersByTimeAsync(0);
       const first = asks();
       server.answers.set("GET /conversations/1", { ...before, turns: [news], window });
-      server.emit("conversation.updated", { v: 1, conversation: { ...before.conversation, last_seq: 1 }, turns: [news] });
+      server.emit("conversation.updated", {
+        v: 1,
+        conversation: { ...before.conversation, last_seq: 1 },
+        turns: [news],
+      });
       await vi.advanceTimersByTimeAsync(1_000);
       expect([what, asks() - first]).toEqual([what, asked]);
       if (asked) expect(inbox.snapshot().thread!.window!.user_id).toBe("ZZ.1");
     }
-  } finally { vi.useRealTimers(); }
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it("keeps the window open that a newer message has opened", async () => {
-  const window = { until: "2026-11-25T10:00:00.000Z", number: "34600701234", sender_id: "demo", sender: "15550100100", provider: "sandbox" };
-  server.answers.set("GET /conversations/1", { conversation: summary({ channel: "whatsapp" }), contact, turns: [turn(1)], more: false, window });
+  const window = {
+    until: "2026-11-25T10:00:00.000Z",
+    number: "34600701234",
+    sender_id: "demo",
+    sender: "15550100100",
+    provider: "sandbox",
+  };
+  server.answers.set("GET /conversations/1", {
+    conversation: summary({ channel: "whatsapp" }),
+    contact,
+    turns: [turn(1)],
+    more: false,
+    window,
+  });
   await inbox.reloadThread();
-  server.emit("conversation.updated", { v: 1, conversation: summary({ channel: "whatsapp", last_seq: 3 }), turns: [turn(3, { at: "2026-11-24T12:00:00Z" })] });
+  server.emit("conversation.updated", {
+    v: 1,
+    conversation: summary({ channel: "whatsapp", last_seq: 3 }),
+    turns: [turn(3, { at: "2026-11-24T12:00:00Z" })],
+  });
   await inbox.reloadThread(); // whose response is from before that message
   expect(inbox.snapshot().thread!.window!.until).toBe("2026-11-25T12:00:00.000Z");
 });
@@ -148,7 +248,13 @@ it("asks where a template is until it was read", async () => {
   vi.useFakeTimers();
   try {
     const sent = turn(2, { author: "system", kind: "event", event: "template_sent", notification: "n" });
-    server.answers.set("GET /conversations/1", { conversation: summary({ channel: "whatsapp" }), contact, turns: [turn(1), sent], more: false, deliveries: [{ seq: 2, state: "sent" }] });
+    server.answers.set("GET /conversations/1", {
+      conversation: summary({ channel: "whatsapp" }),
+      contact,
+      turns: [turn(1), sent],
+      more: false,
+      deliveries: [{ seq: 2, state: "sent" }],
+    });
     const path = "/conversations/1/turns?after=1";
     const key = "GET /conversations/1/turns";
     server.answers.set(key, { turns: [sent], deliveries: [{ seq: 2, state: "delivered" }], more: false });
@@ -159,5 +265,7 @@ it("asks where a template is until it was read", async () => {
     await vi.advanceTimersByTimeAsync(600_000);
     expect(inbox.snapshot().thread!.sent[2]!.state).toBe("read");
     expect(server.calls.filter((c) => c.path === path).length).toBe(2);
-  } finally { vi.useRealTimers(); }
+  } finally {
+    vi.useRealTimers();
+  }
 });

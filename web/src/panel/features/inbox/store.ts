@@ -1,17 +1,44 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
 import { belongs, current, isGroup, mark, merge, place, present, spoke, type Marks, type View } from "./model";
-import type { CannedReply, Contact, ContactPage, Counts, Delivery, Listed, Mark, Offered, Summary, Teammate, Thread, Turn, Update } from "./types";
+import type {
+  CannedReply,
+  Contact,
+  ContactPage,
+  Counts,
+  Delivery,
+  Listed,
+  Mark,
+  Offered,
+  Summary,
+  Teammate,
+  Thread,
+  Turn,
+  Update,
+} from "./types";
 
 /** What the store needs of the panel: requests, which reject with a Refusal, and the stream of the company's inbox. */
 export interface Server {
   request<T>(method: string, path: string, body?: unknown): Promise<T>;
   follow(follower: { event(name: string, data: unknown): void; connected(yes: boolean): void }): () => void;
 }
-export interface Refusal { status?: number; message?: string; details?: { reason?: string; assignee?: string; assignee_name?: string; window?: string } }
+export interface Refusal {
+  status?: number;
+  message?: string;
+  details?: { reason?: string; assignee?: string; assignee_name?: string; window?: string };
+}
 
 /** What the teammate said and the server has not confirmed. */
-export interface Unsent { client_id: string; text: string; note: boolean; at: string; problem?: string }
-export interface Loaded extends Thread { unsent: Unsent[]; sent: Record<number, Delivery> }
+export interface Unsent {
+  client_id: string;
+  text: string;
+  note: boolean;
+  at: string;
+  problem?: string;
+}
+export interface Loaded extends Thread {
+  unsent: Unsent[];
+  sent: Record<number, Delivery>;
+}
 type Phase = "loading" | "ready" | "failed";
 
 export interface Snapshot {
@@ -31,7 +58,12 @@ export interface Snapshot {
 }
 
 /** What came of an answer: it went out, or why the server wants to be asked again. */
-export type Sent = { result: "sent" } | { result: "answered" } | { result: "taken"; by: string } | { result: "closed" } | { result: "failed"; message: string };
+export type Sent =
+  | { result: "sent" }
+  | { result: "answered" }
+  | { result: "taken"; by: string }
+  | { result: "closed" }
+  | { result: "failed"; message: string };
 
 const pageSize = 40;
 const typingEvery = 3_000;
@@ -51,14 +83,32 @@ export class Inbox {
   /** Told of each update, for sounds and notifications. */
   onUpdate: (u: Update) => void = () => {};
 
-  constructor(private readonly server: Server, readonly me: string, readonly mayAnswer: boolean, private readonly now = () => Date.now()) {
+  constructor(
+    private readonly server: Server,
+    readonly me: string,
+    readonly mayAnswer: boolean,
+    private readonly now = () => Date.now(),
+  ) {
     this.state = {
-      view: { folder: "unassigned", closed: false, me }, search: "", list: [], cursor: null, listPhase: "loading", threadPhase: "loading", marks: {}, connected: true,
-      teammates: [], canned: [],
+      view: { folder: "unassigned", closed: false, me },
+      search: "",
+      list: [],
+      cursor: null,
+      listPhase: "loading",
+      threadPhase: "loading",
+      marks: {},
+      connected: true,
+      teammates: [],
+      canned: [],
     };
   }
 
-  readonly subscribe = (f: () => void) => { this.listeners.add(f); return () => { this.listeners.delete(f); }; };
+  readonly subscribe = (f: () => void) => {
+    this.listeners.add(f);
+    return () => {
+      this.listeners.delete(f);
+    };
+  };
   readonly snapshot = () => this.state;
   private set(change: Partial<Snapshot>): void {
     this.state = { ...this.state, ...change };
@@ -67,23 +117,38 @@ export class Inbox {
 
   /** start follows the stream until the returned function is called. */
   start(): () => void {
-    this.stop = this.server.follow({ event: (name, data) => this.event(name, data), connected: (yes) => this.connection(yes) });
+    this.stop = this.server.follow({
+      event: (name, data) => this.event(name, data),
+      connected: (yes) => this.connection(yes),
+    });
     void this.loadTeammates();
     void this.loadCanned();
     const viewing = setInterval(() => this.viewing(), 20_000);
-    return () => { this.stop?.(); clearInterval(viewing); for (const t of this.timers.values()) clearTimeout(t); this.timers.clear(); };
+    return () => {
+      this.stop?.();
+      clearInterval(viewing);
+      for (const t of this.timers.values()) clearTimeout(t);
+      this.timers.clear();
+    };
   }
 
   /** later runs f once after a pause, however often it is asked. */
   private later(name: string, f: () => void, pause = 300): void {
     if (this.timers.has(name)) return;
-    this.timers.set(name, setTimeout(() => { this.timers.delete(name); f(); }, pause));
+    this.timers.set(
+      name,
+      setTimeout(() => {
+        this.timers.delete(name);
+        f();
+      }, pause),
+    );
   }
 
   private connection(yes: boolean): void {
     const before = this.state.connected;
     this.set({ connected: yes });
-    if (yes && !before) { // what happened meanwhile is read again
+    if (yes && !before) {
+      // what happened meanwhile is read again
       void this.loadList();
       void this.loadNewTurns();
       void this.loadTeammates();
@@ -95,29 +160,38 @@ export class Inbox {
     if (name === "conversation.updated") this.updated(data as Update);
     else if (name === "typing" || name === "viewing") {
       const m = data as Mark;
-      const known = present(this.state.marks, m.conversation_id, "viewing", this.me, now).some((p) => p.account === m.account_id);
+      const known = present(this.state.marks, m.conversation_id, "viewing", this.me, now).some(
+        (p) => p.account === m.account_id,
+      );
       this.set({ marks: mark(this.state.marks, name, m, now) });
       this.fade();
-      if (name === "viewing" && !known && m.account_id !== this.me && m.conversation_id === this.state.id) this.later("viewing", () => this.viewing());
-    }
-    else if (name === "delivery") {
+      if (name === "viewing" && !known && m.account_id !== this.me && m.conversation_id === this.state.id)
+        this.later("viewing", () => this.viewing());
+    } else if (name === "delivery") {
       const d = data as Delivery & { conversation_id: string };
       if (this.state.thread?.conversation.id === d.conversation_id) this.stands([d]);
-    }
-    else if (name === "presence") {
+    } else if (name === "presence") {
       const p = data as { account_id: string; present: boolean; away: boolean };
       if (!this.state.teammates.some((t) => t.account_id === p.account_id)) void this.loadTeammates();
-      this.set({ teammates: this.state.teammates.map((t) => (t.account_id === p.account_id ? { ...t, present: p.present, away: p.away } : t)) });
+      this.set({
+        teammates: this.state.teammates.map((t) =>
+          t.account_id === p.account_id ? { ...t, present: p.present, away: p.away } : t,
+        ),
+      });
     }
   }
 
   /** fade takes away what people did a while ago, as long as there is any. */
   private fade(): void {
-    this.later("fade", () => {
-      const marks = current(this.state.marks, this.now());
-      this.set({ marks });
-      if (Object.keys(marks).length > 0) this.fade();
-    }, 2_000);
+    this.later(
+      "fade",
+      () => {
+        const marks = current(this.state.marks, this.now());
+        this.set({ marks });
+        if (Object.keys(marks).length > 0) this.fade();
+      },
+      2_000,
+    );
   }
 
   private updated(u: Update): void {
@@ -149,17 +223,30 @@ export class Inbox {
   private followTemplates(): void {
     const { thread } = this.state;
     const id = thread?.conversation.id;
-    const first = thread?.turns.find((t) => t.event === "template_sent" && t.notification && !settled.has(thread.sent[t.seq]?.state ?? ""));
+    const first = thread?.turns.find(
+      (t) => t.event === "template_sent" && t.notification && !settled.has(thread.sent[t.seq]?.state ?? ""),
+    );
     if (!id || !first || this.asks >= asksMost) return;
-    this.later("templates", () => {
-      if (this.state.id !== id) return;
-      this.asks++;
-      void this.server.request<{ deliveries?: Delivery[] }>("GET", `/conversations/${id}/turns?after=${first.seq - 1}`).then((found) => {
+    this.later(
+      "templates",
+      () => {
         if (this.state.id !== id) return;
-        this.stands(found.deliveries);
-        this.followTemplates();
-      }, () => { /* the next thing that happens asks again */ });
-    }, 700 * 1.4 ** this.asks);
+        this.asks++;
+        void this.server
+          .request<{ deliveries?: Delivery[] }>("GET", `/conversations/${id}/turns?after=${first.seq - 1}`)
+          .then(
+            (found) => {
+              if (this.state.id !== id) return;
+              this.stands(found.deliveries);
+              this.followTemplates();
+            },
+            () => {
+              /* the next thing that happens asks again */
+            },
+          );
+      },
+      700 * 1.4 ** this.asks,
+    );
   }
 
   /** patch puts a conversation as it is now, and new turns, into the thread. */
@@ -168,10 +255,21 @@ export class Inbox {
     if (!thread || (c && c.id !== thread.conversation.id)) return;
     const ids = new Set(turns.map((t) => t.client_id).filter(Boolean));
     const newer = c && c.last_seq >= thread.conversation.last_seq ? c : thread.conversation;
-    this.set({ thread: { ...thread, conversation: newer, turns: merge(thread.turns, turns), window: opened(thread.window, turns), unsent: thread.unsent.filter((u) => !ids.has(u.client_id)) } });
+    this.set({
+      thread: {
+        ...thread,
+        conversation: newer,
+        turns: merge(thread.turns, turns),
+        window: opened(thread.window, turns),
+        unsent: thread.unsent.filter((u) => !ids.has(u.client_id)),
+      },
+    });
     // A thread that was opened before the contact's first message was there has no window yet, and events do not say when the contact wrote.
-    const opens = turns.some((t) => (t.author === "visitor" && t.kind !== "event" ? !thread.window : written.has(t.event ?? "")));
-    if (opens && newer.channel === "whatsapp" && !isGroup(thread.contact)) this.later("window", () => void this.reloadThread());
+    const opens = turns.some((t) =>
+      t.author === "visitor" && t.kind !== "event" ? !thread.window : written.has(t.event ?? ""),
+    );
+    if (opens && newer.channel === "whatsapp" && !isGroup(thread.contact))
+      this.later("window", () => void this.reloadThread());
     if (turns.some((t) => t.event === "template_sent")) this.asks = 0;
     this.followTemplates();
     this.read();
@@ -209,7 +307,9 @@ export class Inbox {
     const { cursor } = this.state;
     if (!cursor) return;
     const asked = this.asked;
-    const page = await this.server.request<{ data: Listed[]; next_cursor: string | null }>("GET", this.query(cursor)).catch(() => null);
+    const page = await this.server
+      .request<{ data: Listed[]; next_cursor: string | null }>("GET", this.query(cursor))
+      .catch(() => null);
     if (!page || asked !== this.asked) return;
     const have = new Set(this.state.list.map((c) => c.id));
     this.set({ list: [...this.state.list, ...page.data.filter((c) => !have.has(c.id))], cursor: page.next_cursor });
@@ -244,7 +344,17 @@ export class Inbox {
       if (this.state.id !== id) return;
       const old = this.state.thread;
       const turns = merge(old?.turns ?? [], t.turns);
-      this.set({ threadPhase: "ready", thread: { ...t, turns, window: opened(t.window, turns), more: old ? old.more : t.more, unsent: old?.unsent ?? [], sent: { ...old?.sent, ...bySeq(t.deliveries ?? []) } } });
+      this.set({
+        threadPhase: "ready",
+        thread: {
+          ...t,
+          turns,
+          window: opened(t.window, turns),
+          more: old ? old.more : t.more,
+          unsent: old?.unsent ?? [],
+          sent: { ...old?.sent, ...bySeq(t.deliveries ?? []) },
+        },
+      });
       this.asks = 0;
       this.followTemplates();
       this.viewing();
@@ -260,7 +370,12 @@ export class Inbox {
     const id = thread.conversation.id;
     for (;;) {
       const turns = this.state.thread?.turns ?? [];
-      const found = await this.server.request<{ turns: Turn[]; deliveries?: Delivery[]; more: boolean }>("GET", `/conversations/${id}/turns?after=${turns[turns.length - 1]?.seq ?? 0}`).catch(() => null);
+      const found = await this.server
+        .request<{ turns: Turn[]; deliveries?: Delivery[]; more: boolean }>(
+          "GET",
+          `/conversations/${id}/turns?after=${turns[turns.length - 1]?.seq ?? 0}`,
+        )
+        .catch(() => null);
       if (!found || this.state.thread?.conversation.id !== id) return;
       this.patch(undefined, found.turns);
       this.stands(found.deliveries);
@@ -273,16 +388,35 @@ export class Inbox {
     const thread = this.state.thread;
     if (!thread?.more || thread.turns.length === 0) return;
     const id = thread.conversation.id;
-    const found = await this.server.request<{ turns: Turn[]; deliveries?: Delivery[]; more: boolean }>("GET", `/conversations/${id}/turns?before=${thread.turns[0]!.seq}`).catch(() => null);
+    const found = await this.server
+      .request<{ turns: Turn[]; deliveries?: Delivery[]; more: boolean }>(
+        "GET",
+        `/conversations/${id}/turns?before=${thread.turns[0]!.seq}`,
+      )
+      .catch(() => null);
     const now = this.state.thread;
-    if (found && now?.conversation.id === id) this.set({ thread: { ...now, turns: merge(found.turns, now.turns), more: found.more, sent: { ...bySeq(found.deliveries ?? []), ...now.sent } } });
+    if (found && now?.conversation.id === id)
+      this.set({
+        thread: {
+          ...now,
+          turns: merge(found.turns, now.turns),
+          more: found.more,
+          sent: { ...bySeq(found.deliveries ?? []), ...now.sent },
+        },
+      });
   }
 
   /** read tells the server what is on the screen, while somebody looks at it. */
   read(): void {
     const c = this.state.thread?.conversation;
     if (!c?.unread || !this.mayAnswer || document.visibilityState !== "visible") return;
-    this.later("read", () => { if (this.state.id === c.id) void this.change(c.id, "POST", "read", { seq: c.last_seq }); }, 400);
+    this.later(
+      "read",
+      () => {
+        if (this.state.id === c.id) void this.change(c.id, "POST", "read", { seq: c.last_seq });
+      },
+      400,
+    );
   }
 
   private viewing(): void {
@@ -306,7 +440,11 @@ export class Inbox {
   async act(method: "POST" | "PUT", what: string, body?: unknown): Promise<void> {
     const { id } = this.state;
     if (!id) return;
-    const { conversation } = await this.server.request<{ conversation: Summary }>(method, `/conversations/${id}/${what}`, body ?? {});
+    const { conversation } = await this.server.request<{ conversation: Summary }>(
+      method,
+      `/conversations/${id}/${what}`,
+      body ?? {},
+    );
     this.set({ list: place(this.state.list, conversation, this.state.view) });
     this.patch(conversation, []);
     this.later("counts", () => void this.loadCounts());
@@ -314,7 +452,9 @@ export class Inbox {
 
   /** say sends an answer or a note. seen is the company's last turn that the teammate had seen; undefined: send whatever came. */
   say(text: string, note: boolean, seen: number | undefined, client_id: string = id()): Promise<Sent> {
-    return this.send(note ? "notes" : "answers", { text, note, client_id }, () => Promise.resolve(note ? { client_id, text } : { client_id, text, seen }));
+    return this.send(note ? "notes" : "answers", { text, note, client_id }, () =>
+      Promise.resolve(note ? { client_id, text } : { client_id, text, seen }),
+    );
   }
 
   /** sendFile sends a file as an answer. */
@@ -334,9 +474,15 @@ export class Inbox {
     if (!thread) return { result: "failed", message: "" };
     const at = `/conversations/${thread.conversation.id}/${route}`;
     const unsent: Unsent = { ...said, at: new Date(this.now()).toISOString() };
-    this.set({ thread: { ...thread, unsent: [...thread.unsent.filter((u) => u.client_id !== said.client_id), unsent] } });
+    this.set({
+      thread: { ...thread, unsent: [...thread.unsent.filter((u) => u.client_id !== said.client_id), unsent] },
+    });
     try {
-      const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>("POST", at, await body());
+      const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>(
+        "POST",
+        at,
+        await body(),
+      );
       this.patch(conversation, [turn]);
       this.set({ list: place(this.state.list, conversation, this.state.view) });
       const turns = this.state.thread?.turns ?? [];
@@ -345,7 +491,8 @@ export class Inbox {
     } catch (e) {
       const refusal = e as Refusal;
       this.drop(said.client_id);
-      if (refusal.status === 409 && refusal.details?.assignee) return { result: "taken", by: refusal.details.assignee_name ?? "" };
+      if (refusal.status === 409 && refusal.details?.assignee)
+        return { result: "taken", by: refusal.details.assignee_name ?? "" };
       if (refusal.status === 409) void this.reloadThread();
       if (refusal.status === 409 && refusal.details?.window === "closed") return { result: "closed" };
       if (refusal.status === 409) return { result: "answered" };
@@ -359,7 +506,9 @@ export class Inbox {
     const gap = turns.findIndex((t, i) => i > 0 && t.seq !== turns[i - 1]!.seq + 1);
     const id = this.state.id;
     if (gap < 0) return;
-    const found = await this.server.request<{ turns: Turn[] }>("GET", `/conversations/${id}/turns?after=${turns[gap - 1]!.seq}`).catch(() => null);
+    const found = await this.server
+      .request<{ turns: Turn[] }>("GET", `/conversations/${id}/turns?after=${turns[gap - 1]!.seq}`)
+      .catch(() => null);
     if (found && this.state.id === id) this.patch(undefined, found.turns);
   }
 
@@ -374,26 +523,47 @@ export class Inbox {
   }
 
   /** sendTemplate sends a template to the contact; it rejects with a Refusal. The client id makes a repetition of it the same. */
-  async sendTemplate(client_id: string, name: string, language: string, variables: Record<string, string>): Promise<void> {
-    const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>("POST", `/conversations/${this.state.id}/templates`, { client_id, name, language, variables });
+  async sendTemplate(
+    client_id: string,
+    name: string,
+    language: string,
+    variables: Record<string, string>,
+  ): Promise<void> {
+    const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>(
+      "POST",
+      `/conversations/${this.state.id}/templates`,
+      { client_id, name, language, variables },
+    );
     this.patch(conversation, turn ? [turn] : []);
     this.set({ list: place(this.state.list, conversation, this.state.view) });
   }
 
-  contactPage(id: string): Promise<ContactPage> { return this.server.request("GET", `/conversations/${id}/contact`); }
+  contactPage(id: string): Promise<ContactPage> {
+    return this.server.request("GET", `/conversations/${id}/contact`);
+  }
 
   async setContact(change: Partial<Pick<Contact, "name" | "email" | "number">>): Promise<void> {
     const thread = this.state.thread;
     if (!thread) return;
-    const { contact } = await this.server.request<{ contact: Contact }>("PUT", `/conversations/${thread.conversation.id}/contact`, change);
+    const { contact } = await this.server.request<{ contact: Contact }>(
+      "PUT",
+      `/conversations/${thread.conversation.id}/contact`,
+      change,
+    );
     const now = this.state.thread;
     if (now?.contact.id === contact.id) this.set({ thread: { ...now, contact } });
-    this.set({ list: this.state.list.map((c) => (c.contact_id === contact.id ? { ...c, name: contact.name, email: contact.email } : c)) });
+    this.set({
+      list: this.state.list.map((c) =>
+        c.contact_id === contact.id ? { ...c, name: contact.name, email: contact.email } : c,
+      ),
+    });
   }
 
   async setAway(away: boolean): Promise<void> {
     await this.server.request("PUT", "/inbox/presence", { away });
-    this.set({ teammates: this.state.teammates.map((t) => (t.account_id === this.me ? { ...t, present: true, away } : t)) });
+    this.set({
+      teammates: this.state.teammates.map((t) => (t.account_id === this.me ? { ...t, present: true, away } : t)),
+    });
   }
 
   async saveCanned(reply: { id?: string; shortcut: string; text: string }): Promise<void> {
@@ -414,15 +584,21 @@ const windowLasts = 24 * 3_600_000;
 /** opened is a window after more turns: what the contact says opens it again. */
 function opened(w: Thread["window"], turns: Turn[]): Thread["window"] {
   if (!w) return w;
-  const said = turns.filter((t) => t.author === "visitor" && t.kind !== "event").map((t) => Date.parse(t.at) + windowLasts);
+  const said = turns
+    .filter((t) => t.author === "visitor" && t.kind !== "event")
+    .map((t) => Date.parse(t.at) + windowLasts);
   const until = Math.max(Date.parse(w.until), ...said);
   return until === Date.parse(w.until) ? w : { ...w, until: new Date(until).toISOString() };
 }
 
 /** received is how far a reply has come with the person, as far as receipts say. */
-function received(state: string | undefined): number { return state === "read" ? 2 : state === "delivered" ? 1 : 0; }
+function received(state: string | undefined): number {
+  return state === "read" ? 2 : state === "delivered" ? 1 : 0;
+}
 
-function bySeq(all: Delivery[]): Record<number, Delivery> { return Object.fromEntries(all.map((d) => [d.seq, d])); }
+function bySeq(all: Delivery[]): Record<number, Delivery> {
+  return Object.fromEntries(all.map((d) => [d.seq, d]));
+}
 
 export function id(): string {
   return crypto.randomUUID?.() ?? Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join("-");

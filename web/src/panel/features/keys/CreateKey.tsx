@@ -23,15 +23,23 @@ export function CreateKey({ opened, close }: { opened: boolean; close: () => voi
   const [busy, setBusy] = useState(false);
   const form = useForm({
     initialValues: { label: "", all: "all", scopes: [] as string[], days: "0" },
-    validate: { label: (v) => (v.trim() ? null : s.required), scopes: (v, all) => (all.all === "all" || v.length ? null : t.choose) },
+    validate: {
+      label: (v) => (v.trim() ? null : s.required),
+      scopes: (v, all) => (all.all === "all" || v.length ? null : t.choose),
+    },
   });
-  const clear = () => { setMade(null); form.reset(); };
+  const clear = () => {
+    setMade(null);
+    form.reset();
+  };
   const submit = async (v: typeof form.values) => {
     setBusy(true);
     try {
       const days = Number(v.days);
       const k = await post<Key>("/keys", {
-        label: v.label.trim(), scopes: v.all === "all" ? ["*"] : v.scopes, expires_at: days ? new Date(Date.now() + days * 86_400_000).toISOString() : undefined,
+        label: v.label.trim(),
+        scopes: v.all === "all" ? ["*"] : v.scopes,
+        expires_at: days ? new Date(Date.now() + days * 86_400_000).toISOString() : undefined,
       });
       setMade(k);
       void client.invalidateQueries({ queryKey: [company.id, "keys"] });
@@ -42,34 +50,83 @@ export function CreateKey({ opened, close }: { opened: boolean; close: () => voi
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={clear} title={made ? t.made : t.create} closeOnClickOutside={!made} closeOnEscape={!made} closeButtonProps={{ "aria-label": s.close }} size={480}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={clear}
+      title={made ? t.made : t.create}
+      closeOnClickOutside={!made}
+      closeOnEscape={!made}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={480}
+    >
       {made?.key ? (
         <Stack>
-          <Note tone="warn"><p>{t.madeText}</p></Note>
+          <Note tone="warn">
+            <p>{t.madeText}</p>
+          </Note>
           <Snippet code={made.key} label={t.copyKey} />
-          <Group justify="flex-end"><Button onClick={close}>{t.done}</Button></Group>
+          <Group justify="flex-end">
+            <Button onClick={close}>{t.done}</Button>
+          </Group>
         </Stack>
       ) : (
         <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
           <Stack>
-            <TextInput label={t.label} description={t.labelHelp} maxLength={100} data-autofocus {...form.getInputProps("label")} />
+            <TextInput
+              label={t.label}
+              description={t.labelHelp}
+              maxLength={100}
+              data-autofocus
+              {...form.getInputProps("label")}
+            />
             <div>
-              <div id="scopes-label" className="field-label">{t.scopes}</div>
-              <SegmentedControl fullWidth aria-labelledby="scopes-label" {...form.getInputProps("all")} data={[{ value: "all", label: t.everything }, { value: "some", label: t.some }]} />
+              <div id="scopes-label" className="field-label">
+                {t.scopes}
+              </div>
+              <SegmentedControl
+                fullWidth
+                aria-labelledby="scopes-label"
+                {...form.getInputProps("all")}
+                data={[
+                  { value: "all", label: t.everything },
+                  { value: "some", label: t.some },
+                ]}
+              />
             </div>
             {form.values.all === "some" && (
               <Checkbox.Group {...form.getInputProps("scopes")} aria-label={t.scopes}>
                 <div style={{ display: "grid", gridTemplateColumns: "repeat(auto-fill, minmax(180px, 1fr))", gap: 10 }}>
-                  {some.map((name) => <Checkbox key={name} value={name} label={(t as Record<string, string>)[name] ?? name} />)}
+                  {some.map((name) => (
+                    <Checkbox key={name} value={name} label={(t as Record<string, string>)[name] ?? name} />
+                  ))}
                 </div>
               </Checkbox.Group>
             )}
             <div>
-              <div id="expires-label" className="field-label">{t.expires}</div>
-              <SegmentedControl fullWidth aria-labelledby="expires-label" {...form.getInputProps("days")}
-                data={[{ value: "0", label: t.expiryNever }, { value: "30", label: t.expiry30 }, { value: "90", label: t.expiry90 }, { value: "365", label: t.expiry365 }]} />
+              <div id="expires-label" className="field-label">
+                {t.expires}
+              </div>
+              <SegmentedControl
+                fullWidth
+                aria-labelledby="expires-label"
+                {...form.getInputProps("days")}
+                data={[
+                  { value: "0", label: t.expiryNever },
+                  { value: "30", label: t.expiry30 },
+                  { value: "90", label: t.expiry90 },
+                  { value: "365", label: t.expiry365 },
+                ]}
+              />
             </div>
-            <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{t.create}</Button></Group>
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                {s.cancel}
+              </Button>
+              <Button type="submit" loading={busy}>
+                {t.create}
+              </Button>
+            </Group>
           </Stack>
         </form>
       )}

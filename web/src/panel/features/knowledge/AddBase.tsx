@@ -22,18 +22,39 @@ export function AddBase({ opened, close, made }: { opened: boolean; close: () =>
       made((await add({ id: id.trim(), articles: [] })).id);
       close();
     } catch (e) {
-      if (e instanceof Problem && (e.field === "id" || e.code === "conflict")) form.setFieldError("id", e.reason || e.message);
+      if (e instanceof Problem && (e.field === "id" || e.code === "conflict"))
+        form.setFieldError("id", e.reason || e.message);
       else failed(e);
     } finally {
       setBusy(false);
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={form.reset} title={t.create} closeButtonProps={{ "aria-label": s.close }} size={420}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={form.reset}
+      title={t.create}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={420}
+    >
       <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
         <Stack>
-          <TextInput label={t.name} description={t.nameHelp} spellCheck={false} data-autofocus {...form.getInputProps("id")} />
-          <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{t.create}</Button></Group>
+          <TextInput
+            label={t.name}
+            description={t.nameHelp}
+            spellCheck={false}
+            data-autofocus
+            {...form.getInputProps("id")}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {s.cancel}
+            </Button>
+            <Button type="submit" loading={busy}>
+              {t.create}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Modal>

@@ -10,47 +10,128 @@ import { shared } from "../../ui/texts";
 import { texts } from "./texts";
 
 /** ArticleDrawer shows an article, and changes it. */
-export function ArticleDrawer({ article, fresh, mayEdit, close, save, drop }: {
-  article: Article | undefined; fresh: boolean; mayEdit: boolean; close: () => void; save: (a: Article) => Promise<void>; drop: () => void;
+export function ArticleDrawer({
+  article,
+  fresh,
+  mayEdit,
+  close,
+  save,
+  drop,
+}: {
+  article: Article | undefined;
+  fresh: boolean;
+  mayEdit: boolean;
+  close: () => void;
+  save: (a: Article) => Promise<void>;
+  drop: () => void;
 }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
   const [a, set] = useState<Article>(article ?? { title: "", text: "", url: "" });
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<{ field: string; text: string } | null>(null);
-  const change = (more: Partial<Article>) => { set((x) => ({ ...x, ...more })); setProblem(null); };
-  const error = (field: string) => (problem?.field.endsWith("." + field) || problem?.field === field ? problem.text : undefined);
+  const change = (more: Partial<Article>) => {
+    set((x) => ({ ...x, ...more }));
+    setProblem(null);
+  };
+  const error = (field: string) =>
+    problem?.field.endsWith("." + field) || problem?.field === field ? problem.text : undefined;
   const leave = async () => {
     const changed = article && JSON.stringify(a) !== JSON.stringify(article);
-    if (!changed || (await confirm({ title: s.leave, text: s.leaveText, action: s.discard, cancel: s.stay, danger: true }))) close();
+    if (
+      !changed ||
+      (await confirm({ title: s.leave, text: s.leaveText, action: s.discard, cancel: s.stay, danger: true }))
+    )
+      close();
   };
   const submit = async () => {
-    if (!a.text.trim()) { setProblem({ field: "text", text: s.required }); return; }
+    if (!a.text.trim()) {
+      setProblem({ field: "text", text: s.required });
+      return;
+    }
     setBusy(true);
     try {
       await save({ ...a, title: a.title.trim(), url: a.url.trim(), language: a.language?.trim() || undefined });
     } catch (e) {
-      if (e instanceof Problem && e.field.startsWith("articles.")) setProblem({ field: e.field, text: e.reason || e.message });
+      if (e instanceof Problem && e.field.startsWith("articles."))
+        setProblem({ field: e.field, text: e.reason || e.message });
       else failed(e);
     } finally {
       setBusy(false);
     }
   };
   return (
-    <Drawer opened={!!article} onClose={() => void leave()} position="right" size={620} title={fresh ? t.write : t.article} closeButtonProps={{ "aria-label": s.close }}>
-      <form onSubmit={(e) => { e.preventDefault(); void submit(); }} noValidate>
-        <fieldset disabled={!mayEdit} className="form" style={{ border: 0, margin: 0, padding: 0, maxWidth: "none", minWidth: 0 }}>
-          <TextInput label={t.articleTitle} maxLength={255} data-autofocus value={a.title} onChange={(e) => change({ title: e.currentTarget.value })} error={error("title")} />
-          <Textarea label={t.text} description={t.textHelp} autosize minRows={10} maxRows={24} value={a.text} onChange={(e) => change({ text: e.currentTarget.value })} error={error("text")} />
+    <Drawer
+      opened={!!article}
+      onClose={() => void leave()}
+      position="right"
+      size={620}
+      title={fresh ? t.write : t.article}
+      closeButtonProps={{ "aria-label": s.close }}
+    >
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void submit();
+        }}
+        noValidate
+      >
+        <fieldset
+          disabled={!mayEdit}
+          className="form"
+          style={{ border: 0, margin: 0, padding: 0, maxWidth: "none", minWidth: 0 }}
+        >
+          <TextInput
+            label={t.articleTitle}
+            maxLength={255}
+            data-autofocus
+            value={a.title}
+            onChange={(e) => change({ title: e.currentTarget.value })}
+            error={error("title")}
+          />
+          <Textarea
+            label={t.text}
+            description={t.textHelp}
+            autosize
+            minRows={10}
+            maxRows={24}
+            value={a.text}
+            onChange={(e) => change({ text: e.currentTarget.value })}
+            error={error("text")}
+          />
           <div className="pair">
-            <LanguageField label={t.language} description={t.guessed} value={a.language ?? ""} onChange={(language) => change({ language })} error={error("language")} />
-            <TextInput label={t.url} description={t.urlHelp} type="url" value={a.url} onChange={(e) => change({ url: e.currentTarget.value })} error={error("url")} />
+            <LanguageField
+              label={t.language}
+              description={t.guessed}
+              value={a.language ?? ""}
+              onChange={(language) => change({ language })}
+              error={error("language")}
+            />
+            <TextInput
+              label={t.url}
+              description={t.urlHelp}
+              type="url"
+              value={a.url}
+              onChange={(e) => change({ url: e.currentTarget.value })}
+              error={error("url")}
+            />
           </div>
         </fieldset>
         {mayEdit && (
           <Group mt={24}>
-            {!fresh && <Button variant="subtle" color="red" onClick={drop}>{t.remove}</Button>}
-            <Group ml="auto"><Button variant="default" onClick={() => void leave()}>{s.cancel}</Button><Button type="submit" loading={busy}>{s.save}</Button></Group>
+            {!fresh && (
+              <Button variant="subtle" color="red" onClick={drop}>
+                {t.remove}
+              </Button>
+            )}
+            <Group ml="auto">
+              <Button variant="default" onClick={() => void leave()}>
+                {s.cancel}
+              </Button>
+              <Button type="submit" loading={busy}>
+                {s.save}
+              </Button>
+            </Group>
           </Group>
         )}
       </form>

@@ -19,14 +19,22 @@ import { texts } from "./texts";
 
 export function BasePage() {
   const { id } = useParams({ from: "/shell/knowledge/$id" });
-  return <Needs permission="resources:read"><Loaded key={id} id={id} /></Needs>;
+  return (
+    <Needs permission="resources:read">
+      <Loaded key={id} id={id} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
   const one = useOne<Base>("knowledge", id);
   if (one.data) return <Articles base={one.data} />;
-  return <Page title={id} back={{ to: "/knowledge", text: t.title }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+  return (
+    <Page title={id} back={{ to: "/knowledge", text: t.title }}>
+      {one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+    </Page>
+  );
 }
 
 /** Articles lists the articles of a base; the address says which one is open. */
@@ -41,9 +49,12 @@ function Articles({ base }: { base: Base }) {
   const [importing, setImporting] = useState(false);
   const [proposed, setProposed] = useState<Article | null>(null);
   const [search, setSearch] = useState("");
-  const open = (a: number | "new" | undefined, title?: string) => void navigate({ to: "/knowledge/$id", params: { id: base.id }, search: { article: a, title } });
+  const open = (a: number | "new" | undefined, title?: string) =>
+    void navigate({ to: "/knowledge/$id", params: { id: base.id }, search: { article: a, title } });
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = base.articles.map((a, at) => ({ a, at })).filter(({ a }) => words.every((w) => (a.title + " " + a.text).toLowerCase().includes(w)));
+  const shown = base.articles
+    .map((a, at) => ({ a, at }))
+    .filter(({ a }) => words.every((w) => (a.title + " " + a.text).toLowerCase().includes(w)));
 
   /** change edits the articles as they are stored now, which somebody else may have changed meanwhile. */
   const change = async (edit: (articles: Article[]) => Article[]) => {
@@ -59,7 +70,16 @@ function Articles({ base }: { base: Base }) {
     open(undefined);
   };
   const drop = async () => {
-    if (!old || !(await confirm({ title: fill(t.removeTitle, { name: old.title || t.untitled }), text: t.removeText, action: s.remove, danger: true }))) return;
+    if (
+      !old ||
+      !(await confirm({
+        title: fill(t.removeTitle, { name: old.title || t.untitled }),
+        text: t.removeText,
+        action: s.remove,
+        danger: true,
+      }))
+    )
+      return;
     try {
       await change((all) => all.filter((x) => !same(x)));
       succeeded(t.removed);
@@ -69,7 +89,15 @@ function Articles({ base }: { base: Base }) {
     }
   };
   const dropBase = async () => {
-    if (!(await confirm({ title: fill(t.removeTitle, { name: base.id }), text: fill(t.removeBaseText, { n: base.articles.length }), action: s.remove, danger: true }))) return;
+    if (
+      !(await confirm({
+        title: fill(t.removeTitle, { name: base.id }),
+        text: fill(t.removeBaseText, { n: base.articles.length }),
+        action: s.remove,
+        danger: true,
+      }))
+    )
+      return;
     try {
       await remove(base.id);
       succeeded(t.baseRemoved);
@@ -80,22 +108,55 @@ function Articles({ base }: { base: Base }) {
   };
   const buttons = can && (
     <>
-      <Button variant="default" leftSection={<IconFileImport size={16} />} onClick={() => setImporting(true)}>{t.import}</Button>
-      <Button leftSection={<IconPlus size={16} />} onClick={() => open("new")}>{t.write}</Button>
+      <Button variant="default" leftSection={<IconFileImport size={16} />} onClick={() => setImporting(true)}>
+        {t.import}
+      </Button>
+      <Button leftSection={<IconPlus size={16} />} onClick={() => open("new")}>
+        {t.write}
+      </Button>
     </>
   );
   return (
-    <Page title={base.id} back={{ to: "/knowledge", text: t.title }} actions={can && <><Button variant="subtle" color="gray" onClick={() => void dropBase()}>{t.removeBase}</Button>{base.articles.length > 0 && buttons}</>}>
-      {base.articles.length === 0 ? <Card flush label={t.articles}><Empty icon={<IconBook2 size={22} />} title={t.emptyBase} text={t.emptyBaseText}>{buttons}</Empty></Card> : (
+    <Page
+      title={base.id}
+      back={{ to: "/knowledge", text: t.title }}
+      actions={
+        can && (
+          <>
+            <Button variant="subtle" color="gray" onClick={() => void dropBase()}>
+              {t.removeBase}
+            </Button>
+            {base.articles.length > 0 && buttons}
+          </>
+        )
+      }
+    >
+      {base.articles.length === 0 ? (
+        <Card flush label={t.articles}>
+          <Empty icon={<IconBook2 size={22} />} title={t.emptyBase} text={t.emptyBaseText}>
+            {buttons}
+          </Empty>
+        </Card>
+      ) : (
         <div className="stack">
-          <TextInput aria-label={t.find} placeholder={t.find} leftSection={<IconSearch size={16} />} value={search} onChange={(e) => setSearch(e.currentTarget.value)} maw={360} />
+          <TextInput
+            aria-label={t.find}
+            placeholder={t.find}
+            leftSection={<IconSearch size={16} />}
+            value={search}
+            onChange={(e) => setSearch(e.currentTarget.value)}
+            maw={360}
+          />
           <Card flush label={t.articles}>
-            {shown.length === 0 ? <Empty icon={<IconSearch size={22} />} title={t.noMatch} text={search} /> : (
+            {shown.length === 0 ? (
+              <Empty icon={<IconSearch size={22} />} title={t.noMatch} text={search} />
+            ) : (
               <ul className="articles">
                 {shown.map(({ a, at }) => (
                   <li key={at}>
                     <button type="button" onClick={() => open(at)}>
-                      <span className="row-title">{a.title || t.untitled}</span>{a.language && <Tag>{languageName(a.language, language)}</Tag>}
+                      <span className="row-title">{a.title || t.untitled}</span>
+                      {a.language && <Tag>{languageName(a.language, language)}</Tag>}
                       <span className="muted excerpt">{a.text.replace(/\s+/g, " ").slice(0, 200)}</span>
                     </button>
                   </li>
@@ -105,9 +166,27 @@ function Articles({ base }: { base: Base }) {
           </Card>
         </div>
       )}
-      <ArticleDrawer key={String(article) + (title ?? "") + (proposed ? "p" : "")} article={article === "new" ? proposed ?? { title: title ?? "", text: "", url: "" } : old} fresh={article === "new"}
-        mayEdit={can} close={() => { setProposed(null); open(undefined); }} save={save} drop={() => void drop()} />
-      <Import opened={importing} close={() => setImporting(false)} got={(a) => { setImporting(false); setProposed(a); open("new"); }} />
+      <ArticleDrawer
+        key={String(article) + (title ?? "") + (proposed ? "p" : "")}
+        article={article === "new" ? (proposed ?? { title: title ?? "", text: "", url: "" }) : old}
+        fresh={article === "new"}
+        mayEdit={can}
+        close={() => {
+          setProposed(null);
+          open(undefined);
+        }}
+        save={save}
+        drop={() => void drop()}
+      />
+      <Import
+        opened={importing}
+        close={() => setImporting(false)}
+        got={(a) => {
+          setImporting(false);
+          setProposed(a);
+          open("new");
+        }}
+      />
     </Page>
   );
 }

@@ -16,7 +16,10 @@ export function Import({ opened, close, got }: { opened: boolean; close: () => v
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   const submit = async () => {
-    if (!text.trim()) { setError(s.required); return; }
+    if (!text.trim()) {
+      setError(s.required);
+      return;
+    }
     setBusy(true);
     try {
       got(await post<Article>("/knowledge/import", { [from]: from === "url" ? text.trim() : text }));
@@ -27,16 +30,70 @@ export function Import({ opened, close, got }: { opened: boolean; close: () => v
       setBusy(false);
     }
   };
-  const change = (v: string) => { setText(v); setError(""); };
+  const change = (v: string) => {
+    setText(v);
+    setError("");
+  };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => change("")} title={t.importTitle} closeButtonProps={{ "aria-label": s.close }} size={540}>
-      <form onSubmit={(e) => { e.preventDefault(); void submit(); }} noValidate>
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={() => change("")}
+      title={t.importTitle}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={540}
+    >
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void submit();
+        }}
+        noValidate
+      >
         <Stack>
-          <SegmentedControl aria-label={t.importTitle} value={from} onChange={(v) => { setFrom(v); change(""); }} data={[{ value: "url", label: t.fromPage }, { value: "markdown", label: t.fromMarkdown }]} />
-          {from === "url"
-            ? <TextInput label={t.pageAddress} description={t.pageHelp} type="url" placeholder="https://www.example.com/faq" data-autofocus value={text} onChange={(e) => change(e.currentTarget.value)} error={error} />
-            : <Textarea label={t.markdown} autosize minRows={8} maxRows={18} value={text} onChange={(e) => change(e.currentTarget.value)} error={error} styles={{ input: { fontFamily: "var(--mono)", fontSize: 13 } }} />}
-          <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{t.read}</Button></Group>
+          <SegmentedControl
+            aria-label={t.importTitle}
+            value={from}
+            onChange={(v) => {
+              setFrom(v);
+              change("");
+            }}
+            data={[
+              { value: "url", label: t.fromPage },
+              { value: "markdown", label: t.fromMarkdown },
+            ]}
+          />
+          {from === "url" ? (
+            <TextInput
+              label={t.pageAddress}
+              description={t.pageHelp}
+              type="url"
+              placeholder="https://www.example.com/faq"
+              data-autofocus
+              value={text}
+              onChange={(e) => change(e.currentTarget.value)}
+              error={error}
+            />
+          ) : (
+            <Textarea
+              label={t.markdown}
+              autosize
+              minRows={8}
+              maxRows={18}
+              value={text}
+              onChange={(e) => change(e.currentTarget.value)}
+              error={error}
+              styles={{ input: { fontFamily: "var(--mono)", fontSize: 13 } }}
+            />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {s.cancel}
+            </Button>
+            <Button type="submit" loading={busy}>
+              {t.read}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Modal>

@@ -14,7 +14,13 @@ import { Questions } from "./Questions";
 import { SearchTest } from "./SearchTest";
 import { texts } from "./texts";
 
-export function KnowledgePage() { return <Needs permission="resources:read"><Knowledge /></Needs>; }
+export function KnowledgePage() {
+  return (
+    <Needs permission="resources:read">
+      <Knowledge />
+    </Needs>
+  );
+}
 
 function Knowledge() {
   const t = useTexts(texts);
@@ -23,16 +29,45 @@ function Knowledge() {
   const { tab = "bases" } = useSearch({ from: "/shell/knowledge" });
   const [adding, setAdding] = useState(false);
   return (
-    <Page title={t.title} about={t.about} actions={can("resources:write") && tab === "bases" && <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>{t.create}</Button>}>
-      <Tabs value={tab} onChange={(v) => void navigate({ to: "/knowledge", search: { tab: v === "bases" ? undefined : v ?? undefined } })} keepMounted={false}>
+    <Page
+      title={t.title}
+      about={t.about}
+      actions={
+        can("resources:write") &&
+        tab === "bases" && (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+            {t.create}
+          </Button>
+        )
+      }
+    >
+      <Tabs
+        value={tab}
+        onChange={(v) =>
+          void navigate({ to: "/knowledge", search: { tab: v === "bases" ? undefined : (v ?? undefined) } })
+        }
+        keepMounted={false}
+      >
         <Tabs.List mb={16}>
-          <Tabs.Tab value="bases">{t.bases}</Tabs.Tab><Tabs.Tab value="search">{t.tryTab}</Tabs.Tab><Tabs.Tab value="questions">{t.questions}</Tabs.Tab>
+          <Tabs.Tab value="bases">{t.bases}</Tabs.Tab>
+          <Tabs.Tab value="search">{t.tryTab}</Tabs.Tab>
+          <Tabs.Tab value="questions">{t.questions}</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="bases"><Bases add={() => setAdding(true)} /></Tabs.Panel>
-        <Tabs.Panel value="search"><SearchTest /></Tabs.Panel>
-        <Tabs.Panel value="questions"><Questions /></Tabs.Panel>
+        <Tabs.Panel value="bases">
+          <Bases add={() => setAdding(true)} />
+        </Tabs.Panel>
+        <Tabs.Panel value="search">
+          <SearchTest />
+        </Tabs.Panel>
+        <Tabs.Panel value="questions">
+          <Questions />
+        </Tabs.Panel>
       </Tabs>
-      <AddBase opened={adding} close={() => setAdding(false)} made={(id) => void navigate({ to: "/knowledge/$id", params: { id } })} />
+      <AddBase
+        opened={adding}
+        close={() => setAdding(false)}
+        made={(id) => void navigate({ to: "/knowledge/$id", params: { id } })}
+      />
     </Page>
   );
 }
@@ -46,21 +81,55 @@ function Bases({ add }: { add: () => void }) {
   if (list.isPending) return <Rows n={3} />;
   if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
   if (list.data.length === 0) {
-    return <Card flush label={t.bases}><Empty icon={<IconBook2 size={22} />} title={t.empty} text={t.emptyText}>{can("resources:write") && <Button leftSection={<IconPlus size={16} />} onClick={add}>{t.create}</Button>}</Empty></Card>;
+    return (
+      <Card flush label={t.bases}>
+        <Empty icon={<IconBook2 size={22} />} title={t.empty} text={t.emptyText}>
+          {can("resources:write") && (
+            <Button leftSection={<IconPlus size={16} />} onClick={add}>
+              {t.create}
+            </Button>
+          )}
+        </Empty>
+      </Card>
+    );
   }
   return (
     <Card flush label={t.bases}>
       <div className="table-wrap">
         <table className="table">
-          <thead><tr><th>{t.name}</th><th>{t.articles}</th><th>{t.usedBy}</th></tr></thead>
+          <thead>
+            <tr>
+              <th>{t.name}</th>
+              <th>{t.articles}</th>
+              <th>{t.usedBy}</th>
+            </tr>
+          </thead>
           <tbody>
             {list.data.map((b) => {
               const users = (agents.data ?? []).filter((a) => a.knowledge.includes(b.id));
               return (
                 <tr key={b.id}>
-                  <td><Link className="row-title" to="/knowledge/$id" params={{ id: b.id }}>{b.id}</Link></td>
-                  <td>{b.articles.length === 1 ? t.oneArticle : fill(t.articlesOf, { n: number(b.articles.length, language) })}</td>
-                  <td>{users.length ? <div className="tags" style={{ justifyContent: "flex-end" }}>{users.map((a) => <Tag key={a.id}>{a.name}</Tag>)}</div> : <span className="muted">{t.nobody}</span>}</td>
+                  <td>
+                    <Link className="row-title" to="/knowledge/$id" params={{ id: b.id }}>
+                      {b.id}
+                    </Link>
+                  </td>
+                  <td>
+                    {b.articles.length === 1
+                      ? t.oneArticle
+                      : fill(t.articlesOf, { n: number(b.articles.length, language) })}
+                  </td>
+                  <td>
+                    {users.length ? (
+                      <div className="tags" style={{ justifyContent: "flex-end" }}>
+                        {users.map((a) => (
+                          <Tag key={a.id}>{a.name}</Tag>
+                        ))}
+                      </div>
+                    ) : (
+                      <span className="muted">{t.nobody}</span>
+                    )}
+                  </td>
                 </tr>
               );
             })}

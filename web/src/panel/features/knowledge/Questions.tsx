@@ -23,7 +23,9 @@ export function Questions() {
   const can = useCan()("resources:write");
   const client = useQueryClient();
   const list = useInfiniteQuery({
-    queryKey: [company.id, "questions"], initialPageParam: "", getNextPageParam: (last: Part<OpenQuestion>) => last.next_cursor ?? undefined,
+    queryKey: [company.id, "questions"],
+    initialPageParam: "",
+    getNextPageParam: (last: Part<OpenQuestion>) => last.next_cursor ?? undefined,
     queryFn: ({ pageParam, signal }) => get<Part<OpenQuestion>>("/questions", { cursor: pageParam, limit: 50 }, signal),
   });
   const dismiss = async (q: OpenQuestion) => {
@@ -40,20 +42,54 @@ export function Questions() {
   const rows = list.data.pages.flatMap((p) => p.data);
   return (
     <div className="stack">
-      <p className="muted" style={{ margin: 0 }}>{t.questionsHelp}</p>
+      <p className="muted" style={{ margin: 0 }}>
+        {t.questionsHelp}
+      </p>
       <Card flush label={t.questions}>
-        {rows.length === 0 ? <Empty icon={<IconMessageQuestion size={22} />} title={t.noQuestions} text={t.noQuestionsText} /> : (
+        {rows.length === 0 ? (
+          <Empty icon={<IconMessageQuestion size={22} />} title={t.noQuestions} text={t.noQuestionsText} />
+        ) : (
           <div className="table-wrap">
             <table className="table">
-              <thead><tr><th>{t.question}</th><th className="wide-only">{t.agent}</th><th>{t.times}</th><th className="wide-only">{t.last}</th><th><span className="hidden">{s.actions}</span></th></tr></thead>
+              <thead>
+                <tr>
+                  <th>{t.question}</th>
+                  <th className="wide-only">{t.agent}</th>
+                  <th>{t.times}</th>
+                  <th className="wide-only">{t.last}</th>
+                  <th>
+                    <span className="hidden">{s.actions}</span>
+                  </th>
+                </tr>
+              </thead>
               <tbody>
                 {rows.map((q) => (
                   <tr key={q.id}>
-                    <td lang={q.language || undefined} style={{ overflowWrap: "anywhere" }}>{q.question}</td>
+                    <td lang={q.language || undefined} style={{ overflowWrap: "anywhere" }}>
+                      {q.question}
+                    </td>
                     <td className="wide-only">{q.agent_name || <span className="muted">{t.gone}</span>}</td>
                     <td>{number(q.count, language)}×</td>
-                    <td className="wide-only"><Ago at={q.last_at} /></td>
-                    <td className="nowrap">{can && <><AnswerIt question={q.question} /><Tooltip label={t.dismiss}><ActionIcon variant="subtle" color="gray" aria-label={`${t.dismiss}: ${q.question}`} onClick={() => void dismiss(q)}><IconX size={16} /></ActionIcon></Tooltip></>}</td>
+                    <td className="wide-only">
+                      <Ago at={q.last_at} />
+                    </td>
+                    <td className="nowrap">
+                      {can && (
+                        <>
+                          <AnswerIt question={q.question} />
+                          <Tooltip label={t.dismiss}>
+                            <ActionIcon
+                              variant="subtle"
+                              color="gray"
+                              aria-label={`${t.dismiss}: ${q.question}`}
+                              onClick={() => void dismiss(q)}
+                            >
+                              <IconX size={16} />
+                            </ActionIcon>
+                          </Tooltip>
+                        </>
+                      )}
+                    </td>
                   </tr>
                 ))}
               </tbody>
@@ -61,7 +97,13 @@ export function Questions() {
           </div>
         )}
       </Card>
-      {list.hasNextPage && <div style={{ textAlign: "center" }}><Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{s.more}</Button></div>}
+      {list.hasNextPage && (
+        <div style={{ textAlign: "center" }}>
+          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {s.more}
+          </Button>
+        </div>
+      )}
     </div>
   );
 }
@@ -71,14 +113,32 @@ function AnswerIt({ question }: { question: string }) {
   const t = useTexts(texts);
   const navigate = useNavigate();
   const bases = useList<Base>("knowledge").data ?? [];
-  const go = (id: string) => void navigate({ to: "/knowledge/$id", params: { id }, search: { article: "new", title: question.slice(0, 255) } });
-  const icon = (open?: () => void) => <ActionIcon variant="subtle" color="gray" aria-label={`${t.answerIt}: ${question}`} title={t.answerIt} onClick={open}><IconPencil size={16} /></ActionIcon>;
+  const go = (id: string) =>
+    void navigate({ to: "/knowledge/$id", params: { id }, search: { article: "new", title: question.slice(0, 255) } });
+  const icon = (open?: () => void) => (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={`${t.answerIt}: ${question}`}
+      title={t.answerIt}
+      onClick={open}
+    >
+      <IconPencil size={16} />
+    </ActionIcon>
+  );
   if (bases.length === 0) return null;
   if (bases.length === 1) return icon(() => go(bases[0]!.id));
   return (
     <Menu position="bottom-end">
       <Menu.Target>{icon()}</Menu.Target>
-      <Menu.Dropdown><Menu.Label>{t.answerIt}</Menu.Label>{bases.map((b) => <Menu.Item key={b.id} onClick={() => go(b.id)}>{fill(t.in, { base: b.id })}</Menu.Item>)}</Menu.Dropdown>
+      <Menu.Dropdown>
+        <Menu.Label>{t.answerIt}</Menu.Label>
+        {bases.map((b) => (
+          <Menu.Item key={b.id} onClick={() => go(b.id)}>
+            {fill(t.in, { base: b.id })}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
     </Menu>
   );
 }

@@ -23,34 +23,71 @@ export function SearchTest() {
   const [bases, setBases] = useState<string[]>([]);
   const all = useList<Base>("knowledge");
   const found = useQuery({
-    queryKey: [company.id, "search", q, bases], enabled: q !== "", staleTime: 0, queryFn: ({ signal }) => get<{ results: Found[] }>("/knowledge/search", { q, knowledge: bases, limit: 10 }, signal),
+    queryKey: [company.id, "search", q, bases],
+    enabled: q !== "",
+    staleTime: 0,
+    queryFn: ({ signal }) => get<{ results: Found[] }>("/knowledge/search", { q, knowledge: bases, limit: 10 }, signal),
   });
   return (
     <div className="stack">
-      <p className="muted" style={{ margin: 0 }}>{t.searchHelp}</p>
-      <form className="search-line" onSubmit={(e) => { e.preventDefault(); void navigate({ to: "/knowledge", search: { tab: "search", q: text.trim() || undefined } }); }}>
-        <TextInput aria-label={t.query} placeholder={t.query} value={text} maxLength={1000} onChange={(e) => setText(e.currentTarget.value)} leftSection={<IconSearch size={16} />} />
-        <MultiSelect searchable aria-label={t.bases} placeholder={bases.length ? undefined : t.all} data={(all.data ?? []).map((b) => b.id)} value={bases} onChange={setBases} />
-        <Button type="submit" loading={found.isFetching} disabled={!text.trim()}>{t.tryTab}</Button>
+      <p className="muted" style={{ margin: 0 }}>
+        {t.searchHelp}
+      </p>
+      <form
+        className="search-line"
+        onSubmit={(e) => {
+          e.preventDefault();
+          void navigate({ to: "/knowledge", search: { tab: "search", q: text.trim() || undefined } });
+        }}
+      >
+        <TextInput
+          aria-label={t.query}
+          placeholder={t.query}
+          value={text}
+          maxLength={1000}
+          onChange={(e) => setText(e.currentTarget.value)}
+          leftSection={<IconSearch size={16} />}
+        />
+        <MultiSelect
+          searchable
+          aria-label={t.bases}
+          placeholder={bases.length ? undefined : t.all}
+          data={(all.data ?? []).map((b) => b.id)}
+          value={bases}
+          onChange={setBases}
+        />
+        <Button type="submit" loading={found.isFetching} disabled={!text.trim()}>
+          {t.tryTab}
+        </Button>
       </form>
-      {q !== "" && (found.isPending ? <Rows n={3} /> : found.isLoadingError ? <Failed error={found.error} retry={() => void found.refetch()} /> : (
-        <Card flush label={t.results}>
-          {found.data.results.length === 0 ? <Empty icon={<IconSearchOff size={22} />} title={t.noResults} text={q} /> : (
-            <ul className="found">
-              {found.data.results.map((r, i) => (
-                <li key={i}>
-                  <div className="found-head">
-                    <strong>{r.title}</strong><span className="muted small">{fill(t.inBase, { base: r.knowledge })}</span>
-                    <Tag tone={r.answers ? "ok" : undefined}>{r.answers ? t.answers : t.below}</Tag>
-                    <span className="muted small" style={{ marginInlineStart: "auto" }}>{t.score} {number(Math.round(r.score * 100) / 100, language)}</span>
-                  </div>
-                  <p>{r.text}</p>
-                </li>
-              ))}
-            </ul>
-          )}
-        </Card>
-      ))}
+      {q !== "" &&
+        (found.isPending ? (
+          <Rows n={3} />
+        ) : found.isLoadingError ? (
+          <Failed error={found.error} retry={() => void found.refetch()} />
+        ) : (
+          <Card flush label={t.results}>
+            {found.data.results.length === 0 ? (
+              <Empty icon={<IconSearchOff size={22} />} title={t.noResults} text={q} />
+            ) : (
+              <ul className="found">
+                {found.data.results.map((r, i) => (
+                  <li key={i}>
+                    <div className="found-head">
+                      <strong>{r.title}</strong>
+                      <span className="muted small">{fill(t.inBase, { base: r.knowledge })}</span>
+                      <Tag tone={r.answers ? "ok" : undefined}>{r.answers ? t.answers : t.below}</Tag>
+                      <span className="muted small" style={{ marginInlineStart: "auto" }}>
+                        {t.score} {number(Math.round(r.score * 100) / 100, language)}
+                      </span>
+                    </div>
+                    <p>{r.text}</p>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Card>
+        ))}
     </div>
   );
 }

@@ -21,22 +21,32 @@ export function AddLine({ opened, close, made }: { opened: boolean; close: () =>
   const [v, setV] = useState(empty);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [busy, setBusy] = useState(false);
-  const set = (more: Partial<typeof empty>) => { setV({ ...v, ...more }); setErrors({}); };
+  const set = (more: Partial<typeof empty>) => {
+    setV({ ...v, ...more });
+    setErrors({});
+  };
   const submit = async (e: FormEvent) => {
     e.preventDefault();
-    const missing: Record<string, string> = { ...(v.number.trim() ? {} : { number: s.required }), ...(v.provider === "sip" && !v.host.trim() ? { "settings.trunk": s.required } : {}) };
+    const missing: Record<string, string> = {
+      ...(v.number.trim() ? {} : { number: s.required }),
+      ...(v.provider === "sip" && !v.host.trim() ? { "settings.trunk": s.required } : {}),
+    };
     setErrors(missing);
     if (Object.keys(missing).length) return;
     setBusy(true);
     try {
       const line = await add({
-        number: numberIn(v.number) || v.number.trim(), channel: "voice", provider: v.provider, ...(v.id.trim() ? { id: v.id.trim() } : {}),
+        number: numberIn(v.number) || v.number.trim(),
+        channel: "voice",
+        provider: v.provider,
+        ...(v.id.trim() ? { id: v.id.trim() } : {}),
         settings: v.provider === "sip" ? { trunk: compose(v) } : {},
       });
       close();
       made(line.id!);
     } catch (e) {
-      if (e instanceof Problem && ["number", "id", "settings.trunk"].includes(e.field)) setErrors({ [e.field]: e.reason || e.message });
+      if (e instanceof Problem && ["number", "id", "settings.trunk"].includes(e.field))
+        setErrors({ [e.field]: e.reason || e.message });
       else if (e instanceof Problem && e.code === "conflict") setErrors({ number: e.reason || e.message });
       else failed(e);
     } finally {
@@ -44,24 +54,72 @@ export function AddLine({ opened, close, made }: { opened: boolean; close: () =>
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => { setV(empty); setErrors({}); }} title={t.create} closeButtonProps={{ "aria-label": s.close }} size={480}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={() => {
+        setV(empty);
+        setErrors({});
+      }}
+      title={t.create}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={480}
+    >
       <form onSubmit={(e) => void submit(e)} noValidate>
         <Stack>
-          <Radio.Group label={t.kind} description={t.kindHelp} value={v.provider} onChange={(to) => set({ provider: to as typeof v.provider })}>
+          <Radio.Group
+            label={t.kind}
+            description={t.kindHelp}
+            value={v.provider}
+            onChange={(to) => set({ provider: to as typeof v.provider })}
+          >
             <div className="stack" style={{ gap: 12, marginTop: 8 }}>
               <Radio value="sip" label={t.sip} description={t.sipHelp} />
               <Radio value="sandbox" label={t.sandbox} description={t.sandboxHelp} />
             </div>
           </Radio.Group>
-          <TextInput label={t.number} description={t.numberHelp} inputMode="numeric" autoComplete="off" data-autofocus value={v.number} onChange={(e) => set({ number: e.currentTarget.value })} error={errors.number} />
+          <TextInput
+            label={t.number}
+            description={t.numberHelp}
+            inputMode="numeric"
+            autoComplete="off"
+            data-autofocus
+            value={v.number}
+            onChange={(e) => set({ number: e.currentTarget.value })}
+            error={errors.number}
+          />
           {v.provider === "sip" && (
             <>
-              <TextInput label={t.address} description={t.addressHelp} placeholder="sip.example.com" spellCheck={false} autoComplete="off" value={v.host} onChange={(e) => set({ host: e.currentTarget.value })} error={errors["settings.trunk"]} />
+              <TextInput
+                label={t.address}
+                description={t.addressHelp}
+                placeholder="sip.example.com"
+                spellCheck={false}
+                autoComplete="off"
+                value={v.host}
+                onChange={(e) => set({ host: e.currentTarget.value })}
+                error={errors["settings.trunk"]}
+              />
               <TransportField value={v.transport} onChange={(transport) => set({ transport })} />
             </>
           )}
-          <TextInput label={`${t.id} (${s.optional})`} description={t.idHelp} spellCheck={false} autoComplete="off" value={v.id} onChange={(e) => set({ id: e.currentTarget.value })} error={errors.id} />
-          <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{t.create}</Button></Group>
+          <TextInput
+            label={`${t.id} (${s.optional})`}
+            description={t.idHelp}
+            spellCheck={false}
+            autoComplete="off"
+            value={v.id}
+            onChange={(e) => set({ id: e.currentTarget.value })}
+            error={errors.id}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {s.cancel}
+            </Button>
+            <Button type="submit" loading={busy}>
+              {t.create}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Modal>

@@ -19,14 +19,22 @@ import "./lines.css";
 
 export function LinePage() {
   const { id } = useParams({ from: "/shell/lines/$id" as never }) as { id: string };
-  return <Needs permission="senders:read"><Loaded key={id} id={id} /></Needs>;
+  return (
+    <Needs permission="senders:read">
+      <Loaded key={id} id={id} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
   const one = useLine(id);
   if (one.data?.channel === "voice") return <Editor stored={one.data} />;
-  return <Page title={t.title} back={{ to: "/lines", text: t.title }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+  return (
+    <Page title={t.title} back={{ to: "/lines", text: t.title }}>
+      {one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+    </Page>
+  );
 }
 
 /** Editor changes a line, which can be tried at its side. */
@@ -40,7 +48,15 @@ function Editor({ stored }: { stored: Sender }) {
   const row = useLines().data?.find((l) => l.id === stored.id);
   const built = stored.provider === "sip" || stored.provider === "sandbox";
   const ask = async () => {
-    if (!(await confirm({ title: fill(t.removeTitle, { name: stored.number }), text: t.removeText, action: s.remove, danger: true }))) return;
+    if (
+      !(await confirm({
+        title: fill(t.removeTitle, { name: stored.number }),
+        text: t.removeText,
+        action: s.remove,
+        danger: true,
+      }))
+    )
+      return;
     try {
       await remove(stored.id!);
       succeeded(t.removed);
@@ -50,11 +66,29 @@ function Editor({ stored }: { stored: Sender }) {
     }
   };
   return (
-    <Page wide title={stored.number} about={stored.id} back={{ to: "/lines", text: t.title }} actions={can && <Button variant="subtle" color="gray" onClick={() => void ask()}>{t.remove}</Button>}>
-      {!built && <div style={{ marginBottom: 16 }}><Note tone="warn">{t.elsewhere}</Note></div>}
+    <Page
+      wide
+      title={stored.number}
+      about={stored.id}
+      back={{ to: "/lines", text: t.title }}
+      actions={
+        can && (
+          <Button variant="subtle" color="gray" onClick={() => void ask()}>
+            {t.remove}
+          </Button>
+        )
+      }
+    >
+      {!built && (
+        <div style={{ marginBottom: 16 }}>
+          <Note tone="warn">{t.elsewhere}</Note>
+        </div>
+      )}
       <div className="side-by-side">
         <div>
-          <fieldset disabled={!can || !built} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}><LineForm draft={draft} stored={stored} can={can && built} /></fieldset>
+          <fieldset disabled={!can || !built} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
+            <LineForm draft={draft} stored={stored} can={can && built} />
+          </fieldset>
           <SaveBar draft={draft} />
         </div>
         <div className="stack line-side">

@@ -21,7 +21,9 @@ function stateOf(l: VoiceLine): { text: Text; tone?: Tone } {
   if (l.provider === "sandbox") return { text: "built", tone: "ok" };
   if (l.provider !== "sip") return { text: "other", tone: "warn" };
   if (!h) return { text: "unknown" };
-  return h.responds ? { text: "well", tone: "ok" } : { text: h.problem === "denied" ? "denied" : "down", tone: "danger" };
+  return h.responds
+    ? { text: "well", tone: "ok" }
+    : { text: h.problem === "denied" ? "denied" : "down", tone: "danger" };
 }
 
 export function LineState({ line }: { line: VoiceLine }) {
@@ -37,7 +39,10 @@ export function Calls({ line: l }: { line: VoiceLine }) {
   const n = l.line.under_way;
   if (n === null) return <span className="muted">–</span>;
   if (n === 0 && l.line.max_concurrent === 0) return <span className="muted">{t.nowNone}</span>;
-  const text = l.line.max_concurrent > 0 ? fill(t.bounded, { n: number(n, language), most: number(l.line.max_concurrent, language) }) : fill(t.unlimited, { n: number(n, language) });
+  const text =
+    l.line.max_concurrent > 0
+      ? fill(t.bounded, { n: number(n, language), most: number(l.line.max_concurrent, language) })
+      : fill(t.unlimited, { n: number(n, language) });
   return n > 0 ? <Tag tone="accent">{text}</Tag> : <span className="muted">{text}</span>;
 }
 
@@ -52,28 +57,72 @@ export function StateCard({ line: l }: { line: VoiceLine }) {
   const trunk = l.provider === "sip";
   const ask = async (quiet: boolean) => {
     setBusy(true);
-    try { await check(l.id); } catch (e) { if (!quiet) failed(e); } finally { setBusy(false); }
+    try {
+      await check(l.id);
+    } catch (e) {
+      if (!quiet) failed(e);
+    } finally {
+      setBusy(false);
+    }
   };
-  useEffect(() => { if (trunk && can) void ask(true); }, [l.id, l.line.trunk]);
+  useEffect(() => {
+    if (trunk && can) void ask(true);
+  }, [l.id, l.line.trunk]);
   const h = l.line.health;
   const b = l.breaker;
   const why = b.class && b.class in t ? t[b.class as Text] : t.fault;
   return (
-    <Card title={t.state} actions={trunk && can && <Button variant="default" size="compact-sm" loading={busy} leftSection={<IconRefresh size={14} />} onClick={() => void ask(false)}>{t.check}</Button>}>
+    <Card
+      title={t.state}
+      actions={
+        trunk &&
+        can && (
+          <Button
+            variant="default"
+            size="compact-sm"
+            loading={busy}
+            leftSection={<IconRefresh size={14} />}
+            onClick={() => void ask(false)}
+          >
+            {t.check}
+          </Button>
+        )
+      }
+    >
       <div className="stack" style={{ gap: 12 }}>
-        <div className="line-facts"><LineState line={l} /><Calls line={l} /></div>
+        <div className="line-facts">
+          <LineState line={l} />
+          <Calls line={l} />
+        </div>
         {b.state !== "closed" && (
           <Note tone={b.state === "open" ? "danger" : "warn"}>
-            <p>{b.state === "open" ? fill(t.breakerOpen, { time: b.until ? absolute(b.until, language) : "?", why }) : fill(t.breakerTrying, { why })} {t.breakerHow}</p>
+            <p>
+              {b.state === "open"
+                ? fill(t.breakerOpen, { time: b.until ? absolute(b.until, language) : "?", why })
+                : fill(t.breakerTrying, { why })}{" "}
+              {t.breakerHow}
+            </p>
             {b.detail && <p className="small mono">{b.detail}</p>}
           </Note>
         )}
         {trunk && (
           <div role="status">
-            {!h ? <p className="muted flat">{t.checkedNot}</p> : h.responds
-              ? <p className="muted flat">{fill(t.checkedOk, { reason: `${h.code} ${h.reason}`.trim(), ms: number(Math.max(1, h.ms), language) })}</p>
-              : <Note tone="danger"><p>{h.problem === "denied" ? t.checkedDenied : t.checkedDown}</p></Note>}
-            {h && <p className="small muted line-asked">{fill(t.checkedAt, { ago: relative(h.at, language, Math.max(now, Date.parse(h.at))) })}</p>}
+            {!h ? (
+              <p className="muted flat">{t.checkedNot}</p>
+            ) : h.responds ? (
+              <p className="muted flat">
+                {fill(t.checkedOk, { reason: `${h.code} ${h.reason}`.trim(), ms: number(Math.max(1, h.ms), language) })}
+              </p>
+            ) : (
+              <Note tone="danger">
+                <p>{h.problem === "denied" ? t.checkedDenied : t.checkedDown}</p>
+              </Note>
+            )}
+            {h && (
+              <p className="small muted line-asked">
+                {fill(t.checkedAt, { ago: relative(h.at, language, Math.max(now, Date.parse(h.at))) })}
+              </p>
+            )}
           </div>
         )}
       </div>

@@ -38,17 +38,29 @@ export function TestCall({ line, changed }: { line: Sender; changed: boolean }) 
     setEnd(undefined);
     let ended = false;
     try {
-      await stream(`/senders/${encodeURIComponent(line.id!)}/test-call`, { number: number.trim(), language, ...(outside ? { outside_hours: true } : {}) }, own.signal, (e) => {
-        if (e.name === "step") setSteps((all) => [...all, e.data as Step]);
-        if (e.name === "end") { ended = true; setEnd(e.data as TestEnd); }
-      });
+      await stream(
+        `/senders/${encodeURIComponent(line.id!)}/test-call`,
+        { number: number.trim(), language, ...(outside ? { outside_hours: true } : {}) },
+        own.signal,
+        (e) => {
+          if (e.name === "step") setSteps((all) => [...all, e.data as Step]);
+          if (e.name === "end") {
+            ended = true;
+            setEnd(e.data as TestEnd);
+          }
+        },
+      );
       if (!ended) setEnd("lost");
     } catch (e) {
-      if (own.signal.aborted) { setEnd({ problem: "canceled", code: 0, detail: "", answered: false, talked_ms: 0, packets: 0, loud: false }); return; }
+      if (own.signal.aborted) {
+        setEnd({ problem: "canceled", code: 0, detail: "", answered: false, talked_ms: 0, packets: 0, loud: false });
+        return;
+      }
       if (e instanceof Problem && e.reason === "outside_hours") {
         setBusy(false);
         const time = absolute(String(e.details.opens_at), language);
-        if (await confirm({ title: t.outsideTitle, text: fill(t.outsideText, { time }), action: t.outsideCall })) await call(true);
+        if (await confirm({ title: t.outsideTitle, text: fill(t.outsideText, { time }), action: t.outsideCall }))
+          await call(true);
         return;
       }
       if (e instanceof Problem && e.field === "number") setError(e.reason || e.message);
@@ -67,14 +79,44 @@ export function TestCall({ line, changed }: { line: Sender; changed: boolean }) 
       <form onSubmit={submit} noValidate className="stack" style={{ gap: 12 }}>
         <p className="muted flat">{sandbox ? t.helpSandbox : t.help}</p>
         {changed && <Note tone="warn">{t.saved}</Note>}
-        <TextInput label={t.number} type="tel" autoComplete="off" maxLength={40} placeholder={sandbox ? "34600111234" : undefined} value={number} disabled={busy} onChange={(e) => { setNumber(e.currentTarget.value); setError(""); }} error={error} />
+        <TextInput
+          label={t.number}
+          type="tel"
+          autoComplete="off"
+          maxLength={40}
+          placeholder={sandbox ? "34600111234" : undefined}
+          value={number}
+          disabled={busy}
+          onChange={(e) => {
+            setNumber(e.currentTarget.value);
+            setError("");
+          }}
+          error={error}
+        />
         <div>
-          {busy
-            ? <Button key="stop" color="red" leftSection={<IconPhoneOff size={16} />} onClick={() => going.current?.abort()}>{t.stop}</Button>
-            : <Button key="call" type="submit" leftSection={<IconPhoneCall size={16} />}>{end ? t.again : t.call}</Button>}
+          {busy ? (
+            <Button
+              key="stop"
+              color="red"
+              leftSection={<IconPhoneOff size={16} />}
+              onClick={() => going.current?.abort()}
+            >
+              {t.stop}
+            </Button>
+          ) : (
+            <Button key="call" type="submit" leftSection={<IconPhoneCall size={16} />}>
+              {end ? t.again : t.call}
+            </Button>
+          )}
         </div>
       </form>
-      {(busy || steps.length > 0) && <Ladder steps={steps} waiting={busy} far={sandbox ? t.phone : parse(line.settings.trunk ?? "").host || t.them} />}
+      {(busy || steps.length > 0) && (
+        <Ladder
+          steps={steps}
+          waiting={busy}
+          far={sandbox ? t.phone : parse(line.settings.trunk ?? "").host || t.them}
+        />
+      )}
       {end && <Verdict end={end} />}
     </Card>
   );

@@ -4,20 +4,40 @@ import type { TestEnd } from "../../types";
 import { Note } from "../../ui/parts";
 import { testTexts, type TestText } from "./testTexts";
 
-interface Found { title: TestText; text?: TestText; tone: "ok" | "warn" | "danger" }
+interface Found {
+  title: TestText;
+  text?: TestText;
+  tone: "ok" | "warn" | "danger";
+}
 
 /** found is what a test call found out. A call that only the person ended shows that the line works. */
 export function found(end: TestEnd): Found {
   switch (end.problem) {
-    case "": return { title: "well", text: end.loud ? "wellText" : "wellQuiet", tone: "ok" };
-    case "busy": case "unanswered": case "declined": return { title: end.problem, text: "works", tone: "ok" };
-    case "cut": return { title: "cut", text: "cutText", tone: "warn" };
-    case "canceled": return { title: "canceled", tone: "warn" };
-    case "number": return { title: "numberWrong", text: "numberText", tone: "danger" };
-    case "settings": return { title: "settings", tone: "danger" };
-    case "unreachable": case "denied": case "encryption": case "password": case "forbidden": case "sound": case "silent": case "fault":
+    case "":
+      return { title: "well", text: end.loud ? "wellText" : "wellQuiet", tone: "ok" };
+    case "busy":
+    case "unanswered":
+    case "declined":
+      return { title: end.problem, text: "works", tone: "ok" };
+    case "cut":
+      return { title: "cut", text: "cutText", tone: "warn" };
+    case "canceled":
+      return { title: "canceled", tone: "warn" };
+    case "number":
+      return { title: "numberWrong", text: "numberText", tone: "danger" };
+    case "settings":
+      return { title: "settings", tone: "danger" };
+    case "unreachable":
+    case "denied":
+    case "encryption":
+    case "password":
+    case "forbidden":
+    case "sound":
+    case "silent":
+    case "fault":
       return { title: end.problem, text: `${end.problem}Text`, tone: "danger" };
-    default: return { title: "refused", text: "refusedText", tone: "danger" };
+    default:
+      return { title: "refused", text: "refusedText", tone: "danger" };
   }
 }
 
@@ -25,13 +45,24 @@ export function found(end: TestEnd): Found {
 export function Verdict({ end }: { end: TestEnd | "lost" }) {
   const t = useTexts(testTexts);
   const language = useLanguage();
-  if (end === "lost") return <div className="line-verdict"><Note tone="danger">{t.lost}</Note></div>;
+  if (end === "lost")
+    return (
+      <div className="line-verdict">
+        <Note tone="danger">{t.lost}</Note>
+      </div>
+    );
   const f = found(end);
-  const values = { s: number(Math.round(end.talked_ms / 100) / 10, language), n: number(end.packets, language), detail: end.detail };
+  const values = {
+    s: number(Math.round(end.talked_ms / 100) / 10, language),
+    n: number(end.packets, language),
+    detail: end.detail,
+  };
   return (
     <div className="line-verdict" role="status">
       <Note tone={f.tone}>
-        <p><b>{t[f.title]}</b></p>
+        <p>
+          <b>{t[f.title]}</b>
+        </p>
         {f.text && <p>{fill(t[f.text], values)}</p>}
         {f.tone === "danger" && end.code > 0 && <p className="small mono">{end.detail}</p>}
       </Note>

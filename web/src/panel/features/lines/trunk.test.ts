@@ -12,8 +12,11 @@ test("the address of a trunk is split and put together", () => {
 });
 
 test("an address that means the same is not changed", () => {
-  for (const stored of ["sip:a.example.com", "sips:a.example.com:5061", "sip:a.example.com;transport=tcp"]) expect(compose(parse(stored), stored)).toBe(stored);
-  expect(compose({ host: "b.example.com", transport: "udp" }, "sip:a.example.com")).toBe("sip:b.example.com;transport=udp");
+  for (const stored of ["sip:a.example.com", "sips:a.example.com:5061", "sip:a.example.com;transport=tcp"])
+    expect(compose(parse(stored), stored)).toBe(stored);
+  expect(compose({ host: "b.example.com", transport: "udp" }, "sip:a.example.com")).toBe(
+    "sip:b.example.com;transport=udp",
+  );
 });
 
 test("durations are read in seconds", () => {

@@ -3,13 +3,19 @@
 export type Transport = "udp" | "tcp" | "tls";
 export const transports: Transport[] = ["udp", "tcp", "tls"];
 
-export interface Trunk { host: string; transport: Transport }
+export interface Trunk {
+  host: string;
+  transport: Transport;
+}
 
 /** parse reads an address such as sip:sip.example.com:5060;transport=udp. What it does not understand becomes the host. */
 export function parse(address: string): Trunk {
   const m = /^(sips?):([^;]*)(?:;transport=(udp|tcp|tls))?$/i.exec(address);
   if (!m) return { host: address, transport: "udp" };
-  return { host: m[2]!, transport: (m[3]?.toLowerCase() as Transport | undefined) ?? (m[1]!.toLowerCase() === "sips" ? "tls" : "udp") };
+  return {
+    host: m[2]!,
+    transport: (m[3]?.toLowerCase() as Transport | undefined) ?? (m[1]!.toLowerCase() === "sips" ? "tls" : "udp"),
+  };
 }
 
 /** compose writes an address; that of the stored one stays as it is where both mean the same. */

@@ -9,7 +9,8 @@ import type { Health, Sender, VoiceLine } from "../../types";
 export function useLines(every: number | false = 10_000) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "lines"], refetchInterval: every,
+    queryKey: [company.id, "lines"],
+    refetchInterval: every,
     queryFn: async ({ signal }) => (await get<{ data: VoiceLine[] }>("/senders", { channel: "voice" }, signal)).data,
   });
 }
@@ -24,22 +25,36 @@ const at = (id: string): string => "/senders/" + encodeURIComponent(id);
 export function useLineChanges() {
   const company = useCompany();
   const client = useQueryClient();
-  const kept = useCallback((x: Sender) => {
-    client.setQueryData([company.id, "lines", x.id], x);
-    void client.invalidateQueries({ queryKey: [company.id, "lines"], exact: true });
-    return x;
-  }, [client, company.id]);
+  const kept = useCallback(
+    (x: Sender) => {
+      client.setQueryData([company.id, "lines", x.id], x);
+      void client.invalidateQueries({ queryKey: [company.id, "lines"], exact: true });
+      return x;
+    },
+    [client, company.id],
+  );
   return {
     add: useCallback(async (x: Sender) => kept(await post<Sender>("/senders", x)), [kept]),
-    replace: useCallback(async ({ breaker: _, secrets: __, callback: ___, ...x }: Sender) => kept(await put<Sender>(at(x.id!), x)), [kept]),
-    remove: useCallback(async (id: string) => {
-      await del(at(id));
-      client.removeQueries({ queryKey: [company.id, "lines", id] });
-      await client.invalidateQueries({ queryKey: [company.id, "lines"], exact: true });
-    }, [client, company.id]),
-    check: useCallback(async (id: string) => {
-      const health = await post<Health>(at(id) + "/check");
-      client.setQueryData<VoiceLine[]>([company.id, "lines"], (all) => all?.map((l) => (l.id === id ? { ...l, line: { ...l.line, health } } : l)));
-    }, [client, company.id]),
+    replace: useCallback(
+      async ({ breaker: _, secrets: __, callback: ___, ...x }: Sender) => kept(await put<Sender>(at(x.id!), x)),
+      [kept],
+    ),
+    remove: useCallback(
+      async (id: string) => {
+        await del(at(id));
+        client.removeQueries({ queryKey: [company.id, "lines", id] });
+        await client.invalidateQueries({ queryKey: [company.id, "lines"], exact: true });
+      },
+      [client, company.id],
+    ),
+    check: useCallback(
+      async (id: string) => {
+        const health = await post<Health>(at(id) + "/check");
+        client.setQueryData<VoiceLine[]>([company.id, "lines"], (all) =>
+          all?.map((l) => (l.id === id ? { ...l, line: { ...l.line, health } } : l)),
+        );
+      },
+      [client, company.id],
+    ),
   };
 }

@@ -25,11 +25,17 @@ export function Actions({ page: n }: { page: SentPage }) {
   const [busy, setBusy] = useState(false);
   const [form, setForm] = useState<"move" | "resend">();
   const key = [company.id, "notifications", n.notification_id];
-  const waits = of(n, "scheduled", "queued"), failures = of(n, "failed");
+  const waits = of(n, "scheduled", "queued"),
+    failures = of(n, "failed");
   const begun = n.recipients.some((r) => r.attempts > 0);
   const started = n.total - waits - of(n, "skipped", "canceled");
   const cancel = async () => {
-    const text = [fill(p.cancelText, { n: number(waits, language), total: number(n.total, language) }), started > 0 ? fill(p.cancelSent, { n: number(started, language) }) : ""].filter(Boolean).join(" ");
+    const text = [
+      fill(p.cancelText, { n: number(waits, language), total: number(n.total, language) }),
+      started > 0 ? fill(p.cancelSent, { n: number(started, language) }) : "",
+    ]
+      .filter(Boolean)
+      .join(" ");
     if (!(await confirm({ title: p.cancelTitle, text, action: p.cancelDo, cancel: p.keep, danger: true }))) return;
     setBusy(true);
     const before = client.getQueryData<SentPage>(key);
@@ -45,7 +51,8 @@ export function Actions({ page: n }: { page: SentPage }) {
       void client.invalidateQueries({ queryKey: key, exact: true });
     }
   };
-  const copy = (text: string, done: string) => void navigator.clipboard.writeText(text).then(() => succeeded(done), failed);
+  const copy = (text: string, done: string) =>
+    void navigator.clipboard.writeText(text).then(() => succeeded(done), failed);
   const curl = async () => {
     try {
       copy(curlOf(base, await get(`/notifications/${n.notification_id}/request`)), p.curlCopied);
@@ -56,16 +63,54 @@ export function Actions({ page: n }: { page: SentPage }) {
   const send = can("notifications:send");
   return (
     <>
-      {send && failures > 0 && n.channel === "messaging" && n.kept && <Button leftSection={<IconRefresh size={16} />} onClick={() => setForm("resend")}>{p.resend}</Button>}
-      {send && waits > 0 && !begun && <Button variant="default" leftSection={<IconClockEdit size={16} />} onClick={() => setForm("move")}>{p.move}</Button>}
-      {send && waits > 0 && <Button color="red" variant="light" loading={busy} leftSection={<IconX size={16} />} onClick={() => void cancel()}>{p.cancel}</Button>}
+      {send && failures > 0 && n.channel === "messaging" && n.kept && (
+        <Button leftSection={<IconRefresh size={16} />} onClick={() => setForm("resend")}>
+          {p.resend}
+        </Button>
+      )}
+      {send && waits > 0 && !begun && (
+        <Button variant="default" leftSection={<IconClockEdit size={16} />} onClick={() => setForm("move")}>
+          {p.move}
+        </Button>
+      )}
+      {send && waits > 0 && (
+        <Button
+          color="red"
+          variant="light"
+          loading={busy}
+          leftSection={<IconX size={16} />}
+          onClick={() => void cancel()}
+        >
+          {p.cancel}
+        </Button>
+      )}
       <Menu position="bottom-end" withinPortal>
-        <Menu.Target><ActionIcon variant="default" size={36} aria-label={p.more}><IconDots size={18} /></ActionIcon></Menu.Target>
+        <Menu.Target>
+          <ActionIcon variant="default" size={36} aria-label={p.more}>
+            <IconDots size={18} />
+          </ActionIcon>
+        </Menu.Target>
         <Menu.Dropdown>
-          {n.kept && <Menu.Item leftSection={<IconCode size={16} />} onClick={() => void curl()}>{p.curl}</Menu.Item>}
-          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copy(n.notification_id, p.copied)}>{p.copyId}</Menu.Item>
-          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copy(n.recipients.map((r) => r.message_id).join("\n"), p.copied)}>{p.copyIds}</Menu.Item>
-          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copy(n.recipients.map((r) => r.number).join("\n"), p.copied)}>{p.copyNumbers}</Menu.Item>
+          {n.kept && (
+            <Menu.Item leftSection={<IconCode size={16} />} onClick={() => void curl()}>
+              {p.curl}
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copy(n.notification_id, p.copied)}>
+            {p.copyId}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<IconCopy size={16} />}
+            onClick={() => copy(n.recipients.map((r) => r.message_id).join("\n"), p.copied)}
+          >
+            {p.copyIds}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<IconCopy size={16} />}
+            onClick={() => copy(n.recipients.map((r) => r.number).join("\n"), p.copied)}
+          >
+            {p.copyNumbers}
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {form === "move" && <Move page={n} close={() => setForm(undefined)} />}
@@ -78,7 +123,13 @@ export function Actions({ page: n }: { page: SentPage }) {
 export function canceled(n: SentPage): SentPage {
   const { scheduled = 0, queued = 0, ...counts } = n.counts;
   return {
-    ...n, state: n.recipients.some((r) => r.attempts > 0) ? n.state : "canceled", counts: { ...counts, canceled: (counts.canceled ?? 0) + scheduled + queued },
-    recipients: n.recipients.map((r) => (r.state === "scheduled" || r.state === "queued" ? { ...r, state: "canceled", reason: "canceled", due_at: undefined } : r)),
+    ...n,
+    state: n.recipients.some((r) => r.attempts > 0) ? n.state : "canceled",
+    counts: { ...counts, canceled: (counts.canceled ?? 0) + scheduled + queued },
+    recipients: n.recipients.map((r) =>
+      r.state === "scheduled" || r.state === "queued"
+        ? { ...r, state: "canceled", reason: "canceled", due_at: undefined }
+        : r,
+    ),
   };
 }

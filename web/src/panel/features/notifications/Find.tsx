@@ -32,7 +32,10 @@ export function Find() {
     setFault("");
     try {
       const place = await lookUp(text);
-      if (!place) { setFault(t.notFound); return; }
+      if (!place) {
+        setFault(t.notFound);
+        return;
+      }
       setText("");
       void navigate(place as never);
     } catch (e) {
@@ -42,9 +45,31 @@ export function Find() {
     }
   };
   return (
-    <form className="sent-find" role="search" onSubmit={(e) => { e.preventDefault(); void find(); }}>
-      <TextInput ref={field} aria-label={t.find} placeholder={t.find} title={t.findHelp} value={text} maxLength={300} error={fault} autoComplete="off" spellCheck={false}
-        onChange={(e) => { setText(e.currentTarget.value); setFault(""); }} leftSection={<IconSearch size={16} aria-hidden="true" />} rightSection={busy ? <Loader size={14} aria-label={t.finding} /> : <kbd aria-hidden="true">/</kbd>} />
+    <form
+      className="sent-find"
+      role="search"
+      onSubmit={(e) => {
+        e.preventDefault();
+        void find();
+      }}
+    >
+      <TextInput
+        ref={field}
+        aria-label={t.find}
+        placeholder={t.find}
+        title={t.findHelp}
+        value={text}
+        maxLength={300}
+        error={fault}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(e) => {
+          setText(e.currentTarget.value);
+          setFault("");
+        }}
+        leftSection={<IconSearch size={16} aria-hidden="true" />}
+        rightSection={busy ? <Loader size={14} aria-label={t.finding} /> : <kbd aria-hidden="true">/</kbd>}
+      />
     </form>
   );
 }

@@ -17,35 +17,90 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
   const language = useLanguage();
   const who = r.name || phone(r.number); // the number stands below
   const call = n.channel === "voice";
-  const failure = r.state === "failed" || r.state === "skipped" || r.state === "canceled" || (r.detail && r.state !== "read" && r.state !== "delivered") ? explained(language, r.reason, r.detail) : undefined;
+  const failure =
+    r.state === "failed" ||
+    r.state === "skipped" ||
+    r.state === "canceled" ||
+    (r.detail && r.state !== "read" && r.state !== "delivered")
+      ? explained(language, r.reason, r.detail)
+      : undefined;
   return (
     <Card title={fill(p.timelineTo, { who })} actions={<State state={r.state} />}>
       {failure && (
         <div className={`note sent-why ${r.state === "failed" ? "danger" : "warn"}`} role="note">
           <div>
-            <p><strong>{failure.why}</strong></p>
+            <p>
+              <strong>{failure.why}</strong>
+            </p>
             {failure.next && <p>{failure.next}</p>}
           </div>
         </div>
       )}
       {call ? (
-        <Button variant="default" renderRoot={(props) => <Link to="/calls/$id" params={{ id: n.notification_id }} {...props} />} leftSection={<IconPhone size={16} />}>{p.openCall}</Button>
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="/calls/$id" params={{ id: n.notification_id }} {...props} />}
+          leftSection={<IconPhone size={16} />}
+        >
+          {p.openCall}
+        </Button>
       ) : (
         <ol className="sent-timeline">
           {stepsOf(r, n, p, language).map((s, i) => (
             <li key={i} data-tone={s.tone} data-wait={s.wait ? "yes" : undefined}>
-              <span>{s.text}{s.more && <span className="small muted">{s.more}</span>}</span>
-              {s.at && <time className="small muted nowrap" dateTime={s.at} title={absolute(s.at, language)}>{time(s.at, language, true)}</time>}
+              <span>
+                {s.text}
+                {s.more && <span className="small muted">{s.more}</span>}
+              </span>
+              {s.at && (
+                <time className="small muted nowrap" dateTime={s.at} title={absolute(s.at, language)}>
+                  {time(s.at, language, true)}
+                </time>
+              )}
             </li>
           ))}
         </ol>
       )}
       <dl className="sent-facts sent-ids">
-        {r.detail && <div><dt>{p.words}</dt><dd><code>{r.detail}</code><Copy value={r.detail} label={p.copyWords} /></dd></div>}
-        {r.provider_id && <div><dt>{p.providerId}</dt><dd><code>{r.provider_id}</code><Copy value={r.provider_id} label={p.copyProviderId} /></dd></div>}
-        <div><dt>{p.messageId}</dt><dd><code>{r.message_id}</code><Copy value={r.message_id} label={p.copyMessageId} /></dd></div>
-        {!call && r.attempts > 0 && <div><dt>{p.attempts}</dt><dd>{r.attempts}</dd></div>}
-        <div><dt>{p.number}</dt><dd><Link to="/notifications" search={{ number: r.number } as never} title={p.allOf}>{phone(r.number)}</Link></dd></div>
+        {r.detail && (
+          <div>
+            <dt>{p.words}</dt>
+            <dd>
+              <code>{r.detail}</code>
+              <Copy value={r.detail} label={p.copyWords} />
+            </dd>
+          </div>
+        )}
+        {r.provider_id && (
+          <div>
+            <dt>{p.providerId}</dt>
+            <dd>
+              <code>{r.provider_id}</code>
+              <Copy value={r.provider_id} label={p.copyProviderId} />
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>{p.messageId}</dt>
+          <dd>
+            <code>{r.message_id}</code>
+            <Copy value={r.message_id} label={p.copyMessageId} />
+          </dd>
+        </div>
+        {!call && r.attempts > 0 && (
+          <div>
+            <dt>{p.attempts}</dt>
+            <dd>{r.attempts}</dd>
+          </div>
+        )}
+        <div>
+          <dt>{p.number}</dt>
+          <dd>
+            <Link to="/notifications" search={{ number: r.number } as never} title={p.allOf}>
+              {phone(r.number)}
+            </Link>
+          </dd>
+        </div>
       </dl>
     </Card>
   );

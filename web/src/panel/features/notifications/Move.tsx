@@ -30,24 +30,61 @@ export function Move({ page: n, close }: { page: SentPage; close: () => void }) 
     setBusy(true);
     setFault("");
     try {
-      const r = await post<{ scheduled_time: string }>(`/notifications/${n.notification_id}/move`, { datetime_sending: at.length === 16 ? at + ":00" : at, timezone: zone });
+      const r = await post<{ scheduled_time: string }>(`/notifications/${n.notification_id}/move`, {
+        datetime_sending: at.length === 16 ? at + ":00" : at,
+        timezone: zone,
+      });
       succeeded(fill(p.moved, { time: time(r.scheduled_time, language) }));
       void client.invalidateQueries({ queryKey: [company.id, "notifications", n.notification_id], exact: true });
       close();
     } catch (e) {
-      if (e instanceof Problem && e.status === 400) setFault(problemText(e)); else failed(e);
+      if (e instanceof Problem && e.status === 400) setFault(problemText(e));
+      else failed(e);
     } finally {
       setBusy(false);
     }
   };
   return (
     <Modal opened onClose={close} title={p.moveTitle} closeButtonProps={{ "aria-label": s.close }}>
-      <form onSubmit={(e) => { e.preventDefault(); void move(); }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void move();
+        }}
+      >
         <Stack>
-          <TextInput type="datetime-local" label={p.date} value={at} required data-autofocus onChange={(e) => setAt(e.currentTarget.value)} error={fault || (past ? p.inPast : undefined)} description={p.moveNow} />
-          <Select label={p.zone} value={zone} data={zones(own)} searchable allowDeselect={false} onChange={(v) => setZone(v ?? own)} limit={60} />
-          {instant !== undefined && zone !== own && <p className="muted small sent-note">{fill(p.forYou, { time: absolute(new Date(instant).toISOString(), language) })}</p>}
-          <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy} disabled={instant === undefined || past}>{p.moveDo}</Button></Group>
+          <TextInput
+            type="datetime-local"
+            label={p.date}
+            value={at}
+            required
+            data-autofocus
+            onChange={(e) => setAt(e.currentTarget.value)}
+            error={fault || (past ? p.inPast : undefined)}
+            description={p.moveNow}
+          />
+          <Select
+            label={p.zone}
+            value={zone}
+            data={zones(own)}
+            searchable
+            allowDeselect={false}
+            onChange={(v) => setZone(v ?? own)}
+            limit={60}
+          />
+          {instant !== undefined && zone !== own && (
+            <p className="muted small sent-note">
+              {fill(p.forYou, { time: absolute(new Date(instant).toISOString(), language) })}
+            </p>
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {s.cancel}
+            </Button>
+            <Button type="submit" loading={busy} disabled={instant === undefined || past}>
+              {p.moveDo}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Modal>

@@ -24,7 +24,11 @@ import { open, type SentPage } from "./types";
 
 export function NotificationPage() {
   const { id } = useParams({ strict: false });
-  return <Needs permission="notifications:read"><Loaded key={id} id={id!} /></Needs>;
+  return (
+    <Needs permission="notifications:read">
+      <Loaded key={id} id={id!} />
+    </Needs>
+  );
 }
 
 const beat = 3000; // while something waits: that a message is queued or being sent is no event
@@ -35,12 +39,27 @@ function useOne(id: string) {
   const client = useQueryClient();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = () => { timer ??= setTimeout(() => { timer = undefined; void client.invalidateQueries({ queryKey: [company.id, "notifications", id], exact: true }); }, 250); };
-    const leave = stream.seen((e) => { if (e.event === "reset" || (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id === id) again(); });
-    return () => { leave(); clearTimeout(timer); };
+    const again = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void client.invalidateQueries({ queryKey: [company.id, "notifications", id], exact: true });
+      }, 250);
+    };
+    const leave = stream.seen((e) => {
+      if (
+        e.event === "reset" ||
+        (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id === id
+      )
+        again();
+    });
+    return () => {
+      leave();
+      clearTimeout(timer);
+    };
   }, [client, company.id, id]);
   return useQuery({
-    queryKey: [company.id, "notifications", id], queryFn: ({ signal }) => get<SentPage>("/notifications/" + encodeURIComponent(id), {}, signal),
+    queryKey: [company.id, "notifications", id],
+    queryFn: ({ signal }) => get<SentPage>("/notifications/" + encodeURIComponent(id), {}, signal),
     refetchInterval: (q) => (q.state.data && open(q.state.data) ? beat : false),
     retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
   });
@@ -53,7 +72,13 @@ function Loaded({ id }: { id: string }) {
   const gone = one.error instanceof Problem && one.error.status === 404;
   return (
     <Page wide title={p.notification} back={{ to: "/notifications", text: p.back }}>
-      {gone ? <Empty icon={<IconSendOff size={22} />} title={p.gone} text={p.goneText} /> : one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+      {gone ? (
+        <Empty icon={<IconSendOff size={22} />} title={p.gone} text={p.goneText} />
+      ) : one.isError ? (
+        <Failed error={one.error} retry={() => void one.refetch()} />
+      ) : (
+        <Rows />
+      )}
     </Page>
   );
 }
@@ -64,17 +89,32 @@ function Shown({ page: n }: { page: SentPage }) {
   const language = useLanguage();
   const navigate = useNavigate();
   const address = chosenOf(useSearch({ strict: false }));
-  const go = useCallback((to: Chosen) => void navigate({ to: "/notifications/$id", params: { id: n.notification_id }, replace: true, resetScroll: false, search: (now: Record<string, unknown>) => ({ ...now, ...to }) } as never), [navigate, n.notification_id]);
+  const go = useCallback(
+    (to: Chosen) =>
+      void navigate({
+        to: "/notifications/$id",
+        params: { id: n.notification_id },
+        replace: true,
+        resetScroll: false,
+        search: (now: Record<string, unknown>) => ({ ...now, ...to }),
+      } as never),
+    [navigate, n.notification_id],
+  );
   const recipient = shownOf(n.recipients, address);
   const many = n.total > 1;
   const beside = useRef<HTMLDivElement>(null);
   const choose = (to: Chosen) => {
     go(to);
     const box = beside.current; // where it is below the list, it is shown
-    if (to.m !== undefined && box && box.getBoundingClientRect().top > window.innerHeight * 0.6) box.scrollIntoView({ block: "start" });
+    if (to.m !== undefined && box && box.getBoundingClientRect().top > window.innerHeight * 0.6)
+      box.scrollIntoView({ block: "start" });
   };
   return (
-    <Page wide title={n.name_template || t.call} back={{ to: "/notifications", text: p.back }} actions={<Actions page={n} />}
+    <Page
+      wide
+      title={n.name_template || t.call}
+      back={{ to: "/notifications", text: p.back }}
+      actions={<Actions page={n} />}
       about={
         <span className="sent-head">
           <State state={n.state} />
@@ -82,10 +122,15 @@ function Shown({ page: n }: { page: SentPage }) {
           <span>{n.campaign_name}</span>
           <Ago at={n.created_at} />
         </span>
-      }>
+      }
+    >
       <div className="sent-columns" data-many={many ? "yes" : undefined}>
         <div className="stack">
-          {many ? <Recipients page={n} address={address} shown={recipient} go={choose} /> : recipient && <MessageCard recipient={recipient} page={n} />}
+          {many ? (
+            <Recipients page={n} address={address} shown={recipient} go={choose} />
+          ) : (
+            recipient && <MessageCard recipient={recipient} page={n} />
+          )}
           {many && <Asked page={n} />}
           {many && <Whole page={n} />}
         </div>

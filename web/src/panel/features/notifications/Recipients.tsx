@@ -15,7 +15,17 @@ import { useKeys } from "./useKeys";
 const part = 25;
 
 /** Recipients are those of a notification; a click on one shows its message. */
-export function Recipients({ page: n, address, shown, go }: { page: SentPage; address: Chosen; shown?: Recipient; go: (to: Chosen) => void }) {
+export function Recipients({
+  page: n,
+  address,
+  shown,
+  go,
+}: {
+  page: SentPage;
+  address: Chosen;
+  shown?: Recipient;
+  go: (to: Chosen) => void;
+}) {
   const t = useTexts(texts);
   const p = useTexts(pageTexts);
   const language = useLanguage();
@@ -26,28 +36,67 @@ export function Recipients({ page: n, address, shown, go }: { page: SentPage; ad
   const states = inOrder(n.counts);
   return (
     <Card flush label={p.recipients}>
-      <div className="sent-sum"><Bar counts={n.counts} /></div>
+      <div className="sent-sum">
+        <Bar counts={n.counts} />
+      </div>
       <header className="sent-states">
         <h2>{p.recipients}</h2>
         <div role="group" aria-label={t.state}>
-          <button type="button" aria-pressed={!address.state} onClick={() => go({ state: undefined, m: undefined })}>{p.all} <span className="muted">{number(n.total, language)}</span></button>
-          {states.map(([s, count]) => <button key={s} type="button" aria-pressed={address.state === s} onClick={() => go({ state: s as MessageState, m: undefined })}><i data-state={s} aria-hidden="true" />{stateText(t, s)} <span className="muted">{number(count, language)}</span></button>)}
+          <button type="button" aria-pressed={!address.state} onClick={() => go({ state: undefined, m: undefined })}>
+            {p.all} <span className="muted">{number(n.total, language)}</span>
+          </button>
+          {states.map(([s, count]) => (
+            <button
+              key={s}
+              type="button"
+              aria-pressed={address.state === s}
+              onClick={() => go({ state: s as MessageState, m: undefined })}
+            >
+              <i data-state={s} aria-hidden="true" />
+              {stateText(t, s)} <span className="muted">{number(count, language)}</span>
+            </button>
+          ))}
         </div>
       </header>
-      {among.length === 0 ? <p className="muted sent-none">{p.noneInState}</p> : (
+      {among.length === 0 ? (
+        <p className="muted sent-none">{p.noneInState}</p>
+      ) : (
         <div ref={box} className="table-wrap">
           <table className="table sent-table sent-recipients">
-            <thead className="hidden"><tr><th>{t.number}</th><th>{t.state}</th></tr></thead>
+            <thead className="hidden">
+              <tr>
+                <th>{t.number}</th>
+                <th>{t.state}</th>
+              </tr>
+            </thead>
             <tbody>
               {among.slice(0, most).map((r) => (
                 <tr key={r.n} aria-current={shown?.n === r.n ? "true" : undefined} data-n={r.n}>
-                  <td><button type="button" className="row-title sent-link" onClick={() => go({ ...address, m: r.n })}><span className="cut">{r.name || phone(r.number)}</span></button>{r.name && <span className="sent-second small muted">{phone(r.number)}</span>}</td>
-                  <td><State state={r.state} />{(r.state === "failed" || r.state === "skipped") && <span className="sent-second small muted sent-reason">{explained(language, r.reason, r.detail)?.why}</span>}</td>
+                  <td>
+                    <button type="button" className="row-title sent-link" onClick={() => go({ ...address, m: r.n })}>
+                      <span className="cut">{r.name || phone(r.number)}</span>
+                    </button>
+                    {r.name && <span className="sent-second small muted">{phone(r.number)}</span>}
+                  </td>
+                  <td>
+                    <State state={r.state} />
+                    {(r.state === "failed" || r.state === "skipped") && (
+                      <span className="sent-second small muted sent-reason">
+                        {explained(language, r.reason, r.detail)?.why}
+                      </span>
+                    )}
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
-          {among.length > most && <div className="sent-older sent-more"><Button variant="default" size="xs" onClick={() => setMost(most + part)}>{fill(p.showMore, { n: Math.min(part, among.length - most) })}</Button></div>}
+          {among.length > most && (
+            <div className="sent-older sent-more">
+              <Button variant="default" size="xs" onClick={() => setMost(most + part)}>
+                {fill(p.showMore, { n: Math.min(part, among.length - most) })}
+              </Button>
+            </div>
+          )}
         </div>
       )}
     </Card>

@@ -10,7 +10,9 @@ import { texts } from "./texts";
 import type { Sent } from "./types";
 
 /** nameOf is what a notification is called: its template, or the agent's call. */
-export function nameOf(n: Sent, call: string): string { return n.name_template || call; }
+export function nameOf(n: Sent, call: string): string {
+  return n.name_template || call;
+}
 
 /** Row is a notification in the list; all of it leads to its page. */
 export function Row({ sent: n, agent }: { sent: Sent; agent: (id: string | undefined) => string }) {
@@ -18,20 +20,38 @@ export function Row({ sent: n, agent }: { sent: Sent; agent: (id: string | undef
   const language = useLanguage();
   const waits = n.state === "scheduled" && n.scheduled_time;
   const who = n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) });
-  const when = waits ? <time dateTime={n.scheduled_time}>{fill(t.due, { time: time(n.scheduled_time!, language) })}</time> : <Ago at={n.created_at} />;
+  const when = waits ? (
+    <time dateTime={n.scheduled_time}>{fill(t.due, { time: time(n.scheduled_time!, language) })}</time>
+  ) : (
+    <Ago at={n.created_at} />
+  );
   return (
     <tr data-id={n.notification_id}>
-      <td><State state={n.state} quiet={n.state === "completed"} /></td>
+      <td>
+        <State state={n.state} quiet={n.state === "completed"} />
+      </td>
       <td className="sent-what">
         <Link className="row-title sent-link" to="/notifications/$id" params={{ id: n.notification_id }}>
-          {n.channel === "voice" && <IconPhone size={14} stroke={1.8} role="img" aria-label={t.call} />}<span className="cut">{n.channel === "voice" ? agent(n.agent_id) : n.name_template}</span>
+          {n.channel === "voice" && <IconPhone size={14} stroke={1.8} role="img" aria-label={t.call} />}
+          <span className="cut">{n.channel === "voice" ? agent(n.agent_id) : n.name_template}</span>
         </Link>
-        <span className="sent-second small muted cut" title={n.campaign_name}>{n.campaign_name}{n.language_template && ` · ${n.language_template}`}</span>
-        <span className="sent-second small muted phone-only">{who} · {when}</span>
+        <span className="sent-second small muted cut" title={n.campaign_name}>
+          {n.campaign_name}
+          {n.language_template && ` · ${n.language_template}`}
+        </span>
+        <span className="sent-second small muted phone-only">
+          {who} · {when}
+        </span>
       </td>
       <td className="wide-only nowrap">{who}</td>
-      <td className="sent-cell"><Bar counts={n.counts}>{n.total === 1 && n.reason && n.reason !== "canceled" && <>: {reasonText(language, n.reason)}</>}</Bar></td>
-      <td className="wide-only sent-roomy"><span className="sent-second small muted cut">{n.sender?.id ?? n.recipient_id}</span></td>
+      <td className="sent-cell">
+        <Bar counts={n.counts}>
+          {n.total === 1 && n.reason && n.reason !== "canceled" && <>: {reasonText(language, n.reason)}</>}
+        </Bar>
+      </td>
+      <td className="wide-only sent-roomy">
+        <span className="sent-second small muted cut">{n.sender?.id ?? n.recipient_id}</span>
+      </td>
       <td className="wide-only">{when}</td>
     </tr>
   );

@@ -1,4 +1,17 @@
-import { IconAlertTriangle, IconCalendarTime, IconCheck, IconChecks, IconCircleCheck, IconCircleX, IconClock, IconEye, IconPlayerSkipForward, IconSend, IconX, type Icon } from "@tabler/icons-react";
+import {
+  IconAlertTriangle,
+  IconCalendarTime,
+  IconCheck,
+  IconChecks,
+  IconCircleCheck,
+  IconCircleX,
+  IconClock,
+  IconEye,
+  IconPlayerSkipForward,
+  IconSend,
+  IconX,
+  type Icon,
+} from "@tabler/icons-react";
 import { number } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
@@ -7,23 +20,62 @@ import { stateText, texts } from "./texts";
 import type { Counts } from "./types";
 
 const looks: Record<string, [Icon, Tone | undefined]> = {
-  scheduled: [IconCalendarTime, undefined], queued: [IconClock, undefined], sending: [IconSend, "accent"], sent: [IconCheck, "accent"], delivered: [IconChecks, "ok"], read: [IconEye, "ok"],
-  failed: [IconCircleX, "danger"], canceled: [IconX, undefined], skipped: [IconPlayerSkipForward, undefined], in_progress: [IconSend, "accent"], completed: [IconCircleCheck, "ok"],
-  dialing: [IconSend, "accent"], ringing: [IconSend, "accent"], busy: [IconAlertTriangle, "warn"], no_answer: [IconAlertTriangle, "warn"], rejected: [IconAlertTriangle, "warn"], voicemail: [IconAlertTriangle, "warn"],
+  scheduled: [IconCalendarTime, undefined],
+  queued: [IconClock, undefined],
+  sending: [IconSend, "accent"],
+  sent: [IconCheck, "accent"],
+  delivered: [IconChecks, "ok"],
+  read: [IconEye, "ok"],
+  failed: [IconCircleX, "danger"],
+  canceled: [IconX, undefined],
+  skipped: [IconPlayerSkipForward, undefined],
+  in_progress: [IconSend, "accent"],
+  completed: [IconCircleCheck, "ok"],
+  dialing: [IconSend, "accent"],
+  ringing: [IconSend, "accent"],
+  busy: [IconAlertTriangle, "warn"],
+  no_answer: [IconAlertTriangle, "warn"],
+  rejected: [IconAlertTriangle, "warn"],
+  voicemail: [IconAlertTriangle, "warn"],
 };
 
 /** State is where a notification or message stands, by a picture and a word. */
 export function State({ state, quiet }: { state: string; quiet?: boolean }) {
   const t = useTexts(texts);
   const [Icon, tone] = looks[state] ?? [IconClock, undefined];
-  return <Tag tone={quiet ? undefined : tone}><Icon size={14} stroke={2} aria-hidden="true" />{stateText(t, state)}</Tag>;
+  return (
+    <Tag tone={quiet ? undefined : tone}>
+      <Icon size={14} stroke={2} aria-hidden="true" />
+      {stateText(t, state)}
+    </Tag>
+  );
 }
 
 // From the best to the worst, so that the same is always in the same place.
-const order = ["read", "delivered", "completed", "sent", "in_progress", "ringing", "dialing", "sending", "queued", "scheduled", "busy", "no_answer", "rejected", "voicemail", "skipped", "canceled", "failed"];
+const order = [
+  "read",
+  "delivered",
+  "completed",
+  "sent",
+  "in_progress",
+  "ringing",
+  "dialing",
+  "sending",
+  "queued",
+  "scheduled",
+  "busy",
+  "no_answer",
+  "rejected",
+  "voicemail",
+  "skipped",
+  "canceled",
+  "failed",
+];
 
 /** inOrder are counts from the best state to the worst. */
-export function inOrder(counts: Counts): [string, number][] { return order.filter((s) => (counts[s] ?? 0) > 0).map((s) => [s, counts[s]!]); }
+export function inOrder(counts: Counts): [string, number][] {
+  return order.filter((s) => (counts[s] ?? 0) > 0).map((s) => [s, counts[s]!]);
+}
 
 /** Bar is how many recipients are in which state: as a bar, and in words. */
 export function Bar({ counts, children }: { counts: Counts; children?: React.ReactNode }) {
@@ -32,11 +84,20 @@ export function Bar({ counts, children }: { counts: Counts; children?: React.Rea
   const all = inOrder(counts);
   const total = all.reduce((sum, [, n]) => sum + n, 0);
   const c = useTexts(countTexts) as Record<string, string>;
-  const words = all.map(([s, n]) => (total === 1 ? stateText(t, s) : `${number(n, language)} ${c[s]!.split("|")[n === 1 ? 0 : 1]}`));
+  const words = all.map(([s, n]) =>
+    total === 1 ? stateText(t, s) : `${number(n, language)} ${c[s]!.split("|")[n === 1 ? 0 : 1]}`,
+  );
   return (
     <span className="sent-result">
-      <span className="sent-bar" aria-hidden="true">{all.map(([s, n]) => <i key={s} data-state={s} style={{ flexGrow: n }} />)}</span>
-      <span className="small sent-words" title={words.join(" · ")}>{words.join(" · ")}{children}</span>
+      <span className="sent-bar" aria-hidden="true">
+        {all.map(([s, n]) => (
+          <i key={s} data-state={s} style={{ flexGrow: n }} />
+        ))}
+      </span>
+      <span className="small sent-words" title={words.join(" · ")}>
+        {words.join(" · ")}
+        {children}
+      </span>
     </span>
   );
 }

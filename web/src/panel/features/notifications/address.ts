@@ -1,7 +1,16 @@
 import { kinds, notificationStates, type Kind, type NotificationState } from "./types";
 
 /** Address is what the address of the list says beside the company. */
-export interface Address { state?: NotificationState; channel?: "messaging" | "voice"; type?: Kind; campaign?: string; sender?: string; number?: string; from?: string; to?: string }
+export interface Address {
+  state?: NotificationState;
+  channel?: "messaging" | "voice";
+  type?: Kind;
+  campaign?: string;
+  sender?: string;
+  number?: string;
+  from?: string;
+  to?: string;
+}
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
@@ -15,7 +24,8 @@ export function addressOf(s: Record<string, unknown>): Address {
     const v = typeof s[name] === "number" ? String(s[name]) : s[name];
     if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
   }
-  for (const name of ["from", "to"] as const) if (typeof s[name] === "string" && day.test(s[name]) && !Number.isNaN(Date.parse(s[name]))) a[name] = s[name];
+  for (const name of ["from", "to"] as const)
+    if (typeof s[name] === "string" && day.test(s[name]) && !Number.isNaN(Date.parse(s[name]))) a[name] = s[name];
   return a;
 }
 
@@ -29,9 +39,22 @@ export function queryOf(a: Address): Record<string, string | undefined> {
   return { ...a, from: at(a.from, 0), to: at(a.to, 1) };
 }
 
-export function narrowed(a: Address): boolean { return Object.keys(a).length > 0; }
+export function narrowed(a: Address): boolean {
+  return Object.keys(a).length > 0;
+}
 
-export const nothing: Record<keyof Address, undefined> = { state: undefined, channel: undefined, type: undefined, campaign: undefined, sender: undefined, number: undefined, from: undefined, to: undefined };
+export const nothing: Record<keyof Address, undefined> = {
+  state: undefined,
+  channel: undefined,
+  type: undefined,
+  campaign: undefined,
+  sender: undefined,
+  number: undefined,
+  from: undefined,
+  to: undefined,
+};
 
 /** idIn reports whether a text may be the id of a notification or message, ours or the provider's. */
-export function idIn(text: string): boolean { return /^[\w.:=+/-]{8,255}$/.test(text) && /\d/.test(text); }
+export function idIn(text: string): boolean {
+  return /^[\w.:=+/-]{8,255}$/.test(text) && /\d/.test(text);
+}

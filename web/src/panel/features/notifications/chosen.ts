@@ -1,7 +1,10 @@
 import { messageStates, type MessageState, type Recipient } from "./types";
 
 /** Chosen is what the address of a notification says beside it: which recipients are listed, and whose message is shown. */
-export interface Chosen { state?: MessageState; m?: number }
+export interface Chosen {
+  state?: MessageState;
+  m?: number;
+}
 
 /** chosenOf reads an address that anybody may have written. */
 export function chosenOf(s: Record<string, unknown>): Chosen {

@@ -11,7 +11,18 @@ import { Sync, type List } from "./sync";
 import type { Recipient, Sent, SentPage } from "./types";
 import { instantIn, localIn } from "./zones";
 
-const sent = (id: string, counts: Record<string, number> = { queued: 1 }): Sent => ({ notification_id: id, channel: "messaging", state: "in_progress", recipient_id: "x", notification_type: "utility", campaign_name: "c", created_at: "", counts, total: 1, number: "34600111222" });
+const sent = (id: string, counts: Record<string, number> = { queued: 1 }): Sent => ({
+  notification_id: id,
+  channel: "messaging",
+  state: "in_progress",
+  recipient_id: "x",
+  notification_type: "utility",
+  campaign_name: "c",
+  created_at: "",
+  counts,
+  total: 1,
+  number: "34600111222",
+});
 
 describe("the list", () => {
   let rows: Sent[];
@@ -26,12 +37,32 @@ describe("the list", () => {
     return v;
   };
   const list: List = {
-    first: () => { asked.push("first"); return answer(() => ({ data: [...server.values()].reverse(), next_cursor: null })); },
-    some: (ids) => { asked.push(ids.join(",")); return answer(() => ids.map((id) => server.get(id)!)); },
-    rows: () => rows, took: (p) => { rows = p.data; }, changed: (c) => { rows = rows.map((r) => c.find((x) => x.notification_id === r.notification_id) ?? r); }, moves: () => false,
+    first: () => {
+      asked.push("first");
+      return answer(() => ({ data: [...server.values()].reverse(), next_cursor: null }));
+    },
+    some: (ids) => {
+      asked.push(ids.join(","));
+      return answer(() => ids.map((id) => server.get(id)!));
+    },
+    rows: () => rows,
+    took: (p) => {
+      rows = p.data;
+    },
+    changed: (c) => {
+      rows = rows.map((r) => c.find((x) => x.notification_id === r.notification_id) ?? r);
+    },
+    moves: () => false,
   };
   const event = (id: string, name = "message.sent") => ({ event: name, data: { data: { notification_id: id } } });
-  beforeEach(() => { vi.useFakeTimers(); rows = [sent("b"), sent("a")]; asked = []; fails = 0; held = undefined; server = new Map(["a", "b"].map((id) => [id, sent(id)])); });
+  beforeEach(() => {
+    vi.useFakeTimers();
+    rows = [sent("b"), sent("a")];
+    asked = [];
+    fails = 0;
+    held = undefined;
+    server = new Map(["a", "b"].map((id) => [id, sent(id)]));
+  });
   afterEach(() => vi.useRealTimers());
 
   it("reads what changed once for many events, and nothing for what it does not show", async () => {
@@ -75,18 +106,37 @@ describe("the list", () => {
     await vi.advanceTimersByTimeAsync(5000);
     expect(asked.at(-1)).not.toBe("a");
   });
-  it("has states from the best to the worst", () => expect(inOrder({ failed: 1, read: 2, queued: 0, sent: 3 })).toEqual([["read", 2], ["sent", 3], ["failed", 1]]));
+  it("has states from the best to the worst", () =>
+    expect(inOrder({ failed: 1, read: 2, queued: 0, sent: 3 })).toEqual([
+      ["read", 2],
+      ["sent", 3],
+      ["failed", 1],
+    ]));
 });
 
 describe("addresses", () => {
   it("take nothing that they do not know", () => {
-    expect(addressOf({ state: "gone", channel: "fax", campaign: " ", number: 34600111222, from: "2026-13-99", to: "2026-01-31" })).toEqual({ number: "34600111222", to: "2026-01-31" });
+    expect(
+      addressOf({
+        state: "gone",
+        channel: "fax",
+        campaign: " ",
+        number: 34600111222,
+        from: "2026-13-99",
+        to: "2026-01-31",
+      }),
+    ).toEqual({ number: "34600111222", to: "2026-01-31" });
     expect(queryOf({ to: "2026-01-31" }).to).toBe(new Date(2026, 1, 1).toISOString().replace(".000", ""));
     expect(chosenOf({ state: "x", m: -1 })).toEqual({});
     expect(chosenOf({ state: "failed", m: 3 })).toEqual({ state: "failed", m: 3 });
   });
   it("know numbers and ids from other texts", () => {
-    expect([idIn("wamid.HBgLMzQ2"), idIn("01a211ff-5250-7000-817f-c48c2d9a05b6.3"), idIn("go to agents"), idIn("agents")]).toEqual([true, true, false, false]);
+    expect([
+      idIn("wamid.HBgLMzQ2"),
+      idIn("01a211ff-5250-7000-817f-c48c2d9a05b6.3"),
+      idIn("go to agents"),
+      idIn("agents"),
+    ]).toEqual([true, true, false, false]);
   });
   it("show who failed first", () => {
     const r = (n: number, state: string) => ({ n, state }) as Recipient;
@@ -98,30 +148,78 @@ describe("addresses", () => {
 
 describe("a message", () => {
   const page = { created_at: "2026-11-25T10:00:00.000Z" } as SentPage;
-  const times = { queued_at: "2026-11-25T10:00:00.000Z", sending_at: "2026-11-25T10:00:00.100Z", sent_at: "2026-11-25T10:00:01.300Z" };
-  const texts = (r: Partial<Recipient>) => stepsOf({ n: 0, number: "", message_id: "", state: "sent", attempts: 1, times, ...r } as Recipient, page, pageTexts.en, "en", Date.parse("2026-11-25T10:01:00Z")).map((s) => [s.text, s.more ?? ""].filter(Boolean).join(" | "));
+  const times = {
+    queued_at: "2026-11-25T10:00:00.000Z",
+    sending_at: "2026-11-25T10:00:00.100Z",
+    sent_at: "2026-11-25T10:00:01.300Z",
+  };
+  const texts = (r: Partial<Recipient>) =>
+    stepsOf(
+      { n: 0, number: "", message_id: "", state: "sent", attempts: 1, times, ...r } as Recipient,
+      page,
+      pageTexts.en,
+      "en",
+      Date.parse("2026-11-25T10:01:00Z"),
+    ).map((s) => [s.text, s.more ?? ""].filter(Boolean).join(" | "));
   it("has a timeline with what each step took", () => {
-    expect(texts({})).toEqual(["Accepted", "Being sent | after 100 ms", "Accepted by the provider | after 1.2 s", "Waits for a receipt"]);
-    expect(texts({ state: "read", times: { ...times, read_at: "2026-11-25T10:01:01.300Z", delivered_at: "2026-11-25T10:00:02.300Z" } }).slice(3)).toEqual(["Delivered to the device | after 1 s", "Read | after 59 s"]);
-    expect(texts({ state: "queued", attempts: 2, due_at: "2026-11-25T10:02:00Z", detail: "131016 service unavailable", times: { queued_at: times.queued_at, sending_at: times.sending_at } }).slice(1)[1]).toMatch(/^Next attempt at .* \| 131016/);
-    expect(texts({ state: "sending", unknown: true, due_at: "2026-11-25T10:10:00Z", times: { sending_at: times.sending_at } }).at(-1)).toMatch(/^No answer came/);
-    expect(texts({ state: "skipped", attempts: 0, times: { skipped_at: page.created_at } })).toEqual(["Accepted", "Not sent"]);
-    expect([lasted(340, "en"), lasted(250_000, "en"), lasted(7_500_000, "en")]).toEqual(["340 ms", "4 min 10 s", "2 h 5 min"]);
+    expect(texts({})).toEqual([
+      "Accepted",
+      "Being sent | after 100 ms",
+      "Accepted by the provider | after 1.2 s",
+      "Waits for a receipt",
+    ]);
+    expect(
+      texts({
+        state: "read",
+        times: { ...times, read_at: "2026-11-25T10:01:01.300Z", delivered_at: "2026-11-25T10:00:02.300Z" },
+      }).slice(3),
+    ).toEqual(["Delivered to the device | after 1 s", "Read | after 59 s"]);
+    expect(
+      texts({
+        state: "queued",
+        attempts: 2,
+        due_at: "2026-11-25T10:02:00Z",
+        detail: "131016 service unavailable",
+        times: { queued_at: times.queued_at, sending_at: times.sending_at },
+      }).slice(1)[1],
+    ).toMatch(/^Next attempt at .* \| 131016/);
+    expect(
+      texts({
+        state: "sending",
+        unknown: true,
+        due_at: "2026-11-25T10:10:00Z",
+        times: { sending_at: times.sending_at },
+      }).at(-1),
+    ).toMatch(/^No answer came/);
+    expect(texts({ state: "skipped", attempts: 0, times: { skipped_at: page.created_at } })).toEqual([
+      "Accepted",
+      "Not sent",
+    ]);
+    expect([lasted(340, "en"), lasted(250_000, "en"), lasted(7_500_000, "en")]).toEqual([
+      "340 ms",
+      "4 min 10 s",
+      "2 h 5 min",
+    ]);
   });
   it("is explained by the provider's code, else by the reason; each reason and code says what to do", () => {
     expect(codeOf("131026 undeliverable (trace Ax)")).toBe("131026");
     expect(codeOf("132000/33 x")).toBe("132000");
     expect([codeOf("sandbox: refused"), codeOf(undefined), codeOf("12345678901 x")]).toEqual(["", "", ""]);
-    expect(explained("en", "provider_refused", "131021 recipient is the sender")!.why).toBe("The recipient is the sender itself");
+    expect(explained("en", "provider_refused", "131021 recipient is the sender")!.why).toBe(
+      "The recipient is the sender itself",
+    );
     expect(explained("es", "undeliverable", "sandbox: refused")!.next).toMatch(/^Compruebe/);
     expect(explained("en", "new_reason", "")).toEqual({ why: "new reason", next: "" });
-    for (const d of [reasons, codes]) for (const language of ["en", "es", "pt"] as const) {
-      const all = d[language] as Record<string, string>;
-      for (const key of Object.keys(all)) if (!key.endsWith("_next")) expect(all[key + "_next"], key).toBeTruthy();
-    }
+    for (const d of [reasons, codes])
+      for (const language of ["en", "es", "pt"] as const) {
+        const all = d[language] as Record<string, string>;
+        for (const key of Object.keys(all)) if (!key.endsWith("_next")) expect(all[key + "_next"], key).toBeTruthy();
+      }
   });
   it("is asked for again by a command without a key in it", () => {
-    expect(curlOf("https://a.test", { channel: "messaging", unflatten: true, body: "{\"a\": \"it's\"}" })).toBe("curl \"https://a.test/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true\" \\\n  -H 'Content-Type: application/json' \\\n  -d '{\"a\":\"it'\\''s\"}'");
+    expect(curlOf("https://a.test", { channel: "messaging", unflatten: true, body: '{"a": "it\'s"}' })).toBe(
+      "curl \"https://a.test/functions/v1/notify?access_key=$CARILLON_ACCESS_KEY&unflatten=true\" \\\n  -H 'Content-Type: application/json' \\\n  -d '{\"a\":\"it'\\''s\"}'",
+    );
   });
 });
 
@@ -129,7 +227,8 @@ describe("the clocks of a zone", () => {
   it("show an instant, and the other way round", () => {
     const at = Date.UTC(2026, 6, 1, 10, 30);
     expect(localIn(at, "Europe/Madrid")).toBe("2026-07-01T12:30");
-    for (const zone of ["UTC", "America/Lima", "Asia/Kathmandu", "Pacific/Apia"]) expect(instantIn(localIn(at, zone), zone)).toBe(at);
+    for (const zone of ["UTC", "America/Lima", "Asia/Kathmandu", "Pacific/Apia"])
+      expect(instantIn(localIn(at, zone), zone)).toBe(at);
     expect(instantIn("2026-10-25T02:30", "Europe/Madrid")).toBe(Date.UTC(2026, 9, 25, 0, 30)); // twice: the first
     expect(instantIn("2026-03-29T02:30", "Europe/Madrid")).toBe(Date.UTC(2026, 2, 29, 1, 0)); // never: just after the gap
     expect(instantIn("", "UTC")).toBeUndefined();

@@ -5,7 +5,13 @@ import type { Recipient, SentPage } from "./types";
 
 export type StepTone = "ok" | "warn" | "danger" | "accent";
 /** Step is one point of a message's timeline; wait: it is still to come. */
-export interface Step { at?: string; text: string; more?: string; tone?: StepTone; wait?: boolean }
+export interface Step {
+  at?: string;
+  text: string;
+  more?: string;
+  tone?: StepTone;
+  wait?: boolean;
+}
 
 /** lasted is a length of time in short: 340 ms, 1.2 s, 4 min 10 s, 3 h 5 min. */
 export function lasted(ms: number, language: string): string {
@@ -26,11 +32,23 @@ export function stepsOf(r: Recipient, n: SentPage, p: PageTexts, language: strin
     if (!when) return;
     const before = [...steps].reverse().find((s) => s.at && Date.parse(s.at) <= Date.parse(when));
     const took = before?.at ? Date.parse(when) - Date.parse(before.at) : 0;
-    steps.push({ ...step, at: when, more: [took > 0 ? fill(p.after, { time: lasted(took, language) }) : "", step.more].filter(Boolean).join(" · ") });
+    steps.push({
+      ...step,
+      at: when,
+      more: [took > 0 ? fill(p.after, { time: lasted(took, language) }) : "", step.more].filter(Boolean).join(" · "),
+    });
   };
-  if (n.scheduled_time) steps.push({ text: fill(p.scheduledFor, { time: time(n.scheduled_time, language) }), wait: r.state === "scheduled" });
-  if (at("queued") && Date.parse(at("queued")!) - Date.parse(n.created_at) > 1000) steps.push({ at: at("queued"), text: p.queued });
-  add("sending", { text: r.attempts > 1 ? fill(p.attemptN, { n: r.attempts }) : p.attempt, tone: r.state === "sending" ? "accent" : undefined });
+  if (n.scheduled_time)
+    steps.push({
+      text: fill(p.scheduledFor, { time: time(n.scheduled_time, language) }),
+      wait: r.state === "scheduled",
+    });
+  if (at("queued") && Date.parse(at("queued")!) - Date.parse(n.created_at) > 1000)
+    steps.push({ at: at("queued"), text: p.queued });
+  add("sending", {
+    text: r.attempts > 1 ? fill(p.attemptN, { n: r.attempts }) : p.attempt,
+    tone: r.state === "sending" ? "accent" : undefined,
+  });
   add("sent", { text: p.sent, tone: r.state === "sent" ? "accent" : undefined });
   add("delivered", { text: p.delivered, tone: "ok" });
   add("read", { text: p.read, tone: "ok" });
@@ -47,7 +65,9 @@ export function stepsOf(r: Recipient, n: SentPage, p: PageTexts, language: strin
 function sortByTime(steps: Step[]): void {
   const places = steps.flatMap((s, i) => (s.at ? [i] : []));
   const sorted = places.map((i) => steps[i]!).sort((a, b) => Date.parse(a.at!) - Date.parse(b.at!));
-  places.forEach((i, k) => { steps[i] = sorted[k]!; });
+  places.forEach((i, k) => {
+    steps[i] = sorted[k]!;
+  });
 }
 
 /** waiting is what a message still waits for. */
@@ -55,13 +75,31 @@ function waiting(r: Recipient, p: PageTexts, language: string, now: number): Ste
   const due = r.due_at ? Date.parse(r.due_at) : 0;
   if (r.held) return { text: p.waitsTemplate, wait: true, tone: "warn" };
   switch (r.state) {
-    case "scheduled": return { text: fill(p.waitsTime, { time: time(r.due_at ?? "", language) }), wait: true };
+    case "scheduled":
+      return { text: fill(p.waitsTime, { time: time(r.due_at ?? "", language) }), wait: true };
     case "queued":
       if (due <= now) return { text: p.waitsLane, wait: true };
-      return r.attempts > 0 ? { text: fill(p.nextAttempt, { time: time(r.due_at!, language, true) }), more: r.detail, wait: true, tone: "warn" } : { text: fill(p.waitsTime, { time: time(r.due_at!, language) }), wait: true };
-    case "sending": return r.unknown ? { text: fill(p.unknownOutcome, { time: time(r.due_at!, language) }), more: r.detail, wait: true, tone: "warn" } : undefined;
-    case "sent": return { text: p.waitsReceipt, wait: true };
-    case "delivered": return { text: p.notRead, wait: true };
+      return r.attempts > 0
+        ? {
+            text: fill(p.nextAttempt, { time: time(r.due_at!, language, true) }),
+            more: r.detail,
+            wait: true,
+            tone: "warn",
+          }
+        : { text: fill(p.waitsTime, { time: time(r.due_at!, language) }), wait: true };
+    case "sending":
+      return r.unknown
+        ? {
+            text: fill(p.unknownOutcome, { time: time(r.due_at!, language) }),
+            more: r.detail,
+            wait: true,
+            tone: "warn",
+          }
+        : undefined;
+    case "sent":
+      return { text: p.waitsReceipt, wait: true };
+    case "delivered":
+      return { text: p.notRead, wait: true };
   }
   return undefined;
 }

@@ -33,7 +33,10 @@ export class Sync {
 
   /** happened takes an event of the stream. */
   happened(e: LiveEvent): void {
-    if (e.event === "reset") { this.everything(); return; }
+    if (e.event === "reset") {
+      this.everything();
+      return;
+    }
     const id = (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id;
     if (id === undefined) return;
     if (this.list.rows().some((r) => r.notification_id === id)) this.dirty.add(id);
@@ -61,7 +64,10 @@ export class Sync {
 
   private soon(ms: number): void {
     if (this.stopped || this.busy || this.timer !== undefined) return;
-    this.timer = setTimeout(() => { this.timer = undefined; void this.run(); }, ms);
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.run();
+    }, ms);
   }
 
   private async run(): Promise<void> {
@@ -86,7 +92,10 @@ export class Sync {
     try {
       const page = await this.list.first();
       if (this.stopped) return;
-      if (!page) { this.first = true; return; }
+      if (!page) {
+        this.first = true;
+        return;
+      }
       for (const r of page.data) asked.delete(r.notification_id);
       this.list.took(page);
     } catch (e) {

@@ -10,7 +10,9 @@ export function useKeys(box: RefObject<HTMLElement | null>) {
   useEffect(() => {
     const move = (e: KeyboardEvent) => {
       if ((e.key !== "j" && e.key !== "k") || e.ctrlKey || e.metaKey || e.altKey || writing(e.target)) return;
-      const links = [...(box.current?.querySelectorAll<HTMLElement>("tbody a.sent-link, tbody button.sent-link") ?? [])];
+      const links = [
+        ...(box.current?.querySelectorAll<HTMLElement>("tbody a.sent-link, tbody button.sent-link") ?? []),
+      ];
       const at = links.findIndex((l) => l === document.activeElement);
       const next = links[at < 0 ? 0 : Math.min(links.length - 1, Math.max(0, at + (e.key === "j" ? 1 : -1)))];
       next?.focus({ preventScroll: true });
@@ -19,5 +21,14 @@ export function useKeys(box: RefObject<HTMLElement | null>) {
     window.addEventListener("keydown", move);
     return () => window.removeEventListener("keydown", move);
   }, [box]);
-  useEffect(() => listShortcuts(t.title, [{ keys: ["j"], text: t.keyNext }, { keys: ["k"], text: t.keyBack }, { keys: ["Enter"], text: t.keyOpen }, { keys: ["/"], text: t.keyFind }]), [t]);
+  useEffect(
+    () =>
+      listShortcuts(t.title, [
+        { keys: ["j"], text: t.keyNext },
+        { keys: ["k"], text: t.keyBack },
+        { keys: ["Enter"], text: t.keyOpen },
+        { keys: ["/"], text: t.keyFind },
+      ]),
+    [t],
+  );
 }

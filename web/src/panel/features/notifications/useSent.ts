@@ -12,7 +12,12 @@ const beat = 4000; // while something is under way
 
 const list = rowsBy<Sent>((n) => n.notification_id);
 
-interface Listing { shown: Shown<Sent>; phase: "loading" | "ready" | "failed"; error?: unknown; more: boolean }
+interface Listing {
+  shown: Shown<Sent>;
+  phase: "loading" | "ready" | "failed";
+  error?: unknown;
+  more: boolean;
+}
 
 /** useSent is the list of notifications, as it changes. still reports whether somebody reads the list, so that it must not move. */
 export function useSent(address: Address, still: () => boolean) {
@@ -26,7 +31,10 @@ export function useSent(address: Address, still: () => boolean) {
   const loading = useRef(true);
   loading.current = s.phase === "loading";
   const generation = useRef(0);
-  const page = useCallback((cursor?: string) => get<Page<Sent>>("/notifications", { ...query.current, limit: pageSize, cursor }), []);
+  const page = useCallback(
+    (cursor?: string) => get<Page<Sent>>("/notifications", { ...query.current, limit: pageSize, cursor }),
+    [],
+  );
 
   const first = useCallback(async () => {
     const mine = ++generation.current;
@@ -38,7 +46,9 @@ export function useSent(address: Address, still: () => boolean) {
       if (mine === generation.current) set((now) => ({ ...now, phase: "failed", error }));
     }
   }, [page]);
-  useEffect(() => { void first(); }, [first, text, company.id]);
+  useEffect(() => {
+    void first();
+  }, [first, text, company.id]);
 
   useEffect(() => {
     const sync = new Sync({
@@ -56,9 +66,15 @@ export function useSent(address: Address, still: () => boolean) {
       changed: (rows) => set((now) => ({ ...now, shown: list.replace(now.shown, ...rows) })),
       moves: () => "state" in query.current,
     });
-    const clock = setInterval(() => { if (!document.hidden && shown.current.rows.some(open)) sync.tick(); }, beat);
+    const clock = setInterval(() => {
+      if (!document.hidden && shown.current.rows.some(open)) sync.tick();
+    }, beat);
     const leave = stream.seen((e) => sync.happened(e));
-    return () => { sync.stop(); leave(); clearInterval(clock); };
+    return () => {
+      sync.stop();
+      leave();
+      clearInterval(clock);
+    };
   }, [page, still, company.id]);
 
   const older = useCallback(async () => {
@@ -74,7 +90,12 @@ export function useSent(address: Address, still: () => boolean) {
       throw error;
     }
   }, [page]);
-  return { ...s, older, retry: () => void first(), reveal: () => set((now) => ({ ...now, shown: list.reveal(now.shown) })) };
+  return {
+    ...s,
+    older,
+    retry: () => void first(),
+    reveal: () => set((now) => ({ ...now, shown: list.reveal(now.shown) })),
+  };
 }
 
 /** useLive is whether what happens is shown as it happens. */

@@ -9,12 +9,20 @@ import { texts } from "./texts";
 
 /** What tells lines apart beside their colour: width, dashes. */
 const looks: Record<Line, { token: string; width: number; dash?: number[] }> = {
-  accepted: { token: "--muted", width: 1.5, dash: [6, 4] }, delivered: { token: "--ok", width: 2 }, read: { token: "--accent", width: 2, dash: [2, 3] }, failed: { token: "--danger", width: 2 },
+  accepted: { token: "--muted", width: 1.5, dash: [6, 4] },
+  delivered: { token: "--ok", width: 2 },
+  read: { token: "--accent", width: 2, dash: [2, 3] },
+  failed: { token: "--danger", width: 2 },
 };
 
 const height = 260;
 
-function colour(token: string): string { return getComputedStyle(document.documentElement).getPropertyValue(token).trim() || getComputedStyle(document.body).getPropertyValue(token).trim(); }
+function colour(token: string): string {
+  return (
+    getComputedStyle(document.documentElement).getPropertyValue(token).trim() ||
+    getComputedStyle(document.body).getPropertyValue(token).trim()
+  );
+}
 
 /** Chart draws the series. The arrow keys move along it; what it shows there is read out. */
 export default function Chart({ points, unit }: { points: Point[]; unit: "hour" | "day" }) {
@@ -34,29 +42,73 @@ export default function Chart({ points, unit }: { points: Point[]; unit: "hour" 
   }, []);
   useEffect(() => {
     const el = box.current!;
-    const axis = { stroke: colour("--muted"), grid: { stroke: colour("--border"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
-    const u = new uPlot({
-      width: el.clientWidth, height, padding: [12, 12, 0, 0], legend: { show: false },
-      cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-      scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.08)] } },
-      axes: [
-        { ...axis, grid: { show: false }, space: 70, incrs: [1, 2, 3, 6, 12, 24, 48, 96], values: (_, at) => at.map((i) => (Number.isInteger(i) && shown.current[i] ? when(shown.current[i].at, unit, language) : "")) },
-        { ...axis, size: 52, space: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 5e6, 1e7], values: (_, at) => at.map((n) => compact(n, language)) },
-      ],
-      series: [{}, ...lines.map((line) => ({ label: line, stroke: colour(looks[line].token), width: looks[line].width, dash: looks[line].dash, points: { show: shown.current.length === 1 }, fill: line === "delivered" ? colour("--ok") + "14" : undefined }))],
-      hooks: { setCursor: [(p) => setAt(p.cursor.idx ?? null)] },
-    }, dataOf(shown.current), el);
+    const axis = {
+      stroke: colour("--muted"),
+      grid: { stroke: colour("--border"), width: 1 },
+      ticks: { show: false },
+      font: "12px system-ui, sans-serif",
+    };
+    const u = new uPlot(
+      {
+        width: el.clientWidth,
+        height,
+        padding: [12, 12, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+        scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.08)] } },
+        axes: [
+          {
+            ...axis,
+            grid: { show: false },
+            space: 70,
+            incrs: [1, 2, 3, 6, 12, 24, 48, 96],
+            values: (_, at) =>
+              at.map((i) => (Number.isInteger(i) && shown.current[i] ? when(shown.current[i].at, unit, language) : "")),
+          },
+          {
+            ...axis,
+            size: 52,
+            space: 44,
+            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 5e6, 1e7],
+            values: (_, at) => at.map((n) => compact(n, language)),
+          },
+        ],
+        series: [
+          {},
+          ...lines.map((line) => ({
+            label: line,
+            stroke: colour(looks[line].token),
+            width: looks[line].width,
+            dash: looks[line].dash,
+            points: { show: shown.current.length === 1 },
+            fill: line === "delivered" ? colour("--ok") + "14" : undefined,
+          })),
+        ],
+        hooks: { setCursor: [(p) => setAt(p.cursor.idx ?? null)] },
+      },
+      dataOf(shown.current),
+      el,
+    );
     plot.current = u;
     const resized = new ResizeObserver(() => u.setSize({ width: el.clientWidth, height }));
     resized.observe(el);
-    return () => { resized.disconnect(); u.destroy(); plot.current = null; };
+    return () => {
+      resized.disconnect();
+      u.destroy();
+      plot.current = null;
+    };
   }, [theme, language, unit, points.length]);
-  useEffect(() => { plot.current?.setData(dataOf(points)); }, [points]);
+  useEffect(() => {
+    plot.current?.setData(dataOf(points));
+  }, [points]);
 
   const move = (to: number | null) => {
     const u = plot.current;
     if (!u) return;
-    if (to === null) { u.setCursor({ left: -10, top: -10 }); return; }
+    if (to === null) {
+      u.setCursor({ left: -10, top: -10 });
+      return;
+    }
     u.setCursor({ left: u.valToPos(Math.max(0, Math.min(points.length - 1, to)), "x"), top: 10 });
   };
   const p = at === null ? undefined : points[at];
@@ -64,18 +116,54 @@ export default function Chart({ points, unit }: { points: Point[]; unit: "hour" 
     <div className="chart">
       <ul className="chart-legend">
         {lines.map((line) => (
-          <li key={line}><svg width="22" height="8" aria-hidden="true"><line x1="0" x2="22" y1="4" y2="4" stroke={`var(${looks[line].token})`} strokeWidth={looks[line].width + 0.5} strokeDasharray={looks[line].dash?.join(" ")} /></svg>{t[line]}{p && <b>{number(p[line], language)}</b>}</li>
+          <li key={line}>
+            <svg width="22" height="8" aria-hidden="true">
+              <line
+                x1="0"
+                x2="22"
+                y1="4"
+                y2="4"
+                stroke={`var(${looks[line].token})`}
+                strokeWidth={looks[line].width + 0.5}
+                strokeDasharray={looks[line].dash?.join(" ")}
+              />
+            </svg>
+            {t[line]}
+            {p && <b>{number(p[line], language)}</b>}
+          </li>
         ))}
         <li className="chart-at">{p ? when(p.at, unit, language, true) : ""}</li>
       </ul>
-      <div ref={box} className="chart-box" tabIndex={0} role="application" aria-roledescription={t.chart} aria-label={t.chartHelp}
+      <div
+        ref={box}
+        className="chart-box"
+        tabIndex={0}
+        role="application"
+        aria-roledescription={t.chart}
+        aria-label={t.chartHelp}
         onKeyDown={(e) => {
-          const to = { ArrowRight: (at ?? -1) + 1, ArrowLeft: (at ?? points.length) - 1, Home: 0, End: points.length - 1 }[e.key];
-          if (to !== undefined) { e.preventDefault(); move(to); } else if (e.key === "Escape") move(null);
-        }} onBlur={() => move(null)} />
-      <p className="hidden" role="status">{p && document.activeElement === box.current ? `${when(p.at, unit, language, true)}: ${lines.map((line) => fill("{n} {what}", { n: number(p[line], language), what: t[line] })).join(", ")}` : ""}</p>
+          const to = {
+            ArrowRight: (at ?? -1) + 1,
+            ArrowLeft: (at ?? points.length) - 1,
+            Home: 0,
+            End: points.length - 1,
+          }[e.key];
+          if (to !== undefined) {
+            e.preventDefault();
+            move(to);
+          } else if (e.key === "Escape") move(null);
+        }}
+        onBlur={() => move(null)}
+      />
+      <p className="hidden" role="status">
+        {p && document.activeElement === box.current
+          ? `${when(p.at, unit, language, true)}: ${lines.map((line) => fill("{n} {what}", { n: number(p[line], language), what: t[line] })).join(", ")}`
+          : ""}
+      </p>
     </div>
   );
 }
 
-function dataOf(points: Point[]): uPlot.AlignedData { return [points.map((_, i) => i), ...lines.map((line) => points.map((p) => p[line]))]; }
+function dataOf(points: Point[]): uPlot.AlignedData {
+  return [points.map((_, i) => i), ...lines.map((line) => points.map((p) => p[line]))];
+}

@@ -13,8 +13,28 @@ export function Numbers({ points, unit }: { points: Point[]; unit: "hour" | "day
   return (
     <div className="table-wrap overview-numbers" tabIndex={0} role="group" aria-label={t.table}>
       <table className="table">
-        <thead><tr><th>{unit === "hour" ? t.hour : t.day}</th>{lines.map((line) => <th key={line} className="figure">{t[line]}</th>)}</tr></thead>
-        <tbody>{some.map((p) => <tr key={p.at.getTime()}><td className="nowrap">{when(p.at, unit, language, true)}</td>{lines.map((line) => <td key={line} className="figure">{number(p[line], language)}</td>)}</tr>)}</tbody>
+        <thead>
+          <tr>
+            <th>{unit === "hour" ? t.hour : t.day}</th>
+            {lines.map((line) => (
+              <th key={line} className="figure">
+                {t[line]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {some.map((p) => (
+            <tr key={p.at.getTime()}>
+              <td className="nowrap">{when(p.at, unit, language, true)}</td>
+              {lines.map((line) => (
+                <td key={line} className="figure">
+                  {number(p[line], language)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   );

@@ -25,7 +25,11 @@ const Chart = lazy(() => import("./Chart"));
 
 export function OverviewPage() {
   const company = useCompany();
-  return <Needs permission="notifications:read"><Loaded key={company.id} /></Needs>; // one company's figures never show under another's name
+  return (
+    <Needs permission="notifications:read">
+      <Loaded key={company.id} />
+    </Needs>
+  ); // one company's figures never show under another's name
 }
 
 export type Go = (to: Partial<Record<keyof Address, string | undefined>>) => void;
@@ -35,18 +39,45 @@ function Loaded() {
   const language = useLanguage();
   const navigate = useNavigate();
   const address = addressOf(useSearch({ strict: false }));
-  const go = useCallback<Go>((to) => void navigate({ to: "/", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) as never }), [navigate]);
+  const go = useCallback<Go>(
+    (to) =>
+      void navigate({ to: "/", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) as never }),
+    [navigate],
+  );
   const one = useOverview(address);
   const known = useFirstStepsKnown();
   const asOf = one.data?.shown.as_of;
   return (
-    <Page wide title={t.title} about={t.about} actions={asOf && <span className="overview-as-of" title={absolute(asOf, language)}>{fill(t.asOf, { time: clock(asOf, language) })}</span>}>
-      {!known ? <Waiting /> : <div className="stack">
-        <FirstSteps />
-        <Attention />
-        <Filters address={address} go={go} clear={() => go(nothing)} names={one.data?.shown} />
-        {one.data ? <Figures {...one.data} go={go} waits={one.isPlaceholderData} filtered={narrowed(address)} /> : one.isError ? <Card flush label={t.title}><Failed error={one.error} retry={() => void one.refetch()} /></Card> : <Waiting />}
-      </div>}
+    <Page
+      wide
+      title={t.title}
+      about={t.about}
+      actions={
+        asOf && (
+          <span className="overview-as-of" title={absolute(asOf, language)}>
+            {fill(t.asOf, { time: clock(asOf, language) })}
+          </span>
+        )
+      }
+    >
+      {!known ? (
+        <Waiting />
+      ) : (
+        <div className="stack">
+          <FirstSteps />
+          <Attention />
+          <Filters address={address} go={go} clear={() => go(nothing)} names={one.data?.shown} />
+          {one.data ? (
+            <Figures {...one.data} go={go} waits={one.isPlaceholderData} filtered={narrowed(address)} />
+          ) : one.isError ? (
+            <Card flush label={t.title}>
+              <Failed error={one.error} retry={() => void one.refetch()} />
+            </Card>
+          ) : (
+            <Waiting />
+          )}
+        </div>
+      )}
     </Page>
   );
 }
@@ -61,13 +92,38 @@ function Figures({ shown, span, address, go, waits, filtered }: Data & { go: Go;
   return (
     <div className="stack" aria-busy={waits} data-waits={waits || undefined}>
       <Tiles total={shown.total} />
-      <Card title={t.overTime} actions={<SegmentedControl size="xs" aria-label={t.form} value={form} onChange={setForm} data={[{ value: "chart", label: t.chart }, { value: "table", label: t.table }]} />}>
-        {form === "table" ? <Numbers points={points} unit={span.unit} /> : none ? <p className="overview-none">{filtered ? t.noneFiltered : t.none}</p>
-          : <Suspense fallback={<Skeleton height={296} />}><Chart points={points} unit={span.unit} /></Suspense>}
+      <Card
+        title={t.overTime}
+        actions={
+          <SegmentedControl
+            size="xs"
+            aria-label={t.form}
+            value={form}
+            onChange={setForm}
+            data={[
+              { value: "chart", label: t.chart },
+              { value: "table", label: t.table },
+            ]}
+          />
+        }
+      >
+        {form === "table" ? (
+          <Numbers points={points} unit={span.unit} />
+        ) : none ? (
+          <p className="overview-none">{filtered ? t.noneFiltered : t.none}</p>
+        ) : (
+          <Suspense fallback={<Skeleton height={296} />}>
+            <Chart points={points} unit={span.unit} />
+          </Suspense>
+        )}
         <p className="small muted overview-meaning">{t.meaning}</p>
       </Card>
       {!none && <Tables shown={shown} span={span} address={address} go={go} />}
-      {shown.total.skipped > 0 && <Note><p>{fill(t.skippedNote, { n: shown.total.skipped })}</p></Note>}
+      {shown.total.skipped > 0 && (
+        <Note>
+          <p>{fill(t.skippedNote, { n: shown.total.skipped })}</p>
+        </Note>
+      )}
     </div>
   );
 }
@@ -76,8 +132,18 @@ function Waiting() {
   const s = useTexts(shared);
   return (
     <div className="stack" role="status" aria-label={s.loading}>
-      <div className="tiles">{Array.from({ length: 6 }, (_, i) => <div key={i} className="card tile"><Skeleton height={12} width="50%" /><Skeleton height={24} width="70%" mt={10} /><Skeleton height={12} width="40%" mt={10} /></div>)}</div>
-      <div className="card pad"><Skeleton height={336} /></div>
+      <div className="tiles">
+        {Array.from({ length: 6 }, (_, i) => (
+          <div key={i} className="card tile">
+            <Skeleton height={12} width="50%" />
+            <Skeleton height={24} width="70%" mt={10} />
+            <Skeleton height={12} width="40%" mt={10} />
+          </div>
+        ))}
+      </div>
+      <div className="card pad">
+        <Skeleton height={336} />
+      </div>
     </div>
   );
 }

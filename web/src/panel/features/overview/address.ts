@@ -4,7 +4,17 @@ export type Range = "24h" | "7d" | "30d" | "own";
 export const ranges: Range[] = ["24h", "7d", "30d", "own"];
 
 /** Address is what the address of the page has: the range, its days where it is one's own, and the filters. */
-export interface Address { range?: Range; from?: string; to?: string; campaign?: string; type?: Kind; template?: string; language?: string; sender?: string; channel?: Channel }
+export interface Address {
+  range?: Range;
+  from?: string;
+  to?: string;
+  campaign?: string;
+  type?: Kind;
+  template?: string;
+  language?: string;
+  sender?: string;
+  channel?: Channel;
+}
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
@@ -12,7 +22,9 @@ const day = /^\d{4}-\d\d-\d\d$/;
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
   if (ranges.includes(s.range as Range) && s.range !== "24h") a.range = s.range as Range;
-  if (a.range === "own") for (const name of ["from", "to"] as const) if (typeof s[name] === "string" && day.test(s[name]) && !Number.isNaN(Date.parse(s[name]))) a[name] = s[name];
+  if (a.range === "own")
+    for (const name of ["from", "to"] as const)
+      if (typeof s[name] === "string" && day.test(s[name]) && !Number.isNaN(Date.parse(s[name]))) a[name] = s[name];
   for (const name of ["campaign", "template", "language", "sender"] as const) {
     const v = typeof s[name] === "number" ? String(s[name]) : s[name];
     if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
@@ -22,9 +34,18 @@ export function addressOf(s: Record<string, unknown>): Address {
   return a;
 }
 
-export function narrowed(a: Address): boolean { return !!(a.campaign || a.type || a.template || a.language || a.sender || a.channel); }
+export function narrowed(a: Address): boolean {
+  return !!(a.campaign || a.type || a.template || a.language || a.sender || a.channel);
+}
 
-export const nothing = { campaign: undefined, type: undefined, template: undefined, language: undefined, sender: undefined, channel: undefined };
+export const nothing = {
+  campaign: undefined,
+  type: undefined,
+  template: undefined,
+  language: undefined,
+  sender: undefined,
+  channel: undefined,
+};
 
 /** dateOf is the viewer's day of an instant, such as 2030-01-31. */
 export function dateOf(at: Date): string {
@@ -40,14 +61,19 @@ function midnight(date: string, more: number): Date {
 const hour = 3_600_000;
 const most = 400; // days
 
-export interface Span { from: Date; to: Date; unit: "hour" | "day" }
+export interface Span {
+  from: Date;
+  to: Date;
+  unit: "hour" | "day";
+}
 
 /** spanOf is the range in instants: the last 24 hours by whole hours, else days of the viewer, the last one included. */
 export function spanOf(a: Address, now: Date): Span {
   const end = new Date(Math.floor(now.getTime() / hour) * hour + hour);
   if (!a.range) return { from: new Date(end.getTime() - 24 * hour), to: end, unit: "hour" };
   const today = dateOf(now);
-  if (a.range !== "own") return { from: midnight(today, a.range === "7d" ? -6 : -29), to: midnight(today, 1), unit: "day" };
+  if (a.range !== "own")
+    return { from: midnight(today, a.range === "7d" ? -6 : -29), to: midnight(today, 1), unit: "day" };
   const to = a.to && a.to <= today ? a.to : today;
   let from = a.from && a.from <= to ? a.from : to;
   const first = dateOf(midnight(to, 1 - most));
@@ -59,10 +85,31 @@ export function spanOf(a: Address, now: Date): Span {
 /** queryOf is the query of the route. */
 export function queryOf(a: Address, span: Span): Record<string, string | undefined> {
   const text = (at: Date) => at.toISOString().replace(/\.\d+Z$/, "Z");
-  return { from: text(span.from), to: text(span.to), campaign: a.campaign, type: a.type, template: a.template, language: a.language, sender: a.sender, channel: a.channel };
+  return {
+    from: text(span.from),
+    to: text(span.to),
+    campaign: a.campaign,
+    type: a.type,
+    template: a.template,
+    language: a.language,
+    sender: a.sender,
+    channel: a.channel,
+  };
 }
 
 /** listOf is the address of the list of notifications behind figures: the same days and filters, and what narrows them further. */
-export function listOf(a: Address, span: Span, more: { campaign?: string; type?: Kind; sender?: string }): Record<string, string | undefined> {
-  return { from: dateOf(span.from), to: dateOf(new Date(span.to.getTime() - 1)), campaign: a.campaign, type: a.type, sender: a.sender, channel: a.channel, ...more };
+export function listOf(
+  a: Address,
+  span: Span,
+  more: { campaign?: string; type?: Kind; sender?: string },
+): Record<string, string | undefined> {
+  return {
+    from: dateOf(span.from),
+    to: dateOf(new Date(span.to.getTime() - 1)),
+    campaign: a.campaign,
+    type: a.type,
+    sender: a.sender,
+    channel: a.channel,
+    ...more,
+  };
 }

@@ -8,7 +8,13 @@ export function percent(n: number, of: number, language: string): string {
 
 /** duration is a time as people say it, of two digits or so. */
 export function duration(ms: number, language: string): string {
-  const unit = (n: number, u: string) => new Intl.NumberFormat(language, { style: "unit", unit: u, unitDisplay: "short", maximumFractionDigits: n < 10 && u !== "millisecond" ? 1 : 0 }).format(n);
+  const unit = (n: number, u: string) =>
+    new Intl.NumberFormat(language, {
+      style: "unit",
+      unit: u,
+      unitDisplay: "short",
+      maximumFractionDigits: n < 10 && u !== "millisecond" ? 1 : 0,
+    }).format(n);
   if (ms < 1000) return unit(Math.round(ms), "millisecond");
   if (ms < 90_000) return unit(ms / 1000, "second");
   if (ms < 5_400_000) return unit(ms / 60_000, "minute");
@@ -16,14 +22,23 @@ export function duration(ms: number, language: string): string {
 }
 
 /** compact is a number with few digits for an axis. */
-export function compact(n: number, language: string): string { return new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 }).format(n); }
+export function compact(n: number, language: string): string {
+  return new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 }).format(n);
+}
 
 /** when is an hour or a day of a chart. */
 export function when(at: Date, unit: "hour" | "day", language: string, long = false): string {
   const hour: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
   const day: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
-  return new Intl.DateTimeFormat(language, unit === "day" ? (long ? { ...day, weekday: "short" } : day) : long ? { ...day, ...hour } : hour).format(at);
+  return new Intl.DateTimeFormat(
+    language,
+    unit === "day" ? (long ? { ...day, weekday: "short" } : day) : long ? { ...day, ...hour } : hour,
+  ).format(at);
 }
 
 /** clock is a time of the day with seconds. */
-export function clock(at: string, language: string): string { return new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(new Date(at)); }
+export function clock(at: string, language: string): string {
+  return new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(
+    new Date(at),
+  );
+}

@@ -4,11 +4,31 @@ import { duration, percent } from "./format";
 import { seriesOf } from "./series";
 import type { Counted } from "./types";
 
-const hour = (at: Date, accepted: number): Counted => ({ hour: at.toISOString(), accepted, waiting: 0, sent: 0, delivered: accepted - 1, read: 0, failed: 1, skipped: 0, canceled: 0 });
+const hour = (at: Date, accepted: number): Counted => ({
+  hour: at.toISOString(),
+  accepted,
+  waiting: 0,
+  sent: 0,
+  delivered: accepted - 1,
+  read: 0,
+  failed: 1,
+  skipped: 0,
+  canceled: 0,
+});
 
 describe("the address of the overview", () => {
   it("keeps what is known and nothing else", () => {
-    expect(addressOf({ range: "7d", campaign: " spring ", type: "other", channel: "voice", from: "2030-01-01", sender: 7, x: 1 })).toEqual({ range: "7d", campaign: " spring ", channel: "voice", sender: "7" });
+    expect(
+      addressOf({
+        range: "7d",
+        campaign: " spring ",
+        type: "other",
+        channel: "voice",
+        from: "2030-01-01",
+        sender: 7,
+        x: 1,
+      }),
+    ).toEqual({ range: "7d", campaign: " spring ", channel: "voice", sender: "7" });
     expect(addressOf({ range: "own", from: "2030-01-01", to: "31.1." })).toEqual({ range: "own", from: "2030-01-01" });
     expect(addressOf({ range: "24h", from: "2030-01-01" })).toEqual({});
   });
@@ -21,16 +41,35 @@ describe("the address of the overview", () => {
     expect(dateOf(spanOf({ range: "own", from: "2031-01-01", to: "2032-01-01" }, now).from)).toBe("2030-05-15");
     expect(dateOf(spanOf({ range: "own", from: "2020-01-01", to: "2030-05-10" }, now).from)).toBe("2029-04-06");
     expect(spanOf({ range: "own", from: "2030-05-10", to: "2030-05-11" }, now).unit).toBe("hour");
-    expect(queryOf({ range: "7d", type: "utility" }, week)).toMatchObject({ type: "utility", from: week.from.toISOString().replace(".000", "") });
-    expect(listOf({ campaign: "a" }, week, { sender: "s" })).toMatchObject({ from: "2030-05-09", to: "2030-05-15", campaign: "a", sender: "s" });
+    expect(queryOf({ range: "7d", type: "utility" }, week)).toMatchObject({
+      type: "utility",
+      from: week.from.toISOString().replace(".000", ""),
+    });
+    expect(listOf({ campaign: "a" }, week, { sender: "s" })).toMatchObject({
+      from: "2030-05-09",
+      to: "2030-05-15",
+      campaign: "a",
+      sender: "s",
+    });
   });
 });
 
 describe("the series of the overview", () => {
   it("has every day, and what the hours of each add up to", () => {
     const span = spanOf({ range: "7d" }, new Date(2030, 4, 15, 12));
-    const points = seriesOf([hour(new Date(2030, 4, 10, 0), 2), hour(new Date(2030, 4, 10, 23), 3), hour(new Date(2030, 4, 15, 11), 5)], span);
-    expect(points.map((p) => [p.accepted, p.delivered, p.failed])).toEqual([[0, 0, 0], [5, 3, 2], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [5, 4, 1]]);
+    const points = seriesOf(
+      [hour(new Date(2030, 4, 10, 0), 2), hour(new Date(2030, 4, 10, 23), 3), hour(new Date(2030, 4, 15, 11), 5)],
+      span,
+    );
+    expect(points.map((p) => [p.accepted, p.delivered, p.failed])).toEqual([
+      [0, 0, 0],
+      [5, 3, 2],
+      [0, 0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
+      [5, 4, 1],
+    ]);
   });
   it("has every hour of a day", () => {
     const span = spanOf({}, new Date(2030, 4, 15, 12, 5));
@@ -41,9 +80,22 @@ describe("the series of the overview", () => {
 
 describe("figures", () => {
   it("say neither all nor none where it is not so", () => {
-    expect([percent(0, 0, "en"), percent(0, 5, "en"), percent(5, 5, "en"), percent(99999, 100000, "en"), percent(1, 100000, "en"), percent(85, 100, "en")]).toEqual(["–", "0%", "100%", "99.9%", "0.1%", "85%"]);
+    expect([
+      percent(0, 0, "en"),
+      percent(0, 5, "en"),
+      percent(5, 5, "en"),
+      percent(99999, 100000, "en"),
+      percent(1, 100000, "en"),
+      percent(85, 100, "en"),
+    ]).toEqual(["–", "0%", "100%", "99.9%", "0.1%", "85%"]);
   });
   it("say times with few digits", () => {
-    expect([duration(40, "en"), duration(1500, "en"), duration(45_000, "en"), duration(600_000, "en"), duration(9_000_000, "en")]).toEqual(["40 ms", "1.5 sec", "45 sec", "10 min", "2.5 hr"]);
+    expect([
+      duration(40, "en"),
+      duration(1500, "en"),
+      duration(45_000, "en"),
+      duration(600_000, "en"),
+      duration(9_000_000, "en"),
+    ]).toEqual(["40 ms", "1.5 sec", "45 sec", "10 min", "2.5 hr"]);
   });
 });

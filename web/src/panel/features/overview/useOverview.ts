@@ -14,24 +14,38 @@ export function useOverview(address: Address) {
   const company = useCompany();
   const hour = Math.floor(useNow() / 3_600_000); // the range moves on with it
   const text = JSON.stringify(address);
-  const span = useMemo(() => spanOf(JSON.parse(text) as Address, new Date(Math.max(hour * 3_600_000, Date.now()))), [text, hour]);
+  const span = useMemo(
+    () => spanOf(JSON.parse(text) as Address, new Date(Math.max(hour * 3_600_000, Date.now()))),
+    [text, hour],
+  );
   const query = queryOf(address, span);
   const one = useQuery({
-    queryKey: [company.id, "overview", query], queryFn: async ({ signal }) => ({ span, address, shown: await get<Overview>("/overview", query, signal) }),
-    refetchInterval: beat, staleTime: 0, placeholderData: keepPreviousData,
+    queryKey: [company.id, "overview", query],
+    queryFn: async ({ signal }) => ({ span, address, shown: await get<Overview>("/overview", query, signal) }),
+    refetchInterval: beat,
+    staleTime: 0,
+    placeholderData: keepPreviousData,
   });
   return one;
 }
 
 export function useAttention() {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "attention"], queryFn: ({ signal }) => get<{ data: Concern[] }>("/overview/attention", {}, signal), refetchInterval: beat, staleTime: 0 });
+  return useQuery({
+    queryKey: [company.id, "attention"],
+    queryFn: ({ signal }) => get<{ data: Concern[] }>("/overview/attention", {}, signal),
+    refetchInterval: beat,
+    staleTime: 0,
+  });
 }
 
 export function useFirstSteps(wanted: boolean) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "first-steps"], enabled: wanted, queryFn: ({ signal }) => get<{ data: { step: Step; done: boolean }[] }>("/overview/first-steps", {}, signal),
-    refetchInterval: (q) => (q.state.data?.data.every((s) => s.done) ? false : beat), staleTime: 0,
+    queryKey: [company.id, "first-steps"],
+    enabled: wanted,
+    queryFn: ({ signal }) => get<{ data: { step: Step; done: boolean }[] }>("/overview/first-steps", {}, signal),
+    refetchInterval: (q) => (q.state.data?.data.every((s) => s.done) ? false : beat),
+    staleTime: 0,
   });
 }

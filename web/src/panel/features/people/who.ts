@@ -1,5 +1,9 @@
 /** Who says which person is meant: by one of the three. */
-export interface Who { number?: string; user_id?: string; contact_id?: string }
+export interface Who {
+  number?: string;
+  user_id?: string;
+  contact_id?: string;
+}
 
 /** whoOf reads what was typed: an id of a contact, an id of the channel, or a number however it is grouped. */
 export function whoOf(typed: string): Who | null {
@@ -11,4 +15,6 @@ export function whoOf(typed: string): Who | null {
 }
 
 /** wordOf is the word that has to be typed before an erasure: the one that was given, or the first identity of a contact. */
-export function wordOf(who: Who, identities: string[]): string { return who.number ?? who.user_id ?? identities[0] ?? who.contact_id ?? ""; }
+export function wordOf(who: Who, identities: string[]): string {
+  return who.number ?? who.user_id ?? identities[0] ?? who.contact_id ?? "";
+}

@@ -16,9 +16,18 @@ import { texts as sandboxTexts } from "./texts";
 import { phoneIn, useHandset, useHandsetActions, useNumbers } from "./useHandset";
 
 /** Chosen is which phone the address names. */
-export interface Chosen { sender?: string; number?: string }
+export interface Chosen {
+  sender?: string;
+  number?: string;
+}
 
-export function MessagesPage() { return <Needs permission="conversations:read"><Messages /></Needs>; }
+export function MessagesPage() {
+  return (
+    <Needs permission="conversations:read">
+      <Messages />
+    </Needs>
+  );
+}
 
 function Messages() {
   const t = useTexts(texts);
@@ -27,13 +36,25 @@ function Messages() {
   const [first, setFirst] = useState("");
   const sender = chosen.sender || first;
   const numbers = useNumbers(sender);
-  useEffect(() => { if (!first && numbers.data?.senders[0]) setFirst(numbers.data.senders[0].id); }, [first, numbers.data]);
+  useEffect(() => {
+    if (!first && numbers.data?.senders[0]) setFirst(numbers.data.senders[0].id);
+  }, [first, numbers.data]);
   return (
     <Page wide title={s.title} about={t.about}>
       <Tabs at="messages" />
-      {!numbers.data ? (numbers.isError ? <Failed error={numbers.error} retry={() => void numbers.refetch()} /> : <Rows n={3} />)
-        : numbers.data.senders.length === 0 ? <Card flush label={t.messages}><Empty icon={<IconMessageOff size={22} />} title={t.none} text={t.noneText} /></Card>
-        : <Phone known={numbers.data} sender={sender} number={chosen.number ?? ""} />}
+      {!numbers.data ? (
+        numbers.isError ? (
+          <Failed error={numbers.error} retry={() => void numbers.refetch()} />
+        ) : (
+          <Rows n={3} />
+        )
+      ) : numbers.data.senders.length === 0 ? (
+        <Card flush label={t.messages}>
+          <Empty icon={<IconMessageOff size={22} />} title={t.none} text={t.noneText} />
+        </Card>
+      ) : (
+        <Phone known={numbers.data} sender={sender} number={chosen.number ?? ""} />
+      )}
     </Page>
   );
 }
@@ -46,29 +67,90 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
   const phone = useHandset(sender, number);
   const actions = useHandsetActions(sender, number);
   const [name, setName] = useState("Ana");
-  const go = (to: Chosen) => { void navigate({ to: "/sandbox/messages" as never, replace: true, search: ((now: object) => ({ ...now, ...to })) as never }); };
-  const [typed, type] = useTyped(number, (to) => go({ sender, number: to }), 150, (s) => phoneIn(s) || undefined);
+  const go = (to: Chosen) => {
+    void navigate({
+      to: "/sandbox/messages" as never,
+      replace: true,
+      search: ((now: object) => ({ ...now, ...to })) as never,
+    });
+  };
+  const [typed, type] = useTyped(
+    number,
+    (to) => go({ sender, number: to }),
+    150,
+    (s) => phoneIn(s) || undefined,
+  );
   return (
     <div className="handset-page">
       <div className="stack">
         <Card label={t.number}>
           <div className="stack" style={{ gap: 12 }}>
-            {known.senders.length > 1 && <Select label={t.sender} allowDeselect={false} data={known.senders.map((x) => ({ value: x.id, label: `${x.number} (${x.id})` }))} value={sender} onChange={(v) => go({ sender: v ?? sender })} />}
-            <TextInput label={t.number} description={t.numberHelp} autoComplete="off" spellCheck={false} value={typed} maxLength={40} error={typed && !phoneIn(typed) ? t.badNumber : undefined} onChange={(e) => type(e.currentTarget.value)} />
+            {known.senders.length > 1 && (
+              <Select
+                label={t.sender}
+                allowDeselect={false}
+                data={known.senders.map((x) => ({ value: x.id, label: `${x.number} (${x.id})` }))}
+                value={sender}
+                onChange={(v) => go({ sender: v ?? sender })}
+              />
+            )}
+            <TextInput
+              label={t.number}
+              description={t.numberHelp}
+              autoComplete="off"
+              spellCheck={false}
+              value={typed}
+              maxLength={40}
+              error={typed && !phoneIn(typed) ? t.badNumber : undefined}
+              onChange={(e) => type(e.currentTarget.value)}
+            />
             {known.numbers.length > 0 && (
               <div>
-                <p className="small muted" style={{ margin: "0 0 6px" }}>{t.last}</p>
-                <ul className="handset-last">{known.numbers.map((n) => <li key={n}><button type="button" aria-pressed={n === number} onClick={() => type(n)}>{n}</button></li>)}</ul>
+                <p className="small muted" style={{ margin: "0 0 6px" }}>
+                  {t.last}
+                </p>
+                <ul className="handset-last">
+                  {known.numbers.map((n) => (
+                    <li key={n}>
+                      <button type="button" aria-pressed={n === number} onClick={() => type(n)}>
+                        {n}
+                      </button>
+                    </li>
+                  ))}
+                </ul>
               </div>
             )}
-            {may && <TextInput label={t.name} description={t.nameHelp} value={name} maxLength={100} onChange={(e) => setName(e.currentTarget.value)} />}
-            {may && phone.data && <Switch label={t.reach} description={t.reachHelp} checked={!phone.data.unreachable} onChange={(e) => void actions.setReachable(e.currentTarget.checked).catch(failed)} />}
+            {may && (
+              <TextInput
+                label={t.name}
+                description={t.nameHelp}
+                value={name}
+                maxLength={100}
+                onChange={(e) => setName(e.currentTarget.value)}
+              />
+            )}
+            {may && phone.data && (
+              <Switch
+                label={t.reach}
+                description={t.reachHelp}
+                checked={!phone.data.unreachable}
+                onChange={(e) => void actions.setReachable(e.currentTarget.checked).catch(failed)}
+              />
+            )}
           </div>
         </Card>
       </div>
-      {!phoneIn(number) ? <Card flush label={t.messages}><Empty icon={<IconMessage size={22} />} title={t.choose} text={t.chooseText} /></Card>
-        : phone.data ? <Handset phone={phone.data} title={company.name} name={name} may={may} t={t} />
-        : phone.isError ? <Failed error={phone.error} retry={() => void phone.refetch()} /> : <Rows n={4} />}
+      {!phoneIn(number) ? (
+        <Card flush label={t.messages}>
+          <Empty icon={<IconMessage size={22} />} title={t.choose} text={t.chooseText} />
+        </Card>
+      ) : phone.data ? (
+        <Handset phone={phone.data} title={company.name} name={name} may={may} t={t} />
+      ) : phone.isError ? (
+        <Failed error={phone.error} retry={() => void phone.refetch()} />
+      ) : (
+        <Rows n={4} />
+      )}
     </div>
   );
 }

@@ -31,11 +31,19 @@ export function PhoneCallRow({ call: c }: { call: PhoneCall }) {
   return (
     <li className="phone-call">
       <div className="phone-call-head">
-        {c.call_id ? <Link className="row-title" to="/calls/$id" params={{ id: c.call_id }}>{c.number}</Link> : <span className="row-title">{c.number}</span>}
+        {c.call_id ? (
+          <Link className="row-title" to="/calls/$id" params={{ id: c.call_id }}>
+            {c.number}
+          </Link>
+        ) : (
+          <span className="row-title">{c.number}</span>
+        )}
         <PhoneCallState call={c} />
         {c.keys && <Tag>{fill(t.pressed, { keys: c.keys })}</Tag>}
         {!c.call_id && <Tag>{t.test}</Tag>}
-        <span className="small muted phone-call-at"><Ago at={c.at} /></span>
+        <span className="small muted phone-call-at">
+          <Ago at={c.at} />
+        </span>
       </div>
       <div className="small muted">{doesOf(t, c.suffix)}</div>
       {c.heard_ms > 0 && c.ended_at && <Heard call={c} />}
@@ -48,6 +56,25 @@ export function Heard({ call: c }: { call: PhoneCall }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const [open, setOpen] = useState(false);
-  if (!open) return <div><Button size="compact-sm" variant="default" leftSection={<IconPlayerPlay size={14} />} onClick={() => setOpen(true)}>{t.heard} · {number(Math.round(c.heard_ms / 1000), language)} s<span className="hidden">, {c.number}</span></Button></div>;
-  return <audio controls autoPlay aria-label={fill(t.play, { number: c.number })} src={address(`/sandbox/calls/${encodeURIComponent(c.id)}/recording`)} />;
+  if (!open)
+    return (
+      <div>
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconPlayerPlay size={14} />}
+          onClick={() => setOpen(true)}
+        >
+          {t.heard} · {number(Math.round(c.heard_ms / 1000), language)} s<span className="hidden">, {c.number}</span>
+        </Button>
+      </div>
+    );
+  return (
+    <audio
+      controls
+      autoPlay
+      aria-label={fill(t.play, { number: c.number })}
+      src={address(`/sandbox/calls/${encodeURIComponent(c.id)}/recording`)}
+    />
+  );
 }

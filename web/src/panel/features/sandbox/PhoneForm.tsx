@@ -9,7 +9,15 @@ import { doesOf, texts } from "./texts";
 import { useCalling, usePhone } from "./usePhone";
 
 /** PhoneForm has an agent call the sandbox's phone. agents has one where the page is about that one. */
-export function PhoneForm({ lines, agents, called }: { lines: VoiceLine[]; agents: Agent[]; called: (c: { call_id: string; number: string }) => void }) {
+export function PhoneForm({
+  lines,
+  agents,
+  called,
+}: {
+  lines: VoiceLine[];
+  agents: Agent[];
+  called: (c: { call_id: string; number: string }) => void;
+}) {
   const t = useTexts(texts);
   const call = useCalling();
   const behaviours = usePhone().data?.behaviours ?? [];
@@ -32,11 +40,48 @@ export function PhoneForm({ lines, agents, called }: { lines: VoiceLine[]; agent
   };
   return (
     <form onSubmit={(e) => void submit(e)} className="stack" style={{ gap: 12 }} noValidate>
-      {lines.length > 1 && <Select label={t.line} allowDeselect={false} data={lines.map((l) => ({ value: l.id, label: `${l.number} (${l.id})` }))} value={line} onChange={(v) => setLine(v ?? line)} />}
-      {agents.length > 1 && <Select label={t.agent} allowDeselect={false} searchable data={agents.map((a) => ({ value: a.id!, label: a.name }))} value={agent} onChange={(v) => setAgent(v ?? agent)} />}
-      <Select label={t.does} allowDeselect={false} maxDropdownHeight={320} data={[{ value: "", label: doesOf(t, "") }, ...behaviours.map((b) => ({ value: b.suffix, label: `${doesOf(t, b.suffix, b.effect)} (…${b.suffix})` }))]} value={suffix} onChange={(v) => setSuffix(v ?? suffix)} />
-      <TextInput label={t.name} description={t.nameHelp} maxLength={100} value={name} onChange={(e) => setName(e.currentTarget.value)} />
-      <div><Button type="submit" loading={sending} leftSection={<IconPhoneCall size={16} />}>{t.call}</Button></div>
+      {lines.length > 1 && (
+        <Select
+          label={t.line}
+          allowDeselect={false}
+          data={lines.map((l) => ({ value: l.id, label: `${l.number} (${l.id})` }))}
+          value={line}
+          onChange={(v) => setLine(v ?? line)}
+        />
+      )}
+      {agents.length > 1 && (
+        <Select
+          label={t.agent}
+          allowDeselect={false}
+          searchable
+          data={agents.map((a) => ({ value: a.id!, label: a.name }))}
+          value={agent}
+          onChange={(v) => setAgent(v ?? agent)}
+        />
+      )}
+      <Select
+        label={t.does}
+        allowDeselect={false}
+        maxDropdownHeight={320}
+        data={[
+          { value: "", label: doesOf(t, "") },
+          ...behaviours.map((b) => ({ value: b.suffix, label: `${doesOf(t, b.suffix, b.effect)} (…${b.suffix})` })),
+        ]}
+        value={suffix}
+        onChange={(v) => setSuffix(v ?? suffix)}
+      />
+      <TextInput
+        label={t.name}
+        description={t.nameHelp}
+        maxLength={100}
+        value={name}
+        onChange={(e) => setName(e.currentTarget.value)}
+      />
+      <div>
+        <Button type="submit" loading={sending} leftSection={<IconPhoneCall size={16} />}>
+          {t.call}
+        </Button>
+      </div>
     </form>
   );
 }

@@ -16,7 +16,13 @@ import { texts } from "./texts";
 import { usePhone } from "./usePhone";
 import "./sandbox.css";
 
-export function SandboxPage() { return <Needs permission="notifications:read"><Sandbox /></Needs>; }
+export function SandboxPage() {
+  return (
+    <Needs permission="notifications:read">
+      <Sandbox />
+    </Needs>
+  );
+}
 
 function Sandbox() {
   const t = useTexts(texts);
@@ -25,9 +31,23 @@ function Sandbox() {
   return (
     <Page wide title={t.title} about={t.about}>
       <Tabs at="calls" />
-      {!own ? (lines.isError ? <Failed error={lines.error} retry={() => void lines.refetch()} /> : <Rows n={3} />) : own.length === 0 ? (
-        <Card flush label={t.title}><Empty icon={<IconPhoneOff size={22} />} title={t.none} text={t.noneText}><Button component={Link} to={"/lines" as never} variant="default">{t.toLines}</Button></Empty></Card>
-      ) : <Phone lines={own} />}
+      {!own ? (
+        lines.isError ? (
+          <Failed error={lines.error} retry={() => void lines.refetch()} />
+        ) : (
+          <Rows n={3} />
+        )
+      ) : own.length === 0 ? (
+        <Card flush label={t.title}>
+          <Empty icon={<IconPhoneOff size={22} />} title={t.none} text={t.noneText}>
+            <Button component={Link} to={"/lines" as never} variant="default">
+              {t.toLines}
+            </Button>
+          </Empty>
+        </Card>
+      ) : (
+        <Phone lines={own} />
+      )}
     </Page>
   );
 }
@@ -39,9 +59,19 @@ function Phone({ lines }: { lines: VoiceLine[] }) {
   const phone = usePhone();
   const list = (
     <Card flush title={t.got}>
-      {phone.isPending ? <Rows n={3} /> : phone.isLoadingError ? <Failed error={phone.error} retry={() => void phone.refetch()} /> : phone.data.data.length === 0
-        ? <Empty icon={<IconPhoneIncoming size={22} />} title={t.empty} text={t.emptyText} />
-        : <ul className="phone-calls" aria-live="polite" aria-label={t.got}>{phone.data.data.map((c) => <PhoneCallRow key={c.id} call={c} />)}</ul>}
+      {phone.isPending ? (
+        <Rows n={3} />
+      ) : phone.isLoadingError ? (
+        <Failed error={phone.error} retry={() => void phone.refetch()} />
+      ) : phone.data.data.length === 0 ? (
+        <Empty icon={<IconPhoneIncoming size={22} />} title={t.empty} text={t.emptyText} />
+      ) : (
+        <ul className="phone-calls" aria-live="polite" aria-label={t.got}>
+          {phone.data.data.map((c) => (
+            <PhoneCallRow key={c.id} call={c} />
+          ))}
+        </ul>
+      )}
       <p className="small muted phone-foot">{t.node}</p>
     </Card>
   );
@@ -49,7 +79,17 @@ function Phone({ lines }: { lines: VoiceLine[] }) {
   return (
     <div className="side-by-side phone-page">
       <div>{list}</div>
-      <Card title={t.form}>{agents.data ? <PhoneForm lines={lines} agents={agents.data.filter((a) => a.engine !== "elevenlabs")} called={({ number }) => succeeded(fill(t.called, { number }))} /> : <Rows n={2} />}</Card>
+      <Card title={t.form}>
+        {agents.data ? (
+          <PhoneForm
+            lines={lines}
+            agents={agents.data.filter((a) => a.engine !== "elevenlabs")}
+            called={({ number }) => succeeded(fill(t.called, { number }))}
+          />
+        ) : (
+          <Rows n={2} />
+        )}
+      </Card>
     </div>
   );
 }

@@ -8,8 +8,12 @@ export function Tabs({ at }: { at: "calls" | "messages" }) {
   const t = useTexts(texts);
   return (
     <nav className="sandbox-tabs" aria-label={t.views}>
-      <Link to={"/sandbox" as never} activeOptions={{ exact: true }} aria-current={at === "calls" ? "page" : undefined}>{t.calls}</Link>
-      <Link to={"/sandbox/messages" as never} aria-current={at === "messages" ? "page" : undefined}>{t.messages}</Link>
+      <Link to={"/sandbox" as never} activeOptions={{ exact: true }} aria-current={at === "calls" ? "page" : undefined}>
+        {t.calls}
+      </Link>
+      <Link to={"/sandbox/messages" as never} aria-current={at === "messages" ? "page" : undefined}>
+        {t.messages}
+      </Link>
     </nav>
   );
 }

@@ -5,7 +5,14 @@ import type { Handset, HandsetNumbers } from "../../types";
 import { numberIn } from "../../ui/number";
 
 /** Written is what somebody does on the phone. */
-export interface Written { kind: "text" | "choice" | "reaction" | "file"; text?: string; payload?: string; reply_to?: string; file?: string; name?: string }
+export interface Written {
+  kind: "text" | "choice" | "reaction" | "file";
+  text?: string;
+  payload?: string;
+  reply_to?: string;
+  file?: string;
+  name?: string;
+}
 
 /** phoneIn is the phone that a text names: a number, or @ and the username of somebody who hides theirs; "": none. */
 export const phoneIn = (s: string): string => (/^@[A-Za-z0-9._]{1,30}$/.test(s.trim()) ? s.trim() : numberIn(s));
@@ -14,7 +21,9 @@ export const phoneIn = (s: string): string => (/^@[A-Za-z0-9._]{1,30}$/.test(s.t
 export function useNumbers(sender: string, every: number | false = 10_000) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "handset", "numbers", sender], placeholderData: keepPreviousData, refetchInterval: every,
+    queryKey: [company.id, "handset", "numbers", sender],
+    placeholderData: keepPreviousData,
+    refetchInterval: every,
     queryFn: ({ signal }) => get<HandsetNumbers>("/sandbox/phone/numbers", { sender }, signal),
   });
 }
@@ -23,7 +32,9 @@ export function useNumbers(sender: string, every: number | false = 10_000) {
 export function useHandset(sender: string, number: string) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "handset", sender, number], enabled: !!sender && !!phoneIn(number), refetchInterval: 1_000,
+    queryKey: [company.id, "handset", sender, number],
+    enabled: !!sender && !!phoneIn(number),
+    refetchInterval: 1_000,
     queryFn: ({ signal }) => get<Handset>("/sandbox/phone", { sender, number }, signal),
   });
 }
@@ -34,7 +45,12 @@ export function useHandsetActions(sender: string, number: string) {
   const again = () => client.invalidateQueries({ queryKey: [company.id, "handset", sender, number] });
   return {
     write: async (w: Written) => {
-      await post("/sandbox/phone/messages", { ...w, sender, number, client_id: crypto.randomUUID?.() ?? String(Math.random()).slice(2) });
+      await post("/sandbox/phone/messages", {
+        ...w,
+        sender,
+        number,
+        client_id: crypto.randomUUID?.() ?? String(Math.random()).slice(2),
+      });
       await again();
     },
     setReachable: async (yes: boolean) => {

@@ -3,13 +3,19 @@ import { get, post } from "../../api";
 import { useCompany } from "../../session";
 import type { Phoned } from "../../types";
 
-export interface Asked { sender: string; agent_id: string; suffix: string; first_name: string }
+export interface Asked {
+  sender: string;
+  agent_id: string;
+  suffix: string;
+  first_name: string;
+}
 
 /** usePhone is what the sandbox's phone of this node got. It is asked often while a call is under way. */
 export function usePhone() {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "sandbox"], queryFn: ({ signal }) => get<Phoned>("/sandbox/calls", {}, signal),
+    queryKey: [company.id, "sandbox"],
+    queryFn: ({ signal }) => get<Phoned>("/sandbox/calls", {}, signal),
     refetchInterval: (q) => (q.state.data?.data.some((c) => !c.ended_at) ? 700 : 3000),
   });
 }

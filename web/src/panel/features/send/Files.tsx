@@ -26,19 +26,43 @@ export function Files({ template }: { template?: string }) {
   return (
     <div className="stack">
       <Drop template={template} />
-      {jobs.isPending ? <Rows n={3} /> : jobs.isLoadingError ? <Failed error={jobs.error} retry={() => void jobs.refetch()} /> : (
+      {jobs.isPending ? (
+        <Rows n={3} />
+      ) : jobs.isLoadingError ? (
+        <Failed error={jobs.error} retry={() => void jobs.refetch()} />
+      ) : (
         <Card flush label={t.jobs}>
-          {jobs.data.length === 0 ? <Empty icon={<IconFileSpreadsheet size={22} />} title={t.none} text={t.noneText} /> : (
+          {jobs.data.length === 0 ? (
+            <Empty icon={<IconFileSpreadsheet size={22} />} title={t.none} text={t.noneText} />
+          ) : (
             <div className="table-wrap">
               <table className="table send-jobs">
-                <thead><tr><th>{t.file}</th><th className="wide-only">{t.message}</th><th>{t.state}</th><th className="wide-only">{t.rows}</th><th>{t.made}</th></tr></thead>
-                <tbody>{jobs.data.map((j) => <Row key={j.id} job={j} />)}</tbody>
+                <thead>
+                  <tr>
+                    <th>{t.file}</th>
+                    <th className="wide-only">{t.message}</th>
+                    <th>{t.state}</th>
+                    <th className="wide-only">{t.rows}</th>
+                    <th>{t.made}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {jobs.data.map((j) => (
+                    <Row key={j.id} job={j} />
+                  ))}
+                </tbody>
               </table>
             </div>
           )}
         </Card>
       )}
-      {jobs.hasNextPage && <div className="send-more-jobs"><Button variant="default" loading={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>{s.more}</Button></div>}
+      {jobs.hasNextPage && (
+        <div className="send-more-jobs">
+          <Button variant="default" loading={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>
+            {s.more}
+          </Button>
+        </div>
+      )}
     </div>
   );
 }
@@ -48,20 +72,49 @@ function Row({ job: j }: { job: JobRow }) {
   const language = useLanguage();
   return (
     <tr>
-      <td><Link className="row-title cut send-file" to="/send/$job" params={{ job: j.id }}>{j.file}</Link><div className="small muted cut">{j.author && fill(t.by, { name: j.author })}</div></td>
-      <td className="wide-only">{j.template ? <><div className="cut">{j.template}</div><div className="small muted cut">{j.campaign}</div></> : <span className="muted">–</span>}</td>
-      <td><JobTag job={j} /></td>
-      <td className="wide-only nowrap">{j.begun_at ? fill(t.ofRows, { n: number(j.result.accepted, language), all: number(j.result.good, language) }) : number(j.rows, language)}</td>
-      <td><Ago at={j.created_at} /></td>
+      <td>
+        <Link className="row-title cut send-file" to="/send/$job" params={{ job: j.id }}>
+          {j.file}
+        </Link>
+        <div className="small muted cut">{j.author && fill(t.by, { name: j.author })}</div>
+      </td>
+      <td className="wide-only">
+        {j.template ? (
+          <>
+            <div className="cut">{j.template}</div>
+            <div className="small muted cut">{j.campaign}</div>
+          </>
+        ) : (
+          <span className="muted">–</span>
+        )}
+      </td>
+      <td>
+        <JobTag job={j} />
+      </td>
+      <td className="wide-only nowrap">
+        {j.begun_at
+          ? fill(t.ofRows, { n: number(j.result.accepted, language), all: number(j.result.good, language) })
+          : number(j.rows, language)}
+      </td>
+      <td>
+        <Ago at={j.created_at} />
+      </td>
     </tr>
   );
 }
 
 /** same reports whether two files are the same as far as the browser knows. */
-function same(a: File, b: File): boolean { return a.name === b.name && a.size === b.size && a.lastModified === b.lastModified; }
+function same(a: File, b: File): boolean {
+  return a.name === b.name && a.size === b.size && a.lastModified === b.lastModified;
+}
 
 /** again reports whether it helps to upload a file once more after an error. */
-function again(e: unknown): boolean { return e instanceof Unreachable || (e instanceof Problem && (e.status >= 500 || e.code === "idempotency_in_progress" || e.status === 429)); }
+function again(e: unknown): boolean {
+  return (
+    e instanceof Unreachable ||
+    (e instanceof Problem && (e.status >= 500 || e.code === "idempotency_in_progress" || e.status === 429))
+  );
+}
 
 /** Drop is where a file is put, or chosen. */
 function Drop({ template }: { template?: string }) {
@@ -79,8 +132,14 @@ function Drop({ template }: { template?: string }) {
   useEffect(() => () => stop.current?.abort(), []);
   const send = async (file: File | undefined) => {
     if (!file || part !== undefined) return;
-    if (/\.(xlsx?|ods|numbers)$/i.test(file.name)) { setProblem(t.notCsv); return; }
-    if (file.size > fileMost) { setProblem(fill(t.tooLarge, { size: number(Math.ceil(file.size / 1048576), language) })); return; }
+    if (/\.(xlsx?|ods|numbers)$/i.test(file.name)) {
+      setProblem(t.notCsv);
+      return;
+    }
+    if (file.size > fileMost) {
+      setProblem(fill(t.tooLarge, { size: number(Math.ceil(file.size / 1048576), language) }));
+      return;
+    }
     setProblem(undefined);
     setName(file.name);
     setPart(0);
@@ -90,7 +149,16 @@ function Drop({ template }: { template?: string }) {
       const job = await upload(file, last.current.key, setPart, stop.current.signal);
       last.current = undefined;
       const x = templates.data?.find((y) => y.id === template && y.status === "approved");
-      if (x) await patch<Job>(`/send/jobs/${job.id}`, { version: job.settings.version, template: x.name, language: x.language, sender: x.sender, type: kindOf(x) }).catch(() => { /* it is chosen there */ });
+      if (x)
+        await patch<Job>(`/send/jobs/${job.id}`, {
+          version: job.settings.version,
+          template: x.name,
+          language: x.language,
+          sender: x.sender,
+          type: kindOf(x),
+        }).catch(() => {
+          /* it is chosen there */
+        });
       void navigate({ to: "/send/$job", params: { job: job.id } });
     } catch (e) {
       if (!(e instanceof DOMException)) setProblem(e);
@@ -98,25 +166,71 @@ function Drop({ template }: { template?: string }) {
       setPart(undefined);
     }
   };
-  const dropped = (e: DragEvent) => { e.preventDefault(); setOver(false); void send(e.dataTransfer.files[0]); };
+  const dropped = (e: DragEvent) => {
+    e.preventDefault();
+    setOver(false);
+    void send(e.dataTransfer.files[0]);
+  };
   return (
-    <section className="card send-drop" data-over={over ? "yes" : undefined} aria-label={t.upload} onDragOver={(e) => { e.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={dropped}>
-      <input ref={input} type="file" accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain" hidden aria-label={t.choose} onChange={(e) => { void send(e.currentTarget.files?.[0]); e.currentTarget.value = ""; }} />
+    <section
+      className="card send-drop"
+      data-over={over ? "yes" : undefined}
+      aria-label={t.upload}
+      onDragOver={(e) => {
+        e.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={dropped}
+    >
+      <input
+        ref={input}
+        type="file"
+        accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+        hidden
+        aria-label={t.choose}
+        onChange={(e) => {
+          void send(e.currentTarget.files?.[0]);
+          e.currentTarget.value = "";
+        }}
+      />
       {part === undefined ? (
         <>
           <IconUpload size={22} aria-hidden="true" />
-          <p><strong>{t.dropHere}</strong></p>
+          <p>
+            <strong>{t.dropHere}</strong>
+          </p>
           <p className="muted small">{t.dropText}</p>
-          <Button variant="default" onClick={() => input.current?.click()}>{t.choose}</Button>
+          <Button variant="default" onClick={() => input.current?.click()}>
+            {t.choose}
+          </Button>
         </>
       ) : (
         <div className="send-uploading" role="status">
           <p className="cut">{part < 1 ? fill(t.uploading, { name }) : fill(t.reading, { name })}</p>
           <Progress value={part * 100} animated={part >= 1} aria-label={t.upload} transitionDuration={150} />
-          <Button size="compact-sm" variant="subtle" color="gray" onClick={() => stop.current?.abort()}>{t.stop}</Button>
+          <Button size="compact-sm" variant="subtle" color="gray" onClick={() => stop.current?.abort()}>
+            {t.stop}
+          </Button>
         </div>
       )}
-      {problem !== undefined && <Note tone="danger"><p>{typeof problem === "string" ? problem : problem instanceof Problem && problem.reason ? problem.reason : problemText(problem)}</p>{requestOf(problem) && <p className="small">{requestOf(problem)}</p>}{again(problem) && last.current && <Button mt={8} size="compact-sm" variant="default" onClick={() => void send(last.current?.file)}>{t.uploadAgain}</Button>}</Note>}
+      {problem !== undefined && (
+        <Note tone="danger">
+          <p>
+            {typeof problem === "string"
+              ? problem
+              : problem instanceof Problem && problem.reason
+                ? problem.reason
+                : problemText(problem)}
+          </p>
+          {requestOf(problem) && <p className="small">{requestOf(problem)}</p>}
+          {again(problem) && last.current && (
+            <Button mt={8} size="compact-sm" variant="default" onClick={() => void send(last.current?.file)}>
+              {t.uploadAgain}
+            </Button>
+          )}
+        </Note>
+      )}
     </section>
   );
 }

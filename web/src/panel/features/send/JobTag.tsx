@@ -3,7 +3,15 @@ import { Tag, type Tone } from "../../ui/parts";
 import { jobTexts } from "./jobTexts";
 import type { JobRow } from "./types";
 
-const tones: Partial<Record<JobRow["state"], Tone>> = { checking: "accent", checked: "accent", sending: "accent", canceling: "warn", paused: "warn", done: "ok", failed: "danger" };
+const tones: Partial<Record<JobRow["state"], Tone>> = {
+  checking: "accent",
+  checked: "accent",
+  sending: "accent",
+  canceling: "warn",
+  paused: "warn",
+  done: "ok",
+  failed: "danger",
+};
 
 /** JobTag is the state of a job. */
 export function JobTag({ job }: { job: JobRow }) {

@@ -12,24 +12,56 @@ import { One } from "./One";
 import { texts } from "./texts";
 import { useTemplates } from "./useTemplates";
 
-export function SendPage() { return <Needs permission="notifications:send"><Send /></Needs>; }
+export function SendPage() {
+  return (
+    <Needs permission="notifications:send">
+      <Send />
+    </Needs>
+  );
+}
 
 function Send() {
   const t = useTexts(texts);
   const navigate = useNavigate();
   const address = addressOf(useSearch({ strict: false }));
   const templates = useTemplates();
-  const go = (to: Partial<Address>) => void navigate({ to: "/send", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) });
+  const go = (to: Partial<Address>) =>
+    void navigate({ to: "/send", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) });
   return (
     <Page title={t.title} about={t.about}>
-      <Tabs value={address.tab ?? "one"} onChange={(v) => go({ tab: v === "files" ? "files" : undefined })} keepMounted={false}>
-        <Tabs.List mb={16} aria-label={t.toWhom}><Tabs.Tab value="one" leftSection={<IconUser size={16} />}>{t.one}</Tabs.Tab><Tabs.Tab value="files" leftSection={<IconFileSpreadsheet size={16} />}>{t.files}</Tabs.Tab></Tabs.List>
+      <Tabs
+        value={address.tab ?? "one"}
+        onChange={(v) => go({ tab: v === "files" ? "files" : undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List mb={16} aria-label={t.toWhom}>
+          <Tabs.Tab value="one" leftSection={<IconUser size={16} />}>
+            {t.one}
+          </Tabs.Tab>
+          <Tabs.Tab value="files" leftSection={<IconFileSpreadsheet size={16} />}>
+            {t.files}
+          </Tabs.Tab>
+        </Tabs.List>
         <Tabs.Panel value="one">
-          {templates.isPending ? <Rows n={6} /> : templates.isLoadingError ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : templates.data.length === 0 ? (
-            <Card flush label={t.title}><Empty icon={<IconTemplate size={22} />} title={t.noTemplates} text={t.noTemplatesText}><Button component={Link} to="/templates">{t.toTemplates}</Button></Empty></Card>
-          ) : <One all={templates.data} chosen={address.template} choose={(id) => go({ template: id })} />}
+          {templates.isPending ? (
+            <Rows n={6} />
+          ) : templates.isLoadingError ? (
+            <Failed error={templates.error} retry={() => void templates.refetch()} />
+          ) : templates.data.length === 0 ? (
+            <Card flush label={t.title}>
+              <Empty icon={<IconTemplate size={22} />} title={t.noTemplates} text={t.noTemplatesText}>
+                <Button component={Link} to="/templates">
+                  {t.toTemplates}
+                </Button>
+              </Empty>
+            </Card>
+          ) : (
+            <One all={templates.data} chosen={address.template} choose={(id) => go({ template: id })} />
+          )}
         </Tabs.Panel>
-        <Tabs.Panel value="files"><Files template={address.template} /></Tabs.Panel>
+        <Tabs.Panel value="files">
+          <Files template={address.template} />
+        </Tabs.Panel>
       </Tabs>
     </Page>
   );

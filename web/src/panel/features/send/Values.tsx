@@ -13,8 +13,18 @@ export function placeName(t: Record<string, string>, p: Place): string {
 }
 
 /** Values are the values of a template's variables. A value may be a field of the contact. */
-export function Values({ template, values, change, faults, contact }: {
-  template: Template; values: Record<string, string>; change: (key: string, text: string) => void; faults: Record<string, string>; contact: { name: string; label: string }[];
+export function Values({
+  template,
+  values,
+  change,
+  faults,
+  contact,
+}: {
+  template: Template;
+  values: Record<string, string>;
+  change: (key: string, text: string) => void;
+  faults: Record<string, string>;
+  contact: { name: string; label: string }[];
 }) {
   const t = useTexts(texts);
   const places = placesOf(template.components);
@@ -23,11 +33,32 @@ export function Values({ template, values, change, faults, contact }: {
     <div className="stack send-values" role="group" aria-label={t.variables}>
       {places.map((p) => (
         <div key={p.key}>
-          <TextInput id={"value-" + p.key} label={placeName(t, p)} value={values[p.key] ?? ""} error={faults[p.key]} maxLength={4096} inputMode={p.part === "media" ? "url" : undefined}
-            placeholder={p.part === "media" ? "https://…" : undefined} onChange={(e) => change(p.key, e.currentTarget.value)} />
+          <TextInput
+            id={"value-" + p.key}
+            label={placeName(t, p)}
+            value={values[p.key] ?? ""}
+            error={faults[p.key]}
+            maxLength={4096}
+            inputMode={p.part === "media" ? "url" : undefined}
+            placeholder={p.part === "media" ? "https://…" : undefined}
+            onChange={(e) => change(p.key, e.currentTarget.value)}
+          />
           {p.part !== "media" && !values[p.key] && (
             <div className="send-insert">
-              {contact.map((c) => <Button key={c.name} size="compact-xs" variant="subtle" color="gray" title={c.label} aria-label={fill(t.insertInto, { field: `{{ ${c.name} }}`, into: placeName(t, p) })} onClick={() => { change(p.key, `{{ ${c.name} }}`); document.getElementById("value-" + p.key)?.focus(); }}>{`{{ ${c.name} }}`}</Button>)}
+              {contact.map((c) => (
+                <Button
+                  key={c.name}
+                  size="compact-xs"
+                  variant="subtle"
+                  color="gray"
+                  title={c.label}
+                  aria-label={fill(t.insertInto, { field: `{{ ${c.name} }}`, into: placeName(t, p) })}
+                  onClick={() => {
+                    change(p.key, `{{ ${c.name} }}`);
+                    document.getElementById("value-" + p.key)?.focus();
+                  }}
+                >{`{{ ${c.name} }}`}</Button>
+              ))}
             </div>
           )}
         </div>

@@ -12,7 +12,17 @@ export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 export const unset = "unset";
 
 /** When is now, or a time on the clocks of a zone. at is empty for now, and unset while the field lacks a part of the time. */
-export function When({ at, zone, change, error }: { at: string; zone: string; change: (to: { at: string; zone: string }) => void; error?: string }) {
+export function When({
+  at,
+  zone,
+  change,
+  error,
+}: {
+  at: string;
+  zone: string;
+  change: (to: { at: string; zone: string }) => void;
+  error?: string;
+}) {
   const t = useTexts(texts);
   const language = useLanguage();
   const [later, setLater] = useState(at !== "");
@@ -23,16 +33,58 @@ export function When({ at, zone, change, error }: { at: string; zone: string; ch
     <fieldset className="send-when">
       <legend className="field-label">{t.when}</legend>
       <div className="send-choice">
-        <label><input type="radio" name="when" checked={!later} onChange={() => { setLater(false); change({ at: "", zone }); }} />{t.now}</label>
-        <label><input type="radio" name="when" checked={later} onChange={() => { setLater(true); change({ at: first(), zone }); }} />{t.later}</label>
+        <label>
+          <input
+            type="radio"
+            name="when"
+            checked={!later}
+            onChange={() => {
+              setLater(false);
+              change({ at: "", zone });
+            }}
+          />
+          {t.now}
+        </label>
+        <label>
+          <input
+            type="radio"
+            name="when"
+            checked={later}
+            onChange={() => {
+              setLater(true);
+              change({ at: first(), zone });
+            }}
+          />
+          {t.later}
+        </label>
       </div>
       {later && (
         <>
           <div className="send-pair">
-            <TextInput type="datetime-local" label={t.date} value={at === unset ? "" : at} error={error ?? (past ? t.inPast : at === unset ? t.required : undefined)} onChange={(e) => change({ at: e.currentTarget.value || unset, zone })} />
-            <Select label={t.zone} value={zone} data={zones(ownZone)} searchable allowDeselect={false} limit={60} onChange={(v) => change({ at, zone: v ?? ownZone })} />
+            <TextInput
+              type="datetime-local"
+              label={t.date}
+              value={at === unset ? "" : at}
+              error={error ?? (past ? t.inPast : at === unset ? t.required : undefined)}
+              onChange={(e) => change({ at: e.currentTarget.value || unset, zone })}
+            />
+            <Select
+              label={t.zone}
+              value={zone}
+              data={zones(ownZone)}
+              searchable
+              allowDeselect={false}
+              limit={60}
+              onChange={(v) => change({ at, zone: v ?? ownZone })}
+            />
           </div>
-          {instant !== undefined && !past && <p className="muted small send-none" role="status">{zone === ownZone ? fill(t.leavesAt, { time: absolute(new Date(instant).toISOString(), language) }) : fill(t.forYou, { time: absolute(new Date(instant).toISOString(), language), zone: ownZone })}</p>}
+          {instant !== undefined && !past && (
+            <p className="muted small send-none" role="status">
+              {zone === ownZone
+                ? fill(t.leavesAt, { time: absolute(new Date(instant).toISOString(), language) })
+                : fill(t.forYou, { time: absolute(new Date(instant).toISOString(), language), zone: ownZone })}
+            </p>
+          )}
         </>
       )}
     </fieldset>

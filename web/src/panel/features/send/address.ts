@@ -1,7 +1,10 @@
 import { faultReasons, type FaultReason } from "./types";
 
 /** Address is what the address of the page says beside the company: what is sent to one person, or the files. */
-export interface Address { tab?: "files"; template?: string }
+export interface Address {
+  tab?: "files";
+  template?: string;
+}
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {

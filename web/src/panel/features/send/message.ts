@@ -3,49 +3,95 @@ import { Problem } from "../../api";
 import { numberIn } from "../../ui/number";
 import type { Kind, Template } from "./types";
 
-export interface Message { template?: Template; number: string; firstName: string; values: Record<string, string>; campaign: string; kind: Kind; event: string; at: string; zone: string }
+export interface Message {
+  template?: Template;
+  number: string;
+  firstName: string;
+  values: Record<string, string>;
+  campaign: string;
+  kind: Kind;
+  event: string;
+  at: string;
+  zone: string;
+}
 
 /** seconds is a time of a field of the type datetime-local, as requests have it. */
-export function seconds(at: string): string { return at.length === 16 ? at + ":00" : at; }
+export function seconds(at: string): string {
+  return at.length === 16 ? at + ":00" : at;
+}
 
 /** bodyOf is the request that sends a message. */
 export function bodyOf(m: Message): Record<string, unknown> {
   const t = m.template;
   return {
     contact: { number: toSend(m.number), ...(m.firstName.trim() ? { first_name: m.firstName.trim() } : {}) },
-    recipient_id: t?.sender ?? "", name_template: t?.name ?? "", language_template: t?.language ?? "", notification_type: m.kind, campaign_name: m.campaign.trim(),
+    recipient_id: t?.sender ?? "",
+    name_template: t?.name ?? "",
+    language_template: t?.language ?? "",
+    notification_type: m.kind,
+    campaign_name: m.campaign.trim(),
     ...(m.event.trim() ? { name_event: m.event.trim() } : {}),
-    ...(t && t.variables.length > 0 ? { components_push: Object.fromEntries(t.variables.map((key) => [key, m.values[key] ?? ""])) } : {}),
+    ...(t && t.variables.length > 0
+      ? { components_push: Object.fromEntries(t.variables.map((key) => [key, m.values[key] ?? ""])) }
+      : {}),
     ...(m.at ? { datetime_sending: seconds(m.at), timezone: m.zone } : {}),
   };
 }
 
 /** toSend is a number as requests have one; what is none stays as it is written, for the server to refuse. */
-export function toSend(text: string): string { return numberIn(text) || text.trim(); }
+export function toSend(text: string): string {
+  return numberIn(text) || text.trim();
+}
 
 const placeholder = /^\s*\{\{\s*([^{}]+?)\s*\}\}\s*$/;
 
 /** shownValues are the values as the person gets them; undefined: the person has none of that name. */
-export function shownValues(values: Record<string, string>, contact: Record<string, string>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(values).map(([key, text]) => {
-    const name = placeholder.exec(text)?.[1];
-    return [key, name === undefined ? text : contact[name] || undefined];
-  }));
+export function shownValues(
+  values: Record<string, string>,
+  contact: Record<string, string>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, text]) => {
+      const name = placeholder.exec(text)?.[1];
+      return [key, name === undefined ? text : contact[name] || undefined];
+    }),
+  );
 }
 
-const fields: Record<string, string> = { "contact.number": "number", "contact.first_name": "firstName", campaign_name: "campaign", name_event: "event", datetime_sending: "at", timezone: "zone", notification_type: "kind", name_template: "template", language_template: "template", recipient_id: "template" };
+const fields: Record<string, string> = {
+  "contact.number": "number",
+  "contact.first_name": "firstName",
+  campaign_name: "campaign",
+  name_event: "event",
+  datetime_sending: "at",
+  timezone: "zone",
+  notification_type: "kind",
+  name_template: "template",
+  language_template: "template",
+  recipient_id: "template",
+};
 
 /** faultsOf are the faults of a refused request at the fields of the form: a component's key, or a name of Message. */
-export function faultsOf(e: unknown, values: Record<string, string>, missing: string, past: string): Record<string, string> {
+export function faultsOf(
+  e: unknown,
+  values: Record<string, string>,
+  missing: string,
+  past: string,
+): Record<string, string> {
   if (!(e instanceof Problem)) return {};
   if (e.code === "variable_mismatch") {
-    const lacking = Array.isArray(e.details.missing) ? (e.details.missing as string[]) : [], wrong = Array.isArray(e.details.unexpected) ? (e.details.unexpected as string[]) : [];
-    const all = [...lacking, ...wrong].flatMap((x) => (x in values ? [x] : Object.keys(values).filter((key) => placeholder.exec(values[key] ?? "")?.[1] === x)));
+    const lacking = Array.isArray(e.details.missing) ? (e.details.missing as string[]) : [],
+      wrong = Array.isArray(e.details.unexpected) ? (e.details.unexpected as string[]) : [];
+    const all = [...lacking, ...wrong].flatMap((x) =>
+      x in values ? [x] : Object.keys(values).filter((key) => placeholder.exec(values[key] ?? "")?.[1] === x),
+    );
     return Object.fromEntries(all.map((key) => [key, missing]));
   }
   if (e.code === "template_not_found" || e.code === "template_not_approved") return { template: e.message };
   if (!e.field) return {};
   const component = /^components_push\.(.+)$/.exec(e.field)?.[1];
   const field = component ?? fields[e.field];
-  return field ? { [field]: "current_time" in e.details ? past : e.reason || String(e.details.expected_format ?? e.message) } : {};
+  return field
+    ? { [field]: "current_time" in e.details ? past : e.reason || String(e.details.expected_format ?? e.message) }
+    : {};
 }

@@ -6,25 +6,61 @@ import { paceOf, span } from "./pace";
 import type { Template } from "./types";
 
 const template = { id: "1", name: "hello", language: "en", sender: "main", variables: ["body_text_0"] } as Template;
-const message: Message = { template, number: "+34 600 70-22.22", firstName: " Ana ", values: { body_text_0: "{{ first_name }}", old: "x" }, campaign: " spring ", kind: "utility", event: "", at: "", zone: "Europe/Madrid" };
+const message: Message = {
+  template,
+  number: "+34 600 70-22.22",
+  firstName: " Ana ",
+  values: { body_text_0: "{{ first_name }}", old: "x" },
+  campaign: " spring ",
+  kind: "utility",
+  event: "",
+  at: "",
+  zone: "Europe/Madrid",
+};
 
 describe("a message", () => {
   it("is the request of the interface", () => {
     expect(bodyOf(message)).toEqual({
-      contact: { number: "34600702222", first_name: "Ana" }, recipient_id: "main", name_template: "hello", language_template: "en", notification_type: "utility", campaign_name: "spring", components_push: { body_text_0: "{{ first_name }}" },
+      contact: { number: "34600702222", first_name: "Ana" },
+      recipient_id: "main",
+      name_template: "hello",
+      language_template: "en",
+      notification_type: "utility",
+      campaign_name: "spring",
+      components_push: { body_text_0: "{{ first_name }}" },
     });
-    expect(bodyOf({ ...message, at: "2030-01-01T09:00", event: "go" })).toMatchObject({ datetime_sending: "2030-01-01T09:00:00", timezone: "Europe/Madrid", name_event: "go" });
-    expect([toSend("0034 (600) 702-222"), toSend("+49 (0)30 1234567"), toSend(" 600 702/222")]).toEqual(["34600702222", "49301234567", "600 702/222"]);
+    expect(bodyOf({ ...message, at: "2030-01-01T09:00", event: "go" })).toMatchObject({
+      datetime_sending: "2030-01-01T09:00:00",
+      timezone: "Europe/Madrid",
+      name_event: "go",
+    });
+    expect([toSend("0034 (600) 702-222"), toSend("+49 (0)30 1234567"), toSend(" 600 702/222")]).toEqual([
+      "34600702222",
+      "49301234567",
+      "600 702/222",
+    ]);
   });
   it("is shown with the contact's fields", () => {
-    expect(shownValues({ a: "{{ first_name }}", b: "x {{ y }}", c: "{{city}}" }, { first_name: "Ana" })).toEqual({ a: "Ana", b: "x {{ y }}", c: undefined });
+    expect(shownValues({ a: "{{ first_name }}", b: "x {{ y }}", c: "{{city}}" }, { first_name: "Ana" })).toEqual({
+      a: "Ana",
+      b: "x {{ y }}",
+      c: undefined,
+    });
   });
   it("has its faults at its fields", () => {
     const values = { body_text_0: "{{ city }}", button_url_0: "x" };
-    const p = (code: string, details: Record<string, unknown>) => faultsOf(new Problem(422, code, "no", details), values, "missing", "past");
-    expect(p("variable_mismatch", { missing: ["city"], unexpected: ["button_url_0"] })).toEqual({ body_text_0: "missing", button_url_0: "missing" });
-    expect(p("validation_failed", { field: "contact.number", expected_format: "Numbers only" })).toEqual({ number: "Numbers only" });
-    expect(p("validation_failed", { field: "components_push.body_text_0", reason: "long" })).toEqual({ body_text_0: "long" });
+    const p = (code: string, details: Record<string, unknown>) =>
+      faultsOf(new Problem(422, code, "no", details), values, "missing", "past");
+    expect(p("variable_mismatch", { missing: ["city"], unexpected: ["button_url_0"] })).toEqual({
+      body_text_0: "missing",
+      button_url_0: "missing",
+    });
+    expect(p("validation_failed", { field: "contact.number", expected_format: "Numbers only" })).toEqual({
+      number: "Numbers only",
+    });
+    expect(p("validation_failed", { field: "components_push.body_text_0", reason: "long" })).toEqual({
+      body_text_0: "long",
+    });
     expect(p("validation_failed", { field: "datetime_sending", current_time: "x" })).toEqual({ at: "past" });
     expect(p("quota_exceeded", {})).toEqual({});
   });
@@ -37,7 +73,12 @@ describe("addresses and paces", () => {
   });
   it("are of the last seconds", () => {
     expect(paceOf([{ at: 0, n: 0 }])).toBeUndefined();
-    expect(paceOf([{ at: 0, n: 100 }, { at: 2000, n: 500 }])).toBe(200);
+    expect(
+      paceOf([
+        { at: 0, n: 100 },
+        { at: 2000, n: 500 },
+      ]),
+    ).toBe(200);
     expect([span(0.2, "en"), span(90, "en"), span(9000, "en")]).toEqual(["1 second", "2 minutes", "2.5 hours"]);
   });
 });

@@ -20,17 +20,46 @@ export function upload(file: File, key: string, progress: (part: number) => void
     r.responseType = "json";
     r.setRequestHeader("Idempotency-Key", key);
     let timer: ReturnType<typeof setTimeout>;
-    const wait = (ms: number) => { clearTimeout(timer); timer = setTimeout(() => { reject(new Unreachable()); r.abort(); }, ms); };
+    const wait = (ms: number) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        reject(new Unreachable());
+        r.abort();
+      }, ms);
+    };
     wait(silence);
-    r.upload.onprogress = (e) => { wait(silence); if (e.lengthComputable) progress(e.loaded / e.total); };
-    r.upload.onload = () => { progress(1); wait(reading); };
+    r.upload.onprogress = (e) => {
+      wait(silence);
+      if (e.lengthComputable) progress(e.loaded / e.total);
+    };
+    r.upload.onload = () => {
+      progress(1);
+      wait(reading);
+    };
     r.onloadend = () => clearTimeout(timer);
     r.onerror = () => reject(new Unreachable());
     r.onabort = () => reject(new DOMException("", "AbortError"));
     r.onload = () => {
-      const answer = r.response as (Job & { error?: string; message?: string; details?: Record<string, unknown>; request_id?: string; retry_after?: number }) | null;
+      const answer = r.response as
+        | (Job & {
+            error?: string;
+            message?: string;
+            details?: Record<string, unknown>;
+            request_id?: string;
+            retry_after?: number;
+          })
+        | null;
       if (r.status === 201 && answer) return resolve(answer);
-      reject(new Problem(r.status, answer?.error ?? "", answer?.message ?? r.statusText, answer?.details ?? {}, answer?.request_id ?? "", answer?.retry_after ?? 0));
+      reject(
+        new Problem(
+          r.status,
+          answer?.error ?? "",
+          answer?.message ?? r.statusText,
+          answer?.details ?? {},
+          answer?.request_id ?? "",
+          answer?.retry_after ?? 0,
+        ),
+      );
     };
     signal.addEventListener("abort", () => r.abort());
     r.send(body);

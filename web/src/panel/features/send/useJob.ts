@@ -11,9 +11,13 @@ export const moving: JobState[] = ["checking", "sending", "canceling"];
 export function useJobs() {
   const company = useCompany();
   return useInfiniteQuery({
-    queryKey: [company.id, "send", "jobs"], initialPageParam: "", getNextPageParam: (p: Page<JobRow>) => p.next_cursor ?? undefined, select: (x) => x.pages.flatMap((p) => p.data),
+    queryKey: [company.id, "send", "jobs"],
+    initialPageParam: "",
+    getNextPageParam: (p: Page<JobRow>) => p.next_cursor ?? undefined,
+    select: (x) => x.pages.flatMap((p) => p.data),
     queryFn: ({ pageParam, signal }) => get<Page<JobRow>>("/send/jobs", { limit: 25, cursor: pageParam }, signal),
-    refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((j) => moving.includes(j.state))) ? 2000 : 15_000),
+    refetchInterval: (q) =>
+      q.state.data?.pages.some((p) => p.data.some((j) => moving.includes(j.state))) ? 2000 : 15_000,
   });
 }
 
@@ -22,13 +26,41 @@ export function useJob(id: string) {
   const company = useCompany();
   const client = useQueryClient();
   const key = [company.id, "send", "jobs", id];
-  const query = useQuery({ queryKey: key, queryFn: ({ signal }) => get<Job>(`/send/jobs/${id}`, {}, signal), refetchInterval: (q) => (q.state.data && moving.includes(q.state.data.state) ? 1000 : 10_000), staleTime: 0 });
-  const kept = useCallback((j: Job) => { client.setQueryData([company.id, "send", "jobs", id], j); void client.invalidateQueries({ queryKey: [company.id, "send", "jobs"], exact: true }); return j; }, [client, company.id, id]);
-  const act = useCallback(async (what: "check" | "send" | "pause" | "resume" | "cancel", body?: unknown) => kept(await post<Job>(`/send/jobs/${id}/${what}`, body)), [id, kept]);
+  const query = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => get<Job>(`/send/jobs/${id}`, {}, signal),
+    refetchInterval: (q) => (q.state.data && moving.includes(q.state.data.state) ? 1000 : 10_000),
+    staleTime: 0,
+  });
+  const kept = useCallback(
+    (j: Job) => {
+      client.setQueryData([company.id, "send", "jobs", id], j);
+      void client.invalidateQueries({ queryKey: [company.id, "send", "jobs"], exact: true });
+      return j;
+    },
+    [client, company.id, id],
+  );
+  const act = useCallback(
+    async (what: "check" | "send" | "pause" | "resume" | "cancel", body?: unknown) =>
+      kept(await post<Job>(`/send/jobs/${id}/${what}`, body)),
+    [id, kept],
+  );
   return { query, kept, act, reload: () => client.invalidateQueries({ queryKey: key, exact: true }) };
 }
 
-export interface Edit { number?: number; fields?: Record<string, number>; values?: Record<string, Value>; template?: string; language?: string; sender?: string; campaign?: string; type?: string; event?: string; datetime_sending?: string; timezone?: string }
+export interface Edit {
+  number?: number;
+  fields?: Record<string, number>;
+  values?: Record<string, Value>;
+  template?: string;
+  language?: string;
+  sender?: string;
+  campaign?: string;
+  type?: string;
+  event?: string;
+  datetime_sending?: string;
+  timezone?: string;
+}
 
 const pause = 500; // of typing
 
@@ -55,7 +87,8 @@ export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => void) {
         return true;
       } catch (e) {
         if (!(e instanceof Problem && e.status === 409)) waiting.current = { ...now, ...waiting.current }; // what is shown is stored before it is used
-        if (e instanceof Problem && e.status === 400) setFault({ field: e.field, text: e.reason || String(e.details.expected_format ?? e.message) });
+        if (e instanceof Problem && e.status === 400)
+          setFault({ field: e.field, text: e.reason || String(e.details.expected_format ?? e.message) });
         else {
           failed(e);
           if (e instanceof Problem && e.status === 409) set({});
@@ -66,14 +99,22 @@ export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => void) {
     });
     return running.current;
   }, [job.id, kept, reload]);
-  const edit = useCallback((to: Edit, at = pause) => {
-    waiting.current = { ...waiting.current, ...to };
-    set((all) => ({ ...all, ...to }));
-    setFault(undefined);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => void store(), at);
-  }, [store]);
-  useEffect(() => () => { void store(); }, [store]);
+  const edit = useCallback(
+    (to: Edit, at = pause) => {
+      waiting.current = { ...waiting.current, ...to };
+      set((all) => ({ ...all, ...to }));
+      setFault(undefined);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => void store(), at);
+    },
+    [store],
+  );
+  useEffect(
+    () => () => {
+      void store();
+    },
+    [store],
+  );
   const settings = { ...job.settings, ...edits } as Settings;
   return { settings, edit, store, fault, setFault };
 }

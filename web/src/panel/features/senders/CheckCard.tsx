@@ -20,7 +20,10 @@ export function CheckCard({ id, report, atOnce }: { id: string; report: Report |
   const run = async (before?: () => Promise<unknown>) => {
     setBusy(true);
     try {
-      if (before) { await before(); succeeded(t.subscribed_done); }
+      if (before) {
+        await before();
+        succeeded(t.subscribed_done);
+      }
       await check(id);
     } catch (e) {
       failed(e);
@@ -34,9 +37,31 @@ export function CheckCard({ id, report, atOnce }: { id: string; report: Report |
     void run();
   }, [atOnce, can]);
   return (
-    <Card title={t.title} actions={can && <Button variant="default" size="compact-sm" loading={busy} leftSection={<IconRefresh size={14} />} onClick={() => void run()}>{t.check}</Button>}>
-      {!report ? <Rows n={2} /> : report.checked_at ? <Findings report={report} busy={busy} subscribe={can ? () => void run(() => subscribe(id)) : undefined} />
-        : <p className="muted flat" role="status">{busy ? t.asking : t.none}</p>}
+    <Card
+      title={t.title}
+      actions={
+        can && (
+          <Button
+            variant="default"
+            size="compact-sm"
+            loading={busy}
+            leftSection={<IconRefresh size={14} />}
+            onClick={() => void run()}
+          >
+            {t.check}
+          </Button>
+        )
+      }
+    >
+      {!report ? (
+        <Rows n={2} />
+      ) : report.checked_at ? (
+        <Findings report={report} busy={busy} subscribe={can ? () => void run(() => subscribe(id)) : undefined} />
+      ) : (
+        <p className="muted flat" role="status">
+          {busy ? t.asking : t.none}
+        </p>
+      )}
     </Card>
   );
 }

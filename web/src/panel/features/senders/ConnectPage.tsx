@@ -19,13 +19,34 @@ import type { CloudSettings, NewSender, Report } from "./types";
 import { checkNew, useSenderChanges } from "./useSenders";
 import { newToken, remember } from "./verify";
 
-export function ConnectPage() { return <Needs permission="senders:write"><Connect /></Needs>; }
+export function ConnectPage() {
+  return (
+    <Needs permission="senders:write">
+      <Connect />
+    </Needs>
+  );
+}
 
-interface Form { provider: "whatsapp" | "sandbox"; number: string; id: string; standard: boolean; settings: CloudSettings }
+interface Form {
+  provider: "whatsapp" | "sandbox";
+  number: string;
+  id: string;
+  standard: boolean;
+  settings: CloudSettings;
+}
 
 /** required are the fields of each step; an error of another field leads to the step that has it. */
-const required: Record<number, (keyof CloudSettings | "number")[]> = { 1: ["number"], 2: ["phone_number_id", "waba_id"], 3: ["access_token", "app_secret", "verify_token"] };
-const stepOf = (field: string): number => (["number", "id", "provider", "default"].includes(field) ? 1 : ["settings.phone_number_id", "settings.waba_id"].includes(field) ? 2 : 3);
+const required: Record<number, (keyof CloudSettings | "number")[]> = {
+  1: ["number"],
+  2: ["phone_number_id", "waba_id"],
+  3: ["access_token", "app_secret", "verify_token"],
+};
+const stepOf = (field: string): number =>
+  ["number", "id", "provider", "default"].includes(field)
+    ? 1
+    : ["settings.phone_number_id", "settings.waba_id"].includes(field)
+      ? 2
+      : 3;
 
 function Connect() {
   const t = useTexts(texts);
@@ -33,20 +54,42 @@ function Connect() {
   const navigate = useNavigate();
   const { add } = useSenderChanges();
   const [step, setStep] = useState(1);
-  const [v, setV] = useState<Form>(() => ({ provider: "whatsapp", number: "", id: "", standard: false, settings: { verify_token: newToken() } }));
+  const [v, setV] = useState<Form>(() => ({
+    provider: "whatsapp",
+    number: "",
+    id: "",
+    standard: false,
+    settings: { verify_token: newToken() },
+  }));
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [busy, setBusy] = useState("");
   const [report, setReport] = useState<Report | null>(null);
-  const set = (more: Partial<Form>) => { setV({ ...v, ...more }); setErrors({}); setReport(null); };
+  const set = (more: Partial<Form>) => {
+    setV({ ...v, ...more });
+    setErrors({});
+    setReport(null);
+  };
   const change = (more: Partial<CloudSettings>) => set({ settings: { ...v.settings, ...more } });
   const typed = Boolean(v.number || v.settings.access_token || v.settings.phone_number_id);
-  useBlocker({ disabled: !typed, enableBeforeUnload: () => typed, shouldBlockFn: async () => !(await confirm({ title: s.leave, text: s.leaveText, action: s.discard, cancel: s.stay, danger: true })) });
+  useBlocker({
+    disabled: !typed,
+    enableBeforeUnload: () => typed,
+    shouldBlockFn: async () =>
+      !(await confirm({ title: s.leave, text: s.leaveText, action: s.discard, cancel: s.stay, danger: true })),
+  });
   const value = (): NewSender => ({
-    number: numberIn(v.number) || v.number.trim(), channel: "messaging", provider: v.provider, ...(v.standard ? { default: true } : {}), ...(v.id.trim() ? { id: v.id.trim() } : {}), settings: v.provider === "whatsapp" ? sent(v.settings) : {},
+    number: numberIn(v.number) || v.number.trim(),
+    channel: "messaging",
+    provider: v.provider,
+    ...(v.standard ? { default: true } : {}),
+    ...(v.id.trim() ? { id: v.id.trim() } : {}),
+    settings: v.provider === "whatsapp" ? sent(v.settings) : {},
   });
   const complete = (): boolean => {
     const missing: Record<string, string> = {};
-    for (const f of required[step]!) if (!(f === "number" ? v.number.trim() : v.settings[f])) missing[f === "number" ? f : "settings." + f] = s.required;
+    for (const f of required[step]!)
+      if (!(f === "number" ? v.number.trim() : v.settings[f]))
+        missing[f === "number" ? f : "settings." + f] = s.required;
     setErrors(missing);
     return Object.keys(missing).length === 0;
   };
@@ -57,16 +100,24 @@ function Connect() {
       await send();
     } catch (e) {
       const field = e instanceof Problem ? e.field : "";
-      if (e instanceof Problem && field) { setErrors({ [field]: e.reason || e.message }); setStep(stepOf(field)); } else failed(e);
+      if (e instanceof Problem && field) {
+        setErrors({ [field]: e.reason || e.message });
+        setStep(stepOf(field));
+      } else failed(e);
     } finally {
       setBusy("");
     }
   };
-  const save = () => run("save", async () => {
-    const made = await add(value());
-    if (v.settings.verify_token) remember(made.id, v.settings.verify_token);
-    void navigate({ to: v.provider === "whatsapp" ? "/senders/$id/connect" : "/senders/$id", params: { id: made.id }, ignoreBlocker: true });
-  });
+  const save = () =>
+    run("save", async () => {
+      const made = await add(value());
+      if (v.settings.verify_token) remember(made.id, v.settings.verify_token);
+      void navigate({
+        to: v.provider === "whatsapp" ? "/senders/$id/connect" : "/senders/$id",
+        params: { id: made.id },
+        ignoreBlocker: true,
+      });
+    });
   const submit = (e: FormEvent) => {
     e.preventDefault();
     if (!complete()) return;
@@ -83,23 +134,85 @@ function Connect() {
           <div className="stack" key={step}>
             {step === 1 && (
               <>
-                <Radio.Group label={t.kind} description={t.kindHelp} value={v.provider} onChange={(to) => set({ provider: to as Form["provider"] })}>
-                  <div className="stack" style={{ gap: 12, marginTop: 8 }}><Radio value="whatsapp" label={t.whatsapp} description={t.whatsappHelp} /><Radio value="sandbox" label={t.sandbox} description={t.sandboxHelp} /></div>
+                <Radio.Group
+                  label={t.kind}
+                  description={t.kindHelp}
+                  value={v.provider}
+                  onChange={(to) => set({ provider: to as Form["provider"] })}
+                >
+                  <div className="stack" style={{ gap: 12, marginTop: 8 }}>
+                    <Radio value="whatsapp" label={t.whatsapp} description={t.whatsappHelp} />
+                    <Radio value="sandbox" label={t.sandbox} description={t.sandboxHelp} />
+                  </div>
                 </Radio.Group>
-                <TextInput label={t.number} description={t.numberHelp} inputMode="numeric" autoComplete="off" autoFocus value={v.number} onChange={(e) => set({ number: e.currentTarget.value })} error={errors.number} />
-                <TextInput label={`${t.id} (${s.optional})`} description={t.idHelp} spellCheck={false} autoComplete="off" value={v.id} onChange={(e) => set({ id: e.currentTarget.value })} error={errors.id} />
-                <Switch label={t.standardHelp} checked={v.standard} onChange={(e) => set({ standard: e.currentTarget.checked })} />
+                <TextInput
+                  label={t.number}
+                  description={t.numberHelp}
+                  inputMode="numeric"
+                  autoComplete="off"
+                  autoFocus
+                  value={v.number}
+                  onChange={(e) => set({ number: e.currentTarget.value })}
+                  error={errors.number}
+                />
+                <TextInput
+                  label={`${t.id} (${s.optional})`}
+                  description={t.idHelp}
+                  spellCheck={false}
+                  autoComplete="off"
+                  value={v.id}
+                  onChange={(e) => set({ id: e.currentTarget.value })}
+                  error={errors.id}
+                />
+                <Switch
+                  label={t.standardHelp}
+                  checked={v.standard}
+                  onChange={(e) => set({ standard: e.currentTarget.checked })}
+                />
               </>
             )}
-            {step === 2 && <><p className="muted flat">{t.metaAbout}</p><IdFields {...fields} /></>}
-            {step === 3 && <><SecretFields {...fields} /><AdvancedFields {...fields} /></>}
+            {step === 2 && (
+              <>
+                <p className="muted flat">{t.metaAbout}</p>
+                <IdFields {...fields} />
+              </>
+            )}
+            {step === 3 && (
+              <>
+                <SecretFields {...fields} />
+                <AdvancedFields {...fields} />
+              </>
+            )}
           </div>
         </Card>
-        {step === 3 && report && <div style={{ marginTop: 16 }}><Card label={t.step5}><Findings report={report} /></Card></div>}
+        {step === 3 && report && (
+          <div style={{ marginTop: 16 }}>
+            <Card label={t.step5}>
+              <Findings report={report} />
+            </Card>
+          </div>
+        )}
         <div className="connect-foot">
-          {step > 1 && <Button variant="default" onClick={() => setStep(step - 1)}>{s.back}</Button>}
-          {step === 3 && <Button variant="default" loading={busy === "check"} disabled={Boolean(busy)} onClick={() => { if (complete()) void run("check", async () => setReport(await checkNew(value()))); }}>{t.checkFirst}</Button>}
-          <Button type="submit" loading={busy === "save"} disabled={Boolean(busy)}>{v.provider === "sandbox" ? t.create : step === 3 ? t.saveGo : t.next}</Button>
+          {step > 1 && (
+            <Button variant="default" onClick={() => setStep(step - 1)}>
+              {s.back}
+            </Button>
+          )}
+          {step === 3 && (
+            <Button
+              variant="default"
+              loading={busy === "check"}
+              disabled={Boolean(busy)}
+              onClick={() => {
+                if (complete()) void run("check", async () => setReport(await checkNew(value())));
+              }}
+            >
+              {t.checkFirst}
+            </Button>
+          )}
+          <Button type="submit" loading={busy === "save"} disabled={Boolean(busy)}>
+            {v.provider === "sandbox" ? t.create : step === 3 ? t.saveGo : t.next}
+          </Button>
         </div>
       </form>
     </Page>

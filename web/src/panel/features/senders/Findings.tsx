@@ -17,9 +17,23 @@ export function Findings({ report: r, subscribe, busy }: { report: Report; subsc
   const worst = r.worst === "bad" ? t.failing : r.worst === "warn" ? t.warned : t.good;
   return (
     <div>
-      <p className="findings-sum" role="status"><b>{worst}</b> {r.checked_at && <span className="small muted">{fill(t.checked, { ago: relative(r.checked_at, language, Math.max(now, Date.parse(r.checked_at))) })}</span>}</p>
+      <p className="findings-sum" role="status">
+        <b>{worst}</b>{" "}
+        {r.checked_at && (
+          <span className="small muted">
+            {fill(t.checked, { ago: relative(r.checked_at, language, Math.max(now, Date.parse(r.checked_at))) })}
+          </span>
+        )}
+      </p>
       <ul className="findings" aria-label={t.title}>
-        {sorted(r.findings ?? []).map((f) => <Item key={f.item} finding={f} subscribe={f.item === "subscription" && f.state === "bad" ? subscribe : undefined} busy={busy} />)}
+        {sorted(r.findings ?? []).map((f) => (
+          <Item
+            key={f.item}
+            finding={f}
+            subscribe={f.item === "subscription" && f.state === "bad" ? subscribe : undefined}
+            busy={busy}
+          />
+        ))}
       </ul>
     </div>
   );
@@ -42,10 +56,17 @@ function Item({ finding: f, subscribe, busy }: { finding: Finding; subscribe?: (
     <li data-state={state}>
       <Icon size={18} aria-hidden="true" />
       <div>
-        <p><b>{all["item_" + f.item] ?? f.item}</b> <span className="hidden">{t[state]}: </span>{fill(all[f.code] ?? f.code, valuesOf(f, language, t))}</p>
+        <p>
+          <b>{all["item_" + f.item] ?? f.item}</b> <span className="hidden">{t[state]}: </span>
+          {fill(all[f.code] ?? f.code, valuesOf(f, language, t))}
+        </p>
         {cure && <p className="small findings-do">{fill(cure, valuesOf(f, language, t))}</p>}
         {f.detail && <p className="small mono muted">{f.detail}</p>}
-        {subscribe && <Button size="compact-sm" variant="default" loading={busy} onClick={subscribe}>{t.subscribe}</Button>}
+        {subscribe && (
+          <Button size="compact-sm" variant="default" loading={busy} onClick={subscribe}>
+            {t.subscribe}
+          </Button>
+        )}
       </div>
     </li>
   );

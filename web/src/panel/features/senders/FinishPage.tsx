@@ -11,7 +11,13 @@ import { Steps } from "./Steps";
 import { texts } from "./texts";
 import { useSender, useSenderState } from "./useSenders";
 
-export function FinishPage() { return <Needs permission="senders:write"><Finish /></Needs>; }
+export function FinishPage() {
+  return (
+    <Needs permission="senders:write">
+      <Finish />
+    </Needs>
+  );
+}
 
 /** Finish are the last two steps of connecting a number that is stored: its callbacks and a check. */
 function Finish() {
@@ -24,16 +30,36 @@ function Finish() {
   const state = useSenderState(id, 2_000);
   const report = state.data?.report;
   const checking = step === "check";
-  const go = (to?: "check") => void navigate({ to: "/senders/$id/connect", params: { id }, search: to ? { step: to } : {} } as never);
+  const go = (to?: "check") =>
+    void navigate({ to: "/senders/$id/connect", params: { id }, search: to ? { step: to } : {} } as never);
   return (
     <Page title={t.create} about={one.data?.number} back={{ to: "/senders", text: t.back }}>
-      {one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : !one.data ? <Rows n={3} /> : (
+      {one.isError ? (
+        <Failed error={one.error} retry={() => void one.refetch()} />
+      ) : !one.data ? (
+        <Rows n={3} />
+      ) : (
         <>
           <Steps at={checking ? 5 : 4} />
           <div className="connect-narrow">
-            {checking ? <CheckCard id={id} report={report} atOnce /> : <CallbackCard sender={one.data} report={report} waiting />}
+            {checking ? (
+              <CheckCard id={id} report={report} atOnce />
+            ) : (
+              <CallbackCard sender={one.data} report={report} waiting />
+            )}
             <div className="connect-foot">
-              {checking ? <><Button variant="default" onClick={() => go()}>{s.back}</Button><Button component={Link} to={"/senders/" + encodeURIComponent(id)}>{t.finish}</Button></> : <Button onClick={() => go("check")}>{t.goCheck}</Button>}
+              {checking ? (
+                <>
+                  <Button variant="default" onClick={() => go()}>
+                    {s.back}
+                  </Button>
+                  <Button component={Link} to={"/senders/" + encodeURIComponent(id)}>
+                    {t.finish}
+                  </Button>
+                </>
+              ) : (
+                <Button onClick={() => go("check")}>{t.goCheck}</Button>
+              )}
             </div>
           </div>
         </>

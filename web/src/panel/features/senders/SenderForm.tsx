@@ -21,27 +21,81 @@ export function SenderForm({ draft, can }: { draft: Draft<MessagingSender>; can:
     <div className="stack">
       <Card label={t.sender}>
         <div className="form">
-          <TextInput label={t.number} description={t.numberHelp} inputMode="numeric" autoComplete="off" value={s.number} onChange={(e) => set({ number: e.currentTarget.value })} error={error("number")} />
-          <Switch label={t.standardHelp} checked={s.default} onChange={(e) => set({ default: e.currentTarget.checked })} />
+          <TextInput
+            label={t.number}
+            description={t.numberHelp}
+            inputMode="numeric"
+            autoComplete="off"
+            value={s.number}
+            onChange={(e) => set({ number: e.currentTarget.value })}
+            error={error("number")}
+          />
+          <Switch
+            label={t.standardHelp}
+            checked={s.default}
+            onChange={(e) => set({ default: e.currentTarget.checked })}
+          />
         </div>
       </Card>
-      {cloud && <Card title={t.meta}><div className="form"><p className="muted flat">{t.metaAbout}</p><IdFields {...fields} /></div></Card>}
-      {cloud && <Card title={t.access}><div className="form"><SecretFields {...fields} /><AdvancedFields {...fields} /></div></Card>}
-      {cloud && <AgentCard value={s.settings.agent ?? ""} change={(agent) => change({ agent })} error={error("settings.agent")} can={can} />}
+      {cloud && (
+        <Card title={t.meta}>
+          <div className="form">
+            <p className="muted flat">{t.metaAbout}</p>
+            <IdFields {...fields} />
+          </div>
+        </Card>
+      )}
+      {cloud && (
+        <Card title={t.access}>
+          <div className="form">
+            <SecretFields {...fields} />
+            <AdvancedFields {...fields} />
+          </div>
+        </Card>
+      )}
+      {cloud && (
+        <AgentCard
+          value={s.settings.agent ?? ""}
+          change={(agent) => change({ agent })}
+          error={error("settings.agent")}
+          can={can}
+        />
+      )}
       <PacingCard draft={draft} can={can} />
       <UnknownCard draft={draft} can={can} />
     </div>
   );
 }
 
-function AgentCard({ value, change, error, can }: { value: string; change: (agent: string) => void; error: string; can: boolean }) {
+function AgentCard({
+  value,
+  change,
+  error,
+  can,
+}: {
+  value: string;
+  change: (agent: string) => void;
+  error: string;
+  can: boolean;
+}) {
   const t = useTexts(texts);
   const agents = useList<Agent>("agents");
   const all = (agents.data ?? []).map((a) => ({ value: a.id!, label: a.name }));
   return (
     <Card title={t.answers}>
       <div className="form">
-        <Select label={t.agent} description={t.agentHelp} placeholder={t.nobody} disabled={!can} clearable clearButtonProps={{ "aria-label": t.nobody }} data={value && !all.some((a) => a.value === value) ? [...all, { value, label: value }] : all} value={value || null} onChange={(agent) => change(agent ?? "")} error={error} />
+        <Select
+          label={t.agent}
+          description={t.agentHelp}
+          placeholder={t.nobody}
+          disabled={!can}
+          clearable
+          clearButtonProps={{ "aria-label": t.nobody }}
+          data={value && !all.some((a) => a.value === value) ? [...all, { value, label: value }] : all}
+          value={value || null}
+          onChange={(agent) => change(agent ?? "")}
+          error={error}
+        />
       </div>
     </Card>
   );
@@ -56,12 +110,39 @@ function PacingCard({ draft, can }: { draft: Draft<MessagingSender>; can: boolea
     <Card title={t.pacing}>
       <div className="form">
         <div className="pair">
-          <TextInput label={t.perSecond} description={t.perSecondHelp} type="number" min={0} value={s.per_second} onChange={(e) => set({ per_second: whole(e.currentTarget.value, 10_000) })} error={error("per_second")} />
-          <TextInput label={t.perRecipient} description={t.perRecipientHelp} type="number" min={0} value={seconds(s.per_recipient_interval)} onChange={(e) => set({ per_recipient_interval: whole(e.currentTarget.value, 86_400) + "s" })} error={error("per_recipient_interval")} />
+          <TextInput
+            label={t.perSecond}
+            description={t.perSecondHelp}
+            type="number"
+            min={0}
+            value={s.per_second}
+            onChange={(e) => set({ per_second: whole(e.currentTarget.value, 10_000) })}
+            error={error("per_second")}
+          />
+          <TextInput
+            label={t.perRecipient}
+            description={t.perRecipientHelp}
+            type="number"
+            min={0}
+            value={seconds(s.per_recipient_interval)}
+            onChange={(e) => set({ per_recipient_interval: whole(e.currentTarget.value, 86_400) + "s" })}
+            error={error("per_recipient_interval")}
+          />
         </div>
         <div>
-          <div className="field-label" id="media-check">{t.media}</div>
-          <SegmentedControl aria-labelledby="media-check" disabled={!can} data={[{ value: "full", label: t.full }, { value: "syntax", label: t.syntax }]} value={s.media_check} onChange={(to) => set({ media_check: to as MessagingSender["media_check"] })} />
+          <div className="field-label" id="media-check">
+            {t.media}
+          </div>
+          <SegmentedControl
+            aria-labelledby="media-check"
+            disabled={!can}
+            data={[
+              { value: "full", label: t.full },
+              { value: "syntax", label: t.syntax },
+            ]}
+            value={s.media_check}
+            onChange={(to) => set({ media_check: to as MessagingSender["media_check"] })}
+          />
           <p className="small muted flat">{s.media_check === "full" ? t.fullHelp : t.syntaxHelp}</p>
         </div>
       </div>
@@ -83,11 +164,30 @@ function UnknownCard({ draft, can }: { draft: Draft<MessagingSender>; can: boole
           {classes.map((c) => (
             <div key={c}>
               <span id={"unknown-" + c}>{t[c]}</span>
-              <SegmentedControl size="xs" aria-labelledby={"unknown-" + c} disabled={!can} data={[{ value: "retry", label: t.retry }, { value: "fail", label: t.fail }]} value={s.unknown_outcome[c] ?? "fail"} onChange={(to) => change({ [c]: to as "retry" | "fail" })} />
+              <SegmentedControl
+                size="xs"
+                aria-labelledby={"unknown-" + c}
+                disabled={!can}
+                data={[
+                  { value: "retry", label: t.retry },
+                  { value: "fail", label: t.fail },
+                ]}
+                value={s.unknown_outcome[c] ?? "fail"}
+                onChange={(to) => change({ [c]: to as "retry" | "fail" })}
+              />
             </div>
           ))}
         </div>
-        <TextInput label={t.after} type="number" min={1} max={10080} value={Math.round(seconds(s.unknown_outcome.after ?? "10m") / 60)} onChange={(e) => change({ after: whole(e.currentTarget.value, 10_080) + "m" })} error={error("unknown_outcome.after")} style={{ maxWidth: 260 }} />
+        <TextInput
+          label={t.after}
+          type="number"
+          min={1}
+          max={10080}
+          value={Math.round(seconds(s.unknown_outcome.after ?? "10m") / 60)}
+          onChange={(e) => change({ after: whole(e.currentTarget.value, 10_080) + "m" })}
+          error={error("unknown_outcome.after")}
+          style={{ maxWidth: 260 }}
+        />
       </div>
     </Card>
   );

@@ -23,14 +23,22 @@ import { remember } from "./verify";
 
 export function SenderPage() {
   const { id } = useParams({ from: "/shell/senders/$id" as never }) as { id: string };
-  return <Needs permission="senders:read"><Loaded key={id} id={id} /></Needs>;
+  return (
+    <Needs permission="senders:read">
+      <Loaded key={id} id={id} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
   const one = useSender(id);
   if (one.data?.channel === "messaging") return <Editor stored={one.data} />;
-  return <Page title={t.title} back={{ to: "/senders", text: t.back }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+  return (
+    <Page title={t.title} back={{ to: "/senders", text: t.back }}>
+      {one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+    </Page>
+  );
 }
 
 /** Editor changes a sender, with its state and the check at its side, or before it where there is no room. */
@@ -40,16 +48,31 @@ function Editor({ stored }: { stored: MessagingSender }) {
   const can = useCan()("senders:write");
   const navigate = useNavigate();
   const { replace, remove } = useSenderChanges();
-  const send = useCallback(async (x: MessagingSender) => {
-    const kept = await replace({ ...x, number: numberIn(x.number) || x.number.trim(), settings: sent(x.settings, stored.settings) });
-    if (x.settings.verify_token) remember(kept.id, x.settings.verify_token);
-    return kept;
-  }, [replace, stored.settings]);
+  const send = useCallback(
+    async (x: MessagingSender) => {
+      const kept = await replace({
+        ...x,
+        number: numberIn(x.number) || x.number.trim(),
+        settings: sent(x.settings, stored.settings),
+      });
+      if (x.settings.verify_token) remember(kept.id, x.settings.verify_token);
+      return kept;
+    },
+    [replace, stored.settings],
+  );
   const draft = useDraft(stored, send);
   const state = useSenderState(stored.id);
   const cloud = stored.provider === "whatsapp";
   const ask = async () => {
-    if (!(await confirm({ title: fill(t.removeTitle, { name: stored.number }), text: t.removeText, action: s.remove, danger: true }))) return;
+    if (
+      !(await confirm({
+        title: fill(t.removeTitle, { name: stored.number }),
+        text: t.removeText,
+        action: s.remove,
+        danger: true,
+      }))
+    )
+      return;
     try {
       await remove(stored.id);
       succeeded(t.removed);
@@ -59,15 +82,31 @@ function Editor({ stored }: { stored: MessagingSender }) {
     }
   };
   return (
-    <Page wide title={stored.number} about={stored.id === stored.number ? undefined : stored.id} back={{ to: "/senders", text: t.back }} actions={can && <Button variant="subtle" color="gray" onClick={() => void ask()}>{t.remove}</Button>}>
+    <Page
+      wide
+      title={stored.number}
+      about={stored.id === stored.number ? undefined : stored.id}
+      back={{ to: "/senders", text: t.back }}
+      actions={
+        can && (
+          <Button variant="subtle" color="gray" onClick={() => void ask()}>
+            {t.remove}
+          </Button>
+        )
+      }
+    >
       <div className="side-by-side">
         <div className="stack sender-side">
           <StateCard sender={stored} state={state.data} error={state.error} retry={() => void state.refetch()} />
           {cloud && <CheckCard id={stored.id} report={state.data?.report} />}
-          {cloud && <CallbackCard sender={stored} report={state.data?.report} typed={draft.value.settings.verify_token} />}
+          {cloud && (
+            <CallbackCard sender={stored} report={state.data?.report} typed={draft.value.settings.verify_token} />
+          )}
         </div>
         <div className="sender-form">
-          <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}><SenderForm draft={draft} can={can} /></fieldset>
+          <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
+            <SenderForm draft={draft} can={can} />
+          </fieldset>
           <p className="small muted">{t.setupNote}</p>
           <SaveBar draft={draft} />
         </div>

@@ -9,10 +9,14 @@ export function stateOf(s: Pick<SenderRow, "breaker" | "provider" | "report">): 
   if (s.breaker.state === "half_open") return { text: "trying", tone: "warn" };
   if (s.provider === "sandbox") return { text: "ready", tone: "ok" };
   switch (s.report.worst) {
-    case "bad": return { text: "attention", tone: "danger" };
-    case "warn": return { text: "warning", tone: "warn" };
-    case "ok": return { text: "connected", tone: "ok" };
-    default: return { text: "unchecked" };
+    case "bad":
+      return { text: "attention", tone: "danger" };
+    case "warn":
+      return { text: "warning", tone: "warn" };
+    case "ok":
+      return { text: "connected", tone: "ok" };
+    default:
+      return { text: "unchecked" };
   }
 }
 

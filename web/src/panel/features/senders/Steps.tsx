@@ -9,7 +9,9 @@ export function Steps({ at }: { at: number }) {
     <ol className="connect-steps" aria-label={t.steps}>
       {[t.step1, t.step2, t.step3, t.step4, t.step5].map((name, i) => (
         <li key={i} aria-current={i + 1 === at ? "step" : undefined} data-done={i + 1 < at || undefined}>
-          <span aria-hidden="true">{i + 1 < at ? <IconCheck size={14} /> : i + 1}</span><b>{name}</b>{i + 1 < at && <span className="hidden"> {t.stepDone}</span>}
+          <span aria-hidden="true">{i + 1 < at ? <IconCheck size={14} /> : i + 1}</span>
+          <b>{name}</b>
+          {i + 1 < at && <span className="hidden"> {t.stepDone}</span>}
         </li>
       ))}
     </ol>

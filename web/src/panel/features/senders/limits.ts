@@ -17,7 +17,8 @@ export function limitText(limit: string, language: string, t: { limitMany: strin
 /** span is a duration such as 90000 ms in the two largest units that it has. */
 export function span(ms: number, language: string): string {
   const s = Math.round(ms / 1000);
-  const unit = (n: number, u: string) => new Intl.NumberFormat(language, { style: "unit", unit: u, unitDisplay: "short" }).format(n);
+  const unit = (n: number, u: string) =>
+    new Intl.NumberFormat(language, { style: "unit", unit: u, unitDisplay: "short" }).format(n);
   if (s < 60) return unit(s, "second");
   if (s < 3600) return unit(Math.floor(s / 60), "minute");
   if (s >= 86_400) return unit(Math.floor(s / 86_400), "day");

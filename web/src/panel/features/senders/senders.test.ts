@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import panelSource from "../../../../../internal/edge/panel/sendercheck.go?raw";
+import panelSource from "../../../../../internal/edge/panel/channels/check.go?raw";
 import checkSource from "../../../../../internal/send/whatsapp/check.go?raw";
 import { languages } from "../../i18n";
 import { checkTexts } from "./checkTexts";
@@ -10,8 +10,21 @@ import { stateOf } from "./SenderState";
 test("each item and code that a check can find has a text, and what is wrong has a next step, in every language", () => {
   const source = checkSource + panelSource;
   const items = [...source.matchAll(/\bitem[A-Z]\w+ += "(\w+)"/g)].map((m) => m[1]!);
-  const codes = [...new Set([...source.matchAll(/"((?:token|phone|account|version|number|secret|name|quality|limit|callback|not|subscribed|address|on|settings)_[a-z_]+|unreachable|connected|registered|subscribed)"/g)].map((m) => m[1]!))]
-    .filter((c) => !c.endsWith("_at") && !["phone_number_id", "phone_numbers", "phone_number", "name_status", "quality_rating", "account_mode"].includes(c));
+  const codes = [
+    ...new Set(
+      [
+        ...source.matchAll(
+          /"((?:token|phone|account|version|number|secret|name|quality|limit|callback|not|subscribed|address|on|settings)_[a-z_]+|unreachable|connected|registered|subscribed)"/g,
+        ),
+      ].map((m) => m[1]!),
+    ),
+  ].filter(
+    (c) =>
+      !c.endsWith("_at") &&
+      !["phone_number_id", "phone_numbers", "phone_number", "name_status", "quality_rating", "account_mode"].includes(
+        c,
+      ),
+  );
   expect(items.length).toBe(13);
   expect(codes.length).toBeGreaterThan(40);
   const bad = [...source.matchAll(/Finding(?:Bad|Warn), "(\w+)"/g)].map((m) => m[1]!);
@@ -24,15 +37,36 @@ test("each item and code that a check can find has a text, and what is wrong has
 });
 
 test("limits and durations are read", () => {
-  expect(["TIER_250", "TIER_2K", "TIER_100K", "TIER_UNLIMITED", "TIER_NOT_SET"].map(people)).toEqual([250, 2000, 100_000, null, undefined]);
+  expect(["TIER_250", "TIER_2K", "TIER_100K", "TIER_UNLIMITED", "TIER_NOT_SET"].map(people)).toEqual([
+    250,
+    2000,
+    100_000,
+    null,
+    undefined,
+  ]);
   const t = { limitMany: "{n} people", limitAny: "any" };
-  expect(["TIER_2K", "TIER_UNLIMITED", "NEW"].map((l) => limitText(l, "en", t))).toEqual(["2,000 people", "any", "NEW"]);
-  expect([5_000, 90_000, 3_600_000, 7_260_000, 200_000_000].map((ms) => span(ms, "en"))).toEqual(["5 sec", "1 min", "1 hr", "2 hr 1 min", "2 days"]);
+  expect(["TIER_2K", "TIER_UNLIMITED", "NEW"].map((l) => limitText(l, "en", t))).toEqual([
+    "2,000 people",
+    "any",
+    "NEW",
+  ]);
+  expect([5_000, 90_000, 3_600_000, 7_260_000, 200_000_000].map((ms) => span(ms, "en"))).toEqual([
+    "5 sec",
+    "1 min",
+    "1 hr",
+    "2 hr 1 min",
+    "2 days",
+  ]);
 });
 
 test("an empty field means the usual, and a secret that is not typed stays", () => {
-  expect(sent({ phone_number_id: "1", access_token: undefined, base_url: "", version: "" })).toEqual({ phone_number_id: "1" });
-  expect(sent({ base_url: "", version: "v24.0" }, { base_url: "https://x.example", version: "v23.0" })).toEqual({ base_url: "https://graph.facebook.com", version: "v24.0" });
+  expect(sent({ phone_number_id: "1", access_token: undefined, base_url: "", version: "" })).toEqual({
+    phone_number_id: "1",
+  });
+  expect(sent({ base_url: "", version: "v24.0" }, { base_url: "https://x.example", version: "v23.0" })).toEqual({
+    base_url: "https://graph.facebook.com",
+    version: "v24.0",
+  });
 });
 
 test("what holds messages back goes before what a check found", () => {
@@ -40,6 +74,10 @@ test("what holds messages back goes before what a check found", () => {
   const breaker = { state: "open" } as never;
   expect(stateOf({ provider: "whatsapp", breaker, report }).text).toBe("paused");
   expect(stateOf({ provider: "whatsapp", breaker: { state: "closed" } as never, report }).text).toBe("connected");
-  expect(stateOf({ provider: "whatsapp", breaker: { state: "closed" } as never, report: { worst: "" } as never }).text).toBe("unchecked");
-  expect(stateOf({ provider: "sandbox", breaker: { state: "closed" } as never, report: { worst: "" } as never }).text).toBe("ready");
+  expect(
+    stateOf({ provider: "whatsapp", breaker: { state: "closed" } as never, report: { worst: "" } as never }).text,
+  ).toBe("unchecked");
+  expect(
+    stateOf({ provider: "sandbox", breaker: { state: "closed" } as never, report: { worst: "" } as never }).text,
+  ).toBe("ready");
 });

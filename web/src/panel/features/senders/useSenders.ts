@@ -11,20 +11,29 @@ const at = (id: string): string => "/senders/" + encodeURIComponent(id);
 export function useSenders() {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "messaging"], refetchInterval: 15_000,
-    queryFn: async ({ signal }) => (await get<{ data: SenderRow[] }>("/senders", { channel: "messaging" }, signal)).data,
+    queryKey: [company.id, "messaging"],
+    refetchInterval: 15_000,
+    queryFn: async ({ signal }) =>
+      (await get<{ data: SenderRow[] }>("/senders", { channel: "messaging" }, signal)).data,
   });
 }
 
 export function useSender(id: string) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "messaging", id], queryFn: ({ signal }) => get<MessagingSender>(at(id), {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "messaging", id],
+    queryFn: ({ signal }) => get<MessagingSender>(at(id), {}, signal),
+  });
 }
 
 /** useSenderState is how a sender is; it is asked again every so often while it is shown. */
 export function useSenderState(id: string, every = 5_000) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "messaging", id, "state"], refetchInterval: every, queryFn: ({ signal }) => get<SenderState>(at(id) + "/state", {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "messaging", id, "state"],
+    refetchInterval: every,
+    queryFn: ({ signal }) => get<SenderState>(at(id) + "/state", {}, signal),
+  });
 }
 
 /** checkNew asks about a sender that is not stored. */
@@ -33,28 +42,46 @@ export const checkNew = (x: NewSender): Promise<Report> => post<Report>("/sender
 export function useSenderChanges() {
   const company = useCompany();
   const client = useQueryClient();
-  const lists = useCallback(() => Promise.all([
-    client.invalidateQueries({ queryKey: [company.id, "messaging"], exact: true }), client.invalidateQueries({ queryKey: [company.id, "senders"] }),
-  ]), [client, company.id]);
-  const kept = useCallback((x: MessagingSender) => {
-    client.setQueryData([company.id, "messaging", x.id], x);
-    void lists();
-    return x;
-  }, [client, company.id, lists]);
+  const lists = useCallback(
+    () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: [company.id, "messaging"], exact: true }),
+        client.invalidateQueries({ queryKey: [company.id, "senders"] }),
+      ]),
+    [client, company.id],
+  );
+  const kept = useCallback(
+    (x: MessagingSender) => {
+      client.setQueryData([company.id, "messaging", x.id], x);
+      void lists();
+      return x;
+    },
+    [client, company.id, lists],
+  );
   return {
     add: useCallback(async (x: NewSender) => kept(await post<MessagingSender>("/senders", x)), [kept]),
-    replace: useCallback(async ({ breaker: _, secrets: __, callback: ___, ...x }: MessagingSender) => kept(await put<MessagingSender>(at(x.id), x)), [kept]),
-    remove: useCallback(async (id: string) => {
-      await del(at(id));
-      client.removeQueries({ queryKey: [company.id, "messaging", id] });
-      await lists();
-    }, [client, company.id, lists]),
-    check: useCallback(async (id: string) => {
-      const report = await post<Report>(at(id) + "/check");
-      client.setQueryData<SenderState>([company.id, "messaging", id, "state"], (s) => s && { ...s, report });
-      void lists();
-      return report;
-    }, [client, company.id, lists]),
+    replace: useCallback(
+      async ({ breaker: _, secrets: __, callback: ___, ...x }: MessagingSender) =>
+        kept(await put<MessagingSender>(at(x.id), x)),
+      [kept],
+    ),
+    remove: useCallback(
+      async (id: string) => {
+        await del(at(id));
+        client.removeQueries({ queryKey: [company.id, "messaging", id] });
+        await lists();
+      },
+      [client, company.id, lists],
+    ),
+    check: useCallback(
+      async (id: string) => {
+        const report = await post<Report>(at(id) + "/check");
+        client.setQueryData<SenderState>([company.id, "messaging", id, "state"], (s) => s && { ...s, report });
+        void lists();
+        return report;
+      },
+      [client, company.id, lists],
+    ),
     subscribe: useCallback((id: string) => post(at(id) + "/subscribe"), []),
   };
 }

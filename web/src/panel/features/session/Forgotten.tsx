@@ -14,7 +14,17 @@ import { texts } from "./texts";
 /** Forgotten asks for a link by e-mail, and sets the password of who comes back with one. */
 export function Forgotten() {
   const [token, setToken] = useState(() => linkToken("forgotten"));
-  return token ? <Fresh token={token} drop={() => { forgetToken("forgotten"); setToken(""); }} /> : <Ask />;
+  return token ? (
+    <Fresh
+      token={token}
+      drop={() => {
+        forgetToken("forgotten");
+        setToken("");
+      }}
+    />
+  ) : (
+    <Ask />
+  );
 }
 
 function Ask() {
@@ -23,7 +33,11 @@ function Ask() {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const [sent, setSent] = useState("");
-  const form = useForm({ mode: "uncontrolled", initialValues: { email: "" }, validate: { email: (v) => (/^\S+@\S+$/.test(v.trim()) ? null : t.emailBad) } });
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { email: "" },
+    validate: { email: (v) => (/^\S+@\S+$/.test(v.trim()) ? null : t.emailBad) },
+  });
   const submit = async ({ email }: { email: string }) => {
     setBusy(true);
     setProblem("");
@@ -38,14 +52,38 @@ function Ask() {
       setBusy(false);
     }
   };
-  if (sent) return <Door title={l.checkMail} about={fill(l.checkMailAbout, { email: sent })}><form onSubmit={(e) => e.preventDefault()}><Button variant="default" component={Link} to="/sign-in">{t.toSignIn}</Button></form></Door>;
+  if (sent)
+    return (
+      <Door title={l.checkMail} about={fill(l.checkMailAbout, { email: sent })}>
+        <form onSubmit={(e) => e.preventDefault()}>
+          <Button variant="default" component={Link} to="/sign-in">
+            {t.toSignIn}
+          </Button>
+        </form>
+      </Door>
+    );
   return (
     <Door title={l.forgotten} about={l.forgottenAbout}>
       <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
-        {problem && <Note tone="danger"><p>{problem}</p></Note>}
-        <TextInput label={t.email} type="email" key={form.key("email")} {...form.getInputProps("email")} autoComplete="username" autoFocus />
-        <Button type="submit" loading={busy} fullWidth>{l.sendLink}</Button>
-        <Link to="/sign-in" className="door-link">{t.toSignIn}</Link>
+        {problem && (
+          <Note tone="danger">
+            <p>{problem}</p>
+          </Note>
+        )}
+        <TextInput
+          label={t.email}
+          type="email"
+          key={form.key("email")}
+          {...form.getInputProps("email")}
+          autoComplete="username"
+          autoFocus
+        />
+        <Button type="submit" loading={busy} fullWidth>
+          {l.sendLink}
+        </Button>
+        <Link to="/sign-in" className="door-link">
+          {t.toSignIn}
+        </Link>
       </form>
     </Door>
   );
@@ -58,7 +96,11 @@ function Fresh({ token, drop }: { token: string; drop: () => void }) {
   const [problem, setProblem] = useState("");
   const [bad, setBad] = useState(false);
   const [done, setDone] = useState(false);
-  const form = useForm({ mode: "uncontrolled", initialValues: { password: "" }, validate: { password: (v) => ([...v].length >= 12 ? null : t.short) } });
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { password: "" },
+    validate: { password: (v) => ([...v].length >= 12 ? null : t.short) },
+  });
   const submit = async ({ password }: { password: string }) => {
     setBusy(true);
     setProblem("");
@@ -75,14 +117,42 @@ function Fresh({ token, drop }: { token: string; drop: () => void }) {
       setBusy(false);
     }
   };
-  if (done) return <Door title={l.isSet} about={l.isSetAbout}><form onSubmit={(e) => e.preventDefault()}><Button component={Link} to="/sign-in">{t.signIn}</Button></form></Door>;
+  if (done)
+    return (
+      <Door title={l.isSet} about={l.isSetAbout}>
+        <form onSubmit={(e) => e.preventDefault()}>
+          <Button component={Link} to="/sign-in">
+            {t.signIn}
+          </Button>
+        </form>
+      </Door>
+    );
   return (
     <Door title={l.setNew} about={l.setNewAbout}>
       <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
-        {problem && <Note tone="danger"><p>{problem}</p></Note>}
-        <PasswordInput label={t.newPassword} description={t.newHelp} key={form.key("password")} {...form.getInputProps("password")} autoComplete="new-password" autoFocus
-          visibilityToggleButtonProps={{ "aria-label": t.show }} />
-        {bad ? <Button fullWidth onClick={drop}>{l.askAgain}</Button> : <Button type="submit" loading={busy} fullWidth>{l.setNew}</Button>}
+        {problem && (
+          <Note tone="danger">
+            <p>{problem}</p>
+          </Note>
+        )}
+        <PasswordInput
+          label={t.newPassword}
+          description={t.newHelp}
+          key={form.key("password")}
+          {...form.getInputProps("password")}
+          autoComplete="new-password"
+          autoFocus
+          visibilityToggleButtonProps={{ "aria-label": t.show }}
+        />
+        {bad ? (
+          <Button fullWidth onClick={drop}>
+            {l.askAgain}
+          </Button>
+        ) : (
+          <Button type="submit" loading={busy} fullWidth>
+            {l.setNew}
+          </Button>
+        )}
       </form>
     </Door>
   );

@@ -16,21 +16,56 @@ import { forgetToken, linkToken } from "./link";
 import { linkTexts } from "./linkTexts";
 import { texts } from "./texts";
 
-interface Invited { email: string; role: Role; company: string; invited_by: string; known: boolean }
+interface Invited {
+  email: string;
+  role: Role;
+  company: string;
+  invited_by: string;
+  known: boolean;
+}
 
 /** Invitation is the page that the link of an invitation leads to. */
 export function Invitation() {
   const t = useTexts(texts);
   const l = useTexts(linkTexts);
   const [token] = useState(() => linkToken("invitation"));
-  const look = useQuery({ queryKey: ["invitation", token], retry: false, staleTime: Infinity, queryFn: () => send<Invited>("POST", "/invitation", { body: { token }, link: true }) });
-  if (look.isPending) return <Door title={l.invitation} about=""><Skeleton height={120} mt={24} /></Door>;
+  const look = useQuery({
+    queryKey: ["invitation", token],
+    retry: false,
+    staleTime: Infinity,
+    queryFn: () => send<Invited>("POST", "/invitation", { body: { token }, link: true }),
+  });
+  if (look.isPending)
+    return (
+      <Door title={l.invitation} about="">
+        <Skeleton height={120} mt={24} />
+      </Door>
+    );
   if (look.isError) {
     const late = look.error instanceof Problem && look.error.status === 401;
     const reason = look.error instanceof Problem ? look.error.reason : "";
     return (
-      <Door title={l.invitation} about={reason === "unproved" ? l.inviteUnproved : late ? reason === "expired" ? l.inviteLate : l.inviteBad : problemText(look.error)}>
-        <form onSubmit={(e) => e.preventDefault()}>{late ? <Button component={Link} to="/sign-in">{t.toSignIn}</Button> : <Button onClick={() => void look.refetch()}>{l.again}</Button>}</form>
+      <Door
+        title={l.invitation}
+        about={
+          reason === "unproved"
+            ? l.inviteUnproved
+            : late
+              ? reason === "expired"
+                ? l.inviteLate
+                : l.inviteBad
+              : problemText(look.error)
+        }
+      >
+        <form onSubmit={(e) => e.preventDefault()}>
+          {late ? (
+            <Button component={Link} to="/sign-in">
+              {t.toSignIn}
+            </Button>
+          ) : (
+            <Button onClick={() => void look.refetch()}>{l.again}</Button>
+          )}
+        </form>
       </Door>
     );
   }
@@ -57,7 +92,8 @@ function Fresh({ token, invited }: { token: string; invited: Invited }) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const form = useForm({
-    mode: "uncontrolled", initialValues: { name: "", password: "" },
+    mode: "uncontrolled",
+    initialValues: { name: "", password: "" },
     validate: { name: (v) => (v.trim() ? null : s.required), password: (v) => ([...v].length >= 12 ? null : t.short) },
   });
   const submit = async (v: typeof form.values) => {
@@ -71,14 +107,36 @@ function Fresh({ token, invited }: { token: string; invited: Invited }) {
     }
   };
   return (
-    <Door title={fill(l.joinTitle, { company: invited.company })} about={fill(l.joinAbout, { name: invited.invited_by || invited.company, role: s[invited.role] })}>
+    <Door
+      title={fill(l.joinTitle, { company: invited.company })}
+      about={fill(l.joinAbout, { name: invited.invited_by || invited.company, role: s[invited.role] })}
+    >
       <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
-        {problem && <Note tone="danger"><p>{problem}</p></Note>}
+        {problem && (
+          <Note tone="danger">
+            <p>{problem}</p>
+          </Note>
+        )}
         <TextInput label={t.email} value={invited.email} readOnly autoComplete="username" />
-        <TextInput label={t.name} key={form.key("name")} {...form.getInputProps("name")} autoComplete="name" autoFocus maxLength={100} />
-        <PasswordInput label={t.newPassword} description={t.newHelp} key={form.key("password")} {...form.getInputProps("password")} autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": t.show }} />
-        <Button type="submit" loading={busy} fullWidth>{l.join}</Button>
+        <TextInput
+          label={t.name}
+          key={form.key("name")}
+          {...form.getInputProps("name")}
+          autoComplete="name"
+          autoFocus
+          maxLength={100}
+        />
+        <PasswordInput
+          label={t.newPassword}
+          description={t.newHelp}
+          key={form.key("password")}
+          {...form.getInputProps("password")}
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ "aria-label": t.show }}
+        />
+        <Button type="submit" loading={busy} fullWidth>
+          {l.join}
+        </Button>
       </form>
     </Door>
   );
@@ -104,11 +162,36 @@ function Known({ token, invited }: { token: string; invited: Invited }) {
     }
   };
   return (
-    <Door title={fill(l.joinTitle, { company: invited.company })} about={fill(l.joinAbout, { name: invited.invited_by || invited.company, role: s[invited.role] })}>
-      <form onSubmit={(e) => { e.preventDefault(); void accept(); }}>
-        {problem && <Note tone="danger"><p>{problem}</p></Note>}
-        <p className="muted" style={{ margin: 0 }} lang={currentLanguage()}>{fill(mine ? l.knownSelf : me.data ? l.knownOther : l.knownNobody, { email: invited.email, own: me.data?.account.email ?? "" })}</p>
-        {mine ? <Button type="submit" loading={busy} fullWidth>{l.accept}</Button> : <Button component={Link} to="/sign-in" search={{ next: "/invitation" } as never} fullWidth>{l.signInAs}</Button>}
+    <Door
+      title={fill(l.joinTitle, { company: invited.company })}
+      about={fill(l.joinAbout, { name: invited.invited_by || invited.company, role: s[invited.role] })}
+    >
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void accept();
+        }}
+      >
+        {problem && (
+          <Note tone="danger">
+            <p>{problem}</p>
+          </Note>
+        )}
+        <p className="muted" style={{ margin: 0 }} lang={currentLanguage()}>
+          {fill(mine ? l.knownSelf : me.data ? l.knownOther : l.knownNobody, {
+            email: invited.email,
+            own: me.data?.account.email ?? "",
+          })}
+        </p>
+        {mine ? (
+          <Button type="submit" loading={busy} fullWidth>
+            {l.accept}
+          </Button>
+        ) : (
+          <Button component={Link} to="/sign-in" search={{ next: "/invitation" } as never} fullWidth>
+            {l.signInAs}
+          </Button>
+        )}
       </form>
     </Door>
   );

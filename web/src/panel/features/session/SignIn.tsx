@@ -14,13 +14,20 @@ import { Door } from "./Door";
 import { linkTexts } from "./linkTexts";
 import { texts } from "./texts";
 
-interface Setup { first: boolean; mail: boolean; sso?: string }
+interface Setup {
+  first: boolean;
+  mail: boolean;
+  sso?: string;
+}
 
 /** SignIn asks for e-mail and password, for a code where the account has a second factor, and goes on to the page that was wanted. */
 export function SignIn() {
   const t = useTexts(texts);
   const l = useTexts(linkTexts);
-  const { next, sso } = useSearch({ from: "/sign-in" }) as { next?: string; sso?: "refused" | "stranger" | "down" | "often" };
+  const { next, sso } = useSearch({ from: "/sign-in" }) as {
+    next?: string;
+    sso?: "refused" | "stranger" | "down" | "often";
+  };
   const router = useRouter();
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);
@@ -29,7 +36,9 @@ export function SignIn() {
   const password = useRef<HTMLInputElement>(null);
   const code = useRef<HTMLInputElement>(null);
   const setup = useQuery({ queryKey: ["setup"], queryFn: () => get<Setup>("/session/setup") });
-  useEffect(() => { if (setup.data?.first) void navigate({ to: "/set-up", replace: true }); }, [setup.data, navigate]);
+  useEffect(() => {
+    if (setup.data?.first) void navigate({ to: "/set-up", replace: true });
+  }, [setup.data, navigate]);
 
   const submit = async (e: FormEvent<HTMLFormElement>) => {
     e.preventDefault();
@@ -45,8 +54,19 @@ export function SignIn() {
     } catch (x) {
       setBusy(false);
       const reason = x instanceof Problem && x.status === 401 ? x.reason : "";
-      if (reason === "code_required") { setHeld(given); return; }
-      setProblem(reason === "code_invalid" ? l.codeWrong : reason ? t.wrong : x instanceof Problem && x.status === 429 ? fill(t.limited, { n: x.retryAfter || 60 }) : problemText(x));
+      if (reason === "code_required") {
+        setHeld(given);
+        return;
+      }
+      setProblem(
+        reason === "code_invalid"
+          ? l.codeWrong
+          : reason
+            ? t.wrong
+            : x instanceof Problem && x.status === 429
+              ? fill(t.limited, { n: x.retryAfter || 60 })
+              : problemText(x),
+      );
       if (reason && reason !== "code_invalid") setHeld(null);
       (held ? code : password).current?.select();
     }
@@ -55,10 +75,36 @@ export function SignIn() {
     return (
       <Door title={t.signIn} about={l.codeAbout}>
         <form onSubmit={(e) => void submit(e)} key="code">
-          {problem && <Note tone="danger"><p>{problem}</p></Note>}
-          <TextInput label={l.code} name="code" autoComplete="one-time-code" autoCapitalize="none" spellCheck={false} maxLength={32} required withAsterisk={false} autoFocus ref={code} />
-          <Button type="submit" loading={busy} fullWidth>{l.confirm}</Button>
-          <button type="button" className="quiet-button door-link" onClick={() => { setHeld(null); setProblem(""); }}>{l.otherAccount}</button>
+          {problem && (
+            <Note tone="danger">
+              <p>{problem}</p>
+            </Note>
+          )}
+          <TextInput
+            label={l.code}
+            name="code"
+            autoComplete="one-time-code"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={32}
+            required
+            withAsterisk={false}
+            autoFocus
+            ref={code}
+          />
+          <Button type="submit" loading={busy} fullWidth>
+            {l.confirm}
+          </Button>
+          <button
+            type="button"
+            className="quiet-button door-link"
+            onClick={() => {
+              setHeld(null);
+              setProblem("");
+            }}
+          >
+            {l.otherAccount}
+          </button>
         </form>
       </Door>
     );
@@ -66,18 +112,45 @@ export function SignIn() {
   return (
     <Door title={t.signIn} about={t.about}>
       <form onSubmit={(e) => void submit(e)} key="password">
-        {problem && <Note tone="danger"><p>{problem}</p></Note>}
-        <TextInput label={t.email} name="email" type="email" autoComplete="username" required withAsterisk={false} autoFocus />
-        <PasswordInput label={t.password} name="password" autoComplete="current-password" required withAsterisk={false} ref={password}
-          visibilityToggleButtonProps={{ "aria-label": t.show }} />
-        <Button type="submit" loading={busy} fullWidth>{t.signIn}</Button>
+        {problem && (
+          <Note tone="danger">
+            <p>{problem}</p>
+          </Note>
+        )}
+        <TextInput
+          label={t.email}
+          name="email"
+          type="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          autoFocus
+        />
+        <PasswordInput
+          label={t.password}
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          ref={password}
+          visibilityToggleButtonProps={{ "aria-label": t.show }}
+        />
+        <Button type="submit" loading={busy} fullWidth>
+          {t.signIn}
+        </Button>
         {setup.data?.sso && (
           <>
             <Divider label={l.or} />
-            <Button variant="default" component="a" href={address("/sso", { next: nextOf(next) })} fullWidth>{fill(l.withSSO, { name: setup.data.sso })}</Button>
+            <Button variant="default" component="a" href={address("/sso", { next: nextOf(next) })} fullWidth>
+              {fill(l.withSSO, { name: setup.data.sso })}
+            </Button>
           </>
         )}
-        {setup.data?.mail && <Link to="/forgotten" className="door-link">{l.forgot}</Link>}
+        {setup.data?.mail && (
+          <Link to="/forgotten" className="door-link">
+            {l.forgot}
+          </Link>
+        )}
       </form>
     </Door>
   );

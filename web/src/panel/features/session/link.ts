@@ -6,12 +6,18 @@ export function linkToken(kind: "invitation" | "forgotten"): string {
   try {
     if (given) sessionStorage.setItem(kept, given);
     else return sessionStorage.getItem(kept) ?? "";
-  } catch { /* for the life of the page */ }
+  } catch {
+    /* for the life of the page */
+  }
   if (given) history.replaceState(history.state, "", location.pathname + location.search);
   return given;
 }
 
 /** forgetToken forgets the secret of a link that was used. */
 export function forgetToken(kind: "invitation" | "forgotten"): void {
-  try { sessionStorage.removeItem("carillon." + kind); } catch { /* nothing was kept */ }
+  try {
+    sessionStorage.removeItem("carillon." + kind);
+  } catch {
+    /* nothing was kept */
+  }
 }

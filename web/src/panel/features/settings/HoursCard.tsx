@@ -23,21 +23,64 @@ export function HoursCard({ draft, can }: { draft: Draft<CompanySettings>; can: 
   const h = c.calling_hours;
   const all = useMemo(() => zones(h?.timezone), [h?.timezone]);
   const change = (more: Partial<Hours>) => set({ calling_hours: { ...h!, ...more } });
-  const toggle = (on: boolean) => set({ calling_hours: on ? { timezone: here(), from: "09:00", to: "21:00", days: days.slice(0, 5) } : null });
+  const toggle = (on: boolean) =>
+    set({ calling_hours: on ? { timezone: here(), from: "09:00", to: "21:00", days: days.slice(0, 5) } : null });
   return (
     <Card title={t.hours}>
       <div className="form">
-        <Switch label={t.limited} description={t.hoursHelp} checked={h !== null} onChange={(e) => toggle(e.currentTarget.checked)} />
+        <Switch
+          label={t.limited}
+          description={t.hoursHelp}
+          checked={h !== null}
+          onChange={(e) => toggle(e.currentTarget.checked)}
+        />
         {h && (
           <>
-            <Select label={t.zone} searchable disabled={!can} data={all} value={h.timezone} onChange={(timezone) => timezone && change({ timezone })} error={error("calling_hours.timezone")} />
+            <Select
+              label={t.zone}
+              searchable
+              disabled={!can}
+              data={all}
+              value={h.timezone}
+              onChange={(timezone) => timezone && change({ timezone })}
+              error={error("calling_hours.timezone")}
+            />
             <div className="pair">
-              <TextInput label={t.from} description={t.fromHelp} inputMode="numeric" placeholder="09:00" value={h.from} onChange={(e) => change({ from: e.currentTarget.value })} error={error("calling_hours.from")} />
-              <TextInput label={t.to} description={t.toHelp} inputMode="numeric" placeholder="21:00" value={h.to} onChange={(e) => change({ to: e.currentTarget.value })} error={error("calling_hours.to")} />
+              <TextInput
+                label={t.from}
+                description={t.fromHelp}
+                inputMode="numeric"
+                placeholder="09:00"
+                value={h.from}
+                onChange={(e) => change({ from: e.currentTarget.value })}
+                error={error("calling_hours.from")}
+              />
+              <TextInput
+                label={t.to}
+                description={t.toHelp}
+                inputMode="numeric"
+                placeholder="21:00"
+                value={h.to}
+                onChange={(e) => change({ to: e.currentTarget.value })}
+                error={error("calling_hours.to")}
+              />
             </div>
             <div role="group" aria-label={t.days}>
-              <div className="field-label" aria-hidden="true">{t.days}</div>
-              <div className="settings-outcomes">{days.map((d) => <Checkbox key={d} label={t[d]} checked={h.days.includes(d)} onChange={(e) => change({ days: days.filter((x) => (x === d ? e.currentTarget.checked : h.days.includes(x))) })} />)}</div>
+              <div className="field-label" aria-hidden="true">
+                {t.days}
+              </div>
+              <div className="settings-outcomes">
+                {days.map((d) => (
+                  <Checkbox
+                    key={d}
+                    label={t[d]}
+                    checked={h.days.includes(d)}
+                    onChange={(e) =>
+                      change({ days: days.filter((x) => (x === d ? e.currentTarget.checked : h.days.includes(x))) })
+                    }
+                  />
+                ))}
+              </div>
             </div>
             {h.days.length === 0 && <p className="small muted flat">{t.noDays}</p>}
           </>

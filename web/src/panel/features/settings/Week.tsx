@@ -7,12 +7,29 @@ import { clockOf, days, spans } from "./week";
 export function Week({ hours }: { hours: Hours | null }) {
   const t = useTexts(texts);
   return (
-    <div className="week" role="img" aria-label={`${t.week}: ${days.map((d, i) => `${t[d]} ${said(spans(hours)[i]!, t)}`).join(", ")}`}>
-      <div className="week-scale" aria-hidden="true"><span />{["00", "06", "12", "18", "24"].map((h) => <i key={h}>{h}</i>)}</div>
+    <div
+      className="week"
+      role="img"
+      aria-label={`${t.week}: ${days.map((d, i) => `${t[d]} ${said(spans(hours)[i]!, t)}`).join(", ")}`}
+    >
+      <div className="week-scale" aria-hidden="true">
+        <span />
+        {["00", "06", "12", "18", "24"].map((h) => (
+          <i key={h}>{h}</i>
+        ))}
+      </div>
       {days.map((d, i) => (
         <div key={d} className="week-day" aria-hidden="true">
           <span>{t[d]}</span>
-          <div>{spans(hours)[i]!.map((s) => <i key={s.from} style={{ insetInlineStart: `${(s.from / 1440) * 100}%`, width: `${((s.to - s.from) / 1440) * 100}%` }} title={`${clockOf(s.from)}–${clockOf(s.to)}`} />)}</div>
+          <div>
+            {spans(hours)[i]!.map((s) => (
+              <i
+                key={s.from}
+                style={{ insetInlineStart: `${(s.from / 1440) * 100}%`, width: `${((s.to - s.from) / 1440) * 100}%` }}
+                title={`${clockOf(s.from)}–${clockOf(s.to)}`}
+              />
+            ))}
+          </div>
         </div>
       ))}
     </div>

@@ -17,9 +17,22 @@ import { useTyped } from "../../ui/typed";
 import { AddSuppressions } from "./AddSuppressions";
 import { texts } from "./texts";
 
-export interface Suppression { number: string; user_id?: string; type: "all" | "marketing"; reason: string; author?: string; created_at: string }
+export interface Suppression {
+  number: string;
+  user_id?: string;
+  type: "all" | "marketing";
+  reason: string;
+  author?: string;
+  created_at: string;
+}
 
-export function SuppressionsPage() { return <Needs permission="notifications:read"><List /></Needs>; }
+export function SuppressionsPage() {
+  return (
+    <Needs permission="notifications:read">
+      <List />
+    </Needs>
+  );
+}
 
 const optedOut = "opted_out";
 const byCaller = "asked by a caller";
@@ -33,30 +46,103 @@ function List() {
   const { number = "" } = useSearch({ strict: false }) as { number?: string };
   const [adding, setAdding] = useState(false);
   const list = useInfiniteQuery({
-    queryKey: [company.id, "suppressions", number], initialPageParam: "", placeholderData: keepPreviousData,
-    queryFn: ({ pageParam, signal }) => get<Paged<Suppression>>("/suppressions", { number, limit: 50, cursor: pageParam }, signal), getNextPageParam: (last) => last.next_cursor ?? undefined,
+    queryKey: [company.id, "suppressions", number],
+    initialPageParam: "",
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) =>
+      get<Paged<Suppression>>("/suppressions", { number, limit: 50, cursor: pageParam }, signal),
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
   });
   const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
   const mine = can("notifications:send");
-  const add = mine && <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>{t.add}</Button>;
+  const add = mine && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+      {t.add}
+    </Button>
+  );
   const none = list.isSuccess && rows.length === 0;
   return (
-    <Page title={t.title} about={t.about} actions={<>{(rows.length > 0 || number) && <Button variant="default" component="a" href={addressOfRoute("/suppressions/export")} download="suppressions.csv" leftSection={<IconDownload size={16} />}>{t.export}</Button>}{add}</>}>
+    <Page
+      title={t.title}
+      about={t.about}
+      actions={
+        <>
+          {(rows.length > 0 || number) && (
+            <Button
+              variant="default"
+              component="a"
+              href={addressOfRoute("/suppressions/export")}
+              download="suppressions.csv"
+              leftSection={<IconDownload size={16} />}
+            >
+              {t.export}
+            </Button>
+          )}
+          {add}
+        </>
+      }
+    >
       <div className="stack">
-        {(!none || number) && <Search value={number} change={(v) => void navigate({ to: "/suppressions" as never, replace: true, search: ((now: Record<string, unknown>) => ({ ...now, number: v || undefined })) as never })} />}
-        {list.isPending ? <Rows n={6} /> : list.isLoadingError ? <Card flush label={t.title}><Failed error={list.error} retry={() => void list.refetch()} /></Card> : (
+        {(!none || number) && (
+          <Search
+            value={number}
+            change={(v) =>
+              void navigate({
+                to: "/suppressions" as never,
+                replace: true,
+                search: ((now: Record<string, unknown>) => ({ ...now, number: v || undefined })) as never,
+              })
+            }
+          />
+        )}
+        {list.isPending ? (
+          <Rows n={6} />
+        ) : list.isLoadingError ? (
           <Card flush label={t.title}>
-            {rows.length === 0 ? (number ? <Empty icon={<IconSearch size={22} />} title={t.notFound} text={fill(t.notFoundText, { number })} /> : <Empty icon={<IconBellOff size={22} />} title={t.empty} text={t.emptyText}>{add}</Empty>) : (
+            <Failed error={list.error} retry={() => void list.refetch()} />
+          </Card>
+        ) : (
+          <Card flush label={t.title}>
+            {rows.length === 0 ? (
+              number ? (
+                <Empty icon={<IconSearch size={22} />} title={t.notFound} text={fill(t.notFoundText, { number })} />
+              ) : (
+                <Empty icon={<IconBellOff size={22} />} title={t.empty} text={t.emptyText}>
+                  {add}
+                </Empty>
+              )
+            ) : (
               <div className="table-wrap">
                 <table className="table">
-                  <thead><tr><th>{t.number}</th><th>{t.skips}</th><th className="wide-only">{t.why}</th><th className="wide-only">{t.who}</th><th className="wide-only">{t.when}</th><th><span className="hidden">{s.actions}</span></th></tr></thead>
-                  <tbody>{rows.map((x) => <Row key={x.number || x.user_id} x={x} mine={mine} />)}</tbody>
+                  <thead>
+                    <tr>
+                      <th>{t.number}</th>
+                      <th>{t.skips}</th>
+                      <th className="wide-only">{t.why}</th>
+                      <th className="wide-only">{t.who}</th>
+                      <th className="wide-only">{t.when}</th>
+                      <th>
+                        <span className="hidden">{s.actions}</span>
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {rows.map((x) => (
+                      <Row key={x.number || x.user_id} x={x} mine={mine} />
+                    ))}
+                  </tbody>
                 </table>
               </div>
             )}
           </Card>
         )}
-        {list.hasNextPage && <div className="suppressions-more"><Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{s.more}</Button></div>}
+        {list.hasNextPage && (
+          <div className="suppressions-more">
+            <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              {s.more}
+            </Button>
+          </div>
+        )}
       </div>
       <AddSuppressions opened={adding} close={() => setAdding(false)} />
     </Page>
@@ -74,7 +160,20 @@ function Search({ value, change }: { value: string; change: (to: string) => void
   const t = useTexts(texts);
   const [text, setText] = useTyped(value, change, 300, digitsIn);
   const fits = digitsIn(text) !== undefined;
-  return <TextInput className="suppressions-search" type="search" inputMode="tel" aria-label={t.search} placeholder={t.search} leftSection={<IconSearch size={16} />} value={text} maxLength={30} error={fits ? undefined : t.digits} onChange={(e) => setText(e.currentTarget.value)} />;
+  return (
+    <TextInput
+      className="suppressions-search"
+      type="search"
+      inputMode="tel"
+      aria-label={t.search}
+      placeholder={t.search}
+      leftSection={<IconSearch size={16} />}
+      value={text}
+      maxLength={30}
+      error={fits ? undefined : t.digits}
+      onChange={(e) => setText(e.currentTarget.value)}
+    />
+  );
 }
 
 function Row({ x, mine }: { x: Suppression; mine: boolean }) {
@@ -82,7 +181,7 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
   const company = useCompany();
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
-  const shown = x.number ? "+" + x.number : x.user_id ?? "";
+  const shown = x.number ? "+" + x.number : (x.user_id ?? "");
   const known = (t as Record<string, string>)["reason_" + x.reason.replaceAll(" ", "_")];
   const lift = async () => {
     const own = x.reason === optedOut || x.reason.startsWith("asked in");
@@ -101,12 +200,39 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
   };
   return (
     <tr>
-      <td><span className={x.number ? "row-title nowrap" : "row-title suppressions-id"}>{shown}</span> <span className="wide-only suppressions-copy"><Copy value={x.number || x.user_id || ""} label={t.copy} /></span><span className="phone-only small muted">{known ?? x.reason} · <Ago at={x.created_at} /></span></td>
-      <td><Tag tone={x.type === "all" ? "warn" : undefined}>{x.type === "all" ? t.all : t.marketing}</Tag></td>
-      <td className="wide-only"><span className="suppressions-why">{known ?? x.reason}</span></td>
-      <td className="wide-only">{x.author ?? <span className="muted">{x.reason === "manual" || !known ? t.interface : x.reason === byCaller ? t.caller : t.recipient}</span>}</td>
-      <td className="wide-only"><Ago at={x.created_at} /></td>
-      <td>{mine && <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void lift()}>{t.lift}<span className="hidden"> {shown}</span></Button>}</td>
+      <td>
+        <span className={x.number ? "row-title nowrap" : "row-title suppressions-id"}>{shown}</span>{" "}
+        <span className="wide-only suppressions-copy">
+          <Copy value={x.number || x.user_id || ""} label={t.copy} />
+        </span>
+        <span className="phone-only small muted">
+          {known ?? x.reason} · <Ago at={x.created_at} />
+        </span>
+      </td>
+      <td>
+        <Tag tone={x.type === "all" ? "warn" : undefined}>{x.type === "all" ? t.all : t.marketing}</Tag>
+      </td>
+      <td className="wide-only">
+        <span className="suppressions-why">{known ?? x.reason}</span>
+      </td>
+      <td className="wide-only">
+        {x.author ?? (
+          <span className="muted">
+            {x.reason === "manual" || !known ? t.interface : x.reason === byCaller ? t.caller : t.recipient}
+          </span>
+        )}
+      </td>
+      <td className="wide-only">
+        <Ago at={x.created_at} />
+      </td>
+      <td>
+        {mine && (
+          <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void lift()}>
+            {t.lift}
+            <span className="hidden"> {shown}</span>
+          </Button>
+        )}
+      </td>
     </tr>
   );
 }

@@ -11,34 +11,79 @@ import { texts } from "./texts";
 export function CallBar({ call, show }: { call: Call; show: () => void }) {
   const t = useTexts(texts);
   const { mic } = call;
-  const problem = mic.problem && t[({ refused: "refused", missing: "missing", busy: "busyMic", unsupported: "unsupported" } as const)[mic.problem]];
+  const problem =
+    mic.problem &&
+    t[({ refused: "refused", missing: "missing", busy: "busyMic", unsupported: "unsupported" } as const)[mic.problem]];
   const bar = useRef<HTMLElement>(null);
-  useEffect(() => { // the pages make room for it
+  useEffect(() => {
+    // the pages make room for it
     const root = document.documentElement;
     const size = new ResizeObserver(() => root.style.setProperty("--call-bar", bar.current!.offsetHeight + "px"));
     size.observe(bar.current!);
-    return () => { size.disconnect(); root.style.removeProperty("--call-bar"); };
+    return () => {
+      size.disconnect();
+      root.style.removeProperty("--call-bar");
+    };
   }, []);
   const silent = mic.muted ? t.unmute : t.mute;
   return (
     <section ref={bar} className="call" aria-label={fill(t.withYou, { name: call.name })} data-phase={call.phase}>
       <div className="call-line">
-        <button type="button" className="call-who" onClick={show} title={t.open}><b>{call.name}</b><Time call={call} /></button>
+        <button type="button" className="call-who" onClick={show} title={t.open}>
+          <b>{call.name}</b>
+          <Time call={call} />
+        </button>
         <Level label={t.them} read={() => call.level.output} />
         <span className="call-you" data-muted={mic.on && !mic.muted ? "no" : "yes"}>
           <Tooltip label={silent}>
-            <ActionIcon variant={mic.muted ? "filled" : "default"} color={mic.muted ? "red" : undefined} size={36} disabled={!mic.on} aria-label={silent} aria-pressed={mic.muted} onClick={() => mute(!mic.muted)}>{mic.on && !mic.muted ? <IconMicrophone size={18} /> : <IconMicrophoneOff size={18} />}</ActionIcon>
+            <ActionIcon
+              variant={mic.muted ? "filled" : "default"}
+              color={mic.muted ? "red" : undefined}
+              size={36}
+              disabled={!mic.on}
+              aria-label={silent}
+              aria-pressed={mic.muted}
+              onClick={() => mute(!mic.muted)}
+            >
+              {mic.on && !mic.muted ? <IconMicrophone size={18} /> : <IconMicrophoneOff size={18} />}
+            </ActionIcon>
           </Tooltip>
           <Level label={t.me} read={() => (mic.muted ? 0 : call.level.input)} />
         </span>
         <span className="call-gap" />
-        {call.blocked && <Button size="sm" variant="default" leftSection={<IconVolume size={16} />} onClick={hear}>{t.hear}</Button>}
-        {call.agent && (
-          <Tooltip label={t.toAgent}><Button size="sm" variant="default" className="call-agent" aria-label={t.toAgent} leftSection={<IconRobot size={16} />} onClick={() => void toAgent()}><span className="call-word">{t.toAgent}</span></Button></Tooltip>
+        {call.blocked && (
+          <Button size="sm" variant="default" leftSection={<IconVolume size={16} />} onClick={hear}>
+            {t.hear}
+          </Button>
         )}
-        <Button size="sm" color="red" leftSection={<IconPhoneOff size={16} />} onClick={hangUp}>{t.hangUp}</Button>
+        {call.agent && (
+          <Tooltip label={t.toAgent}>
+            <Button
+              size="sm"
+              variant="default"
+              className="call-agent"
+              aria-label={t.toAgent}
+              leftSection={<IconRobot size={16} />}
+              onClick={() => void toAgent()}
+            >
+              <span className="call-word">{t.toAgent}</span>
+            </Button>
+          </Tooltip>
+        )}
+        <Button size="sm" color="red" leftSection={<IconPhoneOff size={16} />} onClick={hangUp}>
+          {t.hangUp}
+        </Button>
       </div>
-      {problem && <p className="call-problem" role="alert">{problem} {mic.problem !== "unsupported" && <button type="button" onClick={askForMicrophone}>{t.askAgain}</button>}</p>}
+      {problem && (
+        <p className="call-problem" role="alert">
+          {problem}{" "}
+          {mic.problem !== "unsupported" && (
+            <button type="button" onClick={askForMicrophone}>
+              {t.askAgain}
+            </button>
+          )}
+        </p>
+      )}
     </section>
   );
 }
@@ -46,9 +91,17 @@ export function CallBar({ call, show }: { call: Call; show: () => void }) {
 function Time({ call }: { call: Call }) {
   const t = useTexts(texts);
   const [now, tick] = useState(Date.now);
-  useEffect(() => { const i = setInterval(() => tick(Date.now()), 500); return () => clearInterval(i); }, []);
-  if (call.phase !== "talking") return <span role="status">{call.phase === "connecting" ? t.connecting : t.reconnecting}</span>;
-  return <span role="timer" aria-live="off">{waited(now - call.since)}</span>;
+  useEffect(() => {
+    const i = setInterval(() => tick(Date.now()), 500);
+    return () => clearInterval(i);
+  }, []);
+  if (call.phase !== "talking")
+    return <span role="status">{call.phase === "connecting" ? t.connecting : t.reconnecting}</span>;
+  return (
+    <span role="timer" aria-live="off">
+      {waited(now - call.since)}
+    </span>
+  );
 }
 
 const bars = [0.5, 0.85, 1, 0.7];
@@ -69,5 +122,11 @@ function Level({ label, read }: { label: string; read: () => number }) {
     draw();
     return () => cancelAnimationFrame(frame);
   }, []);
-  return <span ref={at} className="level" role="img" aria-label={label}>{bars.map((b) => <i key={b} style={{ "--bar": b } as React.CSSProperties} />)}</span>;
+  return (
+    <span ref={at} className="level" role="img" aria-label={label}>
+      {bars.map((b) => (
+        <i key={b} style={{ "--bar": b } as React.CSSProperties} />
+      ))}
+    </span>
+  );
 }

@@ -11,12 +11,27 @@ import "./talk.css";
 export default function Calls() {
   const call = useCall();
   const navigate = useNavigate();
-  const show = (id: string, mine = false) => void navigate({ to: "/inbox", search: (now: Record<string, unknown>) => ({ ...now, c: id, ...(mine && { folder: "mine", closed: undefined, q: undefined }) }) });
+  const show = (id: string, mine = false) =>
+    void navigate({
+      to: "/inbox",
+      search: (now: Record<string, unknown>) => ({
+        ...now,
+        c: id,
+        ...(mine && { folder: "mine", closed: undefined, q: undefined }),
+      }),
+    });
   const { list, silence } = useRings(show);
-  useEffect(() => () => { if (currentCall()) hangUp(); }, []); // another company, or signed out
+  useEffect(
+    () => () => {
+      if (currentCall()) hangUp();
+    },
+    [],
+  ); // another company, or signed out
   useEffect(() => {
     document.documentElement.dataset.call = call ? "yes" : "no";
-    return () => { delete document.documentElement.dataset.call; };
+    return () => {
+      delete document.documentElement.dataset.call;
+    };
   }, [!!call]);
   return (
     <>

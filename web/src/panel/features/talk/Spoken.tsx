@@ -13,7 +13,8 @@ export function Spoken({ text, voice: v }: { text: string; voice: Aloud }) {
   return (
     <>
       <IconVolume className="spoken-aloud" size={15} role="img" aria-label={t.aloud} />
-      {heard}{v.cut && heard.length < text.length && <s className="spoken-unheard">{text.slice(heard.length)}</s>}
+      {heard}
+      {v.cut && heard.length < text.length && <s className="spoken-unheard">{text.slice(heard.length)}</s>}
       {v.cut && <span className="spoken-cut">{heard ? t.cut : t.cutAll}</span>}
     </>
   );
@@ -23,14 +24,27 @@ export function Spoken({ text, voice: v }: { text: string; voice: Aloud }) {
 export function Times({ voice: v, language }: { voice: Aloud; language: string }) {
   const t = useTexts(texts);
   const ms = (n: number) => fill(t.ms, { n: number(n, language) });
-  const rows: [string, number | undefined][] = [[t.length, v.length_ms], [t.detect, v.detect_ms], [t.transcribe, v.transcribe_ms], [t.think, v.think_ms], [t.firstAudio, v.first_audio_ms]];
+  const rows: [string, number | undefined][] = [
+    [t.length, v.length_ms],
+    [t.detect, v.detect_ms],
+    [t.transcribe, v.transcribe_ms],
+    [t.think, v.think_ms],
+    [t.firstAudio, v.first_audio_ms],
+  ];
   const known = rows.filter((r): r is [string, number] => !!r[1]);
   if (known.length === 0) return null;
   const sum = (v.detect_ms ?? 0) + (v.transcribe_ms ?? 0) + (v.think_ms ?? 0) + (v.first_audio_ms ?? 0);
   return (
     <details className="spoken-times">
       <summary title={t.times}>{ms(sum || v.length_ms || 0)}</summary>
-      <dl>{known.map(([name, n]) => <div key={name} style={{ display: "contents" }}><dt>{name}</dt><dd>{ms(n)}</dd></div>)}</dl>
+      <dl>
+        {known.map(([name, n]) => (
+          <div key={name} style={{ display: "contents" }}>
+            <dt>{name}</dt>
+            <dd>{ms(n)}</dd>
+          </div>
+        ))}
+      </dl>
     </details>
   );
 }

@@ -23,8 +23,21 @@ export function start(who: Wanted): void {
   const own = new Talk();
   talk = own;
   leaving = false;
-  setCall({ id: who.id, name: who.name, agent: who.agent, phase: "connecting", since: 0, mic: own.mic, blocked: false, caption: "", level: own.level });
-  const change = (to: Partial<Call>) => { const c = currentCall(); if (talk === own && c) setCall({ ...c, ...to, level: own.level }); };
+  setCall({
+    id: who.id,
+    name: who.name,
+    agent: who.agent,
+    phase: "connecting",
+    since: 0,
+    mic: own.mic,
+    blocked: false,
+    caption: "",
+    level: own.level,
+  });
+  const change = (to: Partial<Call>) => {
+    const c = currentCall();
+    if (talk === own && c) setCall({ ...c, ...to, level: own.level });
+  };
   const free = onlyOne((busy) => {
     if (!busy || talk !== own) return;
     own.hangUp();
@@ -32,19 +45,31 @@ export function start(who: Wanted): void {
   });
   const warn = (e: BeforeUnloadEvent) => e.preventDefault();
   window.addEventListener("beforeunload", warn);
-  release = () => { window.removeEventListener("beforeunload", warn); free(); };
+  release = () => {
+    window.removeEventListener("beforeunload", warn);
+    free();
+  };
   own.on("state", (s) => {
-    const phase: Phase = s === "reconnecting" ? "reconnecting" : s === "connecting" || s === "idle" ? "connecting" : "talking";
-    if (s !== "ended") change({ phase, since: phase === "talking" ? currentCall()?.since || Date.now() : currentCall()?.since ?? 0 });
+    const phase: Phase =
+      s === "reconnecting" ? "reconnecting" : s === "connecting" || s === "idle" ? "connecting" : "talking";
+    if (s !== "ended")
+      change({ phase, since: phase === "talking" ? currentCall()?.since || Date.now() : (currentCall()?.since ?? 0) });
   });
   own.on("mic", (mic) => change({ mic }));
   own.on("blocked", (blocked) => change({ blocked }));
   own.on("heard", (h) => change({ caption: h.final ? "" : h.text }));
   let absent = false; // the last connection found nobody
-  own.on("problem", () => { absent = true; });
-  own.on("ready", () => { absent = false; });
+  own.on("problem", () => {
+    absent = true;
+  });
+  own.on("ready", () => {
+    absent = false;
+  });
   own.on("closed", (closing) => {
-    if (talk === own) { talk = undefined; setCall(undefined); }
+    if (talk === own) {
+      talk = undefined;
+      setCall(undefined);
+    }
     release();
     ended(closing, absent, who);
   });
@@ -57,7 +82,8 @@ function opener(who: Wanted): (again: boolean) => Promise<string> {
   return async (again) => {
     if (!again && dials++ >= tries) throw final(new Problem(404, "not_found", ""));
     try {
-      if (again) { // meanwhile it may be another's, or the visitor may have left
+      if (again) {
+        // meanwhile it may be another's, or the visitor may have left
         const { conversation: c } = await get<{ conversation: Conversation }>(`/conversations/${who.id}`);
         if (c.state !== "active") throw new Problem(404, "not_found", "");
       }
@@ -69,14 +95,17 @@ function opener(who: Wanted): (again: boolean) => Promise<string> {
   };
 }
 
-function final(e: Problem): Problem & Final { return Object.assign(e, { final: true }); }
+function final(e: Problem): Problem & Final {
+  return Object.assign(e, { final: true });
+}
 
 /** ended says why a talk is over, unless the teammate ended it. */
 function ended(closing: Closing, absent: boolean, who: Wanted): void {
   const t = texts[currentLanguage()];
   const e = closing.error;
   if (closing.by === "page" || leaving) return;
-  if (e instanceof Problem && e.status === 409) problem(fill(t.wasTaken, { name: String(e.details.assignee_name ?? t.someone) }));
+  if (e instanceof Problem && e.status === 409)
+    problem(fill(t.wasTaken, { name: String(e.details.assignee_name ?? t.someone) }));
   else if (e instanceof Problem && e.status === 404) problem(fill(t.gone, { name: who.name }));
   else if (e instanceof Problem) problem(e.reason || e.message);
   else if (closing.by === "server") succeeded(fill(t.over, { name: who.name }));
@@ -89,7 +118,11 @@ function onlyOne(refused: (busy: boolean) => void): () => void {
   if (!navigator.locks) return () => {};
   void navigator.locks.request("carillon.talk", { ifAvailable: true }, (lock) => {
     refused(!lock);
-    return lock ? new Promise<void>((resolve) => { done = resolve; }) : undefined;
+    return lock
+      ? new Promise<void>((resolve) => {
+          done = resolve;
+        })
+      : undefined;
   });
   return () => done();
 }
@@ -107,13 +140,21 @@ export async function toAgent(): Promise<void> {
   if (!id || !own) return;
   leaving = true;
   if (own.send({ type: "to_agent" })) {
-    setTimeout(() => { if (talk === own) own.hangUp(); }, 4000);
+    setTimeout(() => {
+      if (talk === own) own.hangUp();
+    }, 4000);
     return;
   }
   own.hangUp();
   await post(`/conversations/${id}/release`, { to: "agent" });
 }
 
-export function mute(on: boolean): void { talk?.mute(on); }
-export function askForMicrophone(): void { void talk?.setMic(true); }
-export function hear(): void { talk?.hear(); }
+export function mute(on: boolean): void {
+  talk?.mute(on);
+}
+export function askForMicrophone(): void {
+  void talk?.setMic(true);
+}
+export function hear(): void {
+  talk?.hear();
+}

@@ -18,12 +18,19 @@ export interface Call {
 }
 
 /** Wanted is who is to be talked with. from is who has the conversation, as far as the teammate knows. */
-export interface Wanted { id: string; name: string; agent: boolean; from: string }
+export interface Wanted {
+  id: string;
+  name: string;
+  agent: boolean;
+  from: string;
+}
 
 let call: Call | undefined;
 const listeners = new Set<() => void>();
 
-export function currentCall(): Call | undefined { return call; }
+export function currentCall(): Call | undefined {
+  return call;
+}
 
 export function setCall(to: Call | undefined): void {
   call = to;
@@ -35,10 +42,14 @@ function subscribe(l: () => void): () => void {
   return () => listeners.delete(l);
 }
 
-export function useCall(): Call | undefined { return useSyncExternalStore(subscribe, currentCall); }
+export function useCall(): Call | undefined {
+  return useSyncExternalStore(subscribe, currentCall);
+}
 
 /** startCall takes a conversation and talks with its visitor. It is called in a click, so that sound may be played. */
-export async function startCall(who: Wanted): Promise<void> { (await import("./call")).start(who); }
+export async function startCall(who: Wanted): Promise<void> {
+  (await import("./call")).start(who);
+}
 
 /** onTheLine reports whether the visitor of a conversation can be talked with. */
 export function onTheLine(c: { channel: string; state: string }): boolean {

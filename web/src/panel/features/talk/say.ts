@@ -6,5 +6,12 @@ export { succeeded } from "../../ui/problem";
 
 /** problem shows what did not work, in words that are the page's own. */
 export function problem(text: string): void {
-  notifications.show({ message: text, color: "red", autoClose: 12_000, withBorder: true, role: "alert", closeButtonProps: { "aria-label": shared[currentLanguage()].close } });
+  notifications.show({
+    message: text,
+    color: "red",
+    autoClose: 12_000,
+    withBorder: true,
+    role: "alert",
+    closeButtonProps: { "aria-label": shared[currentLanguage()].close },
+  });
 }

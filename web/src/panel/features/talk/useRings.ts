@@ -29,7 +29,11 @@ export function useRings(show: (id: string) => void): { list: Ring[]; silence: (
     const load = async () => {
       const changed: Conversation[] = (meanwhile = []);
       const [waiting, team] = await Promise.all([
-        get<Page<Listed>>("/conversations", { folder: "unassigned", limit: 100 }).then((x) => x.data, () => []), get<{ data: Teammate[] }>("/inbox/teammates").catch(() => ({ data: [] })),
+        get<Page<Listed>>("/conversations", { folder: "unassigned", limit: 100 }).then(
+          (x) => x.data,
+          () => [],
+        ),
+        get<{ data: Teammate[] }>("/inbox/teammates").catch(() => ({ data: [] })),
       ]);
       if (meanwhile === changed) meanwhile = undefined;
       if (!on) return;
@@ -48,15 +52,27 @@ export function useRings(show: (id: string) => void): { list: Ring[]; silence: (
         setAll((list) => ringing(list, c));
         if (rings(c) && !asked.has(c.id)) {
           asked.add(c.id);
-          get<Thread>("/conversations/" + c.id).then(({ contact }) => { if (on) setAll((list) => list.map((r) => (r.id === c.id ? { ...r, name: contact.name } : r))); }, () => {});
+          get<Thread>("/conversations/" + c.id).then(
+            ({ contact }) => {
+              if (on) setAll((list) => list.map((r) => (r.id === c.id ? { ...r, name: contact.name } : r)));
+            },
+            () => {},
+          );
         }
         if (!rings(c)) setSilent((s) => (s.has(c.id) ? new Set([...s].filter((x) => x !== c.id)) : s));
       }
     });
-    return () => { on = false; leave(); };
+    return () => {
+      on = false;
+      leave();
+    };
   }, [company.id, me]);
 
-  const list = useMemo(() => (away ? [] : all.filter((r) => !silent.has(r.id)).map((r) => ({ ...r, name: nameOf(r, r.contact, t.visitor) }))), [all, away, silent, t]);
+  const list = useMemo(
+    () =>
+      away ? [] : all.filter((r) => !silent.has(r.id)).map((r) => ({ ...r, name: nameOf(r, r.contact, t.visitor) })),
+    [all, away, silent, t],
+  );
   const sounding = bell && list.length > 0 && !currentCall();
   useEffect(() => (sounding ? ring() : undefined), [sounding]);
   useNotification(list, fill(t.calls, { name: list[0]?.name ?? "" }), show);
@@ -71,11 +87,23 @@ function useNotification(list: Ring[], text: string, show: (id: string) => void)
   useEffect(() => {
     if (!first || (document.visibilityState === "visible" && document.hasFocus()) || !wanted()) return;
     const shown = new Notification(text, { tag: "call-" + first, requireInteraction: true });
-    shown.onclick = () => { window.focus(); latest.current(first); shown.close(); };
+    shown.onclick = () => {
+      window.focus();
+      latest.current(first);
+      shown.close();
+    };
     return () => shown.close();
   }, [first, text]);
 }
 
 function wanted(): boolean {
-  try { return "Notification" in window && Notification.permission === "granted" && JSON.parse(localStorage.getItem("carillon.inbox.notices") ?? "{}").desktop === true; } catch { return false; }
+  try {
+    return (
+      "Notification" in window &&
+      Notification.permission === "granted" &&
+      JSON.parse(localStorage.getItem("carillon.inbox.notices") ?? "{}").desktop === true
+    );
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,13 @@
 import { ActionIcon, Button, Menu, TextInput, Tooltip } from "@mantine/core";
-import { IconArrowBackUp, IconArrowDown, IconArrowUp, IconExternalLink, IconPhone, IconPlus, IconTrash } from "@tabler/icons-react";
+import {
+  IconArrowBackUp,
+  IconArrowDown,
+  IconArrowUp,
+  IconExternalLink,
+  IconPhone,
+  IconPlus,
+  IconTrash,
+} from "@tabler/icons-react";
 import { useRef } from "react";
 import { fill, useTexts } from "../../i18n";
 import { Counter } from "./Counter";
@@ -8,7 +16,12 @@ import { newButton, type ButtonKind, type FormButton } from "./form";
 import { limits } from "./rules";
 import { markersOf } from "./variables";
 
-interface Props { buttons: FormButton[]; change: (to: FormButton[]) => void; error: (field: string) => string | undefined; left: (field: string) => void }
+interface Props {
+  buttons: FormButton[];
+  change: (to: FormButton[]) => void;
+  error: (field: string) => string | undefined;
+  left: (field: string) => void;
+}
 
 const kinds = { QUICK_REPLY: IconArrowBackUp, URL: IconExternalLink, PHONE_NUMBER: IconPhone } as const;
 
@@ -18,13 +31,19 @@ export function ButtonsField({ buttons, change, error, left }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const count = (type: ButtonKind) => buttons.filter((b) => b.type === type).length;
   const full = buttons.length >= limits.buttons;
-  const room: Record<ButtonKind, boolean> = { QUICK_REPLY: !full, URL: !full && count("URL") < limits.urls, PHONE_NUMBER: !full && count("PHONE_NUMBER") < limits.phones };
+  const room: Record<ButtonKind, boolean> = {
+    QUICK_REPLY: !full,
+    URL: !full && count("URL") < limits.urls,
+    PHONE_NUMBER: !full && count("PHONE_NUMBER") < limits.phones,
+  };
   const set = (i: number, to: Partial<FormButton>) => change(buttons.map((b, n) => (n === i ? { ...b, ...to } : b)));
   const add = (type: ButtonKind) => {
     const last = buttons.map((b) => b.type).lastIndexOf("QUICK_REPLY"); // quick replies stand together
     const at = type === "QUICK_REPLY" && last >= 0 ? last + 1 : buttons.length;
     change([...buttons.slice(0, at), newButton(type), ...buttons.slice(at)]);
-    requestAnimationFrame(() => box.current?.querySelectorAll<HTMLInputElement>(".templates-button input")[inputsBefore(buttons, at)]?.focus());
+    requestAnimationFrame(() =>
+      box.current?.querySelectorAll<HTMLInputElement>(".templates-button input")[inputsBefore(buttons, at)]?.focus(),
+    );
   };
   const move = (i: number, by: number) => {
     const next = [...buttons];
@@ -33,34 +52,131 @@ export function ButtonsField({ buttons, change, error, left }: Props) {
   };
   return (
     <div ref={box} className="templates-buttons" role="group" aria-label={t.buttons}>
-      <span className="field-label">{t.buttons} <span className="muted templates-optional">{t.optional}</span></span>
+      <span className="field-label">
+        {t.buttons} <span className="muted templates-optional">{t.optional}</span>
+      </span>
       {buttons.map((b, i) => {
         const Icon = kinds[b.type];
         const name = b.text || t[b.type];
         const at = `buttons.${i}.`;
         return (
-          <div key={b.key} className="templates-button" role="group" aria-label={fill(t.buttonN, { n: i + 1, name: t[b.type] })}>
-            <div className="templates-button-head"><span className="small muted"><Icon size={14} aria-hidden="true" />{t[b.type]}</span>
+          <div
+            key={b.key}
+            className="templates-button"
+            role="group"
+            aria-label={fill(t.buttonN, { n: i + 1, name: t[b.type] })}
+          >
+            <div className="templates-button-head">
+              <span className="small muted">
+                <Icon size={14} aria-hidden="true" />
+                {t[b.type]}
+              </span>
               <span className="templates-button-acts">
-                <Tooltip label={t.up}><ActionIcon variant="subtle" color="gray" size="sm" disabled={i === 0} aria-label={fill(t.moveUp, { name })} onClick={() => move(i, -1)}><IconArrowUp size={15} /></ActionIcon></Tooltip>
-                <Tooltip label={t.down}><ActionIcon variant="subtle" color="gray" size="sm" disabled={i === buttons.length - 1} aria-label={fill(t.moveDown, { name })} onClick={() => move(i, 1)}><IconArrowDown size={15} /></ActionIcon></Tooltip>
-                <Tooltip label={t.removeButton}><ActionIcon variant="subtle" color="gray" size="sm" aria-label={fill(t.removeN, { name })} onClick={() => change(buttons.filter((_, n) => n !== i))}><IconTrash size={15} /></ActionIcon></Tooltip>
+                <Tooltip label={t.up}>
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    size="sm"
+                    disabled={i === 0}
+                    aria-label={fill(t.moveUp, { name })}
+                    onClick={() => move(i, -1)}
+                  >
+                    <IconArrowUp size={15} />
+                  </ActionIcon>
+                </Tooltip>
+                <Tooltip label={t.down}>
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    size="sm"
+                    disabled={i === buttons.length - 1}
+                    aria-label={fill(t.moveDown, { name })}
+                    onClick={() => move(i, 1)}
+                  >
+                    <IconArrowDown size={15} />
+                  </ActionIcon>
+                </Tooltip>
+                <Tooltip label={t.removeButton}>
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    size="sm"
+                    aria-label={fill(t.removeN, { name })}
+                    onClick={() => change(buttons.filter((_, n) => n !== i))}
+                  >
+                    <IconTrash size={15} />
+                  </ActionIcon>
+                </Tooltip>
               </span>
             </div>
-            <TextInput label={t.buttonText} value={b.text} maxLength={60} error={error(at + "text")} onBlur={() => left(at + "text")} onChange={(e) => set(i, { text: e.currentTarget.value })} rightSection={<Counter text={b.text} most={limits.button} />} rightSectionWidth={64} rightSectionPointerEvents="none" />
-            {b.type === "URL" && <TextInput label={t.url} description={t.urlHelp} placeholder="https://" type="url" spellCheck={false} value={b.url} maxLength={2100} error={error(at + "url")} onBlur={() => left(at + "url")} onChange={(e) => set(i, { url: e.currentTarget.value })} />}
-            {b.type === "URL" && markersOf(b.url).length > 0 && <TextInput label={fill(t.sampleOf, { name: `{{${markersOf(b.url)[0]}}}` })} value={b.sample} maxLength={500} onChange={(e) => set(i, { sample: e.currentTarget.value })} />}
-            {b.type === "PHONE_NUMBER" && <TextInput label={t.phone} description={t.phoneHelp} type="tel" value={b.phone} maxLength={30} error={error(at + "phone")} onBlur={() => left(at + "phone")} onChange={(e) => set(i, { phone: e.currentTarget.value })} />}
+            <TextInput
+              label={t.buttonText}
+              value={b.text}
+              maxLength={60}
+              error={error(at + "text")}
+              onBlur={() => left(at + "text")}
+              onChange={(e) => set(i, { text: e.currentTarget.value })}
+              rightSection={<Counter text={b.text} most={limits.button} />}
+              rightSectionWidth={64}
+              rightSectionPointerEvents="none"
+            />
+            {b.type === "URL" && (
+              <TextInput
+                label={t.url}
+                description={t.urlHelp}
+                placeholder="https://"
+                type="url"
+                spellCheck={false}
+                value={b.url}
+                maxLength={2100}
+                error={error(at + "url")}
+                onBlur={() => left(at + "url")}
+                onChange={(e) => set(i, { url: e.currentTarget.value })}
+              />
+            )}
+            {b.type === "URL" && markersOf(b.url).length > 0 && (
+              <TextInput
+                label={fill(t.sampleOf, { name: `{{${markersOf(b.url)[0]}}}` })}
+                value={b.sample}
+                maxLength={500}
+                onChange={(e) => set(i, { sample: e.currentTarget.value })}
+              />
+            )}
+            {b.type === "PHONE_NUMBER" && (
+              <TextInput
+                label={t.phone}
+                description={t.phoneHelp}
+                type="tel"
+                value={b.phone}
+                maxLength={30}
+                error={error(at + "phone")}
+                onBlur={() => left(at + "phone")}
+                onChange={(e) => set(i, { phone: e.currentTarget.value })}
+              />
+            )}
           </div>
         );
       })}
-      {error("buttons") && <p className="templates-error small" role="alert">{error("buttons")}</p>}
+      {error("buttons") && (
+        <p className="templates-error small" role="alert">
+          {error("buttons")}
+        </p>
+      )}
       <Menu position="bottom-start" width={280} withinPortal={false}>
-        <Menu.Target><Button variant="default" size="xs" leftSection={<IconPlus size={15} />} disabled={full}>{t.addButton}</Button></Menu.Target>
+        <Menu.Target>
+          <Button variant="default" size="xs" leftSection={<IconPlus size={15} />} disabled={full}>
+            {t.addButton}
+          </Button>
+        </Menu.Target>
         <Menu.Dropdown>
           {(Object.keys(kinds) as ButtonKind[]).map((type) => {
             const Icon = kinds[type];
-            return <Menu.Item key={type} leftSection={<Icon size={16} />} disabled={!room[type]} onClick={() => add(type)}>{t[type]}<span className="templates-kind small muted">{t[`${type}_help`]}</span></Menu.Item>;
+            return (
+              <Menu.Item key={type} leftSection={<Icon size={16} />} disabled={!room[type]} onClick={() => add(type)}>
+                {t[type]}
+                <span className="templates-kind small muted">{t[`${type}_help`]}</span>
+              </Menu.Item>
+            );
           })}
         </Menu.Dropdown>
       </Menu>
@@ -70,5 +186,10 @@ export function ButtonsField({ buttons, change, error, left }: Props) {
 
 /** inputsBefore is how many fields the buttons before one have. */
 function inputsBefore(buttons: FormButton[], at: number): number {
-  return buttons.slice(0, at).reduce((n, b) => n + (b.type === "QUICK_REPLY" ? 1 : b.type === "PHONE_NUMBER" || markersOf(b.url).length === 0 ? 2 : 3), 0);
+  return buttons
+    .slice(0, at)
+    .reduce(
+      (n, b) => n + (b.type === "QUICK_REPLY" ? 1 : b.type === "PHONE_NUMBER" || markersOf(b.url).length === 0 ? 2 : 3),
+      0,
+    );
 }

@@ -6,5 +6,9 @@ import { long } from "./rules";
 export function Counter({ text, most }: { text: string; most: number }) {
   const language = useLanguage();
   const n = long(text);
-  return <span className="templates-counter" data-over={n > most ? "yes" : n > most * 0.9 ? "nearly" : undefined}>{number(n, language)}/{number(most, language)}</span>;
+  return (
+    <span className="templates-counter" data-over={n > most ? "yes" : n > most * 0.9 ? "nearly" : undefined}>
+      {number(n, language)}/{number(most, language)}
+    </span>
+  );
 }

@@ -24,7 +24,15 @@ import { categories, editable, type MessagingSender, type TemplateRow } from "./
 import { useTemplateChanges } from "./useTemplates";
 import { markersOf } from "./variables";
 
-interface Props { stored?: TemplateRow; copied?: TemplateRow; initial: Form; senders: MessagingSender[]; name: string; title: string; back: { to: string; text: string } }
+interface Props {
+  stored?: TemplateRow;
+  copied?: TemplateRow;
+  initial: Form;
+  senders: MessagingSender[];
+  name: string;
+  title: string;
+  back: { to: string; text: string };
+}
 
 const header: HeaderKind[] = ["NONE", "TEXT", "IMAGE", "VIDEO", "DOCUMENT"];
 
@@ -52,14 +60,22 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
   const dirty = useMemo(() => JSON.stringify(bare(form)) !== JSON.stringify(bare(base)), [form, base]);
   const isKept = useKept(place, form, version?.version ?? "", dirty && !busy);
   const problems = useMemo(() => problemsOf(form), [form]);
-  const free = !stored || stored.status === "draft" && !stored.provider_id;
+  const free = !stored || (stored.status === "draft" && !stored.provider_id);
 
-  const set = (to: Partial<Form>) => { setForm((f) => ({ ...f, ...to })); setSaid(undefined); };
+  const set = (to: Partial<Form>) => {
+    setForm((f) => ({ ...f, ...to }));
+    setSaid(undefined);
+  };
   const leave = (field: string) => setLeft((s) => (s.has(field) ? s : new Set(s).add(field)));
   const error = (field: string): string | undefined => {
     if (said?.field === field) return said.text;
     const p = problems[field];
-    if (!p || (p.rule === "required" && !tried && !left.has(field)) || (p.rule === "open" && !tried && !left.has(field))) return undefined;
+    if (
+      !p ||
+      (p.rule === "required" && !tried && !left.has(field)) ||
+      (p.rule === "open" && !tried && !left.has(field))
+    )
+      return undefined;
     return ruleText(t, p);
   };
   const wrong = Object.keys(problems).length;
@@ -76,15 +92,27 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
     try {
       saved = stored ? await edit(version!, form, false) : await create(form, false);
     } catch (e) {
-      const field = e instanceof Problem ? (e.field ? fieldOf(form, e.field) : e.status === 409 && !stored ? "name" : "") : "";
-      if (field) setSaid({ field, text: e instanceof Problem && e.status === 409 ? t.taken : e instanceof Problem ? e.reason || e.message : problemText(e) });
-      if (stored && e instanceof Problem && e.status === 409) void client.invalidateQueries({ queryKey: [company.id, "templates", stored.id], exact: true }); // what changed is shown
+      const field =
+        e instanceof Problem ? (e.field ? fieldOf(form, e.field) : e.status === 409 && !stored ? "name" : "") : "";
+      if (field)
+        setSaid({
+          field,
+          text:
+            e instanceof Problem && e.status === 409
+              ? t.taken
+              : e instanceof Problem
+                ? e.reason || e.message
+                : problemText(e),
+        });
+      if (stored && e instanceof Problem && e.status === 409)
+        void client.invalidateQueries({ queryKey: [company.id, "templates", stored.id], exact: true }); // what changed is shown
       failed(e);
       setBusy(undefined);
       return;
     }
     forget(place);
-    try { // what is saved stays saved when the channel does not take it
+    try {
+      // what is saved stays saved when the channel does not take it
       if (then === "submit") await submit(saved.id);
       succeeded(then === "submit" ? l.submitted_told : t.saved);
     } catch (e) {
@@ -92,47 +120,149 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
     }
     void navigate({ to: "/templates/$id", params: { id: saved.id }, replace: true });
   };
-  useHotkeys([["mod+S", () => void save("save")], ["mod+Enter", () => void save("submit")]], []);
-  const startOver = () => { forget(place); setBefore(undefined); setForm(initial); setBase(initial); setVersion(stored); setTried(false); setLeft(new Set()); setSaid(undefined); };
-  const keepMine = () => { setBase(initial); setVersion(stored); };
+  useHotkeys(
+    [
+      ["mod+S", () => void save("save")],
+      ["mod+Enter", () => void save("submit")],
+    ],
+    [],
+  );
+  const startOver = () => {
+    forget(place);
+    setBefore(undefined);
+    setForm(initial);
+    setBase(initial);
+    setVersion(stored);
+    setTried(false);
+    setLeft(new Set());
+    setSaid(undefined);
+  };
+  const keepMine = () => {
+    setBase(initial);
+    setVersion(stored);
+  };
   const over = !!stored && !editable(stored); // the channel has decided meanwhile
   const changed = !!stored && !over && stored.version !== version?.version && !busy;
   const variables = markersOf(form.body);
-  const hints = error("body") ? [] : advice(form).filter((a) => a !== "twins").map((a) => t[a]);
+  const hints = error("body")
+    ? []
+    : advice(form)
+        .filter((a) => a !== "twins")
+        .map((a) => t[a]);
   const provider = senders.find((s) => s.id === form.sender)?.provider ?? stored?.provider;
   return (
     <Page wide title={title} back={back}>
       {before && (
-        <div className="templates-kept"><Note tone={before.mark !== (version?.version ?? "") ? "warn" : undefined}>
-          <p>{t.keptText} <Ago at={before.at} />. {before.mark !== (version?.version ?? "") && t.keptOld} <button type="button" className="templates-link-button" onClick={startOver}>{t.startOver}</button></p>
-        </Note></div>
+        <div className="templates-kept">
+          <Note tone={before.mark !== (version?.version ?? "") ? "warn" : undefined}>
+            <p>
+              {t.keptText} <Ago at={before.at} />. {before.mark !== (version?.version ?? "") && t.keptOld}{" "}
+              <button type="button" className="templates-link-button" onClick={startOver}>
+                {t.startOver}
+              </button>
+            </p>
+          </Note>
+        </div>
       )}
-      {over && !busy && <div className="templates-kept"><Note tone="warn"><p>{fill(t.overText, { status: l[stored.status] })}</p></Note></div>}
+      {over && !busy && (
+        <div className="templates-kept">
+          <Note tone="warn">
+            <p>{fill(t.overText, { status: l[stored.status] })}</p>
+          </Note>
+        </div>
+      )}
       {changed && (
-        <div className="templates-kept" role="status"><Note tone="warn">
-          <p>{t.changedText}</p>
-          <Button.Group mt={8}><Button size="compact-sm" variant="default" onClick={keepMine}>{t.keepMine}</Button><Button size="compact-sm" variant="default" onClick={startOver}>{t.takeTheirs}</Button></Button.Group>
-        </Note></div>
+        <div className="templates-kept" role="status">
+          <Note tone="warn">
+            <p>{t.changedText}</p>
+            <Button.Group mt={8}>
+              <Button size="compact-sm" variant="default" onClick={keepMine}>
+                {t.keepMine}
+              </Button>
+              <Button size="compact-sm" variant="default" onClick={startOver}>
+                {t.takeTheirs}
+              </Button>
+            </Button.Group>
+          </Note>
+        </div>
       )}
-      {copied && !before && <div className="templates-kept"><Note>{fill(t.copyText, { language: copied.language })}</Note></div>}
-      {stored?.status === "pending" && <div className="templates-kept"><Note tone="warn">{t.pendingText}</Note></div>}
+      {copied && !before && (
+        <div className="templates-kept">
+          <Note>{fill(t.copyText, { language: copied.language })}</Note>
+        </div>
+      )}
+      {stored?.status === "pending" && (
+        <div className="templates-kept">
+          <Note tone="warn">{t.pendingText}</Note>
+        </div>
+      )}
       <div className="templates-editor" ref={box}>
         <Card label={title}>
           <div className="templates-form">
-            {!stored && senders.length > 1 && <Select label={l.sender} description={t.senderHelp} allowDeselect={false} data={senders.map((s) => ({ value: s.id, label: `${s.id} · ${s.number}` }))} value={form.sender} onChange={(v) => set({ sender: v ?? form.sender })} error={error("sender")} />}
+            {!stored && senders.length > 1 && (
+              <Select
+                label={l.sender}
+                description={t.senderHelp}
+                allowDeselect={false}
+                data={senders.map((s) => ({ value: s.id, label: `${s.id} · ${s.number}` }))}
+                value={form.sender}
+                onChange={(v) => set({ sender: v ?? form.sender })}
+                error={error("sender")}
+              />
+            )}
             <div className="pair templates-labels">
-              <TextInput label={l.name} description={free ? t.nameHelp : t.fixed} placeholder="order_update" spellCheck={false} autoComplete="off" autoFocus={!stored && !copied} disabled={!free} value={form.name} maxLength={520} error={error("name")}
-                onBlur={() => leave("name")} onChange={(e) => set({ name: e.currentTarget.value.toLowerCase().replace(/[\s-]+/g, "_") })} />
-              <Select label={l.language} description={free ? t.languageHelp : t.fixed} searchable disabled={!free} allowDeselect={false} autoFocus={!!copied} placeholder={t.chooseLanguage} data={choices(language, form.language)} value={form.language || null} error={error("language")}
-                onBlur={() => leave("language")} onChange={(v) => set({ language: v ?? "" })} maxDropdownHeight={300} />
+              <TextInput
+                label={l.name}
+                description={free ? t.nameHelp : t.fixed}
+                placeholder="order_update"
+                spellCheck={false}
+                autoComplete="off"
+                autoFocus={!stored && !copied}
+                disabled={!free}
+                value={form.name}
+                maxLength={520}
+                error={error("name")}
+                onBlur={() => leave("name")}
+                onChange={(e) => set({ name: e.currentTarget.value.toLowerCase().replace(/[\s-]+/g, "_") })}
+              />
+              <Select
+                label={l.language}
+                description={free ? t.languageHelp : t.fixed}
+                searchable
+                disabled={!free}
+                allowDeselect={false}
+                autoFocus={!!copied}
+                placeholder={t.chooseLanguage}
+                data={choices(language, form.language)}
+                value={form.language || null}
+                error={error("language")}
+                onBlur={() => leave("language")}
+                onChange={(v) => set({ language: v ?? "" })}
+                maxDropdownHeight={300}
+              />
             </div>
             <div>
-              <span className="field-label" id="template-category">{l.category}</span>
-              <SegmentedControl aria-labelledby="template-category" className="templates-segments" value={form.category} onChange={(v) => set({ category: v })} data={categories.map((c) => ({ value: c, label: l[c] }))} />
+              <span className="field-label" id="template-category">
+                {l.category}
+              </span>
+              <SegmentedControl
+                aria-labelledby="template-category"
+                className="templates-segments"
+                value={form.category}
+                onChange={(v) => set({ category: v })}
+                data={categories.map((c) => ({ value: c, label: l[c] }))}
+              />
               <p className="templates-help small muted">{t[`${form.category as "UTILITY"}_help`]}</p>
             </div>
             <Header form={form} set={set} error={error} left={leave} handle={provider === "whatsapp"} />
-            <BodyField value={form.body} change={(body) => set({ body })} left={() => leave("body")} next={nextVariable(form)} error={error("body")} advice={hints} />
+            <BodyField
+              value={form.body}
+              change={(body) => set({ body })}
+              left={() => leave("body")}
+              next={nextVariable(form)}
+              error={error("body")}
+              advice={hints}
+            />
             {variables.length > 0 && (
               <div className="templates-samples" role="group" aria-label={t.samples}>
                 <span className="field-label">{t.samples}</span>
@@ -140,38 +270,111 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
                 {variables.map((v) => (
                   <div key={v} className="templates-sample">
                     <span className="templates-chip" aria-hidden="true">{`{{${v}}}`}</span>
-                    <TextInput aria-label={fill(t.sampleOf, { name: `{{${v}}}` })} placeholder={t.samplePlaceholder} value={form.samples[v] ?? ""} maxLength={1024} error={error("samples." + v)} onChange={(e) => set({ samples: { ...form.samples, [v]: e.currentTarget.value } })} />
+                    <TextInput
+                      aria-label={fill(t.sampleOf, { name: `{{${v}}}` })}
+                      placeholder={t.samplePlaceholder}
+                      value={form.samples[v] ?? ""}
+                      maxLength={1024}
+                      error={error("samples." + v)}
+                      onChange={(e) => set({ samples: { ...form.samples, [v]: e.currentTarget.value } })}
+                    />
                   </div>
                 ))}
               </div>
             )}
-            <TextInput label={<>{t.footer} <span className="muted templates-optional">{t.optional}</span></>} value={form.footer} maxLength={120} error={error("footer")} onBlur={() => leave("footer")} onChange={(e) => set({ footer: e.currentTarget.value })} rightSection={<Counter text={form.footer} most={limits.footer} />} rightSectionWidth={64} rightSectionPointerEvents="none" />
+            <TextInput
+              label={
+                <>
+                  {t.footer} <span className="muted templates-optional">{t.optional}</span>
+                </>
+              }
+              value={form.footer}
+              maxLength={120}
+              error={error("footer")}
+              onBlur={() => leave("footer")}
+              onChange={(e) => set({ footer: e.currentTarget.value })}
+              rightSection={<Counter text={form.footer} most={limits.footer} />}
+              rightSectionWidth={64}
+              rightSectionPointerEvents="none"
+            />
             <ButtonsField buttons={form.buttons} change={(buttons) => set({ buttons })} error={error} left={leave} />
             {advice(form).includes("twins") && <p className="templates-advice small">{t.twins}</p>}
           </div>
         </Card>
         <div className="templates-side">
-          <div className="templates-side-head"><span className="field-label">{t.preview}</span>
-            <SegmentedControl size="xs" aria-label={t.scheme} value={scheme} onChange={(v) => setScheme(v as "light")} data={[{ value: "light", label: t.light }, { value: "dark", label: t.dark }]} />
+          <div className="templates-side-head">
+            <span className="field-label">{t.preview}</span>
+            <SegmentedControl
+              size="xs"
+              aria-label={t.scheme}
+              value={scheme}
+              onChange={(v) => setScheme(v as "light")}
+              data={[
+                { value: "light", label: t.light },
+                { value: "dark", label: t.dark },
+              ]}
+            />
           </div>
-          <Preview components={componentsOf(form)} values={sampleValues(form)} scheme={scheme} sender={senders.find((s) => s.id === form.sender)?.number ?? stored?.number} />
+          <Preview
+            components={componentsOf(form)}
+            values={sampleValues(form)}
+            scheme={scheme}
+            sender={senders.find((s) => s.id === form.sender)?.number ?? stored?.number}
+          />
         </div>
       </div>
       <div className="save-bar templates-finish" role="region" aria-label={t.finish}>
-        <span className="muted templates-bar">{wrong > 0 && tried ? <span className="templates-error">{wrong === 1 ? t.oneWrong : fill(t.someWrong, { n: wrong })}</span> : dirty ? (isKept ? t.isKept : t.unsaved) : ""}</span>
-        <Button variant="default" loading={busy === "save"} disabled={!!busy || over} onClick={() => void save("save")}>{t.saveDraft}</Button>
-        <Button leftSection={<IconSend2 size={16} />} loading={busy === "submit"} disabled={!!busy || over} onClick={() => void save("submit")}>{l.submit}</Button>
+        <span className="muted templates-bar">
+          {wrong > 0 && tried ? (
+            <span className="templates-error">{wrong === 1 ? t.oneWrong : fill(t.someWrong, { n: wrong })}</span>
+          ) : dirty ? (
+            isKept ? (
+              t.isKept
+            ) : (
+              t.unsaved
+            )
+          ) : (
+            ""
+          )}
+        </span>
+        <Button variant="default" loading={busy === "save"} disabled={!!busy || over} onClick={() => void save("save")}>
+          {t.saveDraft}
+        </Button>
+        <Button
+          leftSection={<IconSend2 size={16} />}
+          loading={busy === "submit"}
+          disabled={!!busy || over}
+          onClick={() => void save("submit")}
+        >
+          {l.submit}
+        </Button>
       </div>
     </Page>
   );
 }
 
 /** bare is a form without the keys that its buttons have in the page. */
-function bare(f: Form) { return { ...f, buttons: f.buttons.map(({ key: _, ...b }) => b) }; }
+function bare(f: Form) {
+  return { ...f, buttons: f.buttons.map(({ key: _, ...b }) => b) };
+}
 
-function ruleText(t: Record<string, string>, p: Rule): string { return fill(t[`rule_${p.rule}`] ?? "", { n: p.n ?? 0 }); }
+function ruleText(t: Record<string, string>, p: Rule): string {
+  return fill(t[`rule_${p.rule}`] ?? "", { n: p.n ?? 0 });
+}
 
-function Header({ form, set, error, left, handle }: { form: Form; set: (to: Partial<Form>) => void; error: (field: string) => string | undefined; left: (field: string) => void; handle: boolean }) {
+function Header({
+  form,
+  set,
+  error,
+  left,
+  handle,
+}: {
+  form: Form;
+  set: (to: Partial<Form>) => void;
+  error: (field: string) => string | undefined;
+  left: (field: string) => void;
+  handle: boolean;
+}) {
   const t = useTexts(editorTexts);
   const h = form.header;
   const put = (to: Partial<Form["header"]>) => set({ header: { ...h, ...to } });
@@ -179,15 +382,54 @@ function Header({ form, set, error, left, handle }: { form: Form; set: (to: Part
   return (
     <div className="templates-header">
       <div>
-        <span className="field-label" id="template-header">{t.header} <span className="muted templates-optional">{t.optional}</span></span>
-        <SegmentedControl aria-labelledby="template-header" className="templates-segments" value={h.kind} onChange={(v) => put({ kind: v as HeaderKind })} data={header.map((k) => ({ value: k, label: t[k] }))} />
+        <span className="field-label" id="template-header">
+          {t.header} <span className="muted templates-optional">{t.optional}</span>
+        </span>
+        <SegmentedControl
+          aria-labelledby="template-header"
+          className="templates-segments"
+          value={h.kind}
+          onChange={(v) => put({ kind: v as HeaderKind })}
+          data={header.map((k) => ({ value: k, label: t[k] }))}
+        />
       </div>
-      {h.kind === "TEXT" && <TextInput label={t.headerText} description={t.headerHelp} value={h.text} maxLength={120} error={error("header")} onBlur={() => left("header")} onChange={(e) => put({ text: e.currentTarget.value })} rightSection={<Counter text={h.text} most={limits.header} />} rightSectionWidth={64} rightSectionPointerEvents="none" />}
-      {variable && <TextInput label={fill(t.sampleOf, { name: `{{${variable}}}` })} value={h.sample} maxLength={60} onChange={(e) => put({ sample: e.currentTarget.value })} />}
+      {h.kind === "TEXT" && (
+        <TextInput
+          label={t.headerText}
+          description={t.headerHelp}
+          value={h.text}
+          maxLength={120}
+          error={error("header")}
+          onBlur={() => left("header")}
+          onChange={(e) => put({ text: e.currentTarget.value })}
+          rightSection={<Counter text={h.text} most={limits.header} />}
+          rightSectionWidth={64}
+          rightSectionPointerEvents="none"
+        />
+      )}
+      {variable && (
+        <TextInput
+          label={fill(t.sampleOf, { name: `{{${variable}}}` })}
+          value={h.sample}
+          maxLength={60}
+          onChange={(e) => put({ sample: e.currentTarget.value })}
+        />
+      )}
       {h.kind !== "NONE" && h.kind !== "TEXT" && (
         <>
           <p className="templates-help small muted">{t.mediaHelp}</p>
-          {handle && <TextInput label={t.handle} description={t.handleHelp} spellCheck={false} autoComplete="off" value={h.handle} maxLength={2000} error={error("header.handle")} onChange={(e) => put({ handle: e.currentTarget.value })} />}
+          {handle && (
+            <TextInput
+              label={t.handle}
+              description={t.handleHelp}
+              spellCheck={false}
+              autoComplete="off"
+              value={h.handle}
+              maxLength={2000}
+              error={error("header.handle")}
+              onChange={(e) => put({ handle: e.currentTarget.value })}
+            />
+          )}
         </>
       )}
     </div>

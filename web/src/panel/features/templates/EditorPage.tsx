@@ -25,27 +25,83 @@ export function NewPage() {
 /** EditPage changes a template. */
 export function EditPage() {
   const { id } = useParams({ strict: false });
-  return <Needs permission="templates:write"><Edited key={id} id={id!} /></Needs>;
+  return (
+    <Needs permission="templates:write">
+      <Edited key={id} id={id!} />
+    </Needs>
+  );
 }
 
 function New() {
   const language = useLanguage();
-  return <WithSenders title="create" make={(senders) => ({ ...emptyForm(usual[language] ?? "en"), sender: (senders.find((s) => s.default) ?? senders[0])!.id })} name="new" />;
+  return (
+    <WithSenders
+      title="create"
+      make={(senders) => ({
+        ...emptyForm(usual[language] ?? "en"),
+        sender: (senders.find((s) => s.default) ?? senders[0])!.id,
+      })}
+      name="new"
+    />
+  );
 }
 
 function Copied({ id }: { id: string }) {
-  return <Found id={id} title="create">{(x) => <WithSenders title="create" name={"copy." + id} copied={x} make={() => ({ ...formOf(x), language: "" })} />}</Found>;
+  return (
+    <Found id={id} title="create">
+      {(x) => (
+        <WithSenders title="create" name={"copy." + id} copied={x} make={() => ({ ...formOf(x), language: "" })} />
+      )}
+    </Found>
+  );
 }
 
 /** WithSenders is the editor of a new template, once it is known who may send it. */
-function WithSenders({ title, make, name, copied }: { title: "create"; make: (senders: MessagingSender[]) => Form; name: string; copied?: TemplateRow }) {
+function WithSenders({
+  title,
+  make,
+  name,
+  copied,
+}: {
+  title: "create";
+  make: (senders: MessagingSender[]) => Form;
+  name: string;
+  copied?: TemplateRow;
+}) {
   const t = useTexts(texts);
   const e = useTexts(editorTexts);
   const senders = useMessagingSenders();
   const back = { to: "/templates", text: t.title };
-  if (!senders.data) return <Page title={t[title]} back={back}>{senders.isError ? <Card flush label={t[title]}><Failed error={senders.error} retry={() => void senders.refetch()} /></Card> : <Rows />}</Page>;
-  if (senders.data.length === 0) return <Page title={t[title]} back={back}><Card flush label={t[title]}><Empty icon={<IconPlugConnectedX size={22} />} title={e.noSender} text={e.noSenderText} /></Card></Page>;
-  return <Editor initial={make(senders.data)} senders={senders.data} name={name} copied={copied} title={copied ? fill(e.copyOf, { name: copied.name }) : t.create} back={back} />;
+  if (!senders.data)
+    return (
+      <Page title={t[title]} back={back}>
+        {senders.isError ? (
+          <Card flush label={t[title]}>
+            <Failed error={senders.error} retry={() => void senders.refetch()} />
+          </Card>
+        ) : (
+          <Rows />
+        )}
+      </Page>
+    );
+  if (senders.data.length === 0)
+    return (
+      <Page title={t[title]} back={back}>
+        <Card flush label={t[title]}>
+          <Empty icon={<IconPlugConnectedX size={22} />} title={e.noSender} text={e.noSenderText} />
+        </Card>
+      </Page>
+    );
+  return (
+    <Editor
+      initial={make(senders.data)}
+      senders={senders.data}
+      name={name}
+      copied={copied}
+      title={copied ? fill(e.copyOf, { name: copied.name }) : t.create}
+      back={back}
+    />
+  );
 }
 
 /** Opened calls back once its editor is there: from then on it stays, whatever becomes of the template. */
@@ -63,12 +119,30 @@ function Edited({ id }: { id: string }) {
     <Found id={id} title="template">
       {(x) => {
         const back = { to: "/templates/" + x.id, text: x.name };
-        if (opened || editable(x)) return <Opened open={open}><Editor stored={x} initial={formOf(x)} senders={[]} name={x.id} title={fill(e.editOf, { name: x.name })} back={back} /></Opened>;
+        if (opened || editable(x))
+          return (
+            <Opened open={open}>
+              <Editor
+                stored={x}
+                initial={formOf(x)}
+                senders={[]}
+                name={x.id}
+                title={fill(e.editOf, { name: x.name })}
+                back={back}
+              />
+            </Opened>
+          );
         return (
           <Page title={x.name} back={back}>
             <Card flush label={x.name}>
-              <Empty icon={<IconTemplateOff size={22} />} title={fill(e.notEditable, { status: t[x.status] })} text={e.notEditableText}>
-                <Button renderRoot={(props) => <Link to="/templates/new" search={{ copy: x.id }} {...props} />}>{t.copyLanguage}</Button>
+              <Empty
+                icon={<IconTemplateOff size={22} />}
+                title={fill(e.notEditable, { status: t[x.status] })}
+                text={e.notEditableText}
+              >
+                <Button renderRoot={(props) => <Link to="/templates/new" search={{ copy: x.id }} {...props} />}>
+                  {t.copyLanguage}
+                </Button>
               </Empty>
             </Card>
           </Page>
@@ -78,14 +152,32 @@ function Edited({ id }: { id: string }) {
   );
 }
 
-function Found({ id, title, children }: { id: string; title: "create" | "template"; children: (x: TemplateRow) => React.ReactNode }) {
+function Found({
+  id,
+  title,
+  children,
+}: {
+  id: string;
+  title: "create" | "template";
+  children: (x: TemplateRow) => React.ReactNode;
+}) {
   const t = useTexts(texts);
   const one = useTemplate(id);
   if (one.data && !one.isPlaceholderData) return <>{children(one.data)}</>;
   const gone = one.error instanceof Problem && one.error.status === 404;
   return (
     <Page title={t[title]} back={{ to: "/templates", text: t.title }}>
-      {gone ? <Card flush label={t[title]}><Empty icon={<IconTemplateOff size={22} />} title={t.gone} text={t.goneText} /></Card> : one.isError ? <Card flush label={t[title]}><Failed error={one.error} retry={() => void one.refetch()} /></Card> : <Rows />}
+      {gone ? (
+        <Card flush label={t[title]}>
+          <Empty icon={<IconTemplateOff size={22} />} title={t.gone} text={t.goneText} />
+        </Card>
+      ) : one.isError ? (
+        <Card flush label={t[title]}>
+          <Failed error={one.error} retry={() => void one.refetch()} />
+        </Card>
+      ) : (
+        <Rows />
+      )}
     </Page>
   );
 }

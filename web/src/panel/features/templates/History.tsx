@@ -12,7 +12,14 @@ import { useHistory } from "./useTemplates";
 
 const first = 6;
 
-const tones: Record<string, string> = { approved: "ok", rejected: "danger", disabled: "danger", paused: "warn", refused: "danger", pending: "accent" };
+const tones: Record<string, string> = {
+  approved: "ok",
+  rejected: "danger",
+  disabled: "danger",
+  paused: "warn",
+  refused: "danger",
+  pending: "accent",
+};
 
 /** History is who wrote and submitted a template, and what its channel decided. */
 export function History({ template }: { template: TemplateRow }) {
@@ -22,10 +29,24 @@ export function History({ template }: { template: TemplateRow }) {
   const rows = history.data ?? [];
   return (
     <Card title={t.history}>
-      {history.isError && !history.data ? <Failed error={history.error} retry={() => void history.refetch()} /> : !history.data ? <Skeleton height={72} /> : rows.length === 0 ? <p className="muted templates-none">{t.noHistory}</p> : (
+      {history.isError && !history.data ? (
+        <Failed error={history.error} retry={() => void history.refetch()} />
+      ) : !history.data ? (
+        <Skeleton height={72} />
+      ) : rows.length === 0 ? (
+        <p className="muted templates-none">{t.noHistory}</p>
+      ) : (
         <>
-          <ol className="templates-history">{(all ? rows : rows.slice(0, first)).map((c, i) => <Entry key={rows.length - i} change={c} />)}</ol>
-          {!all && rows.length > first && <button type="button" className="templates-earlier" onClick={() => setAll(true)}>{fill(t.earlier, { n: rows.length - first })}</button>}
+          <ol className="templates-history">
+            {(all ? rows : rows.slice(0, first)).map((c, i) => (
+              <Entry key={rows.length - i} change={c} />
+            ))}
+          </ol>
+          {!all && rows.length > first && (
+            <button type="button" className="templates-earlier" onClick={() => setAll(true)}>
+              {fill(t.earlier, { n: rows.length - first })}
+            </button>
+          )}
         </>
       )}
     </Card>
@@ -40,8 +61,21 @@ function Entry({ change: c }: { change: Change }) {
   const title = c.action === "decided" ? t[`did_${c.status}` as "did_approved"] : t[c.action];
   return (
     <li data-tone={tones[c.action === "decided" ? c.status : c.action === "submitted" ? "pending" : c.action]}>
-      <div className="templates-entry"><span><b>{title}</b> <span className="muted">{who}</span></span><span className="small muted" title={absolute(c.at, language)}><Ago at={c.at} /></span></div>
-      {(what || words) && <p className="small">{what}{what && words && " "}{words && <q>{words}</q>}</p>}
+      <div className="templates-entry">
+        <span>
+          <b>{title}</b> <span className="muted">{who}</span>
+        </span>
+        <span className="small muted" title={absolute(c.at, language)}>
+          <Ago at={c.at} />
+        </span>
+      </div>
+      {(what || words) && (
+        <p className="small">
+          {what}
+          {what && words && " "}
+          {words && <q>{words}</q>}
+        </p>
+      )}
       {c.before && c.after && <Edited before={c.before} after={c.after} />}
     </li>
   );
@@ -58,7 +92,17 @@ function Edited({ before, after }: { before: NonNullable<Change["before"]>; afte
         {parts.map((p) => (
           <div key={p.part}>
             <dt className="muted">{t[`part_${p.part}` as "part_body"]}</dt>
-            <dd dir="auto">{difference(p.before, p.after).map((b, i) => (b.kind === "gone" ? <del key={i}>{b.text}</del> : b.kind === "new" ? <ins key={i}>{b.text}</ins> : <span key={i}>{b.text}</span>))}</dd>
+            <dd dir="auto">
+              {difference(p.before, p.after).map((b, i) =>
+                b.kind === "gone" ? (
+                  <del key={i}>{b.text}</del>
+                ) : b.kind === "new" ? (
+                  <ins key={i}>{b.text}</ins>
+                ) : (
+                  <span key={i}>{b.text}</span>
+                ),
+              )}
+            </dd>
           </div>
         ))}
       </dl>

@@ -26,11 +26,38 @@ export function Review({ template }: { template: TemplateRow }) {
   };
   return (
     <section className="templates-review" aria-label={t.review}>
-      <p className="small"><IconFlask size={14} aria-hidden="true" /><b>{t.sandbox}</b> {t.reviewText}</p>
+      <p className="small">
+        <IconFlask size={14} aria-hidden="true" />
+        <b>{t.sandbox}</b> {t.reviewText}
+      </p>
       <div className="templates-decide">
-        <Button size="xs" leftSection={<IconCheck size={14} />} loading={busy === "approve"} disabled={!!busy} onClick={() => void decide(true)}>{t.approve}</Button>
-        <TextInput size="xs" aria-label={t.reviewReason} placeholder={t.reviewReason} value={reason} maxLength={400} onChange={(e) => setReason(e.currentTarget.value)} />
-        <Button size="xs" variant="default" leftSection={<IconX size={14} />} loading={busy === "reject"} disabled={!!busy} onClick={() => void decide(false)}>{t.reject}</Button>
+        <Button
+          size="xs"
+          leftSection={<IconCheck size={14} />}
+          loading={busy === "approve"}
+          disabled={!!busy}
+          onClick={() => void decide(true)}
+        >
+          {t.approve}
+        </Button>
+        <TextInput
+          size="xs"
+          aria-label={t.reviewReason}
+          placeholder={t.reviewReason}
+          value={reason}
+          maxLength={400}
+          onChange={(e) => setReason(e.currentTarget.value)}
+        />
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconX size={14} />}
+          loading={busy === "reject"}
+          disabled={!!busy}
+          onClick={() => void decide(false)}
+        >
+          {t.reject}
+        </Button>
       </div>
     </section>
   );

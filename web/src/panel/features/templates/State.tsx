@@ -5,12 +5,22 @@ import { texts } from "./texts";
 import type { Status } from "./types";
 
 const looks: Record<Status, [typeof IconClock, Tone | undefined]> = {
-  draft: [IconPencil, undefined], pending: [IconClock, "accent"], approved: [IconCircleCheck, "ok"], rejected: [IconAlertCircle, "danger"], paused: [IconPlayerPause, "warn"], disabled: [IconBan, "danger"],
+  draft: [IconPencil, undefined],
+  pending: [IconClock, "accent"],
+  approved: [IconCircleCheck, "ok"],
+  rejected: [IconAlertCircle, "danger"],
+  paused: [IconPlayerPause, "warn"],
+  disabled: [IconBan, "danger"],
 };
 
 /** State is the status of a template in plain words. */
 export function State({ status }: { status: Status }) {
   const t = useTexts(texts);
   const [Icon, tone] = looks[status];
-  return <Tag tone={tone}><Icon size={14} aria-hidden="true" />{t[status]}</Tag>;
+  return (
+    <Tag tone={tone}>
+      <Icon size={14} aria-hidden="true" />
+      {t[status]}
+    </Tag>
+  );
 }

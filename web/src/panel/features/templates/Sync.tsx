@@ -19,14 +19,19 @@ export function SyncButton() {
     try {
       const rows = await sync();
       const changed = rows.reduce((n, r) => n + r.changed, 0);
-      if (rows.some((r) => !r.error)) succeeded(changed === 0 ? t.syncedNone : changed === 1 ? t.syncedOne : fill(t.syncedMany, { n: changed }));
+      if (rows.some((r) => !r.error))
+        succeeded(changed === 0 ? t.syncedNone : changed === 1 ? t.syncedOne : fill(t.syncedMany, { n: changed }));
     } catch (e) {
       failed(e);
     } finally {
       setBusy(false);
     }
   };
-  return <Button variant="default" leftSection={<IconRefresh size={16} />} loading={busy} onClick={() => void run()}>{t.sync}</Button>;
+  return (
+    <Button variant="default" leftSection={<IconRefresh size={16} />} loading={busy} onClick={() => void run()}>
+      {t.sync}
+    </Button>
+  );
 }
 
 /** LastSync says when templates were last compared with the channels, and with which senders that failed. */
@@ -34,13 +39,26 @@ export function LastSync() {
   const t = useTexts(texts);
   const can = useCan()("templates:write");
   const rows = useSync().data ?? [];
-  const done = rows.filter((r) => !r.error), broken = rows.filter((r) => r.error);
+  const done = rows.filter((r) => !r.error),
+    broken = rows.filter((r) => r.error);
   const missing = done.reduce((n, r) => n + r.missing, 0);
   if (rows.length === 0) return can ? <p className="templates-sync muted small">{t.neverSynced}</p> : null;
   return (
     <div className="templates-sync small" role="status">
-      {done.length > 0 && <p className="muted">{t.syncedAt} <Ago at={newest(done)} />{missing > 0 && <> · {missing === 1 ? t.missingOne : fill(t.missingMany, { n: missing })}</>}</p>}
-      {broken.map((r) => <p key={r.sender} className="templates-broken"><IconAlertTriangle size={14} aria-hidden="true" /><span>{fill(t.syncFailed, { sender: r.sender })} <Ago at={r.at} />: {r.error}</span></p>)}
+      {done.length > 0 && (
+        <p className="muted">
+          {t.syncedAt} <Ago at={newest(done)} />
+          {missing > 0 && <> · {missing === 1 ? t.missingOne : fill(t.missingMany, { n: missing })}</>}
+        </p>
+      )}
+      {broken.map((r) => (
+        <p key={r.sender} className="templates-broken">
+          <IconAlertTriangle size={14} aria-hidden="true" />
+          <span>
+            {fill(t.syncFailed, { sender: r.sender })} <Ago at={r.at} />: {r.error}
+          </span>
+        </p>
+      ))}
     </div>
   );
 }

@@ -1,6 +1,14 @@
 import "./templates.css";
 import { Button, Menu } from "@mantine/core";
-import { IconDots, IconLanguage, IconPencil, IconSend, IconSend2, IconTemplateOff, IconTrash } from "@tabler/icons-react";
+import {
+  IconDots,
+  IconLanguage,
+  IconPencil,
+  IconSend,
+  IconSend2,
+  IconTemplateOff,
+  IconTrash,
+} from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { Problem } from "../../api";
@@ -25,7 +33,11 @@ import { useTemplate, useTemplateChanges, useTemplates } from "./useTemplates";
 
 export function TemplatePage() {
   const { id } = useParams({ strict: false });
-  return <Needs permission="templates:read"><Loaded key={id} id={id!} /></Needs>;
+  return (
+    <Needs permission="templates:read">
+      <Loaded key={id} id={id!} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
@@ -35,7 +47,17 @@ function Loaded({ id }: { id: string }) {
   if (one.data && !gone) return <Shown template={one.data} />;
   return (
     <Page title={t.template} back={{ to: "/templates", text: t.title }}>
-      {gone ? <Card flush label={t.template}><Empty icon={<IconTemplateOff size={22} />} title={t.gone} text={t.goneText} /></Card> : one.isError ? <Card flush label={t.template}><Failed error={one.error} retry={() => void one.refetch()} /></Card> : <Rows />}
+      {gone ? (
+        <Card flush label={t.template}>
+          <Empty icon={<IconTemplateOff size={22} />} title={t.gone} text={t.goneText} />
+        </Card>
+      ) : one.isError ? (
+        <Card flush label={t.template}>
+          <Failed error={one.error} retry={() => void one.refetch()} />
+        </Card>
+      ) : (
+        <Rows />
+      )}
     </Page>
   );
 }
@@ -46,15 +68,31 @@ function Shown({ template: x }: { template: TemplateRow }) {
   const write = useCan()("templates:write");
   const others = (useTemplates().data ?? []).filter((o) => o.name === x.name && o.sender === x.sender && o.id !== x.id);
   return (
-    <Page wide title={x.name} back={{ to: "/templates", text: t.title }} actions={<Actions template={x} write={write} />}
-      about={<span className="templates-head"><State status={x.status} /><span>{languageName(x.language.replace("_", "-"), language)}</span><span>{t[x.category as "UTILITY"] ?? x.category}</span><span>{t.changed} <Ago at={x.updated_at} /></span></span>}>
+    <Page
+      wide
+      title={x.name}
+      back={{ to: "/templates", text: t.title }}
+      actions={<Actions template={x} write={write} />}
+      about={
+        <span className="templates-head">
+          <State status={x.status} />
+          <span>{languageName(x.language.replace("_", "-"), language)}</span>
+          <span>{t[x.category as "UTILITY"] ?? x.category}</span>
+          <span>
+            {t.changed} <Ago at={x.updated_at} />
+          </span>
+        </span>
+      }
+    >
       <div className="templates-columns">
         <div className="stack">
           <Standing template={x} write={write} />
           <Details template={x} others={others} />
           <History template={x} />
         </div>
-        <div className="templates-side"><Preview components={x.components} values={sampleValues(formOf(x))} sender={x.number} /></div>
+        <div className="templates-side">
+          <Preview components={x.components} values={sampleValues(formOf(x))} sender={x.number} />
+        </div>
       </div>
     </Page>
   );
@@ -69,14 +107,27 @@ function Standing({ template: x, write }: { template: TemplateRow; write: boolea
     before.current = x.status;
   }, [x.status]);
   const { what, next, words } = explained(t, x.reason);
-  const tone = { draft: undefined, pending: undefined, approved: "ok", rejected: "danger", paused: "warn", disabled: "danger" }[x.status] as "ok" | "warn" | "danger" | undefined;
+  const tone = {
+    draft: undefined,
+    pending: undefined,
+    approved: "ok",
+    rejected: "danger",
+    paused: "warn",
+    disabled: "danger",
+  }[x.status] as "ok" | "warn" | "danger" | undefined;
   return (
     <section className="templates-standing" aria-label={t.status}>
       <div role="status">
         <Note tone={tone}>
-          <p><b>{t[`is_${x.status}`]}</b></p>
+          <p>
+            <b>{t[`is_${x.status}`]}</b>
+          </p>
           {what && <p>{what}</p>}
-          {words && <p>{t.words} <q>{words}</q></p>}
+          {words && (
+            <p>
+              {t.words} <q>{words}</q>
+            </p>
+          )}
           <p>{next || t[`next_${x.status}`]}</p>
         </Note>
       </div>
@@ -91,12 +142,51 @@ function Details({ template: x, others }: { template: TemplateRow; others: Templ
   return (
     <Card title={t.details}>
       <dl className="templates-details">
-        <dt>{t.sender}</dt><dd>{x.sender} <span className="muted">{x.number}</span></dd>
-        <dt>{t.id}</dt><dd><code>{x.id}</code><Copy value={x.id} label={t.copyId} /></dd>
-        {x.provider_id && x.provider_id !== x.id && <><dt>{t.providerId}</dt><dd><code>{x.provider_id}</code><Copy value={x.provider_id} label={t.copyProviderId} /></dd></>}
-        <dt>{t.variables}</dt><dd>{x.variables.length === 0 ? <span className="muted">{t.noVariables}</span> : <span className="tags">{x.variables.map((v) => <code key={v} className="tag">{v}</code>)}</span>}</dd>
+        <dt>{t.sender}</dt>
+        <dd>
+          {x.sender} <span className="muted">{x.number}</span>
+        </dd>
+        <dt>{t.id}</dt>
+        <dd>
+          <code>{x.id}</code>
+          <Copy value={x.id} label={t.copyId} />
+        </dd>
+        {x.provider_id && x.provider_id !== x.id && (
+          <>
+            <dt>{t.providerId}</dt>
+            <dd>
+              <code>{x.provider_id}</code>
+              <Copy value={x.provider_id} label={t.copyProviderId} />
+            </dd>
+          </>
+        )}
+        <dt>{t.variables}</dt>
+        <dd>
+          {x.variables.length === 0 ? (
+            <span className="muted">{t.noVariables}</span>
+          ) : (
+            <span className="tags">
+              {x.variables.map((v) => (
+                <code key={v} className="tag">
+                  {v}
+                </code>
+              ))}
+            </span>
+          )}
+        </dd>
         {others.length > 0 && (
-          <><dt>{t.otherLanguages}</dt><dd><span className="templates-others">{others.map((o) => <Link key={o.id} to="/templates/$id" params={{ id: o.id }}>{languageName(o.language.replace("_", "-"), language)} <State status={o.status} /></Link>)}</span></dd></>
+          <>
+            <dt>{t.otherLanguages}</dt>
+            <dd>
+              <span className="templates-others">
+                {others.map((o) => (
+                  <Link key={o.id} to="/templates/$id" params={{ id: o.id }}>
+                    {languageName(o.language.replace("_", "-"), language)} <State status={o.status} />
+                  </Link>
+                ))}
+              </span>
+            </dd>
+          </>
         )}
       </dl>
     </Card>
@@ -123,12 +213,24 @@ function Actions({ template: x, write }: { template: TemplateRow; write: boolean
     }
   };
   const edit = async () => {
-    if (x.status === "pending" && !(await confirm({ title: t.withdrawTitle, text: t.withdrawText, action: t.withdraw }))) return;
+    if (
+      x.status === "pending" &&
+      !(await confirm({ title: t.withdrawTitle, text: t.withdrawText, action: t.withdraw }))
+    )
+      return;
     void navigate({ to: "/templates/$id/edit", params: { id: x.id } });
   };
   const ask = async () => {
     const there = x.status !== "draft" || !!x.provider_id;
-    if (!(await confirm({ title: fill(t.deleteTitle, { name: x.name, language: x.language }), text: there ? t.deleteThere : t.deleteHere, action: t.delete, danger: true }))) return;
+    if (
+      !(await confirm({
+        title: fill(t.deleteTitle, { name: x.name, language: x.language }),
+        text: there ? t.deleteThere : t.deleteHere,
+        action: t.delete,
+        danger: true,
+      }))
+    )
+      return;
     try {
       await remove(x.id);
       succeeded(t.deleted);
@@ -142,17 +244,43 @@ function Actions({ template: x, write }: { template: TemplateRow; write: boolean
     <>
       {write && (
         <Menu position="bottom-end" width={240} withinPortal={false}>
-          <Menu.Target><Button variant="default" aria-label={t.more} px={10}><IconDots size={18} /></Button></Menu.Target>
+          <Menu.Target>
+            <Button variant="default" aria-label={t.more} px={10}>
+              <IconDots size={18} />
+            </Button>
+          </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item leftSection={<IconLanguage size={16} />} renderRoot={(props) => <Link to="/templates/new" search={{ copy: x.id }} {...props} />}>{t.copyLanguage}</Menu.Item>
+            <Menu.Item
+              leftSection={<IconLanguage size={16} />}
+              renderRoot={(props) => <Link to="/templates/new" search={{ copy: x.id }} {...props} />}
+            >
+              {t.copyLanguage}
+            </Menu.Item>
             <Menu.Divider />
-            <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => void ask()}>{t.delete}</Menu.Item>
+            <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => void ask()}>
+              {t.delete}
+            </Menu.Item>
           </Menu.Dropdown>
         </Menu>
       )}
-      {write && editable && <Button variant="default" leftSection={<IconPencil size={16} />} onClick={() => void edit()}>{s.edit}</Button>}
-      {write && x.status === "draft" && <Button leftSection={<IconSend2 size={16} />} loading={busy} onClick={() => void send()}>{t.submit}</Button>}
-      {x.status === "approved" && can("notifications:send") && <Button leftSection={<IconSend size={16} />} renderRoot={(props) => <Link to="/send" search={{ template: x.id } as never} {...props} />}>{t.send}</Button>}
+      {write && editable && (
+        <Button variant="default" leftSection={<IconPencil size={16} />} onClick={() => void edit()}>
+          {s.edit}
+        </Button>
+      )}
+      {write && x.status === "draft" && (
+        <Button leftSection={<IconSend2 size={16} />} loading={busy} onClick={() => void send()}>
+          {t.submit}
+        </Button>
+      )}
+      {x.status === "approved" && can("notifications:send") && (
+        <Button
+          leftSection={<IconSend size={16} />}
+          renderRoot={(props) => <Link to="/send" search={{ template: x.id } as never} {...props} />}
+        >
+          {t.send}
+        </Button>
+      )}
     </>
   );
 }

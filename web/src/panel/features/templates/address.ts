@@ -1,7 +1,11 @@
 import { statuses, type Status } from "./types";
 
 /** Address is what the address of the list says beside the company. */
-export interface Address { status?: Status; language?: string; q?: string }
+export interface Address {
+  status?: Status;
+  language?: string;
+  q?: string;
+}
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
@@ -13,4 +17,6 @@ export function addressOf(s: Record<string, unknown>): Address {
 }
 
 /** newAddressOf is the address of the editor of a new template: copy is the id of the one that it begins as. */
-export function newAddressOf(s: Record<string, unknown>): { copy?: string } { return /^\d{1,32}$/.test(String(s.copy ?? "")) ? { copy: String(s.copy) } : {}; }
+export function newAddressOf(s: Record<string, unknown>): { copy?: string } {
+  return /^\d{1,32}$/.test(String(s.copy ?? "")) ? { copy: String(s.copy) } : {};
+}

@@ -4,7 +4,7 @@ import { filledIn, markersOf } from "./variables";
 export type Mark = "bold" | "italic" | "struck" | "code" | "block";
 export type Piece = string | { variable: string } | { mark: Mark; pieces: Piece[] };
 
-const marks: Record<string, Mark> = { "*": "bold", "_": "italic", "~": "struck" };
+const marks: Record<string, Mark> = { "*": "bold", _: "italic", "~": "struck" };
 const word = /[\p{L}\p{N}]/u;
 const stands = 0xe000; // a character of private use stands for a variable while the marks are found
 const longest = 4096;
@@ -13,10 +13,13 @@ const longest = 4096;
 export function piecesOf(text: string, value: (name: string) => string | undefined = () => undefined): Piece[] {
   const names = markersOf(text);
   const clean = (s: string) => s.replace(/[\ue000-\uf8ff]/g, "");
-  return parse(filledIn(clean(text), (name) => {
-    const given = value(name);
-    return given?.trim() ? clean(given) : String.fromCharCode(stands + names.indexOf(name));
-  }).slice(0, longest), names);
+  return parse(
+    filledIn(clean(text), (name) => {
+      const given = value(name);
+      return given?.trim() ? clean(given) : String.fromCharCode(stands + names.indexOf(name));
+    }).slice(0, longest),
+    names,
+  );
 }
 
 function parse(text: string, names: string[]): Piece[] {
@@ -27,17 +30,26 @@ function parse(text: string, names: string[]): Piece[] {
     from = end + width;
     return from;
   };
-  for (let i = 0; i < text.length; ) {
+  for (let i = 0; i < text.length;) {
     const c = text[i]!;
     if (text.startsWith("```", i)) {
       const end = text.indexOf("```", i + 4);
-      if (end > 0) { i = take("block", i, end, 3, plain(text.slice(i + 3, end), names)); continue; }
+      if (end > 0) {
+        i = take("block", i, end, 3, plain(text.slice(i + 3, end), names));
+        continue;
+      }
     } else if (c === "`") {
       const end = text.indexOf("`", i + 2);
-      if (end > 0 && !text.slice(i, end).includes("\n")) { i = take("code", i, end, 1, plain(text.slice(i + 1, end), names)); continue; }
+      if (end > 0 && !text.slice(i, end).includes("\n")) {
+        i = take("code", i, end, 1, plain(text.slice(i + 1, end), names));
+        continue;
+      }
     } else if (marks[c] && opens(text, i)) {
       const end = closing(text, i);
-      if (end > 0) { i = take(marks[c], i, end, 1, parse(text.slice(i + 1, end), names)); continue; }
+      if (end > 0) {
+        i = take(marks[c], i, end, 1, parse(text.slice(i + 1, end), names));
+        continue;
+      }
     }
     i++;
   }
@@ -59,5 +71,8 @@ function closing(text: string, i: number): number {
 
 /** plain is a text without marks. */
 function plain(text: string, names: string[]): Piece[] {
-  return text.split(/([\ue000-\uf8ff])/).filter(Boolean).map((s) => (/[\ue000-\uf8ff]/.test(s) ? { variable: names[s.charCodeAt(0) - stands] ?? "" } : s));
+  return text
+    .split(/([\ue000-\uf8ff])/)
+    .filter(Boolean)
+    .map((s) => (/[\ue000-\uf8ff]/.test(s) ? { variable: names[s.charCodeAt(0) - stands] ?? "" } : s));
 }

@@ -7,7 +7,10 @@ import { placesOf } from "./variables";
 
 declare const process: { cpuUsage(from?: object): { user: number } }; // of Node, whose other types pages have no use for
 
-const flat = (pieces: Piece[]): string => pieces.map((p) => (typeof p === "string" ? p : "variable" in p ? `<${p.variable}>` : `(${p.mark} ${flat(p.pieces)})`)).join("");
+const flat = (pieces: Piece[]): string =>
+  pieces
+    .map((p) => (typeof p === "string" ? p : "variable" in p ? `<${p.variable}>` : `(${p.mark} ${flat(p.pieces)})`))
+    .join("");
 
 describe("the marks of a text", () => {
   it.each([
@@ -39,20 +42,45 @@ describe("the marks of a text", () => {
 });
 
 const full: TemplateComponent[] = [
-  { type: "HEADER", format: "TEXT", text: "Visit {{1}}" }, { type: "BODY", text: "Hello {{name}}, *{{day}}* and {{name}}" }, { type: "FOOTER", text: "*Harbour*" },
-  { type: "BUTTONS", buttons: [{ type: "QUICK_REPLY", text: "Yes" }, { type: "URL", text: "Open", url: "https://x.test/{{1}}" }, { type: "PHONE_NUMBER", text: "Call", phone_number: "34600111222" }, { type: "COPY_CODE", text: "Copy" }] },
+  { type: "HEADER", format: "TEXT", text: "Visit {{1}}" },
+  { type: "BODY", text: "Hello {{name}}, *{{day}}* and {{name}}" },
+  { type: "FOOTER", text: "*Harbour*" },
+  {
+    type: "BUTTONS",
+    buttons: [
+      { type: "QUICK_REPLY", text: "Yes" },
+      { type: "URL", text: "Open", url: "https://x.test/{{1}}" },
+      { type: "PHONE_NUMBER", text: "Call", phone_number: "34600111222" },
+      { type: "COPY_CODE", text: "Copy" },
+    ],
+  },
 ];
 const drawn = (props: PreviewProps) => renderToStaticMarkup(<Preview at="2026-11-25T10:30:00Z" {...props} />);
 
 describe("the preview", () => {
   it("names the places with the keys of a request", () => {
-    expect(placesOf(full).map((p) => `${p.key}=${p.name}`)).toEqual(["header_text_0=1", "body_text_0=name", "body_text_1=day", "button_url_1=1"]);
-    expect(placesOf([{ type: "HEADER", format: "IMAGE" }, { type: "BODY", text: "{{10}} {{2}}" }]).map((p) => p.key)).toEqual(["header_image", "body_text_0", "body_text_1"]);
+    expect(placesOf(full).map((p) => `${p.key}=${p.name}`)).toEqual([
+      "header_text_0=1",
+      "body_text_0=name",
+      "body_text_1=day",
+      "button_url_1=1",
+    ]);
+    expect(
+      placesOf([
+        { type: "HEADER", format: "IMAGE" },
+        { type: "BODY", text: "{{10}} {{2}}" },
+      ]).map((p) => p.key),
+    ).toEqual(["header_image", "body_text_0", "body_text_1"]);
     expect(placesOf([{ type: "BODY", text: "{{10}} {{2}}" }]).map((p) => p.name)).toEqual(["2", "10"]);
   });
 
   it("shows what has no value as a chip, and everything else as the phone does", () => {
-    const html = drawn({ components: full, values: { body_text_0: "<Ana> & co", header_text_0: "A-1" }, state: "read", sender: "Harbour Bank" });
+    const html = drawn({
+      components: full,
+      values: { body_text_0: "<Ana> & co", header_text_0: "A-1" },
+      state: "read",
+      sender: "Harbour Bank",
+    });
     expect(html).toContain("Visit A-1");
     expect(html).toContain("Hello &lt;Ana&gt; &amp; co, <strong><bdi");
     expect(html).toContain("{{day}}</bdi></strong> and &lt;Ana&gt; &amp; co");
@@ -65,13 +93,22 @@ describe("the preview", () => {
 
   it("has a place for each kind of medium, and loads nothing from elsewhere", () => {
     for (const format of ["IMAGE", "VIDEO", "DOCUMENT"]) {
-      const components = [{ type: "HEADER", format }, { type: "BODY", text: "x" }], key = "header_" + format.toLowerCase();
+      const components = [
+          { type: "HEADER", format },
+          { type: "BODY", text: "x" },
+        ],
+        key = "header_" + format.toLowerCase();
       expect(drawn({ components })).toContain(`{{${format.toLowerCase()}}}`);
       const html = drawn({ components, values: { [key]: "https://cdn.test/a%20file.pdf?x=1" } });
       expect(html).toContain("a file.pdf");
       expect(html).not.toContain("<img");
     }
-    expect(drawn({ components: [{ type: "HEADER", format: "IMAGE" }], values: { header_image: "data:image/png;base64,AA" } })).toContain("<img");
+    expect(
+      drawn({
+        components: [{ type: "HEADER", format: "IMAGE" }],
+        values: { header_image: "data:image/png;base64,AA" },
+      }),
+    ).toContain("<img");
   });
 
   it("holds without a body, with right-to-left text and one long word", () => {

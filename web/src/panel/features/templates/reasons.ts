@@ -3,7 +3,14 @@ import { texts } from "./texts";
 
 type Texts = Record<keyof typeof texts.en, string>;
 
-const codes = ["ABUSIVE_CONTENT", "INCORRECT_CATEGORY", "INVALID_FORMAT", "PROMOTIONAL", "SCAM", "TAG_CONTENT_MISMATCH"] as const;
+const codes = [
+  "ABUSIVE_CONTENT",
+  "INCORRECT_CATEGORY",
+  "INVALID_FORMAT",
+  "PROMOTIONAL",
+  "SCAM",
+  "TAG_CONTENT_MISMATCH",
+] as const;
 
 /** explained is the reason of a decision. words are the channel's own, where they say more than the code. */
 export function explained(t: Texts, reason: string | undefined): { what: string; next: string; words: string } {

@@ -4,10 +4,24 @@ import type { TemplateComponent } from "../../types";
 import { componentsOf, emptyForm, fieldOf, formOf, named, nextVariable, payloadOf, sampleValues } from "./form";
 import { advice, problemsOf } from "./rules";
 
-interface Case { name: string; field: string; payload: { name: string; language: string; category: string; content: string; samples: Record<string, string>; components: TemplateComponent[] } }
+interface Case {
+  name: string;
+  field: string;
+  payload: {
+    name: string;
+    language: string;
+    category: string;
+    content: string;
+    samples: Record<string, string>;
+    components: TemplateComponent[];
+  };
+}
 const cases = drafts as unknown as Case[];
 
-const formFrom = (p: Case["payload"]) => ({ ...formOf({ ...p, components: [...p.components, { type: "BODY", text: p.content }] }), samples: p.samples });
+const formFrom = (p: Case["payload"]) => ({
+  ...formOf({ ...p, components: [...p.components, { type: "BODY", text: p.content }] }),
+  samples: p.samples,
+});
 
 it.each(cases.map((c) => [c.name, c] as const))("judges %s as the server does", (_, c) => {
   const form = formFrom(c.payload);
@@ -24,17 +38,46 @@ it("gives back the payload that it was made of", () => {
 
 it("keeps samples, and takes names for none", () => {
   const f = formOf({
-    name: "x", language: "en", category: "UTILITY", components: [
-      { type: "HEADER", format: "TEXT", text: "To {{who}}", example: { header_text_named_params: [{ param_name: "who", example: "Ana" }] } },
-      { type: "BODY", text: "{{a}} {{b}}", example: { body_text_named_params: [{ param_name: "a", example: "Monday" }, { param_name: "b", example: "b" }] } },
-      { type: "BUTTONS", buttons: [{ type: "URL", text: "Open", url: "https://x.test/{{1}}", example: ["https://x.test/k8"] }] },
+    name: "x",
+    language: "en",
+    category: "UTILITY",
+    components: [
+      {
+        type: "HEADER",
+        format: "TEXT",
+        text: "To {{who}}",
+        example: { header_text_named_params: [{ param_name: "who", example: "Ana" }] },
+      },
+      {
+        type: "BODY",
+        text: "{{a}} {{b}}",
+        example: {
+          body_text_named_params: [
+            { param_name: "a", example: "Monday" },
+            { param_name: "b", example: "b" },
+          ],
+        },
+      },
+      {
+        type: "BUTTONS",
+        buttons: [{ type: "URL", text: "Open", url: "https://x.test/{{1}}", example: ["https://x.test/k8"] }],
+      },
     ],
   });
   expect(f.samples).toEqual({ a: "Monday" });
   expect(sampleValues(f)).toEqual({ header_text_0: "Ana", body_text_0: "Monday", body_text_1: "", button_url_0: "k8" });
-  expect(payloadOf(f).components[0]!.example).toEqual({ header_text_named_params: [{ param_name: "who", example: "Ana" }] });
+  expect(payloadOf(f).components[0]!.example).toEqual({
+    header_text_named_params: [{ param_name: "who", example: "Ana" }],
+  });
   expect(payloadOf(f).components[1]!.buttons![0]!.example).toEqual(["https://x.test/k8"]);
-  expect(formOf({ name: "x", language: "en", category: "UTILITY", components: [{ type: "BODY", text: "{{2}} {{1}}", example: { body_text: [["one", "two"]] } }] }).samples).toEqual({ 1: "one", 2: "two" });
+  expect(
+    formOf({
+      name: "x",
+      language: "en",
+      category: "UTILITY",
+      components: [{ type: "BODY", text: "{{2}} {{1}}", example: { body_text: [["one", "two"]] } }],
+    }).samples,
+  ).toEqual({ 1: "one", 2: "two" });
 });
 
 it("names the next variable", () => {

@@ -15,7 +15,8 @@ const waits = (t: TemplateRow): boolean => t.status === "pending";
 export function useTemplates() {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "templates"], queryFn: async ({ signal }) => (await get<Page<TemplateRow>>("/templates", {}, signal)).data,
+    queryKey: [company.id, "templates"],
+    queryFn: async ({ signal }) => (await get<Page<TemplateRow>>("/templates", {}, signal)).data,
     refetchInterval: (q) => (q.state.data?.some(waits) ? soon : later),
   });
 }
@@ -25,7 +26,8 @@ export function useTemplate(id: string) {
   const company = useCompany();
   const client = useQueryClient();
   return useQuery<TemplateRow>({
-    queryKey: [company.id, "templates", id], queryFn: async ({ signal }) => {
+    queryKey: [company.id, "templates", id],
+    queryFn: async ({ signal }) => {
       const one = await get<TemplateRow>("/templates/" + encodeURIComponent(id), {}, signal);
       client.setQueryData<TemplateRow[]>([company.id, "templates"], (all) => all?.map((t) => (t.id === id ? one : t)));
       return one;
@@ -39,7 +41,9 @@ export function useTemplate(id: string) {
 export function useHistory(id: string, version: string) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "templates", id, "history", version], queryFn: async ({ signal }) => (await get<Page<Change>>(`/templates/${encodeURIComponent(id)}/history`, {}, signal)).data,
+    queryKey: [company.id, "templates", id, "history", version],
+    queryFn: async ({ signal }) =>
+      (await get<Page<Change>>(`/templates/${encodeURIComponent(id)}/history`, {}, signal)).data,
     placeholderData: (before) => before,
   });
 }
@@ -47,42 +51,78 @@ export function useHistory(id: string, version: string) {
 /** useSync is when each sender's templates were last compared with those of its channel. */
 export function useSync() {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "templates-sync"], queryFn: async ({ signal }) => (await get<Page<SyncRow>>("/templates/sync", {}, signal)).data });
+  return useQuery({
+    queryKey: [company.id, "templates-sync"],
+    queryFn: async ({ signal }) => (await get<Page<SyncRow>>("/templates/sync", {}, signal)).data,
+  });
 }
 
 /** useMessagingSenders is the senders that templates belong to. */
 export function useMessagingSenders() {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "senders", "messaging"], queryFn: async ({ signal }) => (await get<Page<MessagingSender>>("/senders", { channel: "messaging" }, signal)).data });
+  return useQuery({
+    queryKey: [company.id, "senders", "messaging"],
+    queryFn: async ({ signal }) =>
+      (await get<Page<MessagingSender>>("/senders", { channel: "messaging" }, signal)).data,
+  });
 }
 
 /** useTemplateChanges writes templates. */
 export function useTemplateChanges() {
   const company = useCompany();
   const client = useQueryClient();
-  const kept = useCallback((t: TemplateRow) => {
-    client.setQueryData([company.id, "templates", t.id], t);
-    client.setQueryData<TemplateRow[]>([company.id, "templates"], (all) => all && [...all.filter((x) => x.id !== t.id), t]);
-    void client.invalidateQueries({ queryKey: [company.id, "templates"], exact: true });
-    return t;
-  }, [client, company.id]);
+  const kept = useCallback(
+    (t: TemplateRow) => {
+      client.setQueryData([company.id, "templates", t.id], t);
+      client.setQueryData<TemplateRow[]>(
+        [company.id, "templates"],
+        (all) => all && [...all.filter((x) => x.id !== t.id), t],
+      );
+      void client.invalidateQueries({ queryKey: [company.id, "templates"], exact: true });
+      return t;
+    },
+    [client, company.id],
+  );
   return {
-    create: useCallback(async (f: Form, submit: boolean) => kept(await send<TemplateRow>("POST", "/templates", { query: { sender: f.sender }, body: { ...payloadOf(f), submit } })), [kept]),
-    edit: useCallback(async (t: TemplateRow, f: Form, submit: boolean) => {
-      const { name, language, ...rest } = payloadOf(f);
-      const free = t.status === "draft" && !t.provider_id; // name and language are fixed once the channel has had them
-      return kept(await send<TemplateRow>("PATCH", "/templates/" + t.id, { query: { version: t.version }, body: { ...rest, ...(free ? { name, language } : {}), submit } }));
-    }, [kept]),
+    create: useCallback(
+      async (f: Form, submit: boolean) =>
+        kept(
+          await send<TemplateRow>("POST", "/templates", {
+            query: { sender: f.sender },
+            body: { ...payloadOf(f), submit },
+          }),
+        ),
+      [kept],
+    ),
+    edit: useCallback(
+      async (t: TemplateRow, f: Form, submit: boolean) => {
+        const { name, language, ...rest } = payloadOf(f);
+        const free = t.status === "draft" && !t.provider_id; // name and language are fixed once the channel has had them
+        return kept(
+          await send<TemplateRow>("PATCH", "/templates/" + t.id, {
+            query: { version: t.version },
+            body: { ...rest, ...(free ? { name, language } : {}), submit },
+          }),
+        );
+      },
+      [kept],
+    ),
     submit: useCallback(async (id: string) => kept(await post<TemplateRow>(`/templates/${id}/submit`)), [kept]),
-    review: useCallback(async (id: string, approve: boolean, reason: string) => {
-      await post(`/templates/${id}/review`, { approve, reason });
-      await client.invalidateQueries({ queryKey: [company.id, "templates"] });
-    }, [client, company.id]),
-    remove: useCallback(async (id: string) => {
-      await del("/templates/" + id);
-      client.setQueryData<TemplateRow[]>([company.id, "templates"], (all) => all?.filter((x) => x.id !== id));
-      client.removeQueries({ queryKey: [company.id, "templates", id] });
-    }, [client, company.id]),
+    review: useCallback(
+      async (id: string, approve: boolean, reason: string) => {
+        await post(`/templates/${id}/review`, { approve, reason });
+        await client.invalidateQueries({ queryKey: [company.id, "templates"] });
+      },
+      [client, company.id],
+    ),
+    remove: useCallback(
+      async (id: string) => {
+        await del("/templates/" + id);
+        client.setQueryData<TemplateRow[]>([company.id, "templates"], (all) => all?.filter((x) => x.id !== id));
+        client.removeQueries({ queryKey: [company.id, "templates", id] });
+      },
+      [client, company.id],
+    ),
     sync: useCallback(async () => {
       const { data } = await post<Page<SyncRow>>("/templates/sync");
       client.setQueryData([company.id, "templates-sync"], data);

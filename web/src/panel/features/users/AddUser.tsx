@@ -23,16 +23,30 @@ export function AddUser({ opened, close }: { opened: boolean; close: () => void 
   const [made, setMade] = useState<{ user: User; password: string } | null>(null);
   const form = useForm({
     initialValues: { email: "", name: "", role: "teammate" as Role, password: "" },
-    validate: { email: (v) => (/^\S+@\S+$/.test(v.trim()) ? null : t.emailBad), password: (v) => (v === "" || [...v].length >= 12 ? null : t.short) },
+    validate: {
+      email: (v) => (/^\S+@\S+$/.test(v.trim()) ? null : t.emailBad),
+      password: (v) => (v === "" || [...v].length >= 12 ? null : t.short),
+    },
   });
-  const clear = () => { setMade(null); form.reset(); };
+  const clear = () => {
+    setMade(null);
+    form.reset();
+  };
   const submit = async (v: typeof form.values) => {
     setBusy(true);
     try {
-      const user = await post<User>("/users", { email: v.email.trim(), name: v.name.trim() || undefined, role: v.role, password: v.password || undefined });
+      const user = await post<User>("/users", {
+        email: v.email.trim(),
+        name: v.name.trim() || undefined,
+        role: v.role,
+        password: v.password || undefined,
+      });
       void client.invalidateQueries({ queryKey: [company.id, "users"] });
       if (v.password) setMade({ user, password: v.password });
-      else { succeeded(fill(t.added, { name: user.name || user.email })); close(); }
+      else {
+        succeeded(fill(t.added, { name: user.name || user.email }));
+        close();
+      }
     } catch (e) {
       if (!fieldErrors(e, form)) failed(e);
     } finally {
@@ -40,22 +54,51 @@ export function AddUser({ opened, close }: { opened: boolean; close: () => void 
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={clear} title={made ? fill(t.added, { name: made.user.name || made.user.email }) : t.addTitle} closeOnClickOutside={!made} closeOnEscape={!made} closeButtonProps={{ "aria-label": s.close }} size={460}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={clear}
+      title={made ? fill(t.added, { name: made.user.name || made.user.email }) : t.addTitle}
+      closeOnClickOutside={!made}
+      closeOnEscape={!made}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={460}
+    >
       {made ? (
         <Stack>
           <div>{t.addedText}</div>
           <Snippet code={made.user.email} />
           <Snippet code={made.password} />
-          <Group justify="flex-end"><Button onClick={close}>{t.done}</Button></Group>
+          <Group justify="flex-end">
+            <Button onClick={close}>{t.done}</Button>
+          </Group>
         </Stack>
       ) : (
         <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
           <Stack>
-            <TextInput label={t.email} type="email" autoComplete="off" data-autofocus {...form.getInputProps("email")} />
+            <TextInput
+              label={t.email}
+              type="email"
+              autoComplete="off"
+              data-autofocus
+              {...form.getInputProps("email")}
+            />
             <TextInput label={t.name} autoComplete="off" maxLength={100} {...form.getInputProps("name")} />
             <RoleField value={form.values.role} onChange={(role) => form.setFieldValue("role", role)} />
-            <PasswordField label={t.password} description={t.passwordHelp} invent={() => form.setFieldValue("password", invented())} {...form.getInputProps("password")} />
-            <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{t.add}</Button></Group>
+            <PasswordField
+              label={t.password}
+              description={t.passwordHelp}
+              invent={() => form.setFieldValue("password", invented())}
+              {...form.getInputProps("password")}
+            />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                {s.cancel}
+              </Button>
+              <Button type="submit" loading={busy}>
+                {t.add}
+              </Button>
+            </Group>
           </Stack>
         </form>
       )}

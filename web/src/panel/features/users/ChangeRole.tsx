@@ -18,7 +18,9 @@ export function ChangeRole({ user, close }: { user: User | null; close: () => vo
   const client = useQueryClient();
   const [role, setRole] = useState<Role>("viewer");
   const [busy, setBusy] = useState(false);
-  useEffect(() => { if (user) setRole(user.role); }, [user]);
+  useEffect(() => {
+    if (user) setRole(user.role);
+  }, [user]);
   const save = async () => {
     if (!user) return;
     setBusy(true);
@@ -34,10 +36,23 @@ export function ChangeRole({ user, close }: { user: User | null; close: () => vo
     }
   };
   return (
-    <Modal opened={user !== null} onClose={close} title={`${t.changeRole}: ${user?.name || user?.email || ""}`} closeButtonProps={{ "aria-label": s.close }} size={420}>
+    <Modal
+      opened={user !== null}
+      onClose={close}
+      title={`${t.changeRole}: ${user?.name || user?.email || ""}`}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={420}
+    >
       <Stack>
         <RoleField value={role} onChange={setRole} />
-        <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button loading={busy} disabled={role === user?.role} onClick={() => void save()}>{s.save}</Button></Group>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {s.cancel}
+          </Button>
+          <Button loading={busy} disabled={role === user?.role} onClick={() => void save()}>
+            {s.save}
+          </Button>
+        </Group>
       </Stack>
     </Modal>
   );

@@ -16,7 +16,18 @@ import { Link, type Linked } from "./Link";
 import { texts } from "./texts";
 import { mayChange } from "./UsersPage";
 
-export interface Invitation { id: string; email: string; role: Role; invited_by: string; created_at: string; sent_at: string | null; expires_at: string; expired: boolean; link?: string; problem?: string }
+export interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  invited_by: string;
+  created_at: string;
+  sent_at: string | null;
+  expires_at: string;
+  expired: boolean;
+  link?: string;
+  problem?: string;
+}
 
 /** Invitations is who is invited and has not come yet; nothing where nobody is. */
 export function Invitations() {
@@ -28,19 +39,33 @@ export function Invitations() {
   const client = useQueryClient();
   const [made, setMade] = useState<Linked | null>(null);
   const [shown, setShown] = useState(false);
-  const list = useQuery({ queryKey: [company.id, "invitations"], queryFn: ({ signal }) => get<{ data: Invitation[] }>("/invitations", {}, signal).then((x) => x.data) });
+  const list = useQuery({
+    queryKey: [company.id, "invitations"],
+    queryFn: ({ signal }) => get<{ data: Invitation[] }>("/invitations", {}, signal).then((x) => x.data),
+  });
   const again = () => client.invalidateQueries({ queryKey: [company.id, "invitations"] });
   const resend = async (x: Invitation) => {
     try {
       const sent = await post<Invitation>(`/invitations/${x.id}/resend`, { language: currentLanguage() });
-      if (sent.link) { setMade({ who: x.email, link: sent.link, problem: sent.problem }); setShown(true); } else succeeded(fill(i.sent, { email: x.email }));
+      if (sent.link) {
+        setMade({ who: x.email, link: sent.link, problem: sent.problem });
+        setShown(true);
+      } else succeeded(fill(i.sent, { email: x.email }));
       await again();
     } catch (e) {
       failed(e);
     }
   };
   const withdraw = async (x: Invitation) => {
-    if (!(await confirm({ title: fill(i.withdrawTitle, { email: x.email }), text: i.withdrawText, action: i.withdraw, danger: true }))) return;
+    if (
+      !(await confirm({
+        title: fill(i.withdrawTitle, { email: x.email }),
+        text: i.withdrawText,
+        action: i.withdraw,
+        danger: true,
+      }))
+    )
+      return;
     try {
       await del("/invitations/" + x.id);
       succeeded(i.withdrawn);
@@ -55,20 +80,48 @@ export function Invitations() {
         <Card flush title={i.open}>
           <div className="table-wrap">
             <table className="table">
-              <thead><tr><th>{t.email}</th><th>{t.role}</th><th className="wide-only">{i.invited}</th><th><span className="hidden">{fill(t.actions, { name: "" })}</span></th></tr></thead>
+              <thead>
+                <tr>
+                  <th>{t.email}</th>
+                  <th>{t.role}</th>
+                  <th className="wide-only">{i.invited}</th>
+                  <th>
+                    <span className="hidden">{fill(t.actions, { name: "" })}</span>
+                  </th>
+                </tr>
+              </thead>
               <tbody>
                 {list.data.map((x) => (
                   <tr key={x.id}>
-                    <td><div className="row-title">{x.email} {x.expired ? <Tag tone="warn">{i.expired}</Tag> : !x.sent_at && <Tag>{i.byLink}</Tag>}</div>{x.invited_by && <div className="small muted">{fill(i.by, { name: x.invited_by })}</div>}</td>
+                    <td>
+                      <div className="row-title">
+                        {x.email} {x.expired ? <Tag tone="warn">{i.expired}</Tag> : !x.sent_at && <Tag>{i.byLink}</Tag>}
+                      </div>
+                      {x.invited_by && <div className="small muted">{fill(i.by, { name: x.invited_by })}</div>}
+                    </td>
                     <td>{s[x.role]}</td>
-                    <td className="wide-only"><Ago at={x.created_at} /></td>
+                    <td className="wide-only">
+                      <Ago at={x.created_at} />
+                    </td>
                     <td>
                       {can("users:write") && mayChange(company.role, x.role) && (
                         <Menu position="bottom-end" width={220}>
-                          <Menu.Target><ActionIcon variant="subtle" color="gray" aria-label={fill(t.actions, { name: x.email })}><IconDots size={17} /></ActionIcon></Menu.Target>
+                          <Menu.Target>
+                            <ActionIcon variant="subtle" color="gray" aria-label={fill(t.actions, { name: x.email })}>
+                              <IconDots size={17} />
+                            </ActionIcon>
+                          </Menu.Target>
                           <Menu.Dropdown>
-                            <Menu.Item leftSection={<IconSend size={16} />} onClick={() => void resend(x)}>{i.resend}</Menu.Item>
-                            <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => void withdraw(x)}>{i.withdraw}</Menu.Item>
+                            <Menu.Item leftSection={<IconSend size={16} />} onClick={() => void resend(x)}>
+                              {i.resend}
+                            </Menu.Item>
+                            <Menu.Item
+                              color="red"
+                              leftSection={<IconTrash size={16} />}
+                              onClick={() => void withdraw(x)}
+                            >
+                              {i.withdraw}
+                            </Menu.Item>
                           </Menu.Dropdown>
                         </Menu>
                       )}
@@ -80,7 +133,15 @@ export function Invitations() {
           </div>
         </Card>
       )}
-      <Modal opened={shown} onClose={() => setShown(false)} title={i.inviteTitle} closeOnClickOutside={false} closeOnEscape={false} closeButtonProps={{ "aria-label": s.close }} size={500}>
+      <Modal
+        opened={shown}
+        onClose={() => setShown(false)}
+        title={i.inviteTitle}
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        closeButtonProps={{ "aria-label": s.close }}
+        size={500}
+      >
         {made && <Link made={made} about={i.linkAbout} close={() => setShown(false)} />}
       </Modal>
     </>

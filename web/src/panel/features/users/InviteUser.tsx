@@ -23,14 +23,24 @@ export function InviteUser({ opened, close }: { opened: boolean; close: () => vo
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [made, setMade] = useState<Linked | null>(null);
-  const form = useForm({ initialValues: { email: "", role: "teammate" as Role }, validate: { email: (v) => (/^\S+@\S+$/.test(v.trim()) ? null : t.emailBad) } });
+  const form = useForm({
+    initialValues: { email: "", role: "teammate" as Role },
+    validate: { email: (v) => (/^\S+@\S+$/.test(v.trim()) ? null : t.emailBad) },
+  });
   const submit = async (v: typeof form.values) => {
     setBusy(true);
     try {
-      const x = await post<Invitation>("/invitations", { email: v.email.trim(), role: v.role, language: currentLanguage() });
+      const x = await post<Invitation>("/invitations", {
+        email: v.email.trim(),
+        role: v.role,
+        language: currentLanguage(),
+      });
       void client.invalidateQueries({ queryKey: [company.id, "invitations"] });
       if (x.link) setMade({ who: x.email, link: x.link, problem: x.problem });
-      else { succeeded(fill(i.sent, { email: x.email })); close(); }
+      else {
+        succeeded(fill(i.sent, { email: x.email }));
+        close();
+      }
     } catch (e) {
       if (!fieldErrors(e, form)) failed(e);
     } finally {
@@ -38,14 +48,41 @@ export function InviteUser({ opened, close }: { opened: boolean; close: () => vo
     }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => { setMade(null); form.reset(); }} title={i.inviteTitle} closeOnClickOutside={!made} closeOnEscape={!made} closeButtonProps={{ "aria-label": s.close }} size={500}>
-      {made ? <Link made={made} about={i.linkAbout} close={close} /> : (
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={() => {
+        setMade(null);
+        form.reset();
+      }}
+      title={i.inviteTitle}
+      closeOnClickOutside={!made}
+      closeOnEscape={!made}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={500}
+    >
+      {made ? (
+        <Link made={made} about={i.linkAbout} close={close} />
+      ) : (
         <form onSubmit={form.onSubmit((v) => void submit(v))} noValidate>
           <Stack>
             <div className="muted">{i.inviteAbout}</div>
-            <TextInput label={t.email} type="email" autoComplete="off" data-autofocus {...form.getInputProps("email")} />
+            <TextInput
+              label={t.email}
+              type="email"
+              autoComplete="off"
+              data-autofocus
+              {...form.getInputProps("email")}
+            />
             <RoleField value={form.values.role} onChange={(role) => form.setFieldValue("role", role)} />
-            <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{i.invite}</Button></Group>
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                {s.cancel}
+              </Button>
+              <Button type="submit" loading={busy}>
+                {i.invite}
+              </Button>
+            </Group>
           </Stack>
         </form>
       )}

@@ -5,7 +5,11 @@ import { inviteTexts } from "./inviteTexts";
 import { texts } from "./texts";
 
 /** Linked is a link that no e-mail took to the person. */
-export interface Linked { who: string; link: string; problem?: string }
+export interface Linked {
+  who: string;
+  link: string;
+  problem?: string;
+}
 
 /** Link shows a link to pass on, and why no e-mail took it. */
 export function Link({ made, about, close }: { made: Linked; about: string; close: () => void }) {
@@ -13,10 +17,20 @@ export function Link({ made, about, close }: { made: Linked; about: string; clos
   const i = useTexts(inviteTexts);
   return (
     <Stack>
-      {made.problem && <Note tone="warn"><p>{i.notSent} {made.problem}</p></Note>}
+      {made.problem && (
+        <Note tone="warn">
+          <p>
+            {i.notSent} {made.problem}
+          </p>
+        </Note>
+      )}
       <div>{fill(about, { who: made.who })}</div>
       <Snippet code={made.link} label={i.copyLink} />
-      <Group justify="flex-end"><Button onClick={close} data-autofocus>{t.done}</Button></Group>
+      <Group justify="flex-end">
+        <Button onClick={close} data-autofocus>
+          {t.done}
+        </Button>
+      </Group>
     </Stack>
   );
 }

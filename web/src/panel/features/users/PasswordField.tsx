@@ -15,7 +15,17 @@ export function invented(): string {
 export function PasswordField({ invent, ...props }: TextInputProps & { invent: () => void }) {
   const t = useTexts(texts);
   return (
-    <TextInput {...props} autoComplete="off" spellCheck={false} styles={{ input: { fontFamily: "var(--mono)" } }}
-      rightSection={<Button variant="subtle" size="compact-xs" onClick={invent}>{t.generate}</Button>} rightSectionWidth={120} />
+    <TextInput
+      {...props}
+      autoComplete="off"
+      spellCheck={false}
+      styles={{ input: { fontFamily: "var(--mono)" } }}
+      rightSection={
+        <Button variant="subtle" size="compact-xs" onClick={invent}>
+          {t.generate}
+        </Button>
+      }
+      rightSectionWidth={120}
+    />
   );
 }

@@ -13,8 +13,21 @@ export function RoleField({ value, onChange }: { value: Role; onChange: (role: R
   const company = useCompany();
   const open = roles.filter((r) => mayChange(company.role, r));
   return (
-    <Select label={t.role} description={t[`${value}Help`]} value={value} onChange={(v) => v && onChange(v as Role)} allowDeselect={false} checkIconPosition="right"
-      data={open.map((r) => ({ value: r, label: s[r] }))} comboboxProps={{ withinPortal: true }}
-      renderOption={({ option }) => <div><div>{option.label}</div><div className="small muted">{t[`${option.value as Role}Help`]}</div></div>} />
+    <Select
+      label={t.role}
+      description={t[`${value}Help`]}
+      value={value}
+      onChange={(v) => v && onChange(v as Role)}
+      allowDeselect={false}
+      checkIconPosition="right"
+      data={open.map((r) => ({ value: r, label: s[r] }))}
+      comboboxProps={{ withinPortal: true }}
+      renderOption={({ option }) => (
+        <div>
+          <div>{option.label}</div>
+          <div className="small muted">{t[`${option.value as Role}Help`]}</div>
+        </div>
+      )}
+    />
   );
 }

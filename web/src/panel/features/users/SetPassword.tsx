@@ -16,10 +16,16 @@ export function SetPassword({ user, close }: { user: User | null; close: () => v
   const [value, setValue] = useState("");
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
-  useEffect(() => { setValue(user ? invented() : ""); setError(""); }, [user]);
+  useEffect(() => {
+    setValue(user ? invented() : "");
+    setError("");
+  }, [user]);
   const name = user?.name || user?.email || "";
   const save = async () => {
-    if ([...value].length < 12) { setError(t.short); return; }
+    if ([...value].length < 12) {
+      setError(t.short);
+      return;
+    }
     setBusy(true);
     try {
       await post(`/users/${user!.id}/password`, { password: value });
@@ -33,12 +39,41 @@ export function SetPassword({ user, close }: { user: User | null; close: () => v
     }
   };
   return (
-    <Modal opened={user !== null} onClose={close} title={fill(t.resetTitle, { name })} closeButtonProps={{ "aria-label": s.close }} size={460}>
-      <form onSubmit={(e) => { e.preventDefault(); void save(); }}>
+    <Modal
+      opened={user !== null}
+      onClose={close}
+      title={fill(t.resetTitle, { name })}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={460}
+    >
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void save();
+        }}
+      >
         <Stack>
-          <Note tone="warn"><p>{fill(t.resetText, { name })} {t.addedText}</p></Note>
-          <PasswordField label={t.newPassword} data-autofocus value={value} error={error} onChange={(e) => setValue(e.currentTarget.value)} invent={() => setValue(invented())} />
-          <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{t.reset}</Button></Group>
+          <Note tone="warn">
+            <p>
+              {fill(t.resetText, { name })} {t.addedText}
+            </p>
+          </Note>
+          <PasswordField
+            label={t.newPassword}
+            data-autofocus
+            value={value}
+            error={error}
+            onChange={(e) => setValue(e.currentTarget.value)}
+            invent={() => setValue(invented())}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {s.cancel}
+            </Button>
+            <Button type="submit" loading={busy}>
+              {t.reset}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Modal>

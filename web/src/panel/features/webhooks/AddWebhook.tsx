@@ -14,7 +14,15 @@ import { useChanges } from "./useWebhooks";
 const empty: Webhook = { url: "", events: ["*"] };
 
 /** AddWebhook asks for an endpoint, and shows its secret once. */
-export function AddWebhook({ opened, close, made }: { opened: boolean; close: () => void; made: (id: string) => void }) {
+export function AddWebhook({
+  opened,
+  close,
+  made,
+}: {
+  opened: boolean;
+  close: () => void;
+  made: (id: string) => void;
+}) {
   const t = useTexts(formTexts);
   const l = useTexts(texts);
   const s = useTexts(shared);
@@ -24,12 +32,19 @@ export function AddWebhook({ opened, close, made }: { opened: boolean; close: ()
   const [stored, setStored] = useState<Webhook | null>(null);
   const [busy, setBusy] = useState(false);
   const fields = {
-    value, set: (change: Partial<Webhook>) => { setValue((v) => ({ ...v, ...change })); setProblem({ field: "", text: "" }); },
+    value,
+    set: (change: Partial<Webhook>) => {
+      setValue((v) => ({ ...v, ...change }));
+      setProblem({ field: "", text: "" });
+    },
     error: (field: string) => (problem.field === field || problem.field.startsWith(field + ".") ? problem.text : ""),
   };
   const submit = async (e: FormEvent) => {
     e.preventDefault();
-    if (!value.url.trim()) { setProblem({ field: "url", text: s.required }); return; }
+    if (!value.url.trim()) {
+      setProblem({ field: "url", text: s.required });
+      return;
+    }
     if (value.events.length === 0) return;
     setBusy(true);
     try {
@@ -42,15 +57,38 @@ export function AddWebhook({ opened, close, made }: { opened: boolean; close: ()
       setBusy(false);
     }
   };
-  const clear = () => { setValue(empty); setProblem({ field: "", text: "" }); setStored(null); };
-  const finish = () => { close(); made(stored!.id!); };
+  const clear = () => {
+    setValue(empty);
+    setProblem({ field: "", text: "" });
+    setStored(null);
+  };
+  const finish = () => {
+    close();
+    made(stored!.id!);
+  };
   return (
-    <Drawer opened={opened} onClose={stored ? finish : close} onExitTransitionEnd={clear} position="right" size={600} title={stored ? t.made : l.create} closeOnClickOutside={!stored} closeOnEscape={!stored} closeButtonProps={{ "aria-label": s.close }}>
+    <Drawer
+      opened={opened}
+      onClose={stored ? finish : close}
+      onExitTransitionEnd={clear}
+      position="right"
+      size={600}
+      title={stored ? t.made : l.create}
+      closeOnClickOutside={!stored}
+      closeOnEscape={!stored}
+      closeButtonProps={{ "aria-label": s.close }}
+    >
       {stored ? (
         <Stack>
-          <Note tone="warn"><p>{t.madeText}</p></Note>
+          <Note tone="warn">
+            <p>{t.madeText}</p>
+          </Note>
           <Snippet code={stored.secret ?? ""} label={t.copySecret} />
-          <Group justify="flex-end"><Button data-autofocus onClick={finish}>{t.done}</Button></Group>
+          <Group justify="flex-end">
+            <Button data-autofocus onClick={finish}>
+              {t.done}
+            </Button>
+          </Group>
         </Stack>
       ) : (
         <form onSubmit={(e) => void submit(e)} noValidate>
@@ -59,7 +97,14 @@ export function AddWebhook({ opened, close, made }: { opened: boolean; close: ()
             <TypesField {...fields} />
             <FilterFields {...fields} />
             <HeaderFields {...fields} />
-            <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button type="submit" loading={busy}>{l.create}</Button></Group>
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                {s.cancel}
+              </Button>
+              <Button type="submit" loading={busy}>
+                {l.create}
+              </Button>
+            </Group>
           </Stack>
         </form>
       )}

@@ -22,24 +22,68 @@ export function RotateDialog({ id, opened, close }: { id: string; opened: boolea
   const [busy, setBusy] = useState(false);
   const go = async () => {
     setBusy(true);
-    try { setMade(await rotate(id, Number(hours))); } catch (e) { failed(e); } finally { setBusy(false); }
+    try {
+      setMade(await rotate(id, Number(hours)));
+    } catch (e) {
+      failed(e);
+    } finally {
+      setBusy(false);
+    }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => setMade(null)} title={made ? t.rotated : t.rotate} closeOnClickOutside={!made} closeOnEscape={!made} closeButtonProps={{ "aria-label": s.close }} size={520}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={() => setMade(null)}
+      title={made ? t.rotated : t.rotate}
+      closeOnClickOutside={!made}
+      closeOnEscape={!made}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={520}
+    >
       {made ? (
         <Stack>
-          <Note tone="warn"><p>{f.madeText} {hours !== "0" && made.previous_secret_until && fill(t.both, { time: absolute(made.previous_secret_until, language) })}</p></Note>
+          <Note tone="warn">
+            <p>
+              {f.madeText}{" "}
+              {hours !== "0" &&
+                made.previous_secret_until &&
+                fill(t.both, { time: absolute(made.previous_secret_until, language) })}
+            </p>
+          </Note>
           <Snippet code={made.secret ?? ""} label={f.copySecret} />
-          <Group justify="flex-end"><Button onClick={close}>{f.done}</Button></Group>
+          <Group justify="flex-end">
+            <Button onClick={close}>{f.done}</Button>
+          </Group>
         </Stack>
       ) : (
         <Stack>
           <p style={{ margin: 0 }}>{t.rotateText}</p>
           <div>
-            <div id="keep-label" className="field-label">{t.keep}</div>
-            <SegmentedControl fullWidth aria-labelledby="keep-label" value={hours} onChange={setHours} data={[{ value: "0", label: t.keep0 }, { value: "24", label: t.keep24 }, { value: "72", label: t.keep72 }, { value: "168", label: t.keep168 }]} />
+            <div id="keep-label" className="field-label">
+              {t.keep}
+            </div>
+            <SegmentedControl
+              fullWidth
+              aria-labelledby="keep-label"
+              value={hours}
+              onChange={setHours}
+              data={[
+                { value: "0", label: t.keep0 },
+                { value: "24", label: t.keep24 },
+                { value: "72", label: t.keep72 },
+                { value: "168", label: t.keep168 },
+              ]}
+            />
           </div>
-          <Group justify="flex-end"><Button variant="default" onClick={close}>{s.cancel}</Button><Button loading={busy} onClick={() => void go()}>{t.rotateDo}</Button></Group>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {s.cancel}
+            </Button>
+            <Button loading={busy} onClick={() => void go()}>
+              {t.rotateDo}
+            </Button>
+          </Group>
         </Stack>
       )}
     </Modal>

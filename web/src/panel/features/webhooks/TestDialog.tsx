@@ -21,20 +21,54 @@ export function TestDialog({ webhook: w, opened, close }: { webhook: Webhook; op
   const go = async () => {
     setBusy(true);
     setDone(null);
-    try { setDone(await test(w.id!, type)); } catch (e) { failed(e); } finally { setBusy(false); }
+    try {
+      setDone(await test(w.id!, type));
+    } catch (e) {
+      failed(e);
+    } finally {
+      setBusy(false);
+    }
   };
   return (
-    <Modal opened={opened} onClose={close} onExitTransitionEnd={() => setDone(null)} title={t.test} closeButtonProps={{ "aria-label": s.close }} size={640}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      onExitTransitionEnd={() => setDone(null)}
+      title={t.test}
+      closeButtonProps={{ "aria-label": s.close }}
+      size={640}
+    >
       <Stack>
         <p style={{ margin: 0 }}>{t.testText}</p>
-        <Select label={t.type} data={types} value={type} allowDeselect={false} searchable onChange={(v) => { setType(v ?? type); setDone(null); }} />
+        <Select
+          label={t.type}
+          data={types}
+          value={type}
+          allowDeselect={false}
+          searchable
+          onChange={(v) => {
+            setType(v ?? type);
+            setDone(null);
+          }}
+        />
         {done && (
           <div className="stack" role="status">
-            <Note tone={done.succeeded ? "ok" : "danger"}><p><b>{done.succeeded ? t.took : t.refused}</b> · <Outcome attempt={done} /></p></Note>
+            <Note tone={done.succeeded ? "ok" : "danger"}>
+              <p>
+                <b>{done.succeeded ? t.took : t.refused}</b> · <Outcome attempt={done} />
+              </p>
+            </Note>
             <Exchange webhook={w} attempt={done} />
           </div>
         )}
-        <Group justify="flex-end"><Button variant="default" onClick={close}>{done ? s.close : s.cancel}</Button><Button data-autofocus loading={busy} onClick={() => void go()}>{done ? t.again : t.send}</Button></Group>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {done ? s.close : s.cancel}
+          </Button>
+          <Button data-autofocus loading={busy} onClick={() => void go()}>
+            {done ? t.again : t.send}
+          </Button>
+        </Group>
       </Stack>
     </Modal>
   );

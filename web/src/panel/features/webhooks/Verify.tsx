@@ -40,13 +40,29 @@ export function Verify() {
   return (
     <Card title={t.verify}>
       <div className="stack">
-        <p style={{ margin: 0, maxWidth: "70ch" }}>{t.verifyText} <a href="/docs/guides/webhooks" target="_blank" rel="noopener">{t.guide}</a></p>
+        <p style={{ margin: 0, maxWidth: "70ch" }}>
+          {t.verifyText}{" "}
+          <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
+            {t.guide}
+          </a>
+        </p>
         <div>
           <div className="hook-code-head">
-            <SegmentedControl size="xs" aria-label={t.verify} value={language} onChange={(l) => setLanguage(l as keyof typeof code)} data={[{ value: "node", label: "Node" }, { value: "go", label: "Go" }]} />
+            <SegmentedControl
+              size="xs"
+              aria-label={t.verify}
+              value={language}
+              onChange={(l) => setLanguage(l as keyof typeof code)}
+              data={[
+                { value: "node", label: "Node" },
+                { value: "go", label: "Go" },
+              ]}
+            />
             <Copy value={code[language]} label={t.copyCode} />
           </div>
-          <pre className="hook-code lines" tabIndex={0} aria-label={t.verify}>{code[language]}</pre>
+          <pre className="hook-code lines" tabIndex={0} aria-label={t.verify}>
+            {code[language]}
+          </pre>
         </div>
       </div>
     </Card>

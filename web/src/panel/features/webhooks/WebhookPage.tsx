@@ -22,14 +22,22 @@ import { useChanges, useWebhook } from "./useWebhooks";
 
 export function WebhookPage() {
   const { id } = useParams({ from: "/shell/webhooks/$id" as never }) as { id: string };
-  return <Needs permission="webhooks:read"><Loaded key={id} id={id} /></Needs>;
+  return (
+    <Needs permission="webhooks:read">
+      <Loaded key={id} id={id} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
   const one = useWebhook(id);
   if (one.data) return <Whole stored={one.data} />;
-  return <Page title={t.title} back={{ to: "/webhooks", text: t.title }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+  return (
+    <Page title={t.title} back={{ to: "/webhooks", text: t.title }}>
+      {one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+    </Page>
+  );
 }
 
 /** Whole is an endpoint: how it stands and what was sent, and its settings at the side. */
@@ -40,24 +48,47 @@ function Whole({ stored }: { stored: Webhook }) {
   const can = useCan()("webhooks:write");
   const navigate = useNavigate();
   const address = addressOf(useSearch({ strict: false }));
-  const go = useCallback((to: Partial<Address>) => void navigate({ to: ".", replace: true, resetScroll: false, search: (now: Record<string, unknown>) => ({ ...now, ...to }) } as never), [navigate]);
+  const go = useCallback(
+    (to: Partial<Address>) =>
+      void navigate({
+        to: ".",
+        replace: true,
+        resetScroll: false,
+        search: (now: Record<string, unknown>) => ({ ...now, ...to }),
+      } as never),
+    [navigate],
+  );
   const [open, setOpen] = useState<"" | "test" | "rotate" | "replay" | "remove">("");
   const close = () => setOpen("");
   const actions = can && (
     <>
-      <Button variant="default" onClick={() => setOpen("replay")}>{p.replay}</Button>
+      <Button variant="default" onClick={() => setOpen("replay")}>
+        {p.replay}
+      </Button>
       <Button onClick={() => setOpen("test")}>{p.test}</Button>
       <Menu position="bottom-end">
-        <Menu.Target><Button variant="default" px={10} aria-label={s.actions}><IconDots size={18} /></Button></Menu.Target>
+        <Menu.Target>
+          <Button variant="default" px={10} aria-label={s.actions}>
+            <IconDots size={18} />
+          </Button>
+        </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => setOpen("rotate")}>{p.rotate}</Menu.Item>
-          <Menu.Item color="red" onClick={() => setOpen("remove")}>{p.remove}</Menu.Item>
+          <Menu.Item color="red" onClick={() => setOpen("remove")}>
+            {p.remove}
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
     </>
   );
   return (
-    <Page wide title={hostOf(stored.url)} about={<span className="hook-said">{stored.url}</span>} back={{ to: "/webhooks", text: t.title }} actions={actions}>
+    <Page
+      wide
+      title={hostOf(stored.url)}
+      about={<span className="hook-said">{stored.url}</span>}
+      back={{ to: "/webhooks", text: t.title }}
+      actions={actions}
+    >
       <div className="side-by-side">
         <div className="stack">
           <StateCard webhook={stored} />
@@ -68,7 +99,12 @@ function Whole({ stored }: { stored: Webhook }) {
       <TestDialog webhook={stored} opened={open === "test"} close={close} />
       <RotateDialog id={stored.id!} opened={open === "rotate"} close={close} />
       <ReplayDialog webhook={stored} opened={open === "replay"} close={close} />
-      <RemoveDialog webhook={stored} opened={open === "remove"} close={close} removed={() => void navigate({ to: "/webhooks" as never, ignoreBlocker: true })} />
+      <RemoveDialog
+        webhook={stored}
+        opened={open === "remove"}
+        close={close}
+        removed={() => void navigate({ to: "/webhooks" as never, ignoreBlocker: true })}
+      />
     </Page>
   );
 }
@@ -77,7 +113,11 @@ function Whole({ stored }: { stored: Webhook }) {
 function Settings({ stored, can }: { stored: Webhook; can: boolean }) {
   const p = useTexts(pageTexts);
   const { replace } = useChanges();
-  const send = useCallback((w: Webhook) => replace(tidied({ ...w, paused: stored.paused, previous_secret_until: stored.previous_secret_until })), [replace, stored]);
+  const send = useCallback(
+    (w: Webhook) =>
+      replace(tidied({ ...w, paused: stored.paused, previous_secret_until: stored.previous_secret_until })),
+    [replace, stored],
+  );
   const draft = useDraft(stored, send);
   return (
     <div>

@@ -6,7 +6,10 @@ const attempt = { event_id: "evt_1", at: "2026-11-24T09:30:01Z", request: `{"dat
 
 describe("a request to an endpoint", () => {
   it("is a command in which quotes stay quotes, and no signature", () => {
-    const curl = curlOf({ url: "https://a.test/hook?x=1&y='", events: ["*"], headers: [{ name: "Authorization" }] }, attempt);
+    const curl = curlOf(
+      { url: "https://a.test/hook?x=1&y='", events: ["*"], headers: [{ name: "Authorization" }] },
+      attempt,
+    );
     expect(curl).toContain(`curl 'https://a.test/hook?x=1&y='\\'''`);
     expect(curl).toContain("-H 'webhook-timestamp: 1795512601'");
     expect(curl).toContain(`--data-raw '{"data":{"text":"it'\\''s"}}'`);
@@ -18,7 +21,10 @@ describe("a request to an endpoint", () => {
     expect([whole(attempt), whole({ ...attempt, request: "é".repeat(4096) })]).toEqual([true, false]);
   });
   it("stands in the address by its id alone", () => {
-    expect(addressOf({ failed: true, delivery: "019ac5b3-9a41-7c0d-b2e6-7f81a3c5d9e2", other: 1 })).toEqual({ failed: true, delivery: "019ac5b3-9a41-7c0d-b2e6-7f81a3c5d9e2" });
+    expect(addressOf({ failed: true, delivery: "019ac5b3-9a41-7c0d-b2e6-7f81a3c5d9e2", other: 1 })).toEqual({
+      failed: true,
+      delivery: "019ac5b3-9a41-7c0d-b2e6-7f81a3c5d9e2",
+    });
     expect(addressOf({ failed: "no", delivery: "<b>" })).toEqual({});
     expect([hostOf("https://a.test:8443/x?y"), hostOf("?")]).toEqual(["a.test:8443", "?"]);
   });

@@ -10,25 +10,38 @@ const beat = 4_000; // between two looks at what changes by itself, while it is 
 
 export function useWebhooks() {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "webhooks"], queryFn: ({ signal }) => everything<Webhook>("/webhooks", {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "webhooks"],
+    queryFn: ({ signal }) => everything<Webhook>("/webhooks", {}, signal),
+  });
 }
 
 export function useWebhook(id: string) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "webhooks", id], queryFn: ({ signal }) => get<Webhook>(at(id), {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "webhooks", id],
+    queryFn: ({ signal }) => get<Webhook>(at(id), {}, signal),
+  });
 }
 
 export function useStatus(id: string) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "webhooks", id, "status"], refetchInterval: beat, queryFn: ({ signal }) => get<Status>(at(id) + "/status", {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "webhooks", id, "status"],
+    refetchInterval: beat,
+    queryFn: ({ signal }) => get<Status>(at(id) + "/status", {}, signal),
+  });
 }
 
 /** useLastFailure is the latest attempt that failed. */
 export function useLastFailure(id: string, wanted: boolean) {
   const company = useCompany();
   return useQuery({
-    queryKey: [company.id, "webhooks", id, "last"], enabled: wanted, refetchInterval: beat,
-    queryFn: async ({ signal }) => (await get<Page<Attempt>>(at(id) + "/deliveries", { succeeded: "false", limit: 1 }, signal)).data[0] ?? null,
+    queryKey: [company.id, "webhooks", id, "last"],
+    enabled: wanted,
+    refetchInterval: beat,
+    queryFn: async ({ signal }) =>
+      (await get<Page<Attempt>>(at(id) + "/deliveries", { succeeded: "false", limit: 1 }, signal)).data[0] ?? null,
   });
 }
 
@@ -36,8 +49,15 @@ export function useLastFailure(id: string, wanted: boolean) {
 export function useDeliveries(id: string, failed: boolean) {
   const company = useCompany();
   return useInfiniteQuery({
-    queryKey: [company.id, "webhooks", id, "deliveries", failed], initialPageParam: "", refetchInterval: beat,
-    queryFn: ({ pageParam, signal }) => get<Page<Attempt>>(at(id) + "/deliveries", { limit: 25, cursor: pageParam, succeeded: failed ? "false" : undefined }, signal),
+    queryKey: [company.id, "webhooks", id, "deliveries", failed],
+    initialPageParam: "",
+    refetchInterval: beat,
+    queryFn: ({ pageParam, signal }) =>
+      get<Page<Attempt>>(
+        at(id) + "/deliveries",
+        { limit: 25, cursor: pageParam, succeeded: failed ? "false" : undefined },
+        signal,
+      ),
     getNextPageParam: (last) => last.next_cursor,
   });
 }
@@ -45,32 +65,72 @@ export function useDeliveries(id: string, failed: boolean) {
 /** useEvent is an event with all that was sent of it; nothing while id is empty. */
 export function useEvent(id: string) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "webhook-events", id], enabled: id !== "", retry: false, queryFn: ({ signal }) => get<EventSent>("/webhook-events/" + encodeURIComponent(id), {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "webhook-events", id],
+    enabled: id !== "",
+    retry: false,
+    queryFn: ({ signal }) => get<EventSent>("/webhook-events/" + encodeURIComponent(id), {}, signal),
+  });
 }
 
-export interface Replay { event_id?: string; failed?: boolean; from?: string; to?: string; types?: string[] }
+export interface Replay {
+  event_id?: string;
+  failed?: boolean;
+  from?: string;
+  to?: string;
+  types?: string[];
+}
 
 export function useChanges() {
   const company = useCompany();
   const client = useQueryClient();
-  const again = useCallback((id: string) => void client.invalidateQueries({ queryKey: [company.id, "webhooks", id] }), [client, company.id]);
-  const kept = useCallback(({ secret: _, ...x }: Webhook) => { // a secret that was made is shown once, and stays nowhere
-    client.setQueryData([company.id, "webhooks", x.id], x);
-    void client.invalidateQueries({ queryKey: [company.id, "webhooks"], exact: true });
-    void client.invalidateQueries({ queryKey: [company.id, "webhooks", x.id, "status"] });
-    return x;
-  }, [client, company.id]);
-  return useMemo(() => ({
-    add: async (x: Webhook) => { const made = await post<Webhook>("/webhooks", x); kept(made); return made; },
-    replace: async ({ warning: _, ...x }: Webhook) => kept(await put<Webhook>(at(x.id!), x)),
-    remove: async (id: string) => {
-      await del(at(id));
-      client.removeQueries({ queryKey: [company.id, "webhooks", id] });
-      await client.invalidateQueries({ queryKey: [company.id, "webhooks"], exact: true });
+  const again = useCallback(
+    (id: string) => void client.invalidateQueries({ queryKey: [company.id, "webhooks", id] }),
+    [client, company.id],
+  );
+  const kept = useCallback(
+    ({ secret: _, ...x }: Webhook) => {
+      // a secret that was made is shown once, and stays nowhere
+      client.setQueryData([company.id, "webhooks", x.id], x);
+      void client.invalidateQueries({ queryKey: [company.id, "webhooks"], exact: true });
+      void client.invalidateQueries({ queryKey: [company.id, "webhooks", x.id, "status"] });
+      return x;
     },
-    enable: async (id: string, skip: boolean) => { await post(at(id) + "/enable", { skip_waiting: skip }); again(id); },
-    test: async (id: string, type: string) => { const a = await post<Attempt>(at(id) + "/test", { type }); again(id); return a; },
-    rotate: async (id: string, hours: number) => { const made = await post<Webhook>(at(id) + "/rotate", { keep_hours: hours }); kept(made); return made; },
-    replay: async (id: string, x: Replay) => { const done = await post<{ replayed: number; more: boolean }>(at(id) + "/replay", x); again(id); return done; },
-  }), [again, client, company.id, kept]);
+    [client, company.id],
+  );
+  return useMemo(
+    () => ({
+      add: async (x: Webhook) => {
+        const made = await post<Webhook>("/webhooks", x);
+        kept(made);
+        return made;
+      },
+      replace: async ({ warning: _, ...x }: Webhook) => kept(await put<Webhook>(at(x.id!), x)),
+      remove: async (id: string) => {
+        await del(at(id));
+        client.removeQueries({ queryKey: [company.id, "webhooks", id] });
+        await client.invalidateQueries({ queryKey: [company.id, "webhooks"], exact: true });
+      },
+      enable: async (id: string, skip: boolean) => {
+        await post(at(id) + "/enable", { skip_waiting: skip });
+        again(id);
+      },
+      test: async (id: string, type: string) => {
+        const a = await post<Attempt>(at(id) + "/test", { type });
+        again(id);
+        return a;
+      },
+      rotate: async (id: string, hours: number) => {
+        const made = await post<Webhook>(at(id) + "/rotate", { keep_hours: hours });
+        kept(made);
+        return made;
+      },
+      replay: async (id: string, x: Replay) => {
+        const done = await post<{ replayed: number; more: boolean }>(at(id) + "/replay", x);
+        again(id);
+        return done;
+      },
+    }),
+    [again, client, company.id, kept],
+  );
 }

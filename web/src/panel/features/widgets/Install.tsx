@@ -24,7 +24,9 @@ export function Install({ widget: w }: { widget: Widget }) {
   const make = async () => {
     setBusy(true);
     try {
-      setKey((await post<Key>("/keys", { label: ("Widget " + w.name).slice(0, 100), scopes: ["widget:use"] })).key ?? "");
+      setKey(
+        (await post<Key>("/keys", { label: ("Widget " + w.name).slice(0, 100), scopes: ["widget:use"] })).key ?? "",
+      );
       void client.invalidateQueries({ queryKey: [company.id, "keys"] });
     } catch (e) {
       failed(e);
@@ -40,14 +42,38 @@ export function Install({ widget: w }: { widget: Widget }) {
     : `<script async src="${widgets}/embed/chat.js"\n  widget="${w.id}"\n  customer="${customer}"></script>`;
   return (
     <div className="stack">
-      {key ? <Note tone="warn"><p>{t.keyMade}</p></Note> : (
-        <Note><p>{t.keyHelp}</p>{can("keys:write") && <Button variant="default" size="xs" mt={8} leftSection={<IconKey size={14} />} loading={busy} onClick={() => void make()}>{t.makeKey}</Button>}</Note>
+      {key ? (
+        <Note tone="warn">
+          <p>{t.keyMade}</p>
+        </Note>
+      ) : (
+        <Note>
+          <p>{t.keyHelp}</p>
+          {can("keys:write") && (
+            <Button
+              variant="default"
+              size="xs"
+              mt={8}
+              leftSection={<IconKey size={14} />}
+              loading={busy}
+              onClick={() => void make()}
+            >
+              {t.makeKey}
+            </Button>
+          )}
+        </Note>
       )}
       <div>
         <h2 className="field-label">{t.tag}</h2>
-        <p className="small muted" style={{ margin: "0 0 8px" }}>{voice ? v.tagHelp : t.tagHelp}</p>
+        <p className="small muted" style={{ margin: "0 0 8px" }}>
+          {voice ? v.tagHelp : t.tagHelp}
+        </p>
         <Snippet label={t.copyTag} code={tag} />
-        {!voice && <p className="small muted" style={{ margin: "8px 0 0" }}>{fill(t.policy, { origin })}</p>}
+        {!voice && (
+          <p className="small muted" style={{ margin: "8px 0 0" }}>
+            {fill(t.policy, { origin })}
+          </p>
+        )}
       </div>
       {voice ? <Policy origin={origin} /> : <Frames widget={w} customer={customer} />}
       <Try widget={w} customer={key} />
@@ -60,9 +86,13 @@ function Policy({ origin }: { origin: string }) {
   const v = useTexts(voiceTexts);
   return (
     <div>
-      <p className="small muted" style={{ margin: "0 0 8px" }}>{v.policy}</p>
+      <p className="small muted" style={{ margin: "0 0 8px" }}>
+        {v.policy}
+      </p>
       <Snippet label={v.copyPolicy} code={`script-src ${origin}; connect-src ${origin}; frame-src ${origin}`} />
-      <p className="small muted" style={{ margin: "8px 0 0" }}>{v.frames}</p>
+      <p className="small muted" style={{ margin: "8px 0 0" }}>
+        {v.frames}
+      </p>
     </div>
   );
 }
@@ -74,9 +104,16 @@ function Frames({ widget: w, customer }: { widget: Widget; customer: string }) {
   return (
     <div>
       <h2 className="field-label">{t.frame}</h2>
-      <p className="small muted" style={{ margin: "0 0 8px" }}>{t.frameHelp}</p>
-      <Snippet label={t.copyAddress} code={`${base}/functions/v1/widgetWebView?customer_id=${own}&widget_id=${w.id}&lang=${w.language}`} />
-      <p className="small muted" style={{ margin: "12px 0 8px" }}>{t.framePath}</p>
+      <p className="small muted" style={{ margin: "0 0 8px" }}>
+        {t.frameHelp}
+      </p>
+      <Snippet
+        label={t.copyAddress}
+        code={`${base}/functions/v1/widgetWebView?customer_id=${own}&widget_id=${w.id}&lang=${w.language}`}
+      />
+      <p className="small muted" style={{ margin: "12px 0 8px" }}>
+        {t.framePath}
+      </p>
       <Snippet label={t.copyAddress} code={`${base}/functions/v1/widgetWebView/${own}/${w.id}`} />
     </div>
   );
@@ -88,10 +125,26 @@ function Try({ widget: w, customer }: { widget: Widget; customer: string }) {
   const href = `${widgets}/try#${new URLSearchParams({ kind: w.kind, widget: w.id!, customer, lang: w.language }).toString()}`;
   return (
     <div>
-      {customer
-        ? <Button component="a" href={href} target="_blank" rel="noopener" variant="default" size="xs" leftSection={<IconExternalLink size={14} />}>{v.try}</Button>
-        : <Button disabled variant="default" size="xs" leftSection={<IconExternalLink size={14} />}>{v.try}</Button>}
-      <p className="small muted" style={{ margin: "6px 0 0" }}>{customer ? v.tryHelp : v.tryKey}</p>
+      {customer ? (
+        <Button
+          component="a"
+          href={href}
+          target="_blank"
+          rel="noopener"
+          variant="default"
+          size="xs"
+          leftSection={<IconExternalLink size={14} />}
+        >
+          {v.try}
+        </Button>
+      ) : (
+        <Button disabled variant="default" size="xs" leftSection={<IconExternalLink size={14} />}>
+          {v.try}
+        </Button>
+      )}
+      <p className="small muted" style={{ margin: "6px 0 0" }}>
+        {customer ? v.tryHelp : v.tryKey}
+      </p>
     </div>
   );
 }

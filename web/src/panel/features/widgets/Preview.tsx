@@ -13,7 +13,11 @@ import "./preview.css";
 
 /** Preview is how a widget looks with what is not stored yet. */
 export function Preview({ widget, language }: { widget: Widget; language: string }) {
-  return widget.kind === "voice" ? <VoicePreview widget={widget} language={language} /> : <ChatPreview widget={widget} language={language} />;
+  return widget.kind === "voice" ? (
+    <VoicePreview widget={widget} language={language} />
+  ) : (
+    <ChatPreview widget={widget} language={language} />
+  );
 }
 
 /** ChatPreview is the chat page itself, in a frame: this page answers it as a customer's would, with the draft, and something said. */
@@ -28,15 +32,25 @@ function ChatPreview({ widget: w, language }: { widget: Widget; language: string
   const theme = chosen ?? shown;
   const agent = agents.data?.find((a) => a.id === w.agent)?.name ?? "";
   const data = useMemo(() => {
-    const welcome = language === w.language ? w.welcome : w.translations[language] ?? w.welcome;
+    const welcome = language === w.language ? w.welcome : (w.translations[language] ?? w.welcome);
     const say = texts[language.slice(0, 2) as Language] ?? texts.en;
     const at = new Date().toISOString();
     const said = [
-      { author: "visitor", text: say.visitorSays }, { author: "agent", text: say.agentSays },
+      { author: "visitor", text: say.visitorSays },
+      { author: "agent", text: say.agentSays },
     ].map((x, i) => ({ ...x, seq: i + 1, kind: "text", at, name: x.author === "agent" ? agent : undefined }));
     return {
-      id: w.id, name: w.name, company_name: company.name, language, welcome, appearance: w.appearance, agent: { name: agent }, texts: w.texts?.[language] ?? {}, showClose: true,
-      talk_to_person: w.talk_to_person !== false, preview: { turns: said, theme },
+      id: w.id,
+      name: w.name,
+      company_name: company.name,
+      language,
+      welcome,
+      appearance: w.appearance,
+      agent: { name: agent },
+      texts: w.texts?.[language] ?? {},
+      showClose: true,
+      talk_to_person: w.talk_to_person !== false,
+      preview: { turns: said, theme },
     };
   }, [w, language, agent, company.name, theme]);
 
@@ -54,21 +68,58 @@ function ChatPreview({ widget: w, language }: { widget: Widget; language: string
     window.addEventListener("message", receive);
     return () => window.removeEventListener("message", receive);
   }, [origin]);
-  useEffect(() => { tell("get_widget", { widgetData: data }); }, [data]);
+  useEffect(() => {
+    tell("get_widget", { widgetData: data });
+  }, [data]);
 
   const colour = /^#[0-9a-f]{6}$/i.test(w.appearance.primary_color ?? "") ? w.appearance.primary_color! : "#2f5bd7";
   return (
     <section className="preview" aria-label={t.preview}>
       <div className="preview-bar">
-        <SegmentedControl size="xs" aria-label={t.preview} value={device} onChange={setDevice} data={[{ value: "desktop", label: t.desktop }, { value: "phone", label: t.phone }]} />
-        <SegmentedControl size="xs" aria-label={t.preview} value={theme} onChange={(v) => setTheme(v as "light" | "dark")} data={[{ value: "light", label: t.light }, { value: "dark", label: t.dark }]} />
+        <SegmentedControl
+          size="xs"
+          aria-label={t.preview}
+          value={device}
+          onChange={setDevice}
+          data={[
+            { value: "desktop", label: t.desktop },
+            { value: "phone", label: t.phone },
+          ]}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label={t.preview}
+          value={theme}
+          onChange={(v) => setTheme(v as "light" | "dark")}
+          data={[
+            { value: "light", label: t.light },
+            { value: "dark", label: t.dark },
+          ]}
+        />
       </div>
       <div className={`stage ${device} ${w.appearance.position || "bottom-right"}`} data-stage={theme}>
-        <div className="mock" aria-hidden="true"><i /><i /><i /><i /></div>
-        <div className="chat-frame"><iframe ref={frame} title={t.previewTitle} src={`${widgets}/?cw_id=${w.id}`} tabIndex={-1} /></div>
+        <div className="mock" aria-hidden="true">
+          <i />
+          <i />
+          <i />
+          <i />
+        </div>
+        <div className="chat-frame">
+          <iframe ref={frame} title={t.previewTitle} src={`${widgets}/?cw_id=${w.id}`} tabIndex={-1} />
+        </div>
         {device === "desktop" && (
           <div className="launcher" aria-hidden="true" style={{ background: colour, color: onColour(colour) }}>
-            <svg viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="currentColor" strokeWidth="1.9" strokeLinejoin="round"><path d="M4 5h16v11H10l-4.500 4V16H4z" /></svg>
+            <svg
+              viewBox="0 0 24 24"
+              width="24"
+              height="24"
+              fill="none"
+              stroke="currentColor"
+              strokeWidth="1.9"
+              strokeLinejoin="round"
+            >
+              <path d="M4 5h16v11H10l-4.500 4V16H4z" />
+            </svg>
           </div>
         )}
       </div>

@@ -17,14 +17,61 @@ export function Aloud({ draft, agent }: { draft: Draft<Widget>; agent?: Agent })
   const deaf = agent && agent.engine !== "elevenlabs" && (agent.voice?.transcriber ?? "none") === "none";
   return (
     <>
-      {!w.agent && <Note tone="warn"><p>{t.agentNeeded}</p></Note>}
-      {agent?.engine === "elevenlabs" && <Note><p>{t.elsewhere}</p></Note>}
-      {deaf && <Note><p>{t.deaf} <Link to="/agents/$id" params={{ id: agent.id! }}>{t.change}</Link></p></Note>}
-      <Switch label={t.textInput} description={t.textInputHelp} checked={w.text_input !== false} onChange={(e) => set({ text_input: e.currentTarget.checked })} />
-      <Switch label={t.transcript} description={t.transcriptHelp} checked={w.transcript !== false} onChange={(e) => set({ transcript: e.currentTarget.checked })} />
-      <Textarea label={t.terms} description={t.termsHelp} autosize minRows={2} maxRows={10} maxLength={2000} value={w.terms ?? ""} onChange={(e) => set({ terms: e.currentTarget.value || undefined })} error={error("terms")} />
-      <Checkbox.Group label={t.overrides} description={t.overridesHelp} value={allowed} onChange={(to) => set({ overrides: overridable.filter((o) => to.includes(o)) })} error={error("overrides")}>
-        <div className="stack" style={{ gap: 10, marginTop: 6 }}>{overridable.map((o) => <Checkbox key={o} value={o} label={t[o]} />)}</div>
+      {!w.agent && (
+        <Note tone="warn">
+          <p>{t.agentNeeded}</p>
+        </Note>
+      )}
+      {agent?.engine === "elevenlabs" && (
+        <Note>
+          <p>{t.elsewhere}</p>
+        </Note>
+      )}
+      {deaf && (
+        <Note>
+          <p>
+            {t.deaf}{" "}
+            <Link to="/agents/$id" params={{ id: agent.id! }}>
+              {t.change}
+            </Link>
+          </p>
+        </Note>
+      )}
+      <Switch
+        label={t.textInput}
+        description={t.textInputHelp}
+        checked={w.text_input !== false}
+        onChange={(e) => set({ text_input: e.currentTarget.checked })}
+      />
+      <Switch
+        label={t.transcript}
+        description={t.transcriptHelp}
+        checked={w.transcript !== false}
+        onChange={(e) => set({ transcript: e.currentTarget.checked })}
+      />
+      <Textarea
+        label={t.terms}
+        description={t.termsHelp}
+        autosize
+        minRows={2}
+        maxRows={10}
+        maxLength={2000}
+        value={w.terms ?? ""}
+        onChange={(e) => set({ terms: e.currentTarget.value || undefined })}
+        error={error("terms")}
+      />
+      <Checkbox.Group
+        label={t.overrides}
+        description={t.overridesHelp}
+        value={allowed}
+        onChange={(to) => set({ overrides: overridable.filter((o) => to.includes(o)) })}
+        error={error("overrides")}
+      >
+        <div className="stack" style={{ gap: 10, marginTop: 6 }}>
+          {overridable.map((o) => (
+            <Checkbox key={o} value={o} label={t[o]} />
+          ))}
+        </div>
       </Checkbox.Group>
     </>
   );

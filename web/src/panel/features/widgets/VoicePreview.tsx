@@ -22,12 +22,28 @@ export function VoicePreview({ widget: w, language }: { widget: Widget; language
   const theme = chosen ?? shown;
   const agent = agents.data?.find((a) => a.id === w.agent);
   const primary = /^#[0-9a-f]{6}$/i.test(w.appearance.primary_color ?? "") ? w.appearance.primary_color! : "#2f5bd7";
-  const data = useMemo(() => ({
-    widget_id: w.id, name: w.name, colors: { primary, on_primary: onColour(primary), background: "#ffffff", text: "#1d1c1a" }, position: w.appearance.position || "bottom-right", animation: w.appearance.animation ?? "",
-    language, languages: [w.language, ...Object.keys(w.translations).filter((l) => l !== w.language)], agent: { name: agent?.name ?? "" },
-    welcome: language === w.language ? w.welcome : w.translations[language] ?? w.welcome, texts: w.texts?.[language] ?? {}, text_input: w.text_input !== false, transcript: w.transcript !== false,
-    terms: w.terms || undefined, speech: true, hearing: agent?.engine === "elevenlabs" || (agent?.voice?.transcriber ?? "none") !== "none", talk_to_person: w.talk_to_person !== false, preview: { theme, screen },
-  }), [w, language, agent, primary, theme, screen]);
+  const data = useMemo(
+    () => ({
+      widget_id: w.id,
+      name: w.name,
+      colors: { primary, on_primary: onColour(primary), background: "#ffffff", text: "#1d1c1a" },
+      position: w.appearance.position || "bottom-right",
+      animation: w.appearance.animation ?? "",
+      language,
+      languages: [w.language, ...Object.keys(w.translations).filter((l) => l !== w.language)],
+      agent: { name: agent?.name ?? "" },
+      welcome: language === w.language ? w.welcome : (w.translations[language] ?? w.welcome),
+      texts: w.texts?.[language] ?? {},
+      text_input: w.text_input !== false,
+      transcript: w.transcript !== false,
+      terms: w.terms || undefined,
+      speech: true,
+      hearing: agent?.engine === "elevenlabs" || (agent?.voice?.transcriber ?? "none") !== "none",
+      talk_to_person: w.talk_to_person !== false,
+      preview: { theme, screen },
+    }),
+    [w, language, agent, primary, theme, screen],
+  );
 
   const current = useRef(data);
   current.current = data;
@@ -38,26 +54,82 @@ export function VoicePreview({ widget: w, language }: { widget: Widget; language
       if (!frame.current || e.source !== frame.current.contentWindow || e.origin !== origin) return;
       const type = typeof e.data === "string" ? e.data : (e.data as { type?: string } | null)?.type;
       if (type === "get_widget") say(type, { widgetData: current.current });
-      else if (type === "get_customer") say(type, { customer: { id: "00000000-0000-4000-8000-000000000000", access_key: "", language: current.current.language } });
+      else if (type === "get_customer")
+        say(type, {
+          customer: { id: "00000000-0000-4000-8000-000000000000", access_key: "", language: current.current.language },
+        });
     };
     window.addEventListener("message", receive);
     return () => window.removeEventListener("message", receive);
   }, [origin]);
-  useEffect(() => { say("get_widget", { widgetData: data }); }, [data]);
+  useEffect(() => {
+    say("get_widget", { widgetData: data });
+  }, [data]);
 
   return (
     <section className="preview" aria-label={t.preview}>
       <div className="preview-bar">
-        <SegmentedControl size="xs" aria-label={t.preview} value={device} onChange={setDevice} data={[{ value: "desktop", label: t.desktop }, { value: "phone", label: t.phone }]} />
-        <SegmentedControl size="xs" aria-label={v.screen} value={screen} onChange={setScreen} data={[{ value: "start", label: v.before }, { value: "talk", label: v.during }, { value: "ended", label: v.after }]} />
-        <SegmentedControl size="xs" aria-label={t.preview} value={theme} onChange={(to) => setTheme(to as "light" | "dark")} data={[{ value: "light", label: t.light }, { value: "dark", label: t.dark }]} />
+        <SegmentedControl
+          size="xs"
+          aria-label={t.preview}
+          value={device}
+          onChange={setDevice}
+          data={[
+            { value: "desktop", label: t.desktop },
+            { value: "phone", label: t.phone },
+          ]}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label={v.screen}
+          value={screen}
+          onChange={setScreen}
+          data={[
+            { value: "start", label: v.before },
+            { value: "talk", label: v.during },
+            { value: "ended", label: v.after },
+          ]}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label={t.preview}
+          value={theme}
+          onChange={(to) => setTheme(to as "light" | "dark")}
+          data={[
+            { value: "light", label: t.light },
+            { value: "dark", label: t.dark },
+          ]}
+        />
       </div>
       <div className={`stage ${device} ${w.appearance.position || "bottom-right"}`} data-stage={theme}>
-        <div className="mock" aria-hidden="true"><i /><i /><i /><i /></div>
-        <div className="chat-frame"><iframe ref={frame} title={v.previewTitle} src={`${widgets}/?vw_id=${w.id}`} tabIndex={-1} /></div>
+        <div className="mock" aria-hidden="true">
+          <i />
+          <i />
+          <i />
+          <i />
+        </div>
+        <div className="chat-frame">
+          <iframe ref={frame} title={v.previewTitle} src={`${widgets}/?vw_id=${w.id}`} tabIndex={-1} />
+        </div>
         {device === "desktop" && (
-          <div className="launcher" aria-hidden="true" key={w.appearance.animation ?? ""} data-animation={w.appearance.animation && w.appearance.animation !== "none" ? "yes" : undefined} style={{ background: primary, color: onColour(primary) }}>
-            <svg viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round"><path d="M4 10v4M8 7v10M12 4v16M16 8v8M20 10v4" /></svg>
+          <div
+            className="launcher"
+            aria-hidden="true"
+            key={w.appearance.animation ?? ""}
+            data-animation={w.appearance.animation && w.appearance.animation !== "none" ? "yes" : undefined}
+            style={{ background: primary, color: onColour(primary) }}
+          >
+            <svg
+              viewBox="0 0 24 24"
+              width="24"
+              height="24"
+              fill="none"
+              stroke="currentColor"
+              strokeWidth="2"
+              strokeLinecap="round"
+            >
+              <path d="M4 10v4M8 7v10M12 4v16M16 8v8M20 10v4" />
+            </svg>
           </div>
         )}
       </div>

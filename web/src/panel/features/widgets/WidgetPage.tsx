@@ -20,14 +20,22 @@ import { Words } from "./Words";
 
 export function WidgetPage() {
   const { id } = useParams({ from: "/shell/widgets/$id" });
-  return <Needs permission="resources:read"><Loaded key={id} id={id} /></Needs>;
+  return (
+    <Needs permission="resources:read">
+      <Loaded key={id} id={id} />
+    </Needs>
+  );
 }
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
   const one = useOne<Widget>("widgets", id);
   if (one.data) return <Designer stored={one.data} />;
-  return <Page title={t.title} back={{ to: "/widgets", text: t.title }}>{one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}</Page>;
+  return (
+    <Page title={t.title} back={{ to: "/widgets", text: t.title }}>
+      {one.isError ? <Failed error={one.error} retry={() => void one.refetch()} /> : <Rows />}
+    </Page>
+  );
 }
 
 /** Designer changes a widget, with how it looks at its side. */
@@ -42,7 +50,15 @@ function Designer({ stored }: { stored: Widget }) {
   const [tab, setTab] = useState<string | null>("look");
   const w = draft.value;
   const ask = async () => {
-    if (!(await confirm({ title: fill(t.removeTitle, { name: stored.name }), text: t.removeText, action: s.remove, danger: true }))) return;
+    if (
+      !(await confirm({
+        title: fill(t.removeTitle, { name: stored.name }),
+        text: t.removeText,
+        action: s.remove,
+        danger: true,
+      }))
+    )
+      return;
     try {
       draft.discard();
       await remove(stored.id!);
@@ -53,20 +69,46 @@ function Designer({ stored }: { stored: Widget }) {
     }
   };
   return (
-    <Page wide title={stored.name} back={{ to: "/widgets", text: t.title }} actions={can && <Button variant="subtle" color="gray" onClick={() => void ask()}>{t.remove}</Button>}>
-      {w.warning && <div style={{ marginBottom: 16 }}><Note tone="warn">{w.warning}</Note></div>}
+    <Page
+      wide
+      title={stored.name}
+      back={{ to: "/widgets", text: t.title }}
+      actions={
+        can && (
+          <Button variant="subtle" color="gray" onClick={() => void ask()}>
+            {t.remove}
+          </Button>
+        )
+      }
+    >
+      {w.warning && (
+        <div style={{ marginBottom: 16 }}>
+          <Note tone="warn">{w.warning}</Note>
+        </div>
+      )}
       <div className="side-by-side">
         <div>
           <div className="card">
             <Tabs value={tab} onChange={setTab} keepMounted={false}>
               <Tabs.List px={16}>
-                <Tabs.Tab value="look">{t.look}</Tabs.Tab><Tabs.Tab value="words">{t.words}</Tabs.Tab><Tabs.Tab value="behaviour">{t.behaviour}</Tabs.Tab><Tabs.Tab value="install">{t.install}</Tabs.Tab>
+                <Tabs.Tab value="look">{t.look}</Tabs.Tab>
+                <Tabs.Tab value="words">{t.words}</Tabs.Tab>
+                <Tabs.Tab value="behaviour">{t.behaviour}</Tabs.Tab>
+                <Tabs.Tab value="install">{t.install}</Tabs.Tab>
               </Tabs.List>
               <fieldset disabled={!can && tab !== "install"} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
-                <Tabs.Panel value="look" p={24}><Look draft={draft} /></Tabs.Panel>
-                <Tabs.Panel value="words" p={24}><Words draft={draft} shown={shown} show={show} /></Tabs.Panel>
-                <Tabs.Panel value="behaviour" p={24}><Behaviour draft={draft} /></Tabs.Panel>
-                <Tabs.Panel value="install" p={24}><Install widget={stored} /></Tabs.Panel>
+                <Tabs.Panel value="look" p={24}>
+                  <Look draft={draft} />
+                </Tabs.Panel>
+                <Tabs.Panel value="words" p={24}>
+                  <Words draft={draft} shown={shown} show={show} />
+                </Tabs.Panel>
+                <Tabs.Panel value="behaviour" p={24}>
+                  <Behaviour draft={draft} />
+                </Tabs.Panel>
+                <Tabs.Panel value="install" p={24}>
+                  <Install widget={stored} />
+                </Tabs.Panel>
               </fieldset>
             </Tabs>
           </div>

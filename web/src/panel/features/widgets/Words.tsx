@@ -15,14 +15,38 @@ import { voiceTexts } from "./voiceTexts";
 /** own are the texts of the page that a company is likely to word in its own way. */
 const own = {
   chat: ["placeholder", "person", "queued", "away", "thanks", "missed", "rate", "rated", "offline"],
-  voice: ["title", "talk", "type", "terms", "agree", "deaf", "placeholder", "person", "queued", "missed", "ended", "rate", "rated"],
+  voice: [
+    "title",
+    "talk",
+    "type",
+    "terms",
+    "agree",
+    "deaf",
+    "placeholder",
+    "person",
+    "queued",
+    "missed",
+    "ended",
+    "rate",
+    "rated",
+  ],
 } as const;
 
 /** usualOf are the texts of a widget's page that has none of its own. */
-function usualOf(kind: Widget["kind"], language: string): Record<string, string> { return kind === "voice" ? spokenTexts(language) : textsFor(language); }
+function usualOf(kind: Widget["kind"], language: string): Record<string, string> {
+  return kind === "voice" ? spokenTexts(language) : textsFor(language);
+}
 
 /** Words is what the widget says, language by language. */
-export function Words({ draft, shown, show }: { draft: Draft<Widget>; shown: string; show: (language: string) => void }) {
+export function Words({
+  draft,
+  shown,
+  show,
+}: {
+  draft: Draft<Widget>;
+  shown: string;
+  show: (language: string) => void;
+}) {
   const t = useTexts(texts);
   const s = useTexts(shared);
   const language = useLanguage();
@@ -49,37 +73,104 @@ export function Words({ draft, shown, show }: { draft: Draft<Widget>; shown: str
   };
   return (
     <div className="form">
-      <LanguageField label={t.language} value={w.language} onChange={(tag) => set({ language: tag })} error={error("language")} />
-      <Textarea label={t.welcome} description={w.kind === "voice" ? v.welcomeHelp : t.welcomeHelp} autosize minRows={2} value={w.welcome} onFocus={() => show(w.language)} onChange={(e) => set({ welcome: e.currentTarget.value })} error={error("welcome")} />
+      <LanguageField
+        label={t.language}
+        value={w.language}
+        onChange={(tag) => set({ language: tag })}
+        error={error("language")}
+      />
+      <Textarea
+        label={t.welcome}
+        description={w.kind === "voice" ? v.welcomeHelp : t.welcomeHelp}
+        autosize
+        minRows={2}
+        value={w.welcome}
+        onFocus={() => show(w.language)}
+        onChange={(e) => set({ welcome: e.currentTarget.value })}
+        error={error("welcome")}
+      />
       <div>
         <div className="field-label">{t.translations}</div>
-        <div className="small muted" style={{ marginBottom: 8 }}>{t.translationsHelp}</div>
+        <div className="small muted" style={{ marginBottom: 8 }}>
+          {t.translationsHelp}
+        </div>
         <div className="stack" style={{ gap: 8 }}>
           {others.map((o) => (
             <Group key={o} gap={8} wrap="nowrap" align="flex-end">
-              <Textarea style={{ flex: 1 }} autosize minRows={1} label={languageName(o, language)} value={w.translations[o]} error={error("translations." + o)} onFocus={() => show(o)}
-                onChange={(e) => set({ translations: { ...w.translations, [o]: e.currentTarget.value } })} />
+              <Textarea
+                style={{ flex: 1 }}
+                autosize
+                minRows={1}
+                label={languageName(o, language)}
+                value={w.translations[o]}
+                error={error("translations." + o)}
+                onFocus={() => show(o)}
+                onChange={(e) => set({ translations: { ...w.translations, [o]: e.currentTarget.value } })}
+              />
               <Tooltip label={fill(t.removeLanguage, { language: languageName(o, language) })}>
-                <ActionIcon variant="subtle" color="gray" size={36} aria-label={fill(t.removeLanguage, { language: languageName(o, language) })}
-                  onClick={() => { const { [o]: _, ...rest } = w.translations; set({ translations: rest }); show(w.language); }}><IconTrash size={16} /></ActionIcon>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size={36}
+                  aria-label={fill(t.removeLanguage, { language: languageName(o, language) })}
+                  onClick={() => {
+                    const { [o]: _, ...rest } = w.translations;
+                    set({ translations: rest });
+                    show(w.language);
+                  }}
+                >
+                  <IconTrash size={16} />
+                </ActionIcon>
               </Tooltip>
             </Group>
           ))}
           <Group gap={8} wrap="nowrap" align="flex-end">
-            <div style={{ flex: 1 }}><LanguageField label={t.addLanguage} value={adding} onChange={setAdding} /></div>
-            <Button variant="default" leftSection={<IconPlus size={15} />} disabled={!adding} onClick={add}>{s.add}</Button>
+            <div style={{ flex: 1 }}>
+              <LanguageField label={t.addLanguage} value={adding} onChange={setAdding} />
+            </div>
+            <Button variant="default" leftSection={<IconPlus size={15} />} disabled={!adding} onClick={add}>
+              {s.add}
+            </Button>
           </Group>
         </div>
       </div>
       <div>
         <Group justify="space-between" align="flex-end" mb={8}>
-          <div><div className="field-label">{t.wording}</div><div className="small muted">{t.wordingHelp}</div></div>
-          <Select aria-label={t.wordsIn} size="xs" w={150} allowDeselect={false} value={chosen} onChange={(l) => l && show(l)} data={all.map((l) => ({ value: l, label: languageName(l, language) }))} />
+          <div>
+            <div className="field-label">{t.wording}</div>
+            <div className="small muted">{t.wordingHelp}</div>
+          </div>
+          <Select
+            aria-label={t.wordsIn}
+            size="xs"
+            w={150}
+            allowDeselect={false}
+            value={chosen}
+            onChange={(l) => l && show(l)}
+            data={all.map((l) => ({ value: l, label: languageName(l, language) }))}
+          />
         </Group>
         <div className="stack" style={{ gap: 8 }}>
-          {w.kind === "voice" && <TextInput label={v.buttonName} placeholder={w.name} maxLength={500} value={words.button ?? ""} onChange={(e) => setWord("button", e.currentTarget.value)} error={error(`texts.${chosen}.button`)} />}
+          {w.kind === "voice" && (
+            <TextInput
+              label={v.buttonName}
+              placeholder={w.name}
+              maxLength={500}
+              value={words.button ?? ""}
+              onChange={(e) => setWord("button", e.currentTarget.value)}
+              error={error(`texts.${chosen}.button`)}
+            />
+          )}
           {own[w.kind].map((key) => (
-            <TextInput key={key} aria-label={usual[key]} placeholder={usual[key]} maxLength={500} value={words[key] ?? ""} onChange={(e) => setWord(key, e.currentTarget.value)} error={error(`texts.${chosen}.${key}`)} />
+            <TextInput
+              key={key}
+              aria-label={usual[key]}
+              placeholder={usual[key]}
+              maxLength={500}
+              value={words[key] ?? ""}
+              onChange={(e) => setWord(key, e.currentTarget.value)}
+              error={error(`texts.${chosen}.${key}`)}
+            />
           ))}
         </div>
       </div>
