@@ -31,11 +31,11 @@ import (
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
 	"carillon/internal/store/questions"
-	"carillon/internal/store/rates"
+
 	"carillon/internal/store/replies"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/runs"
-	"carillon/internal/store/seal"
+
 	"carillon/internal/store/senders"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/suppressions"
@@ -85,7 +85,7 @@ func Migrations() fs.FS { return migrations }
 // Store is the database, with a field for each subject. It is safe for concurrent use.
 type Store struct {
 	DB     *db.DB
-	Sealer *seal.Sealer
+	Sealer *configure.Sealer
 	Config *configure.Configuration // changes of what caches hold: companies, keys, senders, templates, suppressions
 	Nodes  *work.Nodes
 
@@ -94,7 +94,7 @@ type Store struct {
 	Keys     *accounts.Keys
 	Factors  *accounts.Factors
 	Links    *accounts.Links
-	Rates    *rates.Store
+	Rates    *accounts.Rates
 	Audit    *audit.Store
 	APICalls *apicalls.Store
 
@@ -145,7 +145,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	sealer, err := seal.New(o.MasterKey)
+	sealer, err := configure.NewSealer(o.MasterKey)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 // newStore connects the subjects.
-func newStore(d *db.DB, sealer *seal.Sealer, o *Options) *Store {
+func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 	config := configure.New(d, sealer)
 	ids := new(carillon.Sequence)
 	if !d.SQLite() {
@@ -179,7 +179,7 @@ func newStore(d *db.DB, sealer *seal.Sealer, o *Options) *Store {
 	s := &Store{
 		DB: d, Sealer: sealer, Config: config, Nodes: work.NewNodes(d, ids),
 		Accounts: accounts.New(d, config), Sessions: accounts.NewSessions(d), Keys: accounts.NewKeys(d, sealer, config),
-		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: rates.New(d), Audit: audit.New(d), APICalls: apicalls.New(d),
+		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d), Audit: audit.New(d), APICalls: apicalls.New(d),
 		Senders: senders.New(d, sealer, config), Templates: templates.New(d, config, event.Subscribed), Resources: resources.New(d, sealer, config),
 		Breakers: work.NewBreakers(d), Bulk: bulk.New(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats: chats.New(d, placeContact, placeConversation, event.Subscribed), Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),

@@ -14,7 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/accounts"
-	"carillon/internal/store/seal"
+	"carillon/internal/store/configure"
 )
 
 // A second factor is an authenticator whose codes follow RFC 6238 with what every application supports: SHA-1, 6 digits, 30 s.
@@ -141,7 +141,7 @@ func (f Factors) Recover(ctx context.Context, c *Caller) ([]string, error) {
 
 // tries counts wrong codes as failed sign-ins of the e-mail.
 func (f Factors) tries(c *Caller) failures {
-	return failures{f.auth.limits, f.auth.o.FailedSignIns, []string{emailRate + seal.Digest(c.Account.Email)}}
+	return failures{f.auth.limits, f.auth.o.FailedSignIns, []string{emailRate + configure.Digest(c.Account.Email)}}
 }
 
 // refuse counts a wrong code of somebody who is signed in.

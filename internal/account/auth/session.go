@@ -11,7 +11,7 @@ import (
 	"carillon/internal/base/config"
 	"carillon/internal/base/share"
 	"carillon/internal/store/accounts"
-	"carillon/internal/store/seal"
+	"carillon/internal/store/configure"
 )
 
 // Session is the result of a sign-in or a refresh.
@@ -56,7 +56,7 @@ func (a *Auth) begin(ctx context.Context, with Credentials, address string, life
 	if len(with.Password) > MaxPassword {
 		return nil, accounts.Session{}, tooLong()
 	}
-	rates := []string{addressRate + seal.Digest(Network(address)), emailRate + seal.Digest(config.FoldEmail(with.Email))}
+	rates := []string{addressRate + configure.Digest(Network(address)), emailRate + configure.Digest(config.FoldEmail(with.Email))}
 	passed := false // a code is good once, also where the rest is tried again
 	for range signInTries {
 		account, rehashed, err := a.authenticate(ctx, with.Email, with.Password, Network(address), rates)
@@ -132,7 +132,7 @@ func (a *Auth) CheckPassword(ctx context.Context, c *Caller, password string) er
 	if len(password) > MaxPassword {
 		return tooLong()
 	}
-	_, _, err := a.authenticate(ctx, c.Account.Email, password, "", []string{emailRate + seal.Digest(c.Account.Email)})
+	_, _, err := a.authenticate(ctx, c.Account.Email, password, "", []string{emailRate + configure.Digest(c.Account.Email)})
 	if carillon.IsCode(err, carillon.Unauthorized) {
 		return carillon.Invalid("present", "Is not the present password")
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store/rates"
+	"carillon/internal/store/accounts"
 )
 
 // Window is the length of a window.
@@ -26,7 +26,7 @@ type Limits struct {
 	// Now is the clock by which windows begin: time.Now, unless it is set before the first request.
 	Now func() time.Time
 
-	store *rates.Store
+	store *accounts.Rates
 	log   *slog.Logger
 	local bool // one node: nothing is borrowed
 
@@ -39,7 +39,7 @@ type Limits struct {
 }
 
 // New returns the limits over a store.
-func New(s *rates.Store, log *slog.Logger) *Limits {
+func New(s *accounts.Rates, log *slog.Logger) *Limits {
 	return &Limits{Now: time.Now, store: s, log: log, local: !s.Shared()}
 }
 

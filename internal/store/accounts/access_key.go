@@ -14,7 +14,6 @@ import (
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 // AccessKey is a company's key (docs/reference/signing-in.md). Key, the secret itself, is filled only where a method says so.
@@ -47,7 +46,7 @@ func scanKey(scan db.Scan, more ...any) (*AccessKey, error) {
 
 // AccessKey finds a key by its secret, from the cache; nil when there is none. Its LastUsed may be old.
 func (s *Keys) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
-	digest := seal.Digest(key)
+	digest := configure.Digest(key)
 	return s.cachedKey(ctx, digest, "digest = $1", digest)
 }
 
@@ -92,7 +91,7 @@ func (s *Keys) readKeys(ctx context.Context, query string, args ...any) ([]*Acce
 	}, query, args...)
 }
 
-func openKey(sealer *seal.Sealer, id, sealed string) (string, error) {
+func openKey(sealer *configure.Sealer, id, sealed string) (string, error) {
 	plain, err := sealer.Open(keyRow(id), sealed)
 	if err != nil {
 		return "", fmt.Errorf("open access key %s: %w", id, err)
@@ -107,7 +106,7 @@ func keyRow(id string) string { return "access_key/" + id }
 // does not know of it does not make the key valid again. Errors: conflict when the secret is another company's.
 func PutKey(ctx context.Context, tx *configure.Tx, k *AccessKey, now time.Time) error {
 	tx.Changes(k.CompanyID)
-	digest := seal.Digest(k.Key)
+	digest := configure.Digest(k.Key)
 	if k.ID == "" {
 		k.ID = carillon.NewID(now)
 	}
@@ -215,7 +214,7 @@ func KeyOfLabel(ctx context.Context, tx *configure.Tx, companyID, label string) 
 // FindKey reads a key by its secret; nil when there is none.
 func FindKey(ctx context.Context, tx *configure.Tx, secret string) (*AccessKey, error) {
 	k, err := scanKey(func(dest ...any) error {
-		return tx.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE digest = $1", seal.Digest(secret))
+		return tx.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE digest = $1", configure.Digest(secret))
 	})
 	return k, db.Wrap(db.Ignore(err), "look up access key")
 }

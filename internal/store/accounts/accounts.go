@@ -7,7 +7,6 @@ import (
 	"carillon/internal/base/cache"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 // Store reads companies, accounts and memberships. The methods of it and of the others here are safe for concurrent use.
@@ -21,7 +20,7 @@ type Store struct {
 // Keys are access keys and signing keys.
 type Keys struct {
 	d    *db.DB
-	seal *seal.Sealer
+	seal *configure.Sealer
 	keys *configure.Names[*AccessKey] // by digest, and by id
 }
 
@@ -31,7 +30,7 @@ type Sessions struct{ d *db.DB }
 // Factors are second factors.
 type Factors struct {
 	d    *db.DB
-	seal *seal.Sealer
+	seal *configure.Sealer
 }
 
 // Links are invitations, links for forgotten passwords and the token for the first owner.
@@ -43,7 +42,7 @@ func New(d *db.DB, c *configure.Configuration) *Store {
 }
 
 // NewKeys returns the keys of a database.
-func NewKeys(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Keys {
+func NewKeys(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Keys {
 	return &Keys{d, s, configure.NewNames[*AccessKey](c)}
 }
 
@@ -51,7 +50,7 @@ func NewKeys(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Keys {
 func NewSessions(d *db.DB) *Sessions { return &Sessions{d} }
 
 // NewFactors returns the second factors of a database.
-func NewFactors(d *db.DB, s *seal.Sealer) *Factors { return &Factors{d, s} }
+func NewFactors(d *db.DB, s *configure.Sealer) *Factors { return &Factors{d, s} }
 
 // NewLinks returns the links of a database.
 func NewLinks(d *db.DB) *Links { return &Links{d} }

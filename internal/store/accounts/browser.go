@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 // Browser is a session as its account sees it. One that was begun over the public interface has neither address nor agent, and
@@ -24,7 +24,7 @@ func (s *Sessions) StartBrowser(ctx context.Context, x Browser, secret, checked,
 			return false, err
 		}
 		_, err := tx.Exec(ctx, "INSERT INTO browser_session (session_id, digest, used_at, address, agent) VALUES ($1, $2, $3, $4, $5)",
-			x.ID, seal.Digest(secret), db.Millis(x.CreatedAt), x.Address, x.Agent)
+			x.ID, configure.Digest(secret), db.Millis(x.CreatedAt), x.Address, x.Agent)
 		return true, err
 	})
 	return started, db.Wrap(err, "start session")
@@ -39,7 +39,7 @@ func (s *Sessions) Browser(ctx context.Context, secret string) (*Browser, error)
 		x.UsedAt = db.Instant(used)
 		return x, err
 	}, `SELECT b.session_id, b.used_at, s.account_id, s.created_at, s.expires_at, s.ended_at
-		FROM browser_session b JOIN session s ON s.id = b.session_id WHERE b.digest = $1`, seal.Digest(secret))
+		FROM browser_session b JOIN session s ON s.id = b.session_id WHERE b.digest = $1`, configure.Digest(secret))
 }
 
 // UseBrowser records that a session was used and moves its end, unless it has ended.

@@ -9,7 +9,6 @@ import (
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 // Factor is the second factor of an account: the authenticator whose codes a sign-in needs besides the password.
@@ -105,7 +104,7 @@ func replaceRecovery(ctx context.Context, tx *db.Tx, accountID string, codes []s
 	return nil
 }
 
-func recoveryDigest(accountID, code string) string { return seal.Digest(accountID + ":" + code) }
+func recoveryDigest(accountID, code string) string { return configure.Digest(accountID + ":" + code) }
 
 // SpendStep takes the code of a period, and reports whether no code of it or of a later one had been taken.
 func (s *Factors) SpendStep(ctx context.Context, accountID string, step int64) (bool, error) {

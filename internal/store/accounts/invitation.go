@@ -10,7 +10,6 @@ import (
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 // Invitation asks somebody to become a member of a company. Its secret is known to who has its link.
@@ -44,7 +43,7 @@ func (s *Links) Invitations(ctx context.Context, companyID string, limit int) ([
 
 // InvitationBy finds an invitation by the secret of its link; nil when there is none.
 func (s *Links) InvitationBy(ctx context.Context, secret string) (*Invitation, error) {
-	return db.Find(ctx, s.d, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE digest = $1", seal.Digest(secret))
+	return db.Find(ctx, s.d, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE digest = $1", configure.Digest(secret))
 }
 
 // PutInvitation stores an invitation under a new secret, in place of an earlier one of the e-mail to the company, whose link is no
@@ -57,7 +56,7 @@ func PutInvitation(ctx context.Context, tx *configure.Tx, x *Invitation, secret 
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (company_id, email) DO UPDATE SET role = excluded.role, invited_by = excluded.invited_by, inviter_id = excluded.inviter_id, digest = excluded.digest,
 			created_at = excluded.created_at, sent_at = 0, expires_at = excluded.expires_at
-		RETURNING id`, x.ID, x.CompanyID, x.Email, x.Role, x.InvitedBy, x.InviterID, seal.Digest(secret), db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
+		RETURNING id`, x.ID, x.CompanyID, x.Email, x.Role, x.InvitedBy, x.InviterID, configure.Digest(secret), db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
 	if err != nil {
 		return fmt.Errorf("store invitation: %w", err)
 	}
@@ -89,13 +88,13 @@ func FindInvitation(ctx context.Context, tx *configure.Tx, companyID, id string)
 
 // InvitationSent records that the link with a secret left by e-mail, and nobody else saw it.
 func (s *Links) InvitationSent(ctx context.Context, secret string, now time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE invitation SET sent_at = $2 WHERE digest = $1", seal.Digest(secret), db.Millis(now))
+	_, err := s.d.Exec(ctx, "UPDATE invitation SET sent_at = $2 WHERE digest = $1", configure.Digest(secret), db.Millis(now))
 	return db.Wrap(err, "record an invitation")
 }
 
 // SpendInvitation deletes the invitation of a secret, and reports whether it was there and valid: of several callers, for one.
 func SpendInvitation(ctx context.Context, tx *configure.Tx, secret string, now time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, "DELETE FROM invitation WHERE digest = $1 AND expires_at > $2", seal.Digest(secret), db.Millis(now))
+	n, err := tx.Exec(ctx, "DELETE FROM invitation WHERE digest = $1 AND expires_at > $2", configure.Digest(secret), db.Millis(now))
 	return n == 1, db.Wrap(err, "spend invitation")
 }
 
@@ -144,7 +143,7 @@ func (x *PasswordLink) Proves() bool { return x.CompanyID == "" || !x.SentAt.IsZ
 // PutPasswordLink stores the secret of a link that sets an account's password, next to earlier ones.
 func PutPasswordLink(ctx context.Context, tx *configure.Tx, x PasswordLink, secret string) error {
 	_, err := tx.Exec(ctx, "INSERT INTO password_reset (digest, account_id, made_for, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
-		seal.Digest(secret), x.AccountID, x.CompanyID, x.MadeBy, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
+		configure.Digest(secret), x.AccountID, x.CompanyID, x.MadeBy, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
 	if err != nil || x.MadeBy == "" { // what somebody asks for who is not signed in changes nothing until it is used
 		return db.Wrap(err, "store a link for a password")
 	}
@@ -153,7 +152,7 @@ func PutPasswordLink(ctx context.Context, tx *configure.Tx, x PasswordLink, secr
 
 // PasswordLinkSent records that the link with a secret left by e-mail, and nobody else saw it.
 func (s *Links) PasswordLinkSent(ctx context.Context, secret string, now time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE password_reset SET sent_at = $2 WHERE digest = $1", seal.Digest(secret), db.Millis(now))
+	_, err := s.d.Exec(ctx, "UPDATE password_reset SET sent_at = $2 WHERE digest = $1", configure.Digest(secret), db.Millis(now))
 	return db.Wrap(err, "record a link for a password")
 }
 
@@ -166,12 +165,12 @@ func CountPasswordLinks(ctx context.Context, tx *configure.Tx, accountID string,
 // PasswordLink finds the link of a secret; nil when there is none.
 func (s *Links) PasswordLink(ctx context.Context, secret string) (*PasswordLink, error) {
 	return db.Find(ctx, s.d, "link for a password", scanPasswordLink,
-		"SELECT account_id, made_for, made_by, created_at, sent_at, expires_at FROM password_reset WHERE digest = $1", seal.Digest(secret))
+		"SELECT account_id, made_for, made_by, created_at, sent_at, expires_at FROM password_reset WHERE digest = $1", configure.Digest(secret))
 }
 
 // SpendPasswordLink deletes a link, and reports whether it was there and valid: of several callers, for one.
 func SpendPasswordLink(ctx context.Context, tx *configure.Tx, secret string, now time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, "DELETE FROM password_reset WHERE digest = $1 AND expires_at > $2", seal.Digest(secret), db.Millis(now))
+	n, err := tx.Exec(ctx, "DELETE FROM password_reset WHERE digest = $1 AND expires_at > $2", configure.Digest(secret), db.Millis(now))
 	return n == 1, db.Wrap(err, "spend a link for a password")
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 // Session is one sign-in of an account and the family of its refresh tokens.
@@ -55,7 +54,7 @@ func insertSession(ctx context.Context, tx *db.Tx, x Session, checked, rehashed 
 }
 
 func addRefreshToken(ctx context.Context, tx *db.Tx, session, token string, now time.Time) error {
-	_, err := tx.Exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)", seal.Digest(token), session, db.Millis(now))
+	_, err := tx.Exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)", configure.Digest(token), session, db.Millis(now))
 	return err
 }
 
@@ -90,7 +89,7 @@ func refresh(ctx context.Context, tx *db.Tx, x *Session, token, next string, now
 	var repeated bool
 	// The row is locked by writing it, so that of two refreshes at once the second sees the first.
 	err := tx.Row(ctx, []any{&x.ID, &spent, &repeated},
-		"UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at, repeated", seal.Digest(token))
+		"UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at, repeated", configure.Digest(token))
 	if errors.Is(err, sql.ErrNoRows) {
 		return RefreshUnknown, nil
 	}
@@ -127,7 +126,7 @@ func extendSession(ctx context.Context, tx *db.Tx, x *Session, now, until time.T
 // spend marks the token as used or, if it was, as repeated; it stores the next and deletes those spent before a time.
 func spend(ctx context.Context, tx *db.Tx, session, token, next string, now, forget time.Time) error {
 	if _, err := tx.Exec(ctx, `UPDATE refresh_token SET repeated = used_at <> 0,
-		used_at = CASE WHEN used_at = 0 THEN $2 ELSE used_at END WHERE digest = $1`, seal.Digest(token), db.Millis(now)); err != nil {
+		used_at = CASE WHEN used_at = 0 THEN $2 ELSE used_at END WHERE digest = $1`, configure.Digest(token), db.Millis(now)); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM refresh_token WHERE session_id = $1 AND used_at <> 0 AND used_at < $2", session, db.Millis(forget)); err != nil {

@@ -18,7 +18,6 @@ import (
 
 	"carillon/internal/base/cache"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 const (
@@ -34,7 +33,7 @@ const (
 // Configuration invalidates the caches of one store. Its methods are safe for concurrent use.
 type Configuration struct {
 	db         *db.DB
-	seal       *seal.Sealer
+	seal       *Sealer
 	caches     []invalidator
 	generation atomic.Uint64
 	own        sync.Map // generations that this node wrote, and has invalidated by itself
@@ -46,7 +45,7 @@ type invalidator interface {
 }
 
 // New returns a configuration without caches.
-func New(d *db.DB, s *seal.Sealer) *Configuration { return &Configuration{db: d, seal: s} }
+func New(d *db.DB, s *Sealer) *Configuration { return &Configuration{db: d, seal: s} }
 
 // Cache adds a cache that changes invalidate; its groups are companies. All are added before the first change.
 func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, loadMost) }
@@ -115,7 +114,7 @@ func (c *Configuration) invalidate(companies ...string) {
 // Tx is a transaction that may change configuration.
 type Tx struct {
 	*db.Tx
-	Seal    *seal.Sealer    // of the values that it writes
+	Seal    *Sealer         // of the values that it writes
 	changed map[string]bool // companies whose configuration it changes; nil outside Change
 }
 

@@ -7,13 +7,12 @@ import (
 	"carillon/internal/base/resource"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 // Store reads and writes the table. Its methods are safe for concurrent use.
 type Store struct {
 	d      *db.DB
-	seal   *seal.Sealer
+	seal   *configure.Sealer
 	config *configure.Configuration
 	agents *cache.Cache[*Agent]
 	events *cache.Cache[map[string]bool] // that start flows, by company
@@ -23,7 +22,7 @@ type Store struct {
 }
 
 // New returns the store of a database.
-func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
+func New(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Store {
 	return &Store{
 		d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), events: configure.Cache[map[string]bool](c), listed: configure.Cache[[]resource.Resource](c),
 		heads: configure.Sized(c, maxHeads, sizeOfHeads), found: configure.Cache[found](c),

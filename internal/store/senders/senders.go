@@ -15,13 +15,12 @@ import (
 	"carillon/internal/base/cache"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/seal"
 )
 
 // Store reads and writes the table. Its methods are safe for concurrent use.
 type Store struct {
 	d       *db.DB
-	seal    *seal.Sealer
+	seal    *configure.Sealer
 	rosters *cache.Cache[*roster] // by company
 	byUID   *cache.Cache[*carillon.Sender]
 	named   *configure.Names[[]*carillon.Sender] // by id, and by id or number
@@ -32,7 +31,7 @@ type Store struct {
 const rosterMost = 30 * time.Second
 
 // New returns the store of a database.
-func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
+func New(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Store {
 	return &Store{
 		d: d, seal: s, rosters: configure.SlowCache[*roster](c, rosterMost), byUID: configure.Cache[*carillon.Sender](c),
 		named: configure.NewNames[[]*carillon.Sender](c), owners: configure.NewNames[string](c),
@@ -45,11 +44,11 @@ const columns = `uid, company_id, id, number, channel, provider, is_default, per
 func row(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
 
 // scanner reads rows of columns.
-func scanner(sealer *seal.Sealer) func(scan db.Scan) (*carillon.Sender, error) {
+func scanner(sealer *configure.Sealer) func(scan db.Scan) (*carillon.Sender, error) {
 	return func(scan db.Scan) (*carillon.Sender, error) { return scanSender(scan, sealer) }
 }
 
-func scanSender(scan db.Scan, sealer *seal.Sealer) (*carillon.Sender, error) {
+func scanSender(scan db.Scan, sealer *configure.Sealer) (*carillon.Sender, error) {
 	var x carillon.Sender
 	var perRecipient, ringTimeout int64
 	var unknown, sealed string

@@ -17,7 +17,6 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/seal"
 )
 
 const (
@@ -63,7 +62,7 @@ func (x Forgotten) ask(r *http.Request) (any, error) {
 	if x.Letters.Mail == nil {
 		return nil, carillon.InConflict("This installation sends no e-mails: ask somebody who administers your company's users for a link")
 	}
-	for name, most := range map[string]int{"forgotten/address/" + seal.Digest(auth.Network(httpio.ClientAddress(r, x.Gate.Proxies))): forgottenClients, "forgotten/email/" + seal.Digest(address): forgottenRate} {
+	for name, most := range map[string]int{"forgotten/address/" + configure.Digest(auth.Network(httpio.ClientAddress(r, x.Gate.Proxies))): forgottenClients, "forgotten/email/" + configure.Digest(address): forgottenRate} {
 		if _, err := x.Gate.Limits.Allow(r.Context(), name, most, 1); err != nil {
 			return nil, err
 		}
@@ -201,7 +200,7 @@ func (x Forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *
 
 // mayTryLink limits how many secrets of links an address may try. Errors: rate_limit_exceeded.
 func mayTryLink(r *http.Request, g *member.Gate) error {
-	_, err := g.Limits.Allow(r.Context(), "links/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, g.Proxies))), linkTries, 1)
+	_, err := g.Limits.Allow(r.Context(), "links/address/"+configure.Digest(auth.Network(httpio.ClientAddress(r, g.Proxies))), linkTries, 1)
 	return err
 }
 

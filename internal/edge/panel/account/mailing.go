@@ -8,7 +8,7 @@ import (
 	"carillon/internal/account/mail"
 	"carillon/internal/base/config"
 	"carillon/internal/edge/panel/member"
-	"carillon/internal/store/seal"
+	"carillon/internal/store/configure"
 )
 
 // mails is a kind of e-mails to people who did not ask for them, or did not prove that they did. They leave by the operator's server, whose
@@ -66,7 +66,7 @@ func (d Letters) deliver(ctx context.Context, by member.Member, kind mails, x ma
 
 // to is the name of the count of e-mails to an address.
 func (k mails) to(address string) string {
-	return "mails/" + k.name + "/" + seal.Digest(config.FoldEmail(address))
+	return "mails/" + k.name + "/" + configure.Digest(config.FoldEmail(address))
 }
 
 // enough counts an e-mail to an address, and reports whether it got enough of the kind today.

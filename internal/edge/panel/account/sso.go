@@ -18,7 +18,7 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
-	"carillon/internal/store/seal"
+	"carillon/internal/store/configure"
 )
 
 // SSO is a server for single sign-on.
@@ -75,7 +75,7 @@ func (s Sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
 
 // mayTry counts a step of a sign-in. Errors: rate_limit_exceeded.
 func (s Sessions) mayTry(r *http.Request) error {
-	_, err := s.Gate.Limits.Allow(r.Context(), "sso/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, s.Gate.Proxies))), attemptRate, 1)
+	_, err := s.Gate.Limits.Allow(r.Context(), "sso/address/"+configure.Digest(auth.Network(httpio.ClientAddress(r, s.Gate.Proxies))), attemptRate, 1)
 	return err
 }
 

@@ -1,5 +1,4 @@
-// Package seal encrypts what the database must be able to show or use again: access keys, provider settings, signing keys.
-package seal
+package configure
 
 import (
 	"crypto/aes"
@@ -22,7 +21,7 @@ type Sealer struct {
 }
 
 // New returns a sealer with a master key.
-func New(master [32]byte) (*Sealer, error) {
+func NewSealer(master [32]byte) (*Sealer, error) {
 	block, err := aes.NewCipher(master[:])
 	if err != nil {
 		return nil, fmt.Errorf("master key: %w", err)

@@ -1,5 +1,4 @@
-// Package rates is the SQL of the counts of request rates that nodes share.
-package rates
+package accounts
 
 import (
 	"context"
@@ -10,17 +9,17 @@ import (
 )
 
 // Store reads and writes the table. Its methods are safe for concurrent use.
-type Store struct{ d *db.DB }
+type Rates struct{ d *db.DB }
 
 // New returns the store of a database.
-func New(d *db.DB) *Store { return &Store{d} }
+func NewRates(d *db.DB) *Rates { return &Rates{d} }
 
 // Shared reports whether several nodes may count, on PostgreSQL.
-func (s *Store) Shared() bool { return !s.d.SQLite() }
+func (s *Rates) Shared() bool { return !s.d.SQLite() }
 
 // BorrowRate adds n to what is used of a window under a name, unless that would pass the limit; used is the count
 // after it. One statement decides, so that nodes that borrow at once never pass the limit together.
-func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {
+func (s *Rates) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {
 	if n <= limit {
 		// The count after it, 0 when it was not granted: n is at least 1.
 		used, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (used int, err error) {
@@ -41,20 +40,20 @@ func (s *Store) BorrowRate(ctx context.Context, name string, window time.Time, n
 }
 
 // ReturnRate takes n back from what is used of a window under a name.
-func (s *Store) ReturnRate(ctx context.Context, name string, window time.Time, n int) error {
+func (s *Rates) ReturnRate(ctx context.Context, name string, window time.Time, n int) error {
 	_, err := s.d.Exec(ctx, "UPDATE rate SET used = used - $3 WHERE name = $1 AND start = $2 AND used >= $3", name, db.Millis(window), n)
 	return db.Wrap(err, "return rate")
 }
 
 // RateUsed is what is used of a window under a name.
-func (s *Store) RateUsed(ctx context.Context, name string, window time.Time) (int, error) {
+func (s *Rates) RateUsed(ctx context.Context, name string, window time.Time) (int, error) {
 	var used int
 	err := s.d.Row(ctx, []any{&used}, "SELECT used FROM rate WHERE name = $1 AND start = $2", name, db.Millis(window))
 	return used, db.Wrap(db.Ignore(err), "read rate")
 }
 
 // DropRates deletes the counts of windows that began before a time, at most `most` of them, and returns how many.
-func (s *Store) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
+func (s *Rates) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
 	n, err = s.d.Exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
 		db.Millis(before), most)
 	return n, db.Wrap(err, "delete old rates")
