@@ -119,7 +119,7 @@ const unreachableMost = 10_000
 
 // newSandbox builds the sandbox's channel, whose phones keep what happens to them in the database.
 func newSandbox(a *App, reviewed func(context.Context, provider.TemplateEvent) error) *sandbox.Channel {
-	phones := a.store.Replies
+	phones := a.store.Phones
 	return sandbox.New(sandbox.Options{
 		Receipts: a.sandboxReceipts, Templates: reviewed, Logger: a.log,
 		Replies: func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error {

@@ -32,7 +32,6 @@ import (
 	"carillon/internal/store/purge"
 	"carillon/internal/store/questions"
 
-	"carillon/internal/store/replies"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/runs"
 
@@ -122,7 +121,8 @@ type Store struct {
 	Files      *files.Store
 	Addresses  *addresses.Store
 	Runs       *runs.Store
-	Replies    *replies.Store
+	Replies    *chats.Replies
+	Phones     *chats.Phones // of the sandbox
 
 	Events *events.Store
 	Hooks  *hooks.Store
@@ -183,7 +183,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Senders: senders.New(d, sealer, config), Templates: templates.New(d, config, event.Subscribed), Resources: resources.New(d, sealer, config),
 		Breakers: work.NewBreakers(d), Bulk: bulk.New(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats: chats.New(d, placeContact, placeConversation, event.Subscribed), Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
-		Questions: questions.New(d, placeQuestion), Files: files.New(d), Addresses: addresses.New(d), Runs: runs.New(d), Replies: replies.New(d),
+		Questions: questions.New(d, placeQuestion), Files: files.New(d), Addresses: addresses.New(d), Runs: runs.New(d), Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
 		Events: event, Hooks: hooks.New(d), Search: messages.NewSearch(d, o.Logger),
 	}
 	s.Suppressions = suppressions.New(d, config, s.Accounts)

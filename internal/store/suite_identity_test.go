@@ -13,7 +13,6 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/replies"
 )
 
 func identifying() []sentence {
@@ -188,7 +187,7 @@ func contactsAreJoined(t *testing.T, r *rig) {
 func numberPassesOn(t *testing.T, r *rig) {
 	first, second, number := personOf("w", "US.1"), personOf("w", "US.2"), line("525512345601")
 	before := r.meets(t, ours, []identity.Identity{number, first}, func(o *chats.Open) { o.Contact.UserID = "US.1" })
-	window := &replies.Window{
+	window := &chats.Window{
 		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "5215512345601", UserID: "US.1", LastID: "wamid.1", Until: r.now.Add(time.Hour),
 	}
 	if err := r.Replies.SetWindow(t.Context(), window); err != nil {
@@ -284,7 +283,7 @@ func deletedMeanwhile(t *testing.T, r *rig) {
 func contactBecomesAnother(t *testing.T, r *rig) {
 	old := []identity.Identity{line("525512345601"), personOf("w", "US.1")}
 	before := r.meets(t, ours, old, func(o *chats.Open) { o.Contact.UserID = "US.1" })
-	window := &replies.Window{
+	window := &chats.Window{
 		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "525512345601", UserID: "US.1", LastID: "wamid.1", Until: r.now.Add(time.Hour),
 	}
 	if err := r.Replies.SetWindow(t.Context(), window); err != nil {

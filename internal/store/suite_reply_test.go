@@ -14,7 +14,6 @@ import (
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/replies"
 )
 
 func exchanging() []sentence {
@@ -30,18 +29,18 @@ func exchanging() []sentence {
 
 func inboundOnce(t *testing.T, r *rig) {
 	s := r.Replies
-	m := replies.Inbound{SenderUID: 7, ProviderID: "wamid.1", CompanyID: ours, Person: "34600111222", Content: `{"text":"Hi"}`, ReceivedAt: r.now}
+	m := chats.Inbound{SenderUID: 7, ProviderID: "wamid.1", CompanyID: ours, Person: "34600111222", Content: `{"text":"Hi"}`, ReceivedAt: r.now}
 	later := m
 	later.ProviderID, later.ReceivedAt = "wamid.2", r.now.Add(time.Millisecond)
-	if n, err := s.Receive(t.Context(), []replies.Inbound{m, later}); n != 2 || err != nil {
+	if n, err := s.Receive(t.Context(), []chats.Inbound{m, later}); n != 2 || err != nil {
 		t.Fatal(n, err)
 	}
-	if n, err := s.Receive(t.Context(), []replies.Inbound{m}); n != 0 || err != nil {
+	if n, err := s.Receive(t.Context(), []chats.Inbound{m}); n != 0 || err != nil {
 		t.Error("again:", n, err)
 	}
 	other := m
 	other.SenderUID, other.CompanyID = 8, theirs
-	if n, err := s.Receive(t.Context(), []replies.Inbound{other}); n != 1 || err != nil {
+	if n, err := s.Receive(t.Context(), []chats.Inbound{other}); n != 1 || err != nil {
 		t.Error("of another sender:", n, err)
 	}
 	now := r.now.Add(time.Second)
@@ -100,7 +99,7 @@ func inboundOnce(t *testing.T, r *rig) {
 	if waiting, err := s.Waiting(t.Context(), now.Add(time.Hour), 10, nil); len(waiting) != 2 || err != nil {
 		t.Error(waiting, err)
 	}
-	if n, err := s.Receive(t.Context(), []replies.Inbound{m, other}); n != 0 || err != nil {
+	if n, err := s.Receive(t.Context(), []chats.Inbound{m, other}); n != 0 || err != nil {
 		t.Error("after it is done:", n, err)
 	}
 	p, err := r.Purges.Drop(t.Context(), purge.Inbound, now.Add(time.Hour), 10)
@@ -120,7 +119,7 @@ func (r *rig) chatting(t *testing.T) *chats.Conversation {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w := &replies.Window{CompanyID: ours, ConversationID: c.ID, SenderUID: 7, Number: "34600111222", LastID: "wamid.1", Until: r.now.Add(24 * time.Hour)}
+	w := &chats.Window{CompanyID: ours, ConversationID: c.ID, SenderUID: 7, Number: "34600111222", LastID: "wamid.1", Until: r.now.Add(24 * time.Hour)}
 	if err := r.Replies.SetWindow(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +175,7 @@ func repliesInOrder(t *testing.T, r *rig) {
 		if got := r.dueReplies(t, now); len(got) != 1 || got[0] != seq {
 			t.Fatalf("due %v, not %d", got, seq)
 		}
-		x := &replies.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
+		x := &chats.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
 		if ok, err := s.Begin(t.Context(), x, "gone", now, now.Add(time.Minute)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
@@ -253,9 +252,9 @@ func repliesLeft(t *testing.T, r *rig) {
 	c, s := r.chatting(t), r.Replies
 	r.reply(t, c, "one", "two", "three")
 	now := r.now.Add(time.Second)
-	begin := func(seq int64, node string) *replies.Reply {
+	begin := func(seq int64, node string) *chats.Reply {
 		t.Helper()
-		x := &replies.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
+		x := &chats.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
 		if ok, err := s.Begin(t.Context(), x, node, now, now.Add(time.Minute)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
@@ -317,7 +316,7 @@ func repliesLeft(t *testing.T, r *rig) {
 func replyStates(t *testing.T, r *rig) {
 	c, s := r.chatting(t), r.Replies
 	r.reply(t, c, "one", "two")
-	x := &replies.Reply{CompanyID: ours, ConversationID: c.ID, Seq: 3}
+	x := &chats.Reply{CompanyID: ours, ConversationID: c.ID, Seq: 3}
 	now := r.now.Add(time.Second)
 	state := func() string {
 		all, err := s.Replies(t.Context(), ours, c.ID, 3, 3)
@@ -341,7 +340,7 @@ func replyStates(t *testing.T, r *rig) {
 		}
 	}
 	receipt := func(uid int64, to string) bool {
-		known, err := s.Receipt(t.Context(), uid, &replies.Reply{ConversationID: c.ID, Seq: 3, State: to, ProviderID: "wamid.out"}, now)
+		known, err := s.Receipt(t.Context(), uid, &chats.Reply{ConversationID: c.ID, Seq: 3, State: to, ProviderID: "wamid.out"}, now)
 		if err != nil {
 			t.Error(err)
 		}
@@ -369,29 +368,29 @@ func replyStates(t *testing.T, r *rig) {
 }
 
 func phones(t *testing.T, r *rig) {
-	s, number := r.Replies, "34600111222"
-	want := func(p replies.Phone) {
+	s, number := r.Phones, "34600111222"
+	want := func(p chats.Phone) {
 		t.Helper()
 		p.CompanyID, p.SenderUID, p.Number = ours, 7, number
 		if got, err := s.Phone(t.Context(), ours, 7, number); err != nil || *got != p {
 			t.Errorf("%+v, %v; not %+v", got, err, p)
 		}
 	}
-	want(replies.Phone{})
+	want(chats.Phone{})
 	if err := s.SetUnreachable(t.Context(), ours, 7, number, true, r.now); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.MarkPhone(t.Context(), ours, 7, number, r.now, r.now.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	want(replies.Phone{Unreachable: true, ReadAt: r.now, TypingUntil: r.now.Add(time.Minute)})
+	want(chats.Phone{Unreachable: true, ReadAt: r.now, TypingUntil: r.now.Add(time.Minute)})
 	if err := s.SetUnreachable(t.Context(), theirs, 7, number, false, r.now); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.MarkPhone(t.Context(), theirs, 7, number, r.now.Add(time.Hour), time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	want(replies.Phone{Unreachable: true, ReadAt: r.now, TypingUntil: r.now.Add(time.Minute)})
+	want(chats.Phone{Unreachable: true, ReadAt: r.now, TypingUntil: r.now.Add(time.Minute)})
 	if got, err := s.Phone(t.Context(), theirs, 7, number); err != nil || got.Unreachable {
 		t.Error("another company reads it:", got, err)
 	}
@@ -418,7 +417,7 @@ func phones(t *testing.T, r *rig) {
 	if p, err := r.Purges.Drop(t.Context(), purge.Phones, r.now.Add(time.Millisecond), 1000); err != nil || p.Rows != 100 {
 		t.Error(p, err)
 	}
-	want(replies.Phone{})
+	want(chats.Phone{})
 	line := identity.Identity{Kind: identity.Line, Key: identity.Number(number)}
 	contact := chats.Contact{CompanyID: ours, Number: number}
 	o := &chats.Open{Contact: contact, Known: []identity.Identity{line}, Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "whatsapp", State: chats.Automated}, Now: r.now}

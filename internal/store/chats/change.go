@@ -12,7 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/store/db"
 	"carillon/internal/store/events"
-	"carillon/internal/store/replies"
+
 	"carillon/internal/store/runs"
 )
 
@@ -160,7 +160,7 @@ func (x *changing) queueReplies(ctx context.Context, tx *db.Tx, changes []*Chang
 			if t.Author != Agent && t.Author != Teammate || t.Note || t.Kind == KindEvent {
 				continue
 			}
-			if err := replies.Queue(ctx, tx, c.CompanyID, c.ConversationID, t.Seq, t.At); err != nil {
+			if err := Queue(ctx, tx, c.CompanyID, c.ConversationID, t.Seq, t.At); err != nil {
 				return err
 			}
 		}

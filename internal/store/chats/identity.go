@@ -10,7 +10,7 @@ import (
 
 	"carillon/internal/base/identity"
 	"carillon/internal/store/db"
-	"carillon/internal/store/replies"
+
 	"carillon/internal/store/runs"
 	"carillon/internal/store/suppressions"
 )
@@ -269,7 +269,7 @@ func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Id
 		if old == nil || present == nil || old.Key == present.Key || c.owned[*old] != contactID {
 			continue
 		}
-		if err := replies.Readdress(ctx, c.tx, c.companyID, contactID, old.Key.Forms(), o.Contact.Number, o.Contact.UserID); err != nil {
+		if err := Readdress(ctx, c.tx, c.companyID, contactID, old.Key.Forms(), o.Contact.Number, o.Contact.UserID); err != nil {
 			return "", err
 		}
 		if err := c.lose(ctx, contactID, *old); err != nil {
@@ -338,7 +338,7 @@ func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identit
 		c.s.d.List(forms), c.s.d.List(visitors), contactID, c.companyID); err != nil {
 		return db.Wrap(err, "write contact")
 	}
-	return replies.Readdress(ctx, c.tx, c.companyID, contactID, forms, "", "")
+	return Readdress(ctx, c.tx, c.companyID, contactID, forms, "", "")
 }
 
 // join makes one contact of two, the older one, and returns its id. Of two open conversations in writing the one with the latest turn goes

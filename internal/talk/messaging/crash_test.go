@@ -10,7 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/base/provider"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/replies"
+
 	"carillon/internal/talk/flow"
 )
 
@@ -270,7 +270,7 @@ func TestOnlyTheReplyBeforeAMessageIsPassed(t *testing.T) {
 				t.Errorf("%s is passed: %v, %v", what, passed, err)
 			}
 		}
-		var none []*replies.Reply
+		var none []*chats.Reply
 		if none, _ = s.Unproven(t.Context(), carillon.NewID(now), id, 10); len(none) > 0 {
 			t.Errorf("another company sees %+v", none)
 		}

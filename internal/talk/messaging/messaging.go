@@ -23,7 +23,7 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
-	"carillon/internal/store/replies"
+
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 )
@@ -38,7 +38,7 @@ type Channel interface {
 
 // Options configure Messaging; all are required but Proved, Observer, Now, Shares and Alone.
 type Options struct {
-	Store         *replies.Store
+	Store         *chats.Replies
 	Chats         *chats.Store
 	Contacts      *chats.Contacts
 	Conversations *conversation.Conversations
@@ -199,13 +199,13 @@ func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provi
 		}
 	}
 	slices.SortStableFunc(all, func(a, b provider.Inbound) int { return a.At.Compare(b.At) })
-	rows := make([]replies.Inbound, len(all))
+	rows := make([]chats.Inbound, len(all))
 	for i := range all {
 		content, err := json.Marshal(&all[i])
 		if err != nil {
 			return fmt.Errorf("store an inbound message: %w", err)
 		}
-		rows[i] = replies.Inbound{
+		rows[i] = chats.Inbound{
 			SenderUID: s.UID, ProviderID: all[i].ID, CompanyID: s.CompanyID, Person: personOf(&all[i]), Content: string(content),
 			ReceivedAt: now.Add(time.Duration(i) * time.Millisecond), // they are taken in in this order
 		}
@@ -223,7 +223,7 @@ func personOf(x *provider.Inbound) string { return cmp.Or(x.UserID, identity.Num
 // Receipts stores what the channel reports of replies.
 func (m *Messaging) Receipts(ctx context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error {
 	for _, x := range all {
-		r := &replies.Reply{
+		r := &chats.Reply{
 			CompanyID: s.CompanyID, ConversationID: x.Ref.ConversationID, Seq: x.Ref.Seq, State: string(x.State), ProviderID: x.ProviderID,
 			Reason: string(x.Reason), Detail: x.Detail,
 		}
@@ -253,7 +253,7 @@ type Delivery struct {
 }
 
 // show counts a reply in a state, and passes the state on to the screens of its conversation.
-func (m *Messaging) show(r *replies.Reply) {
+func (m *Messaging) show(r *chats.Reply) {
 	m.o.Observer.Replied(r.State)
 	text, _ := json.Marshal(Delivery{r.Seq, r.State, r.Reason, r.Detail}) // texts and a number
 	for _, topic := range []string{chats.Topic(r.ConversationID), chats.InboxTopic} {

@@ -13,7 +13,6 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
-	"carillon/internal/store/replies"
 )
 
 const (
@@ -35,15 +34,15 @@ const (
 const closedWhy = "The contact wrote more than 24 hours ago: only a template reaches them (window_closed)"
 
 // sends sends the replies that are due.
-func (m *Messaging) sends() *share.Crew[*replies.Reply] {
-	return &share.Crew[*replies.Reply]{
+func (m *Messaging) sends() *share.Crew[*chats.Reply] {
+	return &share.Crew[*chats.Reply]{
 		Places: m.o.Shares.Of(share.ChannelSends), Page: page,
-		Due: func(ctx context.Context, without []string) ([]*replies.Reply, error) {
+		Due: func(ctx context.Context, without []string) ([]*chats.Reply, error) {
 			return m.o.Store.DueReplies(ctx, m.now(), page, without)
 		},
-		Key:     func(r *replies.Reply) string { return r.ConversationID + "/" + strconv.FormatInt(r.Seq, 10) },
-		Company: func(r *replies.Reply) string { return r.CompanyID },
-		Work: func(ctx context.Context, r *replies.Reply) bool {
+		Key:     func(r *chats.Reply) string { return r.ConversationID + "/" + strconv.FormatInt(r.Seq, 10) },
+		Company: func(r *chats.Reply) string { return r.CompanyID },
+		Work: func(ctx context.Context, r *chats.Reply) bool {
 			ok, err := m.send(ctx, r)
 			if err != nil && ctx.Err() == nil {
 				m.o.Log.WarnContext(ctx, "send a reply", "company", r.CompanyID, "conversation", r.ConversationID, "seq", r.Seq, "error", err)
@@ -55,7 +54,7 @@ func (m *Messaging) sends() *share.Crew[*replies.Reply] {
 }
 
 // send sends one reply that is due; false where another node does, or it failed.
-func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
+func (m *Messaging) send(ctx context.Context, r *chats.Reply) (bool, error) {
 	if r.State == "sending" { // its node stopped, or has heard nothing
 		return true, m.finish(ctx, r, "unknown", reasonUnknown, "no response is known; it is not sent again")
 	}
@@ -99,7 +98,7 @@ func (m *Messaging) send(ctx context.Context, r *replies.Reply) (bool, error) {
 }
 
 // message is the message of a turn. It goes to the address in the window: the number in the reply may be somebody else's by now.
-func (m *Messaging) message(ctx context.Context, r *replies.Reply, w *replies.Window) (*provider.Reply, error) {
+func (m *Messaging) message(ctx context.Context, r *chats.Reply, w *chats.Window) (*provider.Reply, error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, r.CompanyID, r.ConversationID, r.Seq+1, 1)
 	if err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func (m *Messaging) message(ctx context.Context, r *replies.Reply, w *replies.Wi
 }
 
 // judge stores the outcome of an attempt.
-func (m *Messaging) judge(ctx context.Context, r *replies.Reply, o provider.Outcome) error {
+func (m *Messaging) judge(ctx context.Context, r *chats.Reply, o provider.Outcome) error {
 	switch o.Verdict {
 	case provider.Sent:
 		if r.Number != "" && o.Number != "" && !identity.Number(r.Number).Is(o.Number) {
@@ -157,7 +156,7 @@ func (m *Messaging) judge(ctx context.Context, r *replies.Reply, o provider.Outc
 
 // finish stores how a reply ended, which has the next one sent. Where the window is closed, the run that said it ends first: what is
 // stored last is what is done again after a crash.
-func (m *Messaging) finish(ctx context.Context, r *replies.Reply, state, reason, detail string) error {
+func (m *Messaging) finish(ctx context.Context, r *chats.Reply, state, reason, detail string) error {
 	if reason == reasonClosed {
 		if err := m.o.Conversations.Runner.Unsent(ctx, r.CompanyID, r.ConversationID, r.Seq, closedWhy); err != nil {
 			return fmt.Errorf("end the run of a reply: %w", err)
@@ -172,7 +171,7 @@ func (m *Messaging) finish(ctx context.Context, r *replies.Reply, state, reason,
 }
 
 // refused ends the run whose reply the channel refused later, since the window was closed.
-func (m *Messaging) refused(ctx context.Context, r *replies.Reply) error {
+func (m *Messaging) refused(ctx context.Context, r *chats.Reply) error {
 	all, err := m.o.Store.Replies(ctx, r.CompanyID, r.ConversationID, r.Seq, r.Seq)
 	if err != nil || len(all) == 0 || all[0].Reason != reasonClosed {
 		return err

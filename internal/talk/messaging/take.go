@@ -14,7 +14,7 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
-	"carillon/internal/store/replies"
+
 	"carillon/internal/talk/conversation"
 )
 
@@ -35,15 +35,15 @@ const (
 var takeWaits = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second, takeLease} //nolint:gochecknoglobals // read only
 
 // intakes makes turns of what came in.
-func (m *Messaging) intakes() *share.Crew[*replies.Inbound] {
-	return &share.Crew[*replies.Inbound]{
+func (m *Messaging) intakes() *share.Crew[*chats.Inbound] {
+	return &share.Crew[*chats.Inbound]{
 		Places: m.o.Shares.Of(share.Inbound), Page: page,
-		Due: func(ctx context.Context, without []string) ([]*replies.Inbound, error) {
+		Due: func(ctx context.Context, without []string) ([]*chats.Inbound, error) {
 			return m.o.Store.Waiting(ctx, m.now(), page, without)
 		},
-		Key:     func(x *replies.Inbound) string { return strconv.FormatInt(x.SenderUID, 10) + "/" + x.ProviderID },
-		Company: func(x *replies.Inbound) string { return x.CompanyID },
-		Work: func(ctx context.Context, x *replies.Inbound) bool {
+		Key:     func(x *chats.Inbound) string { return strconv.FormatInt(x.SenderUID, 10) + "/" + x.ProviderID },
+		Company: func(x *chats.Inbound) string { return x.CompanyID },
+		Work: func(ctx context.Context, x *chats.Inbound) bool {
 			ok, err := intake{m}.takeIn(ctx, x)
 			if err != nil && ctx.Err() == nil {
 				m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1, "error", err)
@@ -55,7 +55,7 @@ func (m *Messaging) intakes() *share.Crew[*replies.Inbound] {
 }
 
 // takeIn claims one message and makes a turn of it; false where another node has it, or it failed.
-func (m intake) takeIn(ctx context.Context, x *replies.Inbound) (bool, error) {
+func (m intake) takeIn(ctx context.Context, x *chats.Inbound) (bool, error) {
 	now := m.now()
 	lease := now.Add(takeLease)
 	if ok, err := m.o.Store.Claim(ctx, x, m.o.Node, now, lease); !ok || err != nil {
@@ -112,7 +112,7 @@ func (m intake) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversa
 	if received.Before(at) {
 		at = received
 	}
-	return m.o.Store.SetWindow(ctx, &replies.Window{
+	return m.o.Store.SetWindow(ctx, &chats.Window{
 		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID, LastID: in.ID,
 		Until: at.Add(Window).UTC(),
 	})
@@ -133,7 +133,7 @@ type taking struct {
 }
 
 // take makes a turn of a message. Done again it changes nothing.
-func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbound) (result, error) {
+func (m intake) take(ctx context.Context, x *chats.Inbound, in *provider.Inbound) (result, error) {
 	s, err := m.o.Sender(ctx, x.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
 		m.o.Log.InfoContext(ctx, "ignore a message to a sender that was removed", "company", x.CompanyID, "kind", in.Label())

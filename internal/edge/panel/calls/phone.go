@@ -22,7 +22,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/replies"
+
 	"carillon/internal/talk/conversation"
 )
 
@@ -171,7 +171,7 @@ func (x Handset) show(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	now := time.Now()
-	phone, err := x.Store.Replies.Phone(r.Context(), by.CompanyID, s.UID, h.address())
+	phone, err := x.Store.Phones.Phone(r.Context(), by.CompanyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h 
 	if err != nil {
 		return nil, err
 	}
-	arrived := make(map[int64]*replies.Reply, len(sent))
+	arrived := make(map[int64]*chats.Reply, len(sent))
 	for _, y := range sent {
 		if y.SenderUID == senderUID && (y.State == "delivered" || y.State == "read") {
 			arrived[y.Seq] = y
@@ -328,7 +328,7 @@ func (x Handset) set(r *http.Request, by member.Member) (any, error) {
 	case !given:
 		return nil, carillon.Missing("unreachable")
 	}
-	if err := x.Store.Replies.SetUnreachable(r.Context(), by.CompanyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
+	if err := x.Store.Phones.SetUnreachable(r.Context(), by.CompanyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
 		return nil, err
 	}
 	return nil, x.Mobile.Refresh(r.Context())
@@ -348,7 +348,7 @@ func (x Handset) write(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	phone, err := x.Store.Replies.Phone(r.Context(), by.CompanyID, s.UID, h.address())
+	phone, err := x.Store.Phones.Phone(r.Context(), by.CompanyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}

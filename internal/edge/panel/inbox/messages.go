@@ -20,7 +20,7 @@ import (
 	"carillon/internal/send/request"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/replies"
+
 	"carillon/internal/talk/conversation"
 )
 
@@ -81,7 +81,7 @@ type delivery struct {
 }
 
 // window returns the window of a conversation; nil: it has none.
-func (x Channel) window(ctx context.Context, c *chats.Conversation) (*windowView, *replies.Window, error) {
+func (x Channel) window(ctx context.Context, c *chats.Conversation) (*windowView, *chats.Window, error) {
 	if c.Channel != overMessages {
 		return nil, nil, nil
 	}
@@ -180,7 +180,7 @@ type offered struct {
 }
 
 // reached is a conversation with the contact's number and the sender of its window.
-func (x Templates) reached(r *http.Request, by member.Member) (*chats.Conversation, *replies.Window, *carillon.Sender, error) {
+func (x Templates) reached(r *http.Request, by member.Member) (*chats.Conversation, *chats.Window, *carillon.Sender, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, nil, nil, err

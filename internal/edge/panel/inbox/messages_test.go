@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store/replies"
+	"carillon/internal/store/chats"
 )
 
 func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
@@ -19,7 +19,7 @@ func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
 		if err != nil || len(s) != 1 {
 			t.Fatal(s, err)
 		}
-		if err := w.Store.Replies.SetWindow(t.Context(), &replies.Window{
+		if err := w.Store.Replies.SetWindow(t.Context(), &chats.Window{
 			CompanyID: acme.ID, ConversationID: id, SenderUID: s[0].UID, Number: "34600701234", LastID: "phone.34600701234.1", Until: time.Now().Add(until),
 		}); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,4 @@
-// Package replies is the SQL of what people write to senders, and of the replies that may follow for a day: messages that came in, the
-// windows of conversations, and replies in the order of their turns.
-package replies
+package chats
 
 import (
 	"context"
@@ -47,14 +45,14 @@ type Reply struct {
 }
 
 // Store reads and writes the tables. Its methods are safe for concurrent use.
-type Store struct{ d *db.DB }
+type Replies struct{ d *db.DB }
 
 // New returns the store of a database.
-func New(d *db.DB) *Store { return &Store{d} }
+func NewReplies(d *db.DB) *Replies { return &Replies{d} }
 
 // Receive stores messages that came in. One that was stored before, by its sender and provider's id, is left as it is. It returns how
 // many are new.
-func (s *Store) Receive(ctx context.Context, all []Inbound) (n int, err error) {
+func (s *Replies) Receive(ctx context.Context, all []Inbound) (n int, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		for _, m := range all {
@@ -73,7 +71,7 @@ func (s *Store) Receive(ctx context.Context, all []Inbound) (n int, err error) {
 
 // Waiting returns messages of any company but those of `without` that are due at an instant, in the order in which they came, at most
 // `most`. A message waits for those of the same person that came before it.
-func (s *Store) Waiting(ctx context.Context, now time.Time, most int, without []string) ([]*Inbound, error) {
+func (s *Replies) Waiting(ctx context.Context, now time.Time, most int, without []string) ([]*Inbound, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "inbound messages", func(scan db.Scan) (*Inbound, error) {
 		var m Inbound
@@ -88,7 +86,7 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, most int, without []
 }
 
 // Claim reserves a message that waits for a node until an instant. Of those who claim it at once, on any nodes, one gets true.
-func (s *Store) Claim(ctx context.Context, m *Inbound, node string, now, until time.Time) (bool, error) {
+func (s *Replies) Claim(ctx context.Context, m *Inbound, node string, now, until time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, tries = tries + 1, node = $6
 		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at > 0 AND due_at <= $5`,
 		db.Millis(until), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(now), node)
@@ -96,7 +94,7 @@ func (s *Store) Claim(ctx context.Context, m *Inbound, node string, now, until t
 }
 
 // Release has a message that was claimed until an instant wait until another one, unless somebody else has claimed it since.
-func (s *Store) Release(ctx context.Context, m *Inbound, claimed, due time.Time) error {
+func (s *Replies) Release(ctx context.Context, m *Inbound, claimed, due time.Time) error {
 	_, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, node = ''
 		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at = $5`,
 		db.Millis(due), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(claimed))
@@ -105,7 +103,7 @@ func (s *Store) Release(ctx context.Context, m *Inbound, claimed, due time.Time)
 
 // Recover has the messages that are claimed wait no longer, nor replies for the outcome of their attempts: the nodes that were at it are no
 // more. alone says that nobody else has this database, so that all of them are.
-func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
+func (s *Replies) Recover(ctx context.Context, now time.Time, alone bool) error {
 	for _, x := range []struct{ table, which string }{{"inbound_message", ""}, {"reply", " AND state = 'sending'"}} {
 		if !alone {
 			x.which += " AND node <> '' AND NOT EXISTS (SELECT 1 FROM node AS n WHERE n.id = " + x.table + ".node)"
@@ -119,14 +117,14 @@ func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
 }
 
 // Done records that a message needs no more work. Its content is dropped.
-func (s *Store) Done(ctx context.Context, m *Inbound) error {
+func (s *Replies) Done(ctx context.Context, m *Inbound) error {
 	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = 0, content = '' WHERE sender_uid = $1 AND provider_id = $2 AND company_id = $3",
 		m.SenderUID, m.ProviderID, m.CompanyID)
 	return db.Wrap(err, "finish inbound message")
 }
 
 // SetWindow opens a window, or moves it on; never back.
-func (s *Store) SetWindow(ctx context.Context, w *Window) error {
+func (s *Replies) SetWindow(ctx context.Context, w *Window) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at, user_id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (conversation_id) DO UPDATE SET sender_uid = excluded.sender_uid, number = excluded.number, last_id = excluded.last_id,
@@ -136,7 +134,7 @@ func (s *Store) SetWindow(ctx context.Context, w *Window) error {
 }
 
 // Window returns the window of a conversation of a company; nil: it has none.
-func (s *Store) Window(ctx context.Context, companyID, conversationID string) (*Window, error) {
+func (s *Replies) Window(ctx context.Context, companyID, conversationID string) (*Window, error) {
 	return db.Find(ctx, s.d, "window", func(scan db.Scan) (*Window, error) {
 		var w Window
 		var until int64
@@ -158,13 +156,13 @@ func scanReply(scan db.Scan) (*Reply, error) {
 }
 
 // Replies returns the replies of a conversation of a company whose seq is from `from` to `to`, in order.
-func (s *Store) Replies(ctx context.Context, companyID, conversationID string, from, to int64) ([]*Reply, error) {
+func (s *Replies) Replies(ctx context.Context, companyID, conversationID string, from, to int64) ([]*Reply, error) {
 	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+` FROM reply
 		WHERE conversation_id = $1 AND company_id = $2 AND seq >= $3 AND seq <= $4 ORDER BY seq`, conversationID, companyID, from, to)
 }
 
 // SeqOf returns the turn that a provider knows as one of its messages; 0: none of the conversation's replies is.
-func (s *Store) SeqOf(ctx context.Context, companyID, conversationID, providerID string) (seq int64, err error) {
+func (s *Replies) SeqOf(ctx context.Context, companyID, conversationID, providerID string) (seq int64, err error) {
 	if providerID == "" {
 		return 0, nil
 	}
@@ -174,14 +172,14 @@ func (s *Store) SeqOf(ctx context.Context, companyID, conversationID, providerID
 }
 
 // DueReplies returns replies of any company but those of `without` that are due at an instant, the longest first, at most `most`.
-func (s *Store) DueReplies(ctx context.Context, now time.Time, most int, without []string) ([]*Reply, error) {
+func (s *Replies) DueReplies(ctx context.Context, now time.Time, most int, without []string) ([]*Reply, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+" FROM reply WHERE due_at > 0 AND due_at <= $1"+others+
 		" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Begin records that a reply is being sent by a node; until then nobody else looks at it. Of those who begin it at once one gets true.
-func (s *Store) Begin(ctx context.Context, r *Reply, node string, now, until time.Time) (bool, error) {
+func (s *Replies) Begin(ctx context.Context, r *Reply, node string, now, until time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE reply SET state = 'sending', attempt = attempt + 1, due_at = $1, changed_at = $2, node = $6
 		WHERE conversation_id = $3 AND seq = $4 AND company_id = $5 AND state = 'queued' AND due_at > 0 AND due_at <= $2`,
 		db.Millis(until), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID, node)
@@ -189,7 +187,7 @@ func (s *Store) Begin(ctx context.Context, r *Reply, node string, now, until tim
 }
 
 // Unheard records that the attempt to send a reply has ended without a response.
-func (s *Store) Unheard(ctx context.Context, r *Reply) error {
+func (s *Replies) Unheard(ctx context.Context, r *Reply) error {
 	_, err := s.d.Exec(ctx, "UPDATE reply SET node = '' WHERE conversation_id = $1 AND seq = $2 AND company_id = $3 AND state = 'sending'",
 		r.ConversationID, r.Seq, r.CompanyID)
 	return db.Wrap(err, "record an attempt without a response")
@@ -197,7 +195,7 @@ func (s *Store) Unheard(ctx context.Context, r *Reply) error {
 
 // Passed has the reply of a conversation whose outcome is awaited wait no longer, since the person has written after it was begun: unless a
 // node is still at it. It reports whether there is one.
-func (s *Store) Passed(ctx context.Context, companyID, conversationID string, written, now time.Time) (bool, error) {
+func (s *Replies) Passed(ctx context.Context, companyID, conversationID string, written, now time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE reply SET due_at = $1, node = ''
 		WHERE conversation_id = $2 AND company_id = $3 AND state = 'sending' AND changed_at <= $4
 		AND NOT EXISTS (SELECT 1 FROM node AS n WHERE n.id = reply.node)`, db.Millis(now), conversationID, companyID, db.Millis(written))
@@ -205,13 +203,13 @@ func (s *Store) Passed(ctx context.Context, companyID, conversationID string, wr
 }
 
 // Unproven returns replies of a conversation that may have arrived: the provider's id of them is not known. The newest come first.
-func (s *Store) Unproven(ctx context.Context, companyID, conversationID string, most int) ([]*Reply, error) {
+func (s *Replies) Unproven(ctx context.Context, companyID, conversationID string, most int) ([]*Reply, error) {
 	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+` FROM reply WHERE conversation_id = $1 AND company_id = $2
 		AND state IN ('sending', 'unknown') AND provider_id = '' ORDER BY seq DESC LIMIT $3`, conversationID, companyID, most)
 }
 
 // Again puts a reply that was not sent back, for a later attempt.
-func (s *Store) Again(ctx context.Context, r *Reply, detail string, now, due time.Time) error {
+func (s *Replies) Again(ctx context.Context, r *Reply, detail string, now, due time.Time) error {
 	_, err := s.d.Exec(ctx, `UPDATE reply SET state = 'queued', detail = $1, due_at = $2, changed_at = $3
 		WHERE conversation_id = $4 AND seq = $5 AND company_id = $6 AND state = 'sending'`, detail, db.Millis(due), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
 	return db.Wrap(err, "put back reply")
@@ -219,7 +217,7 @@ func (s *Store) Again(ctx context.Context, r *Reply, detail string, now, due tim
 
 // Finish records how the sending of a reply ended, and has the next one of its conversation sent. risen is false where a receipt has
 // come before, with as much or more: then the state stays.
-func (s *Store) Finish(ctx context.Context, r *Reply, now time.Time) (risen bool, err error) {
+func (s *Replies) Finish(ctx context.Context, r *Reply, now time.Time) (risen bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx, r.CompanyID, r.ConversationID); err != nil {
 			return err
@@ -254,7 +252,7 @@ const receiptFollows = `CASE $1 WHEN 'sent' THEN state IN ('queued', 'sending', 
 
 // Receipt records a provider's later report on a reply of a sender's conversation: sent, delivered, read or failed. risen is false where
 // the reply is no such one of the sender, or the report says nothing new.
-func (s *Store) Receipt(ctx context.Context, senderUID int64, r *Reply, now time.Time) (risen bool, err error) {
+func (s *Replies) Receipt(ctx context.Context, senderUID int64, r *Reply, now time.Time) (risen bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		risen = false
 		var company string

@@ -1,4 +1,4 @@
-package replies
+package chats
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package replies
+package chats
 
 import (
 	"context"
@@ -21,8 +21,14 @@ type Phone struct {
 // unreachableMost bounds the unreachable phones of a company.
 const unreachableMost = 100
 
+// Phones are the phones of the sandbox.
+type Phones struct{ d *db.DB }
+
+// NewPhones returns the phones of a database.
+func NewPhones(d *db.DB) *Phones { return &Phones{d} }
+
 // Phone returns what a phone of a company's sender keeps; one that is not known keeps nothing.
-func (s *Store) Phone(ctx context.Context, companyID string, senderUID int64, number string) (*Phone, error) {
+func (s *Phones) Phone(ctx context.Context, companyID string, senderUID int64, number string) (*Phone, error) {
 	p, err := db.Find(ctx, s.d, "phone", scanPhone, "SELECT "+phoneColumns+" FROM sandbox_phone WHERE sender_uid = $1 AND number = $2 AND company_id = $3",
 		senderUID, number, companyID)
 	if p == nil && err == nil {
@@ -42,7 +48,7 @@ func scanPhone(scan db.Scan) (*Phone, error) {
 }
 
 // SetUnreachable records whether a phone is unreachable. Errors: limit_exceeded where a company has too many such phones.
-func (s *Store) SetUnreachable(ctx context.Context, companyID string, senderUID int64, number string, unreachable bool, now time.Time) error {
+func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID int64, number string, unreachable bool, now time.Time) error {
 	return db.Wrap(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if unreachable {
 			var n int
@@ -64,7 +70,7 @@ func (s *Store) SetUnreachable(ctx context.Context, companyID string, senderUID 
 }
 
 // MarkPhone records that a company has read what a phone wrote by now, and until when it is shown as writing.
-func (s *Store) MarkPhone(ctx context.Context, companyID string, senderUID int64, number string, now, typingUntil time.Time) error {
+func (s *Phones) MarkPhone(ctx context.Context, companyID string, senderUID int64, number string, now, typingUntil time.Time) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO sandbox_phone (company_id, sender_uid, number, read_at, typing_until, changed_at) VALUES ($1, $2, $3, $4, $5, $4)
 		ON CONFLICT (sender_uid, number) DO UPDATE SET read_at = excluded.read_at, typing_until = excluded.typing_until, changed_at = excluded.changed_at
 		WHERE sandbox_phone.company_id = excluded.company_id`, companyID, senderUID, number, db.Millis(now), db.Millis(typingUntil))
@@ -72,6 +78,6 @@ func (s *Store) MarkPhone(ctx context.Context, companyID string, senderUID int64
 }
 
 // Unreachable returns the phones of all companies that are unreachable, at most `most`.
-func (s *Store) Unreachable(ctx context.Context, most int) ([]*Phone, error) {
+func (s *Phones) Unreachable(ctx context.Context, most int) ([]*Phone, error) {
 	return db.Collect(ctx, s.d, "phones", scanPhone, "SELECT "+phoneColumns+" FROM sandbox_phone WHERE unreachable AND company_id > '' ORDER BY company_id LIMIT $1", most)
 }
