@@ -80,7 +80,6 @@ type site struct {
 	agent   *agent.Agent
 	talks   *conversation.Conversations
 	halt    func()
-	spoke   func() // a channel is to send something
 }
 
 func newSite(t *testing.T) *site {
@@ -90,7 +89,7 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &site{t: t, store: s, company: carillon.NewID(time.Now()), agent: robin(), halt: func() {}, spoke: func() {}}
+	x := &site{t: t, store: s, company: carillon.NewID(time.Now()), agent: robin(), halt: func() {}}
 	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 		return tx.PutCompany(ctx, &carillon.Company{ID: x.company, Name: "Acme"}, time.Now())
 	}); err != nil {
@@ -111,7 +110,6 @@ func (x *site) start() {
 	x.talks = conversation.New(conversation.Options{
 		Store: x.store.Chats(), Agents: x, Thinker: agent.Builtin{}, Publisher: x.hub, Log: slog.New(slog.DiscardHandler),
 		Flows: x, Runs: x.store.Runs(),
-		Spoke: func() { x.spoke() },
 	})
 	x.halt = running(x.t, x.talks.Run)
 }

@@ -94,7 +94,6 @@ func onWhatsApp(x *site) person {
 		x.t.Fatal(err)
 	}
 	p.connect()
-	x.spoke = func() { p.messages.Said() }
 	return p
 }
 
@@ -132,7 +131,7 @@ func (p *texter) SendReply(_ context.Context, _ *carillon.Sender, m *provider.Re
 
 // File implements messaging.Channel.
 func (*texter) File(context.Context, *carillon.Sender, string, int64) ([]byte, string, error) {
-	return nil, "", messaging.ErrNoFile
+	return nil, "", provider.ErrNoFile
 }
 
 // MarkRead implements messaging.Channel.

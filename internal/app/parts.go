@@ -9,7 +9,7 @@ import (
 	"carillon"
 	"carillon/internal/call/sip"
 	"carillon/internal/edge/api"
-	"carillon/internal/edge/panel"
+	"carillon/internal/edge/panel/channels"
 	"carillon/internal/send/whatsapp"
 )
 
@@ -26,16 +26,16 @@ func portfolioOf(s *carillon.Sender) string {
 
 // panelProviders are the providers that the panel may give to senders. Trunks may be in these private networks; other addresses go
 // by what egress allows.
-func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]panel.Provider {
-	return map[string]panel.Provider{
+func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]channels.Provider {
+	return map[string]channels.Provider{
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.Check, Subscribe: cloud.Subscribe,
-			Away: &panel.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: cloud.Admit},
+			Away: &channels.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: cloud.Admit},
 		},
 		"sandbox": {},
 		"sip": {
 			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
-			Away: &panel.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: sip.AdmitSettings(trunks), Claim: "claimed", Meets: sip.Meet},
+			Away: &channels.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: sip.AdmitSettings(trunks), Claim: "claimed", Meets: sip.Meet},
 		},
 	}
 }

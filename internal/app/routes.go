@@ -15,6 +15,7 @@ import (
 	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/manual"
 	"carillon/internal/edge/panel"
+	"carillon/internal/edge/panel/agents"
 	"carillon/internal/edge/widget"
 	"carillon/internal/talk/person"
 	"carillon/internal/voice/speech"
@@ -42,10 +43,10 @@ func (p *parts) routes(a *App, sessionKey []byte) []httpio.Route {
 		Hooks: p.hooks, Kinds: kinds(), Accepted: p.activity.Accepted, People: people,
 	})
 	widgets := p.widgetDeps(a, sessionKey)
-	admin := panel.New(p.panelDeps(a, people, widgets))
+	admin := panel.Routes(p.panelDeps(a, people, widgets))
 	pages, root := panel.Pages(web.Embedded(), a.addresses)
 	documentation := manual.New(manual.Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Files: web.Embedded(), Base: a.BaseURL})
-	return slices.Concat(public, admin.Routes(), pages, p.widgetRoutes(a, widgets, root), documentation.Routes())
+	return slices.Concat(public, admin, pages, p.widgetRoutes(a, widgets, root), documentation.Routes())
 }
 
 func (a *App) addresses() (base, widgets string) { return a.ready.BaseURL, a.ready.WidgetURL }
@@ -114,8 +115,8 @@ func refusals(to *activity.Recorder, proxies []netip.Prefix) func(r *http.Reques
 // trials opens talks of teammates with agents for the panel.
 type trials struct{ widgets widget.Deps }
 
-// TalkTo implements panel.Trials.
-func (t trials) TalkTo(ctx context.Context, by panel.Trial, agentID, language string) (address any, conversationID string, err error) {
+// TalkTo implements agents.Trials.
+func (t trials) TalkTo(ctx context.Context, by agents.Trial, agentID, language string) (address any, conversationID string, err error) {
 	x, err := t.widgets.TalkTo(ctx, widget.Teammate(by), agentID, language)
 	if err != nil {
 		return nil, "", err

@@ -2,11 +2,12 @@ package bulk
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
 	"carillon"
 	"carillon/internal/account/limit"
 	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
 	"carillon/internal/store"
 )
 
@@ -27,23 +28,25 @@ func (a Accepting) Accept(ctx context.Context, c *carillon.Company, b Request) (
 	if err := a.Store.Full(); err != nil {
 		return "", err
 	}
-	sub := &notify.Submission{
-		Company: c, Channel: carillon.Messaging, Body: b.Body, Route: route, IdempotencyKey: b.Key, Hash: b.Key, Keep: b.Keep,
-	}
-	r, done, err := a.Notify.Repeat(ctx, c.ID, sub.Route, sub.IdempotencyKey, sub.Hash)
+	r, done, err := a.Notify.Repeat(ctx, c.ID, route, b.Key, b.Key)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	if !r.Replayed {
-		if _, err := a.Limits.Allow(ctx, "send panel "+c.ID, c.Limits.SendsPerMinute, 1); err != nil {
-			return "", err
-		}
-		if r, err = a.Notify.Accept(ctx, sub); err != nil {
-			return "", err
-		}
+	if r.Replayed {
+		return r.ID, nil
 	}
-	return notificationOf(r)
+	if _, err := a.Limits.Allow(ctx, "send panel "+c.ID, c.Limits.SendsPerMinute, 1); err != nil {
+		return "", err
+	}
+	req, err := request.New(b.Draft, time.Now())
+	if err != nil {
+		return "", err
+	}
+	r, err = a.Notify.Accept(ctx, &notify.Submission{
+		Company: c, Request: req, Route: route, IdempotencyKey: b.Key, Hash: b.Key, Keep: b.Keep,
+	})
+	return r.ID, err
 }
 
 // Accepted implements Notifications.
@@ -52,19 +55,8 @@ func (a Accepting) Accepted(ctx context.Context, companyID string, b Request) (s
 	if err != nil {
 		return "", err
 	}
-	defer done()
-	if !r.Replayed {
-		return "", nil
-	}
-	return notificationOf(r)
-}
-
-func notificationOf(r notify.Response) (string, error) {
-	var made struct {
-		ID string `json:"notification_id"`
-	}
-	err := json.Unmarshal(r.JSON, &made)
-	return made.ID, err
+	done()
+	return r.ID, nil
 }
 
 // Cancel implements Notifications. Where a node was killed after a cancel the next one finds the same numbers.
