@@ -62,7 +62,7 @@ func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed
 	}
 	c.wakeUp()
 	if next.Status == carillon.TemplateApproved {
-		if err := c.o.OnApproved(ctx, &next.Template); err != nil {
+		if err := c.approved(ctx, &next.Template); err != nil {
 			return nil, err
 		}
 	}
