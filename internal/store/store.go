@@ -1,6 +1,6 @@
-// Package store holds the SQL of the program, one file a table, one text for SQLite and PostgreSQL, on top of
-// internal/store/db. Writes of the hot path go through the group commit; configuration is read through caches (configure.go). It
-// knows rows and transactions, not what they are for: rules live in notify, catalog, auth and queue.
+// Package store holds the SQL of the program, one text for SQLite and PostgreSQL, on top of internal/store/db: each subject is a
+// field of Store. What spans subjects is here: set-ups, backups, erasing a person. Writes of the hot path go through the group
+// commit; configuration is read through caches (package configure). The store knows rows and transactions, not what they are for: rules live in notify, catalog, auth and queue.
 package store
 
 import (
@@ -62,8 +62,8 @@ type Options struct {
 }
 
 // The places of operations in the lock order: closing notifications and deletions, shards with starts and results, idempotency
-// keys with new rows and quotas, messages of receipts, contacts, conversations, questions. The topics of events come last of all, whichever operations write
-// events (events.Record).
+// keys with new rows and quotas, messages of receipts, contacts, conversations, questions. The topics of events come last of all,
+// after all operations that write events (events.Record).
 const (
 	placeClose db.Place = iota
 	placeDelivery
@@ -179,11 +179,15 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 	s := &Store{
 		DB: d, Sealer: sealer, Config: config, Nodes: work.NewNodes(d, ids),
 		Accounts: accounts.New(d, config), Sessions: accounts.NewSessions(d), Keys: accounts.NewKeys(d, sealer, config),
-		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d), Audit: audit.New(d), APICalls: apicalls.New(d),
-		Senders: senders.New(d, sealer, config), Templates: templates.New(d, config, event.Subscribed), Resources: resources.New(d, sealer, config),
-		Breakers: work.NewBreakers(d), Bulk: bulk.New(d), Stats: stats.New(d, placeClose, time.Now()),
-		Chats: chats.New(d, placeContact, placeConversation, event.Subscribed), Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
-		Questions: questions.New(d, placeQuestion), Files: files.New(d), Addresses: addresses.New(d), Runs: runs.New(d), Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
+		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d),
+		Audit: audit.New(d), APICalls: apicalls.New(d),
+		Senders: senders.New(d, sealer, config), Templates: templates.New(d, config, event.Subscribed),
+		Resources: resources.New(d, sealer, config),
+		Breakers:  work.NewBreakers(d), Bulk: bulk.New(d), Stats: stats.New(d, placeClose, time.Now()),
+		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
+		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
+		Questions: questions.New(d, placeQuestion), Files: files.New(d), Addresses: addresses.New(d), Runs: runs.New(d),
+		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
 		Events: event, Hooks: hooks.New(d), Search: messages.NewSearch(d, o.Logger),
 	}
 	s.Suppressions = suppressions.New(d, config, s.Accounts)

@@ -23,7 +23,7 @@ type Options struct {
 	Sender     func(ctx context.Context, uid int64) (*carillon.Sender, error) // from the cache
 	Followed   func(ctx context.Context, senderUID int64) bool                // whether events of a sender's messages are to be written
 	Touch      func(seq carillon.Seq, err error)                              // what became of the recipients of a notification changes
-	Lists      *share.Share                                                   // of the lists being read: they must leave readers to requests that send
+	Lists      *share.Share                                                   // of lists: they leave readers to requests that send
 }
 
 // Notifications is the table of notifications. Its methods are safe for concurrent use, as those of the others here are.
