@@ -195,7 +195,7 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 	b := newBulk()
 	for _, address := range slices.Sorted(maps.Keys(rows)) {
 		x.Number, x.UserID = address, rows[address]
-		b.add(companyID, &x)
+		x.addTo(b, companyID)
 	}
 	if err := b.Write(ctx, tx); err != nil || len(beside) == 0 {
 		return err
@@ -223,21 +223,18 @@ func part(ctx context.Context, tx *db.Tx, companyID string, people []*person, li
 		if y := listed[i]; lines[identity.Number(y.Number)] && !users[y.UserID] {
 			users[y.UserID] = true
 			y.Number = y.UserID
-			b.add(companyID, &y)
+			y.addTo(b, companyID)
 		}
 	}
 	return b.Write(ctx, tx)
 }
 
-// bulk writes rows of a list.
-type bulk struct{ *db.Bulk }
-
-func newBulk() bulk {
-	return bulk{db.NewBulk("suppression", wider,
-		"company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint", "user_id:text")}
+func newBulk() *db.Bulk {
+	return db.NewBulk("suppression", wider,
+		"company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint", "user_id:text")
 }
 
-func (b bulk) add(companyID string, x *Suppression) {
+func (x *Suppression) addTo(b *db.Bulk, companyID string) {
 	b.Add(companyID, x.Number, string(x.Type), x.Reason, x.Author, db.Millis(x.CreatedAt), x.UserID)
 }
 
