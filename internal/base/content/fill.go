@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -164,6 +165,26 @@ func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value str
 	case buttonPayload:
 		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "quick_reply", Value: value})
 	}
+}
+
+// Values are the values of a content by the keys of a request.
+func Values(t *carillon.Template, c *provider.Content) map[string]string {
+	values := map[string]string{}
+	if c.HeaderText != "" {
+		values["header_text_0"] = c.HeaderText
+	}
+	if c.MediaURL != "" && t.Shape != nil {
+		values["header_"+strings.ToLower(t.Shape.HeaderFormat)] = c.MediaURL
+	}
+	for i, text := range c.Body {
+		values["body_text_"+strconv.Itoa(i)] = text
+	}
+	for _, b := range c.Buttons {
+		if b.Kind == "url" {
+			values["button_url_"+strconv.Itoa(b.Index)] = b.Value
+		}
+	}
+	return values
 }
 
 // resolver resolves the components of a source for a range of its recipients and collects what is wrong.

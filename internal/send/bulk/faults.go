@@ -7,11 +7,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"carillon"
 	"carillon/internal/base/content"
-	"carillon/internal/base/provider"
 	"carillon/internal/base/sheet"
 	"carillon/internal/store/bulk"
 )
@@ -199,30 +197,7 @@ func (v *View) sample(t *carillon.Template, r row) Sample {
 		return s
 	}
 	if c, err := req.Content(t, 0); err == nil {
-		s.Values = valuesOf(t, &c)
+		s.Values = content.Values(t, &c)
 	}
 	return s
-}
-
-// valuesOf are the values of a message by component key.
-func valuesOf(t *carillon.Template, c *provider.Content) map[string]string {
-	values := map[string]string{}
-	body := 0
-	for _, key := range content.Keys(t.Shape) {
-		switch {
-		case key == "header_text_0":
-			values[key] = c.HeaderText
-		case strings.HasPrefix(key, "header_"):
-			values[key] = c.MediaURL
-		case strings.HasPrefix(key, "body_text_"):
-			values[key] = c.Body[body]
-			body++
-		}
-	}
-	for _, b := range c.Buttons {
-		if b.Kind == "url" {
-			values["button_url_"+strconv.Itoa(b.Index)] = b.Value
-		}
-	}
-	return values
 }

@@ -23,12 +23,7 @@ const (
 func Bound(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, replyTo string, now time.Time,
 ) ([]*chats.Bound, error) {
-	if len(lines) == 0 {
-		return nil, nil
-	}
-	found, _, err := s.Notifications(ctx, companyID, store.Filter{
-		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
-	}, now)
+	found, err := lately(ctx, s, companyID, senderUID, lines, now)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +49,19 @@ func Bound(
 		}
 	}
 	return all, nil
+}
+
+// lately returns the notifications of a sender to a person within a month, the newest first.
+func lately(
+	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, now time.Time,
+) ([]*store.Notification, error) {
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	found, _, err := s.Notifications(ctx, companyID, store.Filter{
+		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
+	}, now)
+	return found, err
 }
 
 // reachedBy reports whether the provider knows the message of a notification to a person by an id, and whether the person may have got

@@ -114,14 +114,7 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 
 // reached are the recipients of notifications, of the first one those from a place on.
 func (x Sent) reached(ctx context.Context, found []*store.Notification, from int) ([]Reached, error) {
-	var messaging, voice []carillon.Seq
-	for _, n := range found {
-		if n.Channel == carillon.Voice {
-			voice = append(voice, n.Seq())
-		} else {
-			messaging = append(messaging, n.Seq())
-		}
-	}
+	messaging, voice := byChannel(found)
 	messages, err := x.N.store.MessagesOf(ctx, messaging)
 	if err != nil {
 		return nil, err

@@ -3,11 +3,10 @@ package notify
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
+
+	"carillon/internal/base/content"
 
 	"carillon"
-	"carillon/internal/base/provider"
 )
 
 // Filled is a template with the values that one recipient of a notification gets.
@@ -48,26 +47,6 @@ func (x Sent) Filled(ctx context.Context, companyID, id string, i int) (*Filled,
 		f.Changed = true
 		return f, nil //nolint:nilerr // that is what the error says
 	}
-	f.Values = valuesOf(all[at], &c)
+	f.Values = content.Values(all[at], &c)
 	return f, nil
-}
-
-// valuesOf are the values of a content by the keys of a request.
-func valuesOf(t *carillon.Template, c *provider.Content) map[string]string {
-	values := map[string]string{}
-	if c.HeaderText != "" {
-		values["header_text_0"] = c.HeaderText
-	}
-	if c.MediaURL != "" && t.Shape != nil {
-		values["header_"+strings.ToLower(t.Shape.HeaderFormat)] = c.MediaURL
-	}
-	for i, text := range c.Body {
-		values["body_text_"+strconv.Itoa(i)] = text
-	}
-	for _, b := range c.Buttons {
-		if b.Kind == "url" {
-			values["button_url_"+strconv.Itoa(b.Index)] = b.Value
-		}
-	}
-	return values
 }

@@ -7,20 +7,14 @@ import (
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
-	"carillon/internal/store"
 	"carillon/internal/store/rank"
 )
 
 // Proved records that a message of a sender to one of a person's lines has arrived, though its outcome is not known: the person answers a
 // message by this id of the provider's, which no message has, and there is only one that it can be of. It reports whether there is.
 func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
-	if len(lines) == 0 {
-		return false, nil
-	}
 	now := time.Now()
-	found, _, err := n.store.Notifications(ctx, s.CompanyID, store.Filter{
-		Lines: lines, SenderUID: s.UID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
-	}, now)
+	found, err := lately(ctx, n.store, s.CompanyID, s.UID, lines, now)
 	if err != nil {
 		return false, err
 	}

@@ -48,14 +48,7 @@ func (x Sent) rows(ctx context.Context, found []*store.Notification) ([]Row, err
 	if err != nil {
 		return nil, err
 	}
-	var messaging, voice []carillon.Seq
-	for _, n := range found {
-		if n.Channel == carillon.Voice {
-			voice = append(voice, n.Seq())
-		} else {
-			messaging = append(messaging, n.Seq())
-		}
-	}
+	messaging, voice := byChannel(found)
 	first, err := x.N.store.Openings(ctx, messaging...)
 	if err != nil {
 		return nil, err

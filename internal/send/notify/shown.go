@@ -40,11 +40,7 @@ func ShownTo(
 	}
 	var all []Shown
 	for _, x := range found {
-		i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
-		if i < 0 {
-			continue // it was deleted
-		}
-		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool {
+		shown, err := shownOf(ctx, s, x, templates, func(m *store.Message) bool {
 			return identity.Has(lines, m.Number) && (m.Rank == rank.Delivered || m.Rank == rank.Read)
 		})
 		if err != nil {
@@ -60,12 +56,7 @@ func ShownTo(
 func SentAs(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, providerID string, now time.Time,
 ) (string, error) {
-	if len(lines) == 0 {
-		return "", nil
-	}
-	found, _, err := s.Notifications(ctx, companyID, store.Filter{
-		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
-	}, now)
+	found, err := lately(ctx, s, companyID, senderUID, lines, now)
 	if err != nil {
 		return "", err
 	}
@@ -81,11 +72,7 @@ func SentAs(
 		if err != nil {
 			return "", err
 		}
-		i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
-		if i < 0 {
-			return "", nil
-		}
-		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool {
+		shown, err := shownOf(ctx, s, x, templates, func(m *store.Message) bool {
 			return identity.Has(lines, m.Number) && m.ProviderID == providerID
 		})
 		if err != nil || len(shown) == 0 {
@@ -96,8 +83,15 @@ func SentAs(
 	return "", nil
 }
 
-// shownOf are messages of a notification as their recipients see them, the last one first.
-func shownOf(ctx context.Context, s *store.Store, x *store.Notification, t *carillon.Template, wanted func(m *store.Message) bool) ([]Shown, error) {
+// shownOf are messages of a notification as their recipients see them, the last one first; none where its template was deleted.
+func shownOf(
+	ctx context.Context, s *store.Store, x *store.Notification, templates []*carillon.Template, wanted func(m *store.Message) bool,
+) ([]Shown, error) {
+	i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
+	if i < 0 {
+		return nil, nil
+	}
+	t := templates[i]
 	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	if err != nil {
 		return nil, err

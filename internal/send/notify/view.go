@@ -75,15 +75,8 @@ var order = []carillon.State{
 
 // viewsOf returns views of notifications without their recipients.
 func viewsOf(ctx context.Context, s *store.Store, all []*store.Notification, now time.Time) ([]*View, error) {
-	var seqs, voice []carillon.Seq
-	for _, x := range all {
-		if x.Channel == carillon.Voice {
-			voice = append(voice, x.Seq())
-		} else {
-			seqs = append(seqs, x.Seq())
-		}
-	}
-	tallies, err := s.Standings(ctx, seqs...)
+	messaging, voice := byChannel(all)
+	tallies, err := s.Standings(ctx, messaging...)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +96,17 @@ func viewsOf(ctx context.Context, s *store.Store, all []*store.Notification, now
 		}
 	}
 	return views, nil
+}
+
+func byChannel(all []*store.Notification) (messaging, voice []carillon.Seq) {
+	for _, x := range all {
+		if x.Channel == carillon.Voice {
+			voice = append(voice, x.Seq())
+		} else {
+			messaging = append(messaging, x.Seq())
+		}
+	}
+	return messaging, voice
 }
 
 func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, now time.Time) *View {
