@@ -19,8 +19,7 @@ type callCommand struct {
 	Type     string      `enum:"transactional,marketing" default:"transactional" placeholder:"TYPE" help:"transactional or marketing; default ${default}."`
 	Campaign string      `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
 	RunID    string      `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours calls nobody twice. By default each run is new."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run requests the call. It prints the notification's id, by which `notifications watch` follows the call.
@@ -61,5 +60,5 @@ func (x *callCommand) Run(ctx context.Context, env *environment) error {
 			_, _ = fmt.Fprintf(env.Stderr, "warning: %s\n", n.stoodIn())
 		}
 	}
-	return done(env, x.JSON, response, response.ID)
+	return x.done(env, response, response.ID)
 }

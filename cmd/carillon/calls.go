@@ -21,8 +21,6 @@ type callsCommand struct {
 	Listen callsListen `cmd:"" help:"Keep the recording of a call as a WAV file, and print where it is."`
 }
 
-const callsPath = client.Prefix + "calls/"
-
 // callDetail is GET calls/{id}.
 type callDetail struct {
 	ID           string         `json:"call_id"`
@@ -69,28 +67,28 @@ type callTurn struct {
 
 type callsShow struct {
 	ID string `arg:"" help:"Id of the call, which is that of its notification."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run shows the call.
 func (x *callsShow) Run(ctx context.Context, env *environment) error {
-	c, _, err := x.connect(env)
-	if err != nil {
-		return err
-	}
 	var d callDetail
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID), As: client.Company, Out: &d}); err != nil {
+	if err := x.do(ctx, env, http.MethodGet, "calls/"+url.PathEscape(x.ID), nil, &d); err != nil {
 		return err
-	}
-	if x.JSON {
-		return writeJSON(env.Stdout, d)
 	}
 	rows := [][]string{
-		{"number", d.Number}, {"line", d.Recipient}, {"agent", d.Agent}, {"state", strings.TrimSpace(d.State + " " + d.Reason)}, {"attempts", strconv.Itoa(d.Attempts)},
+		{"number", d.Number},
+		{"line", d.Recipient},
+		{"agent", d.Agent},
+		{"state", strings.TrimSpace(d.State + " " + d.Reason)},
+		{"attempts", strconv.Itoa(d.Attempts)},
 	}
 	for _, row := range [][]string{
-		{"cause", d.Cause}, {"answered by", d.AnsweredBy}, {"ended by", d.EndedBy}, {"answered", localTime(d.AnsweredAt)}, {"ended", localTime(d.EndedAt)},
+		{"cause", d.Cause},
+		{"answered by", d.AnsweredBy},
+		{"ended by", d.EndedBy},
+		{"answered", localTime(d.AnsweredAt)},
+		{"ended", localTime(d.EndedAt)},
 	} {
 		if row[1] != "" {
 			rows = append(rows, row)
@@ -106,7 +104,8 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 		rows = append(rows, []string{"recording", "carillon calls listen " + d.ID})
 	}
 	for _, t := range d.Transfers {
-		rows = append(rows, []string{"transferred", strings.TrimSpace("to " + t.Number + ": " + strings.ReplaceAll(t.State, "_", " ") + " " + t.Cause)})
+		to := "to " + t.Number + ": " + strings.ReplaceAll(t.State, "_", " ") + " " + t.Cause
+		rows = append(rows, []string{"transferred", strings.TrimSpace(to)})
 	}
 	for _, t := range d.Turns {
 		text := t.Text
@@ -118,20 +117,20 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 		}
 		rows = append(rows, []string{t.Author, text})
 	}
-	return writeTable(env.Stdout, rows)
+	return x.show(env, d, rows)
 }
 
 // happened says what happened in a call.
 var happened = map[string]string{ //nolint:gochecknoglobals // read only
-	"handoff_requested": "a person was asked for", "missed": "nobody was available", "called_off": "the talk went on without a person", "joined": "a teammate joined",
-	"released": "a teammate gave the call back", "returned": "a teammate gave the call back to the agent", "flow_began": "a flow began", "left": "the call ended",
+	"handoff_requested": "a person was asked for", "missed": "nobody was available", "called_off": "the talk went on without a person",
+	"joined": "a teammate joined", "released": "a teammate gave the call back", "returned": "a teammate gave the call back to the agent",
+	"flow_began": "a flow began", "left": "the call ended",
 }
 
 type callsListen struct {
 	ID     string `arg:"" help:"Id of the call, which is that of its notification."`
 	Output string `short:"o" placeholder:"FILE" help:"Where to; default the id and .wav in this folder. It must not exist."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run keeps the recording. The file is there once all of it is.
@@ -145,9 +144,11 @@ func (x *callsListen) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID) + "/recording", As: client.Company, Once: true, Into: f})
+	_, err = c.Do(ctx, client.Call{
+		Method: http.MethodGet, Path: client.Prefix + "calls/" + url.PathEscape(x.ID) + "/recording", As: client.Company, Once: true, Into: f,
+	})
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	return done(env, x.JSON, map[string]string{"call_id": x.ID, "file": path}, path)
+	return x.done(env, map[string]string{"call_id": x.ID, "file": path}, path)
 }

@@ -64,8 +64,7 @@ type eventsList struct {
 	Types  []string `placeholder:"TYPE" help:"Only events of these types, as message.failed,call.failed."`
 	Most   int      `default:"100" placeholder:"N" help:"How many at most; default ${default}."`
 	Cursor string   `placeholder:"CURSOR" help:"Go on where a list ended, which prints it; else from the oldest event that is kept."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // oldest is the cursor of somebody who has read nothing.
@@ -108,8 +107,7 @@ func (l *eventsList) Run(ctx context.Context, env *environment) error {
 type eventsReplay struct {
 	ID      string `arg:"" help:"Id of the event."`
 	Webhook string `placeholder:"ID" help:"Webhook to send it to; else whoever pulls events gets it, such as \"events listen\"."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run sends the event again.
@@ -131,7 +129,7 @@ func (r *eventsReplay) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	return done(env, r.JSON, response, "event "+r.ID+" is sent again to "+to)
+	return r.done(env, response, "event "+r.ID+" is sent again to "+to)
 }
 
 // triggers are the numbers to which a message of the sandbox ends in an event (docs/guides/sandbox.md).
@@ -151,8 +149,7 @@ type eventsTrigger struct {
 	Template string            `placeholder:"NAME" help:"Approved template of that sender; else the demo's."`
 	Lang     string            `default:"en" placeholder:"LANG" help:"Language of the template; default ${default}."`
 	Var      map[string]string `placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana; may be repeated; else those of the demo's template."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // triggerWait is how long an event may take.
@@ -211,7 +208,7 @@ func (x *eventsTrigger) await(ctx context.Context, env *environment, c *client.C
 			if e.Data.NotificationID != notificationID {
 				continue
 			}
-			if err := done(env, x.JSON, e.text, e.ID); err != nil {
+			if err := x.done(env, e.text, e.ID); err != nil {
 				return err
 			}
 			env.next(x.JSON, "events replay "+e.ID+x.again())

@@ -11,37 +11,11 @@ import (
 	"carillon/client"
 )
 
-type usersList struct {
-	administered
-	credentials
-	jsonFlag
-}
-
-// Run lists the users.
-func (u *usersList) Run(ctx context.Context, env *environment) error {
-	c, err := u.connect(ctx, env, u.credentials)
-	if err != nil {
-		return err
-	}
-	all, err := pages[user](ctx, c, u.panel(http.MethodGet, "users"), 0)
-	if err != nil {
-		return err
-	}
-	if u.JSON {
-		return writeJSON(env.Stdout, all)
-	}
-	rows := [][]string{{"ID", "E-MAIL", "NAME", "ROLE", "LAST SIGN-IN"}}
-	for _, x := range all {
-		rows = append(rows, []string{x.ID, x.Email, x.Name, x.Role, text(x.LastSignInAt, "never")})
-	}
-	return writeTable(env.Stdout, rows)
-}
-
 // userPath is the path of a user, who is named by id or e-mail, and what follows it.
 func (a *administered) userPath(ctx context.Context, c *client.Client, idOrEmail, rest string) (string, error) {
 	id := idOrEmail
 	if strings.Contains(idOrEmail, "@") {
-		all, err := pages[user](ctx, c, a.panel(http.MethodGet, "users"), 0)
+		all, err := listOf[user](ctx, c, a)
 		if err != nil {
 			return "", err
 		}
@@ -56,14 +30,12 @@ func (a *administered) userPath(ctx context.Context, c *client.Client, idOrEmail
 
 type usersRemove struct {
 	User string `arg:"" help:"Id or e-mail address of the user."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run removes the user.
 func (u *usersRemove) Run(ctx context.Context, env *environment) error {
-	c, err := u.connect(ctx, env, u.credentials)
+	c, err := u.open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -74,7 +46,7 @@ func (u *usersRemove) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, u.panel(http.MethodDelete, path)); err != nil {
 		return err
 	}
-	return done(env, u.JSON, map[string]any{"user": u.User, "removed": true}, u.User+" removed")
+	return u.done(env, map[string]any{"user": u.User, "removed": true}, u.User+" removed")
 }
 
 type usersPassword struct {
@@ -117,19 +89,17 @@ func (u *usersPassword) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	return done(env, u.JSON, map[string]any{"user": whose, "changed": true}, "the password of "+whose+" is changed; other sessions have ended")
+	return u.done(env, map[string]any{"user": whose, "changed": true}, "the password of "+whose+" is changed; other sessions have ended")
 }
 
 type usersSignOut struct {
 	User string `arg:"" optional:"" help:"Id or e-mail address of the user; else yourself."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run ends the sessions.
 func (u *usersSignOut) Run(ctx context.Context, env *environment) error {
-	c, err := u.connect(ctx, env, u.credentials)
+	c, err := u.open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -143,5 +113,5 @@ func (u *usersSignOut) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, u.panel(http.MethodDelete, path)); err != nil {
 		return err
 	}
-	return done(env, u.JSON, map[string]any{"user": u.User, "signed_out": true}, line)
+	return u.done(env, map[string]any{"user": u.User, "signed_out": true}, line)
 }

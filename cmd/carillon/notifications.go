@@ -101,8 +101,7 @@ type notificationsList struct {
 	From     string      `placeholder:"WHEN" help:"Only created at or after this instant."`
 	To       string      `placeholder:"WHEN" help:"Only created before this instant."`
 	Limit    int         `default:"25" help:"Largest number of rows."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run lists.
@@ -123,18 +122,16 @@ func (l *notificationsList) Run(ctx context.Context, env *environment) error {
 			q.Set(name, value)
 		}
 	}
-	all, err := pages[notification](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "notify", Query: q, As: client.Company}, l.Limit)
+	call := client.Call{Method: http.MethodGet, Path: client.Prefix + "notify", Query: q, As: client.Company}
+	all, err := pages[notification](ctx, c, call, l.Limit)
 	if err != nil {
 		return err
-	}
-	if l.JSON {
-		return writeJSON(env.Stdout, all)
 	}
 	rows := [][]string{{"ID", "CREATED", "STATE", "WHAT", "TYPE", "CAMPAIGN", "RECIPIENTS"}}
 	for _, n := range all {
 		rows = append(rows, []string{n.ID, localTime(n.CreatedAt), n.State, n.what(), n.Type, oneLine(n.Campaign, 30), counts(n.Counts)})
 	}
-	return writeTable(env.Stdout, rows)
+	return l.show(env, all, rows)
 }
 
 func (n *notification) what() string {
@@ -180,8 +177,7 @@ func fetch(ctx context.Context, c *client.Client, id string) (*notification, err
 
 type notificationsShow struct {
 	ID string `arg:"" help:"Id of the notification."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run shows one.
@@ -242,16 +238,11 @@ type notificationsMove struct {
 	ID string `arg:"" help:"Id of the notification."`
 	At string `required:"" placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00."`
 	TZ string `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run moves.
 func (m *notificationsMove) Run(ctx context.Context, env *environment) error {
-	c, _, err := m.connect(env)
-	if err != nil {
-		return err
-	}
 	body := map[string]string{"datetime_sending": m.At}
 	if m.TZ != "" {
 		body["timezone"] = m.TZ
@@ -260,19 +251,16 @@ func (m *notificationsMove) Run(ctx context.Context, env *environment) error {
 		ID        string `json:"notification_id"`
 		Scheduled string `json:"scheduled_time"`
 	}
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPatch, Path: client.Prefix + "notify/" + url.PathEscape(m.ID), As: client.Company, Body: body, Out: &response,
-	}); err != nil {
+	if err := m.do(ctx, env, http.MethodPatch, "notify/"+url.PathEscape(m.ID), body, &response); err != nil {
 		return err
 	}
-	return done(env, m.JSON, response, "to be sent at "+response.Scheduled)
+	return m.done(env, response, "to be sent at "+response.Scheduled)
 }
 
 type notificationsCancel struct {
 	ID     string `arg:"" help:"Id of the notification."`
 	HangUp bool   `name:"hang-up" help:"Also end a call that is ringing or talking."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run cancels.
@@ -295,5 +283,5 @@ func (x *notificationsCancel) Run(ctx context.Context, env *environment) error {
 	}); err != nil {
 		return err
 	}
-	return done(env, x.JSON, response, fmt.Sprintf("%d canceled, %d already sent", response.Canceled, response.Sent))
+	return x.done(env, response, fmt.Sprintf("%d canceled, %d already sent", response.Canceled, response.Sent))
 }

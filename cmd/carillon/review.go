@@ -11,9 +11,7 @@ type templatesReview struct {
 	Approve bool   `xor:"decision" help:"Approve it."`
 	Reject  bool   `xor:"decision" help:"Reject it."`
 	Reason  string `placeholder:"TEXT" help:"Why it is rejected."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // decision is the request to the sandbox's reviewer.
@@ -27,19 +25,13 @@ func (t *templatesReview) Run(ctx context.Context, env *environment) error {
 	if t.Approve == t.Reject {
 		return usage("say --approve or --reject")
 	}
-	c, err := t.connect(ctx, env, t.credentials)
-	if err != nil {
-		return err
-	}
-	call := t.panel(http.MethodPost, "templates/"+url.PathEscape(t.ID)+"/review")
 	d := decision{Approve: t.Approve, Reason: t.Reason}
-	call.Body = d
-	if _, err := c.Do(ctx, call); err != nil {
+	if err := t.do(ctx, env, http.MethodPost, "templates/"+url.PathEscape(t.ID)+"/review", d, nil); err != nil {
 		return err
 	}
 	word := "approved"
 	if t.Reject {
 		word = "rejected"
 	}
-	return done(env, t.JSON, d, "template "+t.ID+" is "+word)
+	return t.done(env, d, "template "+t.ID+" is "+word)
 }

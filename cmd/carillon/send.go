@@ -26,8 +26,7 @@ type sendCommand struct {
 	Campaign string        `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
 	Event    string        `placeholder:"NAME" help:"Event that starts a conversation flow."`
 	RunID    string        `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours sends nothing twice. By default the file's content identifies a run; --to makes a new one each time."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // maxBatch is the interface's limit of recipients in a request.

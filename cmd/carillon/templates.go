@@ -25,8 +25,7 @@ type templatesCommand struct {
 
 type templatesList struct {
 	From string `placeholder:"NUMBER" help:"Phone number of the sender; else the demo's."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // record is a template in the list.
@@ -56,14 +55,11 @@ func (t *templatesList) Run(ctx context.Context, env *environment) error {
 	}); err != nil {
 		return err
 	}
-	if t.JSON {
-		return writeJSON(env.Stdout, all)
-	}
 	rows := [][]string{{"ID", "NAME", "LANGUAGE", "CATEGORY", "STATUS", "BODY"}}
 	for _, x := range all {
 		rows = append(rows, []string{x.ID, x.Name, x.Language, x.Category, x.Status, bodyText(x.Components)})
 	}
-	return writeTable(env.Stdout, rows)
+	return t.show(env, all, rows)
 }
 
 func bodyText(components json.RawMessage) string {
@@ -98,8 +94,7 @@ type templatesCreate struct {
 	From     string   `placeholder:"NUMBER" help:"Phone number of the sender; else the default one."`
 	Submit   bool     `help:"Submit it to the channel's review at once."`
 	Wait     bool     `help:"With --submit: wait until the channel has decided."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // made is the response to a creation.
@@ -140,7 +135,7 @@ func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	if err := done(env, t.JSON, m, fmt.Sprintf("template %s (%s) is %s", m.Template.Name, m.Template.ID, m.Template.Status)); err != nil {
+	if err := t.done(env, m, fmt.Sprintf("template %s (%s) is %s", m.Template.Name, m.Template.ID, m.Template.Status)); err != nil {
 		return err
 	}
 	t.suggest(env, &m)
@@ -213,8 +208,7 @@ func readPayload(env *environment, name string, out any) error {
 type templatesShow struct {
 	Template string `arg:"" help:"Id or name of the template."`
 	Lang     string `placeholder:"LANG" help:"Language, for a name that has several."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run shows the template.
@@ -231,9 +225,6 @@ func (t *templatesShow) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if t.JSON {
-		return writeJSON(env.Stdout, x)
-	}
 	rows := [][]string{
 		{"id", x.ID},
 		{"name", x.Name},
@@ -242,7 +233,7 @@ func (t *templatesShow) Run(ctx context.Context, env *environment) error {
 		{"status", x.Status},
 		{"variables", x.ParameterFormat},
 	}
-	return writeTable(env.Stdout, append(rows, componentRows(x.Components)...))
+	return t.show(env, x, append(rows, componentRows(x.Components)...))
 }
 
 // findTemplate reads one template by id or name, a draft too.
@@ -278,39 +269,27 @@ func componentRows(components json.RawMessage) (rows [][]string) {
 
 type templatesDelete struct {
 	ID string `arg:"" help:"Id of the template."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run deletes the template.
 func (t *templatesDelete) Run(ctx context.Context, env *environment) error {
-	c, _, err := t.connect(env)
-	if err != nil {
+	if err := t.do(ctx, env, http.MethodDelete, "notify/templates/"+url.PathEscape(t.ID), nil, nil); err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID), As: client.Company}); err != nil {
-		return err
-	}
-	return done(env, t.JSON, map[string]any{"id": t.ID, "deleted": true}, "template "+t.ID+" deleted")
+	return t.done(env, map[string]any{"id": t.ID, "deleted": true}, "template "+t.ID+" deleted")
 }
 
 type templatesSubmit struct {
 	ID string `arg:"" help:"Id of the template."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run submits the template.
 func (t *templatesSubmit) Run(ctx context.Context, env *environment) error {
-	c, _, err := t.connect(env)
-	if err != nil {
-		return err
-	}
 	var x record
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID) + "/submit", As: client.Company, Out: &x,
-	}); err != nil {
+	if err := t.do(ctx, env, http.MethodPost, "notify/templates/"+url.PathEscape(t.ID)+"/submit", nil, &x); err != nil {
 		return err
 	}
-	return done(env, t.JSON, x, fmt.Sprintf("template %s (%s) is %s", x.Name, x.ID, strings.ToLower(x.Status)))
+	return t.done(env, x, fmt.Sprintf("template %s (%s) is %s", x.Name, x.ID, strings.ToLower(x.Status)))
 }

@@ -10,11 +10,11 @@ import (
 )
 
 type usersCommand struct {
-	List     usersList     `cmd:"" help:"List the company's users."`
-	Add      usersAdd      `cmd:"" help:"Add a user to the company, or the first owner to a new installation."`
-	Remove   usersRemove   `cmd:"" help:"Remove a user from the company."`
-	Password usersPassword `cmd:"" help:"Change your own password, or set a user's."`
-	SignOut  usersSignOut  `cmd:"" help:"End your own other sessions, or a user's."`
+	List     listCommand[user] `cmd:"" help:"List the company's users."`
+	Add      usersAdd          `cmd:"" help:"Add a user to the company, or the first owner to a new installation."`
+	Remove   usersRemove       `cmd:"" help:"Remove a user from the company."`
+	Password usersPassword     `cmd:"" help:"Change your own password, or set a user's."`
+	SignOut  usersSignOut      `cmd:"" help:"End your own other sessions, or a user's."`
 }
 
 type usersAdd struct {
@@ -40,6 +40,14 @@ type user struct {
 	CreatedAt    *string `json:"created_at"`
 }
 
+func (user) list() (path string, columns []string) {
+	return "users", []string{"ID", "E-MAIL", "NAME", "ROLE", "LAST SIGN-IN"}
+}
+
+func (u user) rows() [][]string {
+	return [][]string{{u.ID, u.Email, u.Name, u.Role, text(u.LastSignInAt, "never")}}
+}
+
 // Run adds the user.
 func (u *usersAdd) Run(ctx context.Context, env *environment) error {
 	body, err := u.body(ctx, env)
@@ -56,7 +64,7 @@ func (u *usersAdd) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	if err := done(env, u.JSON, made, fmt.Sprintf("%s is %s (%s)", made.Email, made.Role, made.ID)); err != nil {
+	if err := u.done(env, made, fmt.Sprintf("%s is %s (%s)", made.Email, made.Role, made.ID)); err != nil {
 		return err
 	}
 	if u.First {
