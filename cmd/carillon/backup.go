@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"carillon/internal/app"
+	"carillon/internal/edge/control"
 	"carillon/internal/store"
 )
 
@@ -76,7 +77,7 @@ func (c *backupCommand) copy(ctx context.Context, env *environment, dir, part st
 	if !errors.Is(err, store.ErrFolderInUse) {
 		return begin, err
 	}
-	if err := app.Backup(ctx, dir, part, progress); err != nil {
+	if err := control.Backup(ctx, dir, part, progress); err != nil {
 		bar.clear()
 		return begin, err
 	}

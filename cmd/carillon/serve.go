@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/app"
 	"carillon/internal/base/config"
+	"carillon/internal/base/logline"
 )
 
 type serveCommand struct {
@@ -27,7 +28,7 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 		env.addThread()
 	}
 	keepHeapRoom()
-	lines := app.NewLogWriter(raw(env.Stderr))
+	lines := logline.New(raw(env.Stderr))
 	defer lines.Flush() //nolint:errcheck // an error of the log cannot be logged
 	a, err := app.New(cfg, app.Options{
 		Logger: logger(cfg, lines), Stdout: env.Stdout, Processors: processors,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"net"
 	"path/filepath"
 
 	"carillon/internal/agent"
@@ -55,6 +57,16 @@ func (a *App) apply(ctx context.Context, p *config.Provision) (store.Summary, er
 	return summary, nil
 }
 
+// warn logs what makes this start unsafe.
+func warn(ctx context.Context, log *slog.Logger, cfg config.Config, addr net.Addr) {
+	if cfg.MasterKeyOpen() {
+		log.WarnContext(ctx, "other users of the machine can read the master key; restrict its file with chmod 600")
+	}
+	if host, _, err := net.SplitHostPort(addr.String()); err == nil && cfg.Demo && !net.ParseIP(host).IsLoopback() {
+		log.WarnContext(ctx, "the demo, whose password and key are public, listens on a public address", "address", addr.String())
+	}
+}
+
 // ProvisionOptions returns how set-up files are read: with the checks of the providers' settings and all kinds of
 // resources.
 func ProvisionOptions() config.ProvisionOptions {
@@ -66,6 +78,14 @@ func ProvisionOptions() config.ProvisionOptions {
 // kinds returns the kinds of resources; each refers only to kinds before it.
 func kinds() []resource.Kind {
 	return []resource.Kind{knowledge.Kind(), agent.Kind(), widget.Kind(), secret.Kind(), flow.Kind(), hook.Kind()}
+}
+
+// engineOf returns the database engine that the settings select.
+func engineOf(cfg config.Config) string {
+	if cfg.DatabaseURL == "" {
+		return "sqlite"
+	}
+	return "postgres"
 }
 
 // announce logs that requests are served, and writes the ready file.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -39,8 +38,11 @@ import (
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
 	"carillon/internal/edge/api"
+	"carillon/internal/edge/control"
 	"carillon/internal/edge/manual"
+	"carillon/internal/edge/ops"
 	"carillon/internal/edge/panel"
+	"carillon/internal/edge/server"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
@@ -50,6 +52,7 @@ import (
 	"carillon/internal/send/sandbox"
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
+	"carillon/internal/store/db"
 	"carillon/internal/store/purge"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
@@ -112,20 +115,19 @@ type App struct {
 	media         *egress.Prober
 	purge         *purge.Purge
 	activity      *activity.Recorder
-	metrics       *metrics
-	readiness     *readiness
+	metrics       *ops.Metrics
+	readiness     *ops.Readiness
 	tracing       *tracing.Tracing // nil: off
 
-	shares   *share.Set // what this node holds at once
-	router   *httpio.Router
-	listener *connections
-	server   *http.Server
-	ops      *http.Server
-	ready    config.Ready
+	shares *share.Set // what this node holds at once
+	router *httpio.Router
+	server *server.Server
+	served bool
+	ready  config.Ready
 
 	requestsFirst time.Duration // how long a stop waits for requests before it drains the queue
 
-	outage    *outage
+	outage    *db.Outage
 	stopping  chan struct{} // closed when /readyz begins to fail
 	ending    chan struct{} // closed when requests are no longer accepted
 	draining  sync.Once
@@ -146,7 +148,7 @@ func New(cfg config.Config, o Options) (*App, error) {
 	if o.Stdout == nil {
 		o.Stdout = io.Discard
 	}
-	log, outage := logOutages(o.Logger)
+	log, outage := db.LogOutages(o.Logger)
 	if cfg.ShutdownTimeout <= 0 {
 		cfg.ShutdownTimeout = 25 * time.Second
 	}
@@ -167,11 +169,11 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) start(ctx context.Context) error {
-	a.metrics = newMetrics(a)
+	a.metrics = ops.NewMetrics(Version(), engineOf(a.cfg))
 	if err := a.cfg.CheckFolder(); err != nil {
 		return err
 	}
-	a.cfg.MaxConnections = withinDescriptors(ctx, a.log, a.cfg.MaxConnections, descriptors())
+	a.cfg.MaxConnections = server.WithinFiles(ctx, a.log, a.cfg.MaxConnections)
 	if err := useZones(a.cfg); err != nil {
 		return err
 	}
@@ -184,19 +186,19 @@ func (a *App) start(ctx context.Context) error {
 	}
 	a.store, err = store.Open(ctx, store.Options{
 		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Processors: a.o.Processors, Logger: a.log,
-		Committed: a.metrics.committed, Wait: databaseWait, Shares: a.shares,
+		Committed: a.metrics.Committed, Wait: databaseWait, Shares: a.shares,
 	})
 	if err != nil {
 		return err
 	}
-	a.outage.watched(a.store.Ping)
+	a.outage.Watch(a.store.Ping)
 	if err := checkRestored(ctx, a.store, a.log); err != nil {
 		return err
 	}
 	if err := a.wire(ctx); err != nil {
 		return err
 	}
-	a.readiness = newReadiness(a.log, conditions{a.store, a.queue, a.stopping, a.cfg.MasterKeyOpen}.check)
+	a.readiness = ops.NewReadiness(a.log, ops.Conditions{Store: a.store, Queue: a.queue, Stopping: a.stopping, KeyOpen: a.cfg.MasterKeyOpen})
 	if err := a.provision(ctx); err != nil {
 		return err
 	}
@@ -204,7 +206,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
-	warn(ctx, a.log, a.cfg, a.listener.Addr())
+	warn(ctx, a.log, a.cfg, a.server.Addr())
 	warnOfZones(ctx, a.log, schedule.Current(), schedule.BuiltIn(), time.Now())
 	a.run(ctx)
 	select {
@@ -259,16 +261,17 @@ func (a *App) wire(ctx context.Context) error {
 	of.Node = 0 // the queue bounds the calls that are placed, and the telephone all
 	calls := a.shares.Of(of)
 	a.incoming = call.NewIncoming(a.store, a.queue, calls, a.log)
+	observer := ops.Observer{Metrics: a.metrics, Tracing: a.tracing}
 	a.notify = notify.New(a.store, a.queue, notify.Options{
-		Senders: traced(a.tracing, map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
+		Senders: observer.Senders(map[string]notify.Sender{"whatsapp": a.whatsapp, "sandbox": a.sandbox}),
 		Denied:  a.cfg.CallsDenied,
-		Media:   media{a.media}, Templates: a.catalog, Observer: observer{a.metrics, a.tracing}, Drain: a.drainTime(), Log: a.log,
+		Media:   media{a.media}, Templates: a.catalog, Observer: observer, Drain: a.drainTime(), Log: a.log,
 	})
 	dialers := map[string]call.Dialer{}
 	a.calls = call.New(a.store, a.queue, call.Options{
 		Dialers: dialers, Incoming: a.incoming, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Share: calls, Log: a.log,
 	})
-	a.purge, a.activity = newPurge(a.store, a.metrics, a.log), newActivity(a)
+	a.purge, a.activity = purge.New(a.store, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log}), activity.New(a.store.APICalls(), activity.Options{Kept: a.metrics.Kept, Dropped: a.metrics.Dropped, Log: a.log})
 	a.hooks = newHooks(a)
 	a.topics()
 	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
@@ -303,7 +306,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	dialers["sandbox"], dialers["sip"] = a.telephone, a.telephone
-	a.router = httpio.NewRouter(a.log, a.observe, a.routes(sessionKey)...)
+	a.router = httpio.NewRouter(a.log, observer.Responded, a.routes(sessionKey)...)
 	a.router.Slow, a.router.Refused = a.cfg.LogSlow, refusals(a.activity, a.cfg.TrustedProxies)
 	a.router.Proxies, a.router.Bodies = a.cfg.TrustedProxies, a.shares.Of(share.Bodies)
 	a.router.Streams = a.shares.Of(share.EventStreams.Of(int64(a.cfg.MaxConnections+1) / 2)) // the rest is for requests
@@ -315,7 +318,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	people := person.New(a.store, a.shares)
 	public := api.Routes(api.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Calls: a.calls, Catalog: a.catalog, Limits: a.limits, Callbacks: callbacks(), Messaging: a.messaging,
-		Ready: a.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: base, Hooks: a.hooks, Kinds: kinds(),
+		Ready: func(ctx context.Context) (carillon.Details, error) { return a.readiness.Ready(ctx) }, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: a.files, BaseURL: base, Hooks: a.hooks, Kinds: kinds(),
 		Accepted: a.activity.Accepted, People: people,
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
@@ -371,14 +374,14 @@ func (a *App) run(ctx context.Context) {
 	}
 	engine := a.bus.Run
 	if a.store.SQLite() {
-		engine = (&control{
-			store: a.store, folder: a.cfg.Data, log: a.log,
-			apply: func(ctx context.Context, p *config.Provision) (store.Summary, error) {
+		engine = (&control.Control{
+			Store: a.store, Folder: a.cfg.Data, Read: ProvisionOptions(), Log: a.log,
+			Apply: func(ctx context.Context, p *config.Provision) (store.Summary, error) {
 				summary, err := a.apply(ctx, p)
 				warnOfNumbers(ctx, a.store, a.log)
 				return summary, err
 			},
-			warn: func(p *config.Provision) config.Problems { return undeliverable(a.hookServers, p) },
+			Warn: func(p *config.Provision) config.Problems { return undeliverable(a.hookServers, p) },
 		}).Run
 	}
 	a.rest.Go(func() { a.report(engine(restCtx)) })
@@ -446,7 +449,10 @@ func (a *App) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.ShutdownTimeout)
 	defer cancel()
 	var errs []error
-	requests := a.finishRequests(ctx)
+	requests := make(<-chan error)
+	if a.server != nil {
+		requests = a.server.Finish(ctx, a.requestsFirst)
+	}
 	if a.stopQueue != nil {
 		a.stopQueue()
 		if n := a.calls.UnderWay() + a.incoming.UnderWay(); n > 0 {
@@ -454,12 +460,12 @@ func (a *App) stop(ctx context.Context) error {
 		}
 		a.work.Wait()
 	}
-	errs = append(errs, <-requests)
+	if a.server != nil {
+		errs = append(errs, <-requests)
+	}
 	if a.stopQueue != nil {
 		a.stopRest()
-		if a.ops != nil {
-			errs = append(errs, a.ops.Close())
-		}
+		errs = append(errs, a.server.CloseOps())
 		a.rest.Wait()
 	}
 	errs = append(errs, closeTelephone(a))
@@ -478,43 +484,10 @@ func (a *App) stop(ctx context.Context) error {
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
 	}
-	if a.server != nil {
+	if a.served {
 		a.log.Info("stopped")
 	}
 	return errors.Join(errs...)
-}
-
-// finishRequests accepts no more requests and waits for those in progress for a fifth of the shutdown timeout, so that the
-// messages they accept can still be started. Longer requests go on while the queue drains; the returned channel receives
-// their result.
-func (a *App) finishRequests(ctx context.Context) <-chan error {
-	ended := make(chan error, 1)
-	if a.server == nil {
-		var err error
-		if a.listener != nil {
-			err = a.listener.Close()
-		}
-		ended <- err
-		return ended
-	}
-	a.router.CloseStreams() // first: they would use up the time, and their clients can reconnect to another node
-	soon := make(chan struct{})
-	go func() {
-		defer close(soon)
-		err := a.server.Shutdown(ctx)
-		if err != nil {
-			err = errors.Join(fmt.Errorf("finish requests: %w", err), a.server.Close())
-		}
-		a.router.AwaitStreams(ctx)
-		ended <- err
-	}()
-	t := time.NewTimer(a.requestsFirst)
-	defer t.Stop()
-	select {
-	case <-soon:
-	case <-t.C:
-	}
-	return ended
 }
 
 // drainTime is how long a stop waits for sends in flight.

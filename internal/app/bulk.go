@@ -17,7 +17,7 @@ func newBulk(a *App) *bulk.Jobs {
 	host, _ := os.Hostname()
 	return bulk.New(bulk.Options{
 		Shares: a.shares, Store: a.store, Notifications: accepting{a}, Node: host + "/" + strconv.Itoa(os.Getpid()),
-		Observer: a.metrics.files, Log: a.log,
+		Observer: a.metrics.Files, Log: a.log,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/api"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/widget"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
@@ -50,7 +51,7 @@ func newConversations(a *App) *conversation.Conversations {
 	a.flowServers = newFlowServers(a.cfg.MediaAllowPrivate)
 	return conversation.New(conversation.Options{
 		Shares: a.shares,
-		Store:  s.Chats(), Agents: talking{s}, Thinker: a.thinker, Publisher: a.hub, Observer: a.metrics.chat, Log: log,
+		Store:  s.Chats(), Agents: talking{s}, Thinker: a.thinker, Publisher: a.hub, Observer: a.metrics.Chat, Log: log,
 		Alone: s.SQLite(), Node: a.queue.ID(),
 		Flows: laidOut{s, a.log}, Effects: flowEffects{s, a.notify, a.flowServers}, Runs: s.Runs(), Suspended: suspended(s), Spoke: func() { a.messaging.Said() },
 		Unanswered: func(ctx context.Context, c *chats.Conversation, question string) {
@@ -96,7 +97,7 @@ func widgetDeps(a *App, sessionKey []byte) widget.Deps {
 
 // widgetRoutes are the routes of the widgets; root is the page at the installation's address.
 func widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpio.Route {
-	all := append(widget.Routes(d), a.files.Routes()...)
+	all := append(widget.Routes(d), attachment.Routes(a.files)...)
 	for i := range all {
 		all[i].Handle = api.Gated(a.store, all[i].Handle)
 	}

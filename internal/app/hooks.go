@@ -24,7 +24,7 @@ const hookConnections = 8
 func newHooks(a *App) *hook.Deliverer {
 	a.hookServers = newHookServers(a.cfg.MediaAllowPrivate)
 	return hook.NewDeliverer(a.store, hook.Options{
-		Client: a.hookServers, Owns: a.queue.Owns, Alert: owners{a}.alert, Attempted: a.metrics.hookAttempted, Suspended: suspended(a.store), Log: a.log,
+		Client: a.hookServers, Owns: a.queue.Owns, Alert: owners{a}.alert, Attempted: a.metrics.HookAttempted, Suspended: suspended(a.store), Log: a.log,
 		Busy: new(cpu.Watch).Busy,
 	})
 }

@@ -1,10 +1,13 @@
 package app
 
 import (
+	"context"
 	"flag"
 	"os"
 	"testing"
 	"time"
+
+	"carillon"
 )
 
 // programsAtOnce is how many tests run at once, unless -parallel says it: most of what they do is wait.
@@ -41,4 +44,7 @@ func Within(t *testing.T, what string, holds func() bool) {
 }
 
 // Listening is the address at which the program listens, whatever its base URL is.
-func (a *App) Listening() string { return a.listener.Addr().String() }
+func (a *App) Listening() string { return a.server.Addr().String() }
+
+// Ready reports the program's readiness.
+func (a *App) Ready(ctx context.Context) (carillon.Details, error) { return a.readiness.Ready(ctx) }

@@ -47,7 +47,7 @@ func newMessaging(a *App) *messaging.Messaging {
 			return found[who], err
 		},
 		FileURL:   func(f *chats.File) string { return a.files.Signed(f, a.ready.BaseURL, time.Now()).URL },
-		Publisher: a.hub, Observer: a.metrics.chat, Log: a.log, Alone: s.SQLite(), Node: a.queue.ID(),
+		Publisher: a.hub, Observer: a.metrics.Chat, Log: a.log, Alone: s.SQLite(), Node: a.queue.ID(),
 	})
 }
 

@@ -19,8 +19,11 @@ import (
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/ops"
+	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/work"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
@@ -62,7 +65,7 @@ func described(t *testing.T) map[string][2]string {
 	t.Helper()
 	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir()})
 	ch := make(chan *prometheus.Desc)
-	go func() { a.metrics.registry.Describe(ch); close(ch) }()
+	go func() { a.metrics.Registry.Describe(ch); close(ch) }()
 	form := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", unit: "[^"]*", constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
 	all := map[string][2]string{}
 	for d := range ch {
@@ -102,19 +105,20 @@ func TestMetricsPageIsComplete(t *testing.T) {
 func TestMetricsKeepToTheConventions(t *testing.T) {
 	t.Parallel()
 	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1})
-	a.observe(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
-	a.metrics.stored(&store.Notification{Channel: carillon.Messaging, Total: 3})
-	a.metrics.received([]provider.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
-	a.metrics.delivered("failed", carillon.ReasonProviderRefused, 0)
-	a.metrics.chat.Opened(chats.Automated)
-	a.metrics.chat.Moved(chats.Queued, chats.Active, time.Minute)
-	a.metrics.chat.Turned(chats.Teammate, time.Second)
-	a.metrics.chat.Ran("completed")
-	a.metrics.files.Checked(99, 1)
-	a.metrics.files.Accepted(99)
-	a.metrics.chat.Wrote("text", "shown")
-	a.metrics.chat.Replied("sent")
-	families, err := a.metrics.registry.Gather()
+	o := ops.Observer{Metrics: a.metrics}
+	o.Responded(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
+	o.Accepted(t.Context(), &store.Notification{Channel: carillon.Messaging, Total: 3}, time.Now())
+	o.Received(t.Context(), []provider.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
+	o.Delivered(notify.Delivered{Move: work.MoveDone, Outcome: store.Outcome{Reason: carillon.ReasonProviderRefused}, Due: time.Now()})
+	a.metrics.Chat.Opened(chats.Automated)
+	a.metrics.Chat.Moved(chats.Queued, chats.Active, time.Minute)
+	a.metrics.Chat.Turned(chats.Teammate, time.Second)
+	a.metrics.Chat.Ran("completed")
+	a.metrics.Files.Checked(99, 1)
+	a.metrics.Files.Accepted(99)
+	a.metrics.Chat.Wrote("text", "shown")
+	a.metrics.Chat.Replied("sent")
+	families, err := a.metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,6 +156,6 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 func exposed(t *testing.T, a *App) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	a.metrics.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	a.metrics.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	return w.Body.String()
 }

@@ -34,7 +34,7 @@ func newVoices(a *App) *voice.Sessions {
 	}
 	return voice.NewSessions(voice.Options{
 		Nodes: nodes, Shares: a.shares,
-		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.voice,
+		Dialogue: conversation.NewAloud(a.conversations), Topics: a.hub, Log: a.log, Observer: a.metrics.Voice,
 		Speakers:     a.speakers,
 		Transcribers: transcribers,
 		Fallback:     fallback, Detector: voice.NewDetector,

@@ -44,8 +44,5 @@ func TestStartWarnsOfAnOpenMasterKeyAndAPublicDemo(t *testing.T) {
 		if got := strings.Contains(log.String(), "the demo"); got != c.demos {
 			t.Errorf("on %s: warned of the demo: %v", c.addr, got)
 		}
-		if got := (conditions{keyOpen: a.cfg.MasterKeyOpen}).masterKey().warning != ""; got != c.key {
-			t.Errorf("mode %o: readiness warns: %v", c.mode, got)
-		}
 	}
 }

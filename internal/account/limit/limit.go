@@ -7,13 +7,11 @@ package limit
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/store/rates"
 )
 
@@ -52,14 +50,6 @@ type Decision struct {
 	Seconds   int // until the next window, rounded up, at least 1
 }
 
-// Headers writes RateLimit-Policy and RateLimit; nothing where there is no limit. For a refusal httpio.Error writes them.
-func (d Decision) Headers(h http.Header) {
-	if d.Limit == 0 {
-		return
-	}
-	httpio.RateHeaders(h, httpio.MinutePolicy, d.Limit, d.Remaining, Window, d.Seconds)
-}
-
 // Exceeded is the 429 rate_limit_exceeded of a window that is full until reset.
 func Exceeded(message string, limit int, window time.Duration, reset, now time.Time) *carillon.Error {
 	return &carillon.Error{
@@ -69,8 +59,13 @@ func Exceeded(message string, limit int, window time.Duration, reset, now time.T
 			{Key: "window", Value: strconv.Itoa(int(window/time.Second)) + "s"},
 			{Key: "reset_time", Value: carillon.FormatTime(reset)},
 		},
-		RetryAfter: httpio.SecondsUntil(reset, now),
+		RetryAfter: SecondsUntil(reset, now),
 	}
+}
+
+// SecondsUntil returns the whole seconds from now to reset for retry_after, rounded up and at least 1.
+func SecondsUntil(reset, now time.Time) int {
+	return max(1, int((reset.Sub(now)+time.Second-1)/time.Second))
 }
 
 // Allow counts n requests in the current minute under name; perMinute 0 is no limit. A refused request is not counted. Errors:
@@ -97,7 +92,7 @@ func (l *Limits) decide(ctx context.Context, name string, perMinute, n int, c co
 		return Decision{}, err
 	}
 	reset := b.start.Add(Window).UTC()
-	d := Decision{Limit: perMinute, Remaining: max(0, left), Seconds: httpio.SecondsUntil(reset, now)}
+	d := Decision{Limit: perMinute, Remaining: max(0, left), Seconds: SecondsUntil(reset, now)}
 	if !ok {
 		return d, Exceeded("Too many requests", perMinute, Window, reset, now)
 	}

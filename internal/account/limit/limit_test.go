@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -93,11 +92,6 @@ func TestZeroIsNoLimit(t *testing.T) {
 			t.Fatal(d, err)
 		}
 	}
-	h := http.Header{}
-	Decision{}.Headers(h)
-	if len(h) != 0 {
-		t.Errorf("headers of no limit: %v", h)
-	}
 }
 
 func TestRoomTakesNothing(t *testing.T) {
@@ -115,15 +109,6 @@ func TestRoomTakesNothing(t *testing.T) {
 			t.Errorf("room in a full window: %v", err)
 		}
 	})
-}
-
-func TestHeadersTellPolicyAndRemainder(t *testing.T) {
-	h := http.Header{}
-	Decision{Limit: 600, Remaining: 17, Seconds: 9}.Headers(h)
-	want := http.Header{"Ratelimit-Policy": {`"minute";q=600;w=60`}, "Ratelimit": {`"minute";r=17;t=9`}}
-	if d := cmp.Diff(want, h); d != "" {
-		t.Error(d)
-	}
 }
 
 func TestMadeUpNamesNeitherFillMemoryNorPassTheLimit(t *testing.T) {

@@ -48,6 +48,19 @@ func TestEvery429CarriesTheRateHeaders(t *testing.T) {
 	}
 }
 
+func TestARateHasHeadersAndNoLimitHasNone(t *testing.T) {
+	h := http.Header{}
+	MinuteHeaders(h, 0, 0, 0)
+	if len(h) != 0 {
+		t.Errorf("headers of no limit: %v", h)
+	}
+	MinuteHeaders(h, 600, 17, 9)
+	want := http.Header{"Ratelimit-Policy": {`"minute";q=600;w=60`}, "Ratelimit": {`"minute";r=17;t=9`}}
+	if d := cmp.Diff(want, h); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestPublicAnswersMayBeKeptAndOthersMayNot(t *testing.T) {
 	for want, write := range map[string]func(w http.ResponseWriter) error{
 		"public, max-age=60": func(w http.ResponseWriter) error {

@@ -24,24 +24,21 @@ type request struct {
 	root   bool // without a caller's trace
 }
 
-// Handler reads the caller's trace from a request and when it began.
-func (t *Tracing) Handler(next http.Handler) http.Handler {
+// Request begins the span of a request: it reads the caller's trace from the headers. Responded ends it.
+func (t *Tracing) Request(ctx context.Context, method string, header http.Header) context.Context {
 	if t == nil {
-		return next
+		return ctx
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := &request{method: r.Method, begin: time.Now()}
-		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		q.caller = trace.SpanContextFromContext(ctx)
-		if q.caller.IsValid() {
-			q.self = trace.NewSpanContext(trace.SpanContextConfig{
-				TraceID: q.caller.TraceID(), SpanID: randomSpan(), TraceFlags: q.caller.TraceFlags(), Remote: true,
-			})
-		} else {
-			q.root, q.self = true, t.contextOf(randomTrace(), randomSpan())
-		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, q)))
-	})
+	q := &request{method: method, begin: time.Now()}
+	q.caller = trace.SpanContextFromContext(propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header)))
+	if q.caller.IsValid() {
+		q.self = trace.NewSpanContext(trace.SpanContextConfig{
+			TraceID: q.caller.TraceID(), SpanID: randomSpan(), TraceFlags: q.caller.TraceFlags(), Remote: true,
+		})
+	} else {
+		q.root, q.self = true, t.contextOf(randomTrace(), randomSpan())
+	}
+	return context.WithValue(ctx, requestKey, q)
 }
 
 // Responded records a request that was responded to. code is that of the error, if there was one.

@@ -1,5 +1,4 @@
-// Package dial is what a dialer and the part that places calls say to each other: the call to place, its progress and how it
-// ended.
+// Package dial is the interface between dialers and the part that places calls: a call to place, its progress and its end.
 package dial
 
 import (
@@ -16,27 +15,27 @@ type Call struct {
 	Attempt int // from 1
 	AgentID string
 	Contact map[string]string // the contact's fields, for the agent
-	Event   string            // the name_event of the notification; "": none
+	Event   string            // the name_event of the notification; may be empty
 }
 
-// Progress receives what happens while a call is placed: in this order, each at most once, from the goroutine of Place.
+// Progress receives the events of placing a call: in this order, each at most once, from the goroutine of Place.
 type Progress interface {
 	Ringing(at time.Time)
-	// Answered begins the talk, which is a conversation; "": there is none.
+	// Answered begins the talk in a conversation; "" for a call without one.
 	Answered(at time.Time, conversationID string)
 	// Recorded names the file of the talk's recording.
 	Recorded(fileID string)
 }
 
-// Ending is how an attempt ended (docs/reference/calls.md).
+// Ending is the end of an attempt (docs/reference/calls.md).
 type Ending struct {
 	State      carillon.State   // completed, busy, no_answer, rejected, voicemail, failed or canceled
-	Reason     carillon.Reason  // with failed
+	Reason     carillon.Reason  // if failed
 	Cause      string           // the network's status, such as "486 Busy Here"
 	Detail     string           // for the operator; no secrets
 	EndedBy    string           // agent, callee, caller or system
 	AnsweredBy string           // human, machine or unknown; empty when it was not answered
-	Result     carillon.Details // what the agent found out, by the names of its result fields, each in its type
+	Result     carillon.Details // the agent's results, by the names of its result fields, each in its type
 	Fault      provider.Fault   // of the line rather than of the callee: the circuit breaker records it; else empty
 	RetryAfter time.Duration    // with Fault: no other attempt before it
 	At         time.Time

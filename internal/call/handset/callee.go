@@ -11,17 +11,17 @@ import (
 	"carillon/internal/send/sandbox"
 )
 
-// script is what happens to a call: one row of the guide's table of calls.
+// script is the course of a call: one row of the guide's table of calls.
 type script struct {
 	suffix string
 	effect string // as the guide describes it
-	first  int    // it happens to so many first attempts, and later ones are ordinary; 0: to all
+	first  int    // number of first attempts that follow it, later ones are ordinary; 0: all do
 	rings  bool
 	slow   bool   // Delays.Slow later
-	at     moment // since it was dialed: when it is answered, or refused
-	code   int    // that it is refused with
+	at     moment // time from dialing to the answer or refusal
+	code   int    // status of the refusal
 	reason string
-	talk   func(ctx context.Context, c *callee) // after the answer; nil: it is refused
+	talk   func(ctx context.Context, c *callee) // after the answer; nil: the call is refused
 }
 
 // moment is the time at which the phone answers or refuses a call.
@@ -73,7 +73,7 @@ type callee struct {
 	heard *Heard
 }
 
-// heardWithin is how long the phone waits for a word before it hangs up: of two that listen to each other neither speaks.
+// heardWithin is how long the phone waits for a word before it hangs up: two sides that both wait would wait for ever.
 const heardWithin = 30 * time.Second
 
 // untilQuiet waits until the agent has spoken and waits; false: the call is over, or nobody speaks.
@@ -120,7 +120,7 @@ func isSilent(ctx context.Context, c *callee) {
 	}
 }
 
-// greetsAsMachine says a long greeting and beeps, and records what follows.
+// greetsAsMachine speaks a long greeting, beeps, and records the rest.
 func greetsAsMachine(ctx context.Context, c *callee) {
 	_ = c.Write(append(babble(5*time.Second), beep()...))
 	isSilent(ctx, c)
@@ -157,7 +157,7 @@ func babble(d time.Duration) []int16 {
 	return pcm
 }
 
-// beep is what machines sound before they record.
+// beep is the sound of a machine before it records.
 func beep() []int16 {
 	pcm := make([]int16, audio.Count(400*time.Millisecond, rtp.Rate))
 	for i := range pcm {

@@ -9,7 +9,7 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// Bounds of what the phone keeps of calls; what it heard is compressed.
+// Bounds of the calls that the phone keeps; their sound is compressed.
 const (
 	maxHeard   = 60                 // calls
 	maxCompany = 20                 // of one company
@@ -22,14 +22,14 @@ type calls struct {
 	all []*Heard
 }
 
-// Heard is a call to the phone, with what was heard of it.
+// Heard is a call to the phone, with the sound that the phone heard.
 type Heard struct {
 	Number    string
 	From      string
 	CallID    string // of SIP
-	CompanyID string // whose line called; "": unknown
-	Call      string // the call's id; "": it has none, as one that tries a line
-	Suffix    string // of the number, where it decides what happens; "": an ordinary call
+	CompanyID string // owner of the line that called; "" if unknown
+	Call      string // the call's id; "" for a call that has none, such as a test of a line
+	Suffix    string // of the number, if it decides the call's course; "" for an ordinary call
 	At        time.Time
 	Law       audio.Law
 
@@ -41,10 +41,10 @@ type Heard struct {
 	keys     string // that it pressed
 }
 
-// State is how far a call is.
+// State is the state of a call.
 type State struct {
 	Answered time.Time // zero: it was not answered
-	Ended    time.Time // zero: it is not over
+	Ended    time.Time // zero while it goes on
 	Code     int       // that it was refused with; 0: it was not
 	Keys     string    // that the phone pressed
 	Length   time.Duration
@@ -128,30 +128,30 @@ func (h *Heard) press(keys string) {
 	h.keys += keys
 }
 
-// Sound is what was heard, 8,000 samples a second.
+// Sound is the sound that the phone heard, 8,000 samples a second.
 func (h *Heard) Sound() []int16 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.Law.Expand(nil, h.sound)
 }
 
-// State is how far the call is.
+// State returns the call's state.
 func (h *Heard) State() State {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return State{h.answered, h.ended, h.code, h.keys, audio.Duration(len(h.sound), HeardRate)}
 }
 
-// HeardRate is how many samples a second the sound of calls has.
+// HeardRate is the sample rate of the calls' sound.
 const HeardRate = 8000
 
-// Behaviour is what happens to calls to numbers with a suffix.
+// Behaviour is the course of calls to numbers with a suffix.
 type Behaviour struct {
 	Suffix string
-	Effect string // in a sentence
+	Effect string // one sentence
 }
 
-// Behaviours are those of calls, in the order of the guide; numbers with none of these suffixes are answered.
+// Behaviours are those of calls, in the order of the guide. Numbers with another suffix answer.
 func Behaviours() (all []Behaviour) {
 	for _, s := range scripts {
 		all = append(all, Behaviour{s.suffix, s.effect})

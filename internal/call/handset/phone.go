@@ -15,13 +15,13 @@ import (
 
 // Headers of a call to the sandbox's phone.
 const (
-	AttemptHeader = "X-Carillon-Attempt" // which attempt it is, from 1
-	CompanyHeader = "X-Carillon-Company" // whose line calls: nobody else sees the call
-	CallHeader    = "X-Carillon-Call"    // the call's id; empty: it has none
+	AttemptHeader = "X-Carillon-Attempt" // number of the attempt, from 1
+	CompanyHeader = "X-Carillon-Company" // owner of the line, who alone sees the call
+	CallHeader    = "X-Carillon-Call"    // the call's id; empty for a call that has none
 )
 
-// Phone is every telephone that the sandbox's lines can call: a SIP user agent of its own, which is called over SIP and RTP as any
-// other. The last four digits of the number decide what it does.
+// Phone is every telephone that the sandbox's lines can call: a SIP user agent, which is called over SIP and RTP like any
+// other. The last four digits of the number decide its behaviour.
 type Phone struct {
 	d      sandbox.Delays
 	log    *slog.Logger
@@ -34,7 +34,7 @@ type Phone struct {
 }
 
 const (
-	quietFor = 1 * time.Second // until the phone takes it that the agent waits for it
+	quietFor = 1 * time.Second // after which the agent counts as waiting for the phone
 	maxCall  = 5 * time.Minute
 	loudness = 200.0
 )
@@ -54,7 +54,7 @@ func Open(ctx context.Context, d sandbox.Delays, o sip.Options) (*Phone, error) 
 	return p, nil
 }
 
-// Address is where the phone is called.
+// Address is the phone's SIP address.
 func (p *Phone) Address() string { return p.engine.Address().String() }
 
 // Close hangs up and ends the phone.
@@ -64,7 +64,7 @@ func (p *Phone) Close() error {
 	return p.engine.Close()
 }
 
-// take takes a call.
+// take handles a call.
 func (p *Phone) take(in *sip.Incoming) {
 	select {
 	case <-p.ctx.Done():
@@ -75,7 +75,7 @@ func (p *Phone) take(in *sip.Incoming) {
 	p.calls.Go(func() { p.follow(in, scriptOf(in)) })
 }
 
-// scriptOf is what happens to a call.
+// scriptOf returns the script of a call.
 func scriptOf(in *sip.Incoming) script {
 	attempt, err := strconv.Atoi(in.Header(AttemptHeader))
 	if err != nil {
@@ -93,7 +93,7 @@ func scriptFor(number string, attempt int) script {
 	return ordinaryCall
 }
 
-// follow does what a script says.
+// follow runs a script.
 func (p *Phone) follow(in *sip.Incoming, s script) {
 	h := p.calling.add(in, s)
 	defer h.end()
@@ -112,7 +112,7 @@ func (p *Phone) follow(in *sip.Incoming, s script) {
 		if !until(p.d.Ringing) {
 			return
 		}
-		_ = in.Progress(180, "Ringing") // a caller who does not know it knows the answer
+		_ = in.Progress(180, "Ringing") // a caller who misses it gets the answer anyway
 	}
 	moment := s.at.in(&p.d)
 	if s.slow {

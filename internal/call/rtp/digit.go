@@ -17,14 +17,14 @@ const (
 	payloadBytes = 4
 )
 
-// press is a key while it is sent.
+// press is a key that is being sent.
 type press struct {
 	key   byte
 	begun uint32 // timestamp
 	ticks int
 }
 
-// payload is the packet of a tick since the key was pressed. last: it is the last one.
+// payload is the packet of a tick since the key was pressed; last: the key's last packet.
 func (p *press) payload() (b [payloadBytes]byte, last bool) {
 	down := int(digitTime / frameTime)
 	length := min(p.ticks+1, down) * frameSamples
@@ -47,7 +47,7 @@ type pressed struct {
 	begun uint32
 }
 
-// take returns the digit that a packet begins; 0: none.
+// take returns the digit that a packet begins; 0 if it begins none.
 func (p *pressed) take(timestamp uint32, payload []byte) rune {
 	if len(payload) < payloadBytes || int(payload[0]) >= len(keys) || p.known && p.begun == timestamp {
 		return 0

@@ -4,14 +4,13 @@ import "carillon/internal/base/audio"
 
 const (
 	targetFrames = 3  // 60 ms that are waited for before sound is played
-	mostFrames   = 25 // more than half a second waiting is delay that nobody needs
-	aheadFrames  = 6  // with more waiting, quiet frames are left out, which is not noticed
+	mostFrames   = 25 // more than half a second of waiting frames is needless delay
+	aheadFrames  = 6  // above this number quiet frames are left out, which nobody notices
 	quietFrame   = 60 // RMS
-	hideMost     = 5  // frames in a row that are made up where none came
+	hideMost     = 5  // maximum number of missing frames in a row that are replaced
 )
 
-// jitter puts frames into their order and takes them out at a steady pace. What is missing is hidden by what came before, getting
-// quieter.
+// jitter puts frames into order and returns them at a steady pace. A missing frame is replaced by the one before, fading.
 type jitter struct {
 	frames  map[uint16][]int16
 	next    uint16 // the frame to be played
@@ -25,12 +24,12 @@ type jitter struct {
 
 func newJitter() *jitter { return &jitter{frames: map[uint16][]int16{}} }
 
-// add takes a frame as it came.
+// add takes a received frame.
 func (j *jitter) add(seq uint16, pcm []int16) {
 	switch ahead := int16(seq - j.next); {
 	case !j.known:
 		j.known, j.next = true, seq
-	case ahead < 0 && !j.playing && ahead > -mostFrames: // the first ones came out of order
+	case ahead < 0 && !j.playing && ahead > -mostFrames: // the first frames came out of order
 		j.next = seq
 	case ahead < 0 && ahead > -mostFrames:
 		j.late++
@@ -70,17 +69,17 @@ func (j *jitter) take() []int16 {
 	}
 	j.hidden++
 	switch {
-	case len(j.frames) > 0: // it was lost, or comes too late
+	case len(j.frames) > 0: // lost, or late
 		j.lost++
 		j.next++
-	case j.hidden > hideMost: // nothing comes any more
+	case j.hidden > hideMost: // the stream has stopped
 		j.playing = false
 		return nil
 	}
 	return j.hide()
 }
 
-// hide makes up a frame.
+// hide makes a replacement for a missing frame.
 func (j *jitter) hide() []int16 {
 	if j.hidden > hideMost {
 		return nil

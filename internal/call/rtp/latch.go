@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// Far is where the far side of a call is, as its signalling says.
+// Far is the location of a call's far side by its signalling.
 type Far struct {
 	Sound netip.AddrPort // where it receives, by its SDP; invalid: nowhere that we may send to
-	Peer  netip.Addr     // where its signalling comes from; invalid: unknown
-	// Version is that of its SDP: one with another version, or another address, is a new word on where the sound is.
+	Peer  netip.Addr     // source of its signalling; invalid if unknown
+	// Version is the version of its SDP. Another version, or another address, gives a new location.
 	Version uint64
 }
 
@@ -21,7 +21,7 @@ type Refusal int
 const (
 	// Foreign packets come from an address that may not speak in the call.
 	Foreign Refusal = iota
-	// OtherSource packets come from the right address and are of another source (SSRC) than those before.
+	// OtherSource packets come from the right address, with another source (SSRC) than the ones before.
 	OtherSource
 	// Unauthenticated packets do not prove the key of an encrypted call, or are repeated.
 	Unauthenticated
@@ -51,21 +51,21 @@ func (r *Refused) Total() (n int64) {
 	return n
 }
 
-// renewAfter is how many packets of another source in a row, with none of the source before among them, take its place: the far side's
-// switch may begin a new source within a call, while nobody can put a word in between its packets.
+// renewAfter is the number of packets in a row from another source after which that source replaces the one before: the far
+// side's switch may begin a new source within a call, while an attacker cannot keep its packets from coming between.
 const renewAfter = 25
 
-// latch decides from which address the sound of a call may come, and where ours goes: the address that the far side's SDP names. A far
-// side behind a NAT cannot name where its packets will come from. So as long as none came from that address, the first from another
-// port of it, or from the host that signals the call, binds the call to its address and source, for good: whoever sends to our ports
-// from elsewhere is neither heard nor sent anything, however long the far side is silent. Only new SDP begins again.
+// latch decides from which address a call's sound is accepted, and where ours goes: the address in the far side's SDP. A far
+// side behind a NAT cannot know its public port. So until a packet comes from that address, the first packet from another port
+// of it, or from the host that signals the call, binds the call to its address and source, for good: any other sender is
+// neither heard nor sent anything, however long the far side is silent. Only new SDP starts over.
 type latch struct {
 	mu     sync.Mutex
 	far    Far
-	to     netip.AddrPort // where ours goes
+	to     netip.AddrPort // destination of our sound
 	named  bool           // the address that the SDP names has spoken
 	bound  bool           // another one has, before it
-	source uint32         // of the bound address
+	source uint32         // SSRC of the bound address
 	next   uint32         // another source of it, with so many packets in a row
 	run    int
 }
@@ -76,7 +76,7 @@ func newLatch(far Far) *latch {
 	return l
 }
 
-// follow takes what the far side's signalling says from now on. The same again changes nothing.
+// follow takes a new location from the signalling. The same location changes nothing.
 func (l *latch) follow(far Far) {
 	far.Sound = netip.AddrPortFrom(far.Sound.Addr().Unmap(), far.Sound.Port())
 	far.Peer = far.Peer.Unmap()
@@ -88,13 +88,13 @@ func (l *latch) follow(far Far) {
 	if far == l.far {
 		return
 	}
-	if far.Sound != l.far.Sound || far.Peer != l.far.Peer { // else ours goes where it went, until sound comes from elsewhere
+	if far.Sound != l.far.Sound || far.Peer != l.far.Peer { // else the destination stays until sound comes from elsewhere
 		l.to = far.Sound
 	}
 	l.far, l.named, l.bound = far, false, false
 }
 
-// address is where sound goes; invalid: it is not known yet.
+// address is the destination of our sound; invalid while unknown.
 func (l *latch) address() netip.AddrPort {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *latch) mayLocked(from netip.AddrPort) bool {
 	return from.Addr() == l.far.Sound.Addr() || from.Addr() == l.far.Peer
 }
 
-// accept takes a packet of an address and a source. Why it is refused is of use where ok is false.
+// accept decides on a packet of an address and a source. why is valid if ok is false.
 func (l *latch) accept(from netip.AddrPort, source uint32) (why Refusal, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

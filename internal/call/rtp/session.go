@@ -28,7 +28,7 @@ const (
 	frameSamples = Rate / 50
 	lead         = 60 * time.Millisecond
 	mostQueued   = 10 * Rate // samples that wait to be sent
-	keptQueue    = Rate / 2  // whose memory is kept when all are sent
+	keptQueue    = Rate / 2  // capacity that is kept when the queue is empty
 	mostPacket   = 1500
 	mostPayload  = 3 * frameSamples // of one packet: we ask for 20 ms, and some send 30 or 60
 	replayWindow = 64               // packets of an encrypted call that may come out of order
@@ -44,10 +44,10 @@ type Options struct {
 	Conn    net.PacketConn
 	Far     Far
 	Law     audio.Law
-	Digits  uint8                 // payload type of digits; 0: the far side takes none
+	Digits  uint8                 // payload type of digits; 0 if the far side takes none
 	Keys    *Keys                 // nil: not encrypted
 	OnFrame func(in, out []int16) // 20 ms of both sides; out is good until it returns
-	Refused *Refused              // counts the packets that are not heard, of several sessions; nil: it is not wanted
+	Refused *Refused              // counts refused packets, of several sessions; may be nil
 }
 
 // Session is the sound of one call. Close ends it, and closes the connection.
@@ -58,8 +58,8 @@ type Session struct {
 	decrypt atomic.Pointer[srtp.Context]
 
 	mu     sync.Mutex
-	queue  []int16 // to be sent
-	keys   []rune  // to be sent
+	queue  []int16 // samples to send
+	keys   []rune  // keys to send
 	jitter *jitter
 	held   bool
 
@@ -159,7 +159,7 @@ func (s *Session) Read(ctx context.Context) ([]int16, error) {
 	}
 }
 
-// Write implements voice.Line. What waits for too long is left out.
+// Write implements voice.Line. Samples that wait for too long are dropped.
 func (s *Session) Write(pcm []int16) error {
 	select {
 	case <-s.done:
@@ -182,7 +182,7 @@ func (s *Session) Clear() error {
 	return nil
 }
 
-// SendDigits presses keys. What the telephone has no key for is left out.
+// SendDigits presses keys. Characters that are no keys are left out.
 func (s *Session) SendDigits(digits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,14 +193,14 @@ func (s *Session) SendDigits(digits string) {
 	}
 }
 
-// Hold is for a call that the far side holds: it gets nothing.
+// Hold stops sending while the far side holds the call.
 func (s *Session) Hold(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = on
 }
 
-// Follow takes where the far side is from now on, as its signalling says. The same again changes nothing.
+// Follow takes the far side's new location from its signalling. The same location changes nothing.
 func (s *Session) Follow(far Far) { s.latch.follow(far) }
 
 // Refused is the number of packets of the session that were not heard.
@@ -213,7 +213,7 @@ func (s *Session) refuse(why Refusal) {
 	}
 }
 
-// Rekey has an encrypted session read what the far side sends with another key from now on.
+// Rekey changes the key that decrypts the far side's packets.
 func (s *Session) Rekey(remote []byte) error {
 	c, err := contextOf(remote)
 	if err == nil {
@@ -222,7 +222,7 @@ func (s *Session) Rekey(remote []byte) error {
 	return err
 }
 
-// Received is when the last packet came; zero: none did.
+// Received is the time of the last packet; zero before the first.
 func (s *Session) Received() time.Time {
 	if n := s.received.Load(); n > 0 {
 		return time.Unix(0, n)
@@ -230,14 +230,14 @@ func (s *Session) Received() time.Time {
 	return time.Time{}
 }
 
-// Lost is how many frames did not come in time, and how many came.
+// Lost is the number of frames that did not come in time, and the number of packets received.
 func (s *Session) Lost() (lost, packets int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.jitter.lost + s.jitter.late, s.packets
 }
 
-// send sends a frame, and passes on the one that is due, every 20 ms.
+// send sends a frame and passes on the received one that is due, every 20 ms.
 func (s *Session) send() {
 	next := time.Now()
 	timer := time.NewTimer(0)
@@ -281,7 +281,7 @@ func (s *Session) tick() {
 	}
 	select {
 	case s.in <- in:
-	default: // nobody listens; the oldest goes
+	default: // nobody reads; the oldest is dropped
 		select {
 		case <-s.in:
 		default:
@@ -338,7 +338,7 @@ func (s *Session) packet(payload uint8, marker bool, stamp uint32, data []byte) 
 	_, _ = s.o.Conn.WriteTo(b, net.UDPAddrFromAddrPort(to)) // a packet may be lost
 }
 
-// receive takes packets until the connection is closed.
+// receive reads packets until the connection is closed.
 func (s *Session) receive() {
 	b := make([]byte, mostPacket)
 	for {
@@ -372,7 +372,7 @@ func (s *Session) readFrom(b []byte) (n int, from netip.AddrPort, err error) {
 	return n, from, err
 }
 
-// take takes a packet.
+// take handles a packet.
 func (s *Session) take(b []byte, from netip.AddrPort) {
 	if len(b) < 12 || b[0]>>6 != 2 || b[1] >= 192 && b[1] <= 223 { // no RTP; RTCP
 		return

@@ -17,8 +17,8 @@ import (
 // ErrDenied means that a trunk with Trunk.Public is not at a public address.
 var ErrDenied = errors.New("the trunk is at a private or reserved address")
 
-// Admit checks that a trunk may be called by its line: one with Trunk.Public may be at public addresses alone, and at those that are
-// allowed besides. Errors: ErrDenied; ErrUnreachable where the name is unknown.
+// Admit checks that a line may call its trunk: with Trunk.Public, only at public addresses and those in allowed. Errors:
+// ErrDenied; ErrUnreachable for an unknown name.
 func Admit(ctx context.Context, t Trunk, allowed []netip.Prefix) error {
 	if !t.Public {
 		return nil
@@ -27,13 +27,13 @@ func Admit(ctx context.Context, t Trunk, allowed []netip.Prefix) error {
 	return err
 }
 
-// way is where a trunk was found.
+// way is the location of a trunk.
 type way struct {
-	destination string       // that its requests are sent to; "": what its name says, over TLS, where no other address has its certificate
+	destination string       // destination of its requests; "" over TLS: the name decides, because no other address has its certificate
 	addresses   []netip.Addr // of the trunk
 }
 
-// admit is Admit. The address that was checked is the one that is called: it cannot become another one meanwhile.
+// admit is Admit. The address that was checked is the one that is called, so it cannot change between the two.
 func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (way, error) {
 	ctx, cancel := context.WithTimeout(ctx, unreachableAfter)
 	defer cancel()
@@ -83,8 +83,8 @@ func SameTrunk(ctx context.Context, a, b Trunk) bool {
 	})
 }
 
-// soundAt is where a call's sound is sent; invalid: to where the far side's comes from, once it does. A trunk with Trunk.Public sends
-// none to an address at which it may not be.
+// soundAt is the destination of a call's sound; invalid: the source of the far side's sound, once it comes. With Trunk.Public
+// no sound goes to an address that the trunk may not have.
 func (d *dialog) soundAt(far *description) netip.AddrPort {
 	to := far.remote()
 	if to.Addr().IsUnspecified() || d.confined && !admits(to.Addr(), d.e.o.AllowPrivate) {
@@ -93,7 +93,7 @@ func (d *dialog) soundAt(far *description) netip.AddrPort {
 	return to
 }
 
-// farOf is where the far side is by a description that it sent from an address.
+// farOf is the far side's location by a description that came from an address.
 func (d *dialog) farOf(far *description, source string) rtp.Far {
 	f := rtp.Far{Sound: d.soundAt(far), Version: far.version}
 	if from, err := netip.ParseAddrPort(source); err == nil {
@@ -102,7 +102,7 @@ func (d *dialog) farOf(far *description, source string) rtp.Far {
 	return f
 }
 
-// lookUp finds the addresses of a trunk, at least one: those of its host, or of the servers that its domain names (RFC 3263).
+// lookUp finds the addresses of a trunk, at least one: those of its host, or of the servers in its domain's records (RFC 3263).
 func lookUp(ctx context.Context, t Trunk) ([]netip.AddrPort, error) {
 	host, port := t.Host, uint16(5060)
 	if t.Transport == "tls" {
@@ -138,7 +138,7 @@ func lookUp(ctx context.Context, t Trunk) ([]netip.AddrPort, error) {
 	return nil, err
 }
 
-const maxServers = 8 // of a domain
+const maxServers = 8 // in a domain's records
 
 func addresses(ctx context.Context, host string, port uint16) (all []netip.AddrPort, err error) {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)

@@ -17,10 +17,10 @@ import (
 	"carillon/internal/call/rtp"
 )
 
-// By is who ended a call.
+// By is the side that ended a call.
 type By string
 
-// Who ends calls.
+// Sides that end calls.
 const (
 	Us     By = "us"
 	Them   By = "them"
@@ -64,7 +64,7 @@ func (e *Engine) newCall(d *dialog, s *rtp.Session, own, far *description) *Call
 	return c
 }
 
-// hear lets the far side's hosts send requests for as long as the call lasts. Those with names are looked up meanwhile.
+// hear admits requests from the far side's hosts for the duration of the call. Host names are looked up in the background.
 func (c *Call) hear(hosts []string) {
 	var names []string
 	for _, h := range hosts {
@@ -102,12 +102,12 @@ func (c *Call) hearAt(a netip.Addr) {
 	}
 }
 
-const maxPeers = 64 // of a call
+const maxPeers = 64 // for one call
 
 // Done is closed when the call has ended.
 func (c *Call) Done() <-chan struct{} { return c.done }
 
-// Cause is why the call ended; it is there once it did.
+// Cause is the reason of the end; valid once the call has ended.
 func (c *Call) Cause() Cause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +124,7 @@ func (c *Call) Held() bool {
 	return c.held
 }
 
-// silentFor is for how long nothing has come that should; 0: the far side need not send.
+// silentFor is the time since the last expected packet; 0 if the far side need not send.
 func (c *Call) silentFor(now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,9 +145,9 @@ func (c *Call) Encrypted() bool {
 	return c.far.secure
 }
 
-// HangUp ends the call. It returns once the far side knows, or does not respond.
+// HangUp ends the call. It returns when the far side has confirmed, or does not respond.
 func (c *Call) HangUp(ctx context.Context) {
-	select { // whoever was called ends no call that the caller does not know of yet
+	select { // a callee must not end a call that the caller does not know yet
 	case <-c.acked:
 	case <-c.done:
 	case <-time.After(byeTimeout):
@@ -182,7 +182,8 @@ func (c *Call) over(why Cause) bool {
 	return true
 }
 
-// find is the call that a request of the far side belongs to; nil: none. Requests within a call over TLS come over TLS.
+// find returns the call that a request of the far side belongs to; nil if none. Requests within a call over TLS must come over
+// TLS.
 func (e *Engine) find(r *sip.Request) *Call {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -207,13 +208,13 @@ func (e *Engine) await(r *sip.Request) *Call {
 		if !coming {
 			return e.find(r)
 		}
-		time.Sleep(pause) //nolint:forbidigo // a few times at most
+		time.Sleep(pause) //nolint:forbidigo // bounded number of times
 	}
 	return nil
 }
 
 func respond(tx sip.ServerTransaction, r *sip.Request, code int, reason string) {
-	_ = tx.Respond(sip.NewResponseFromRequest(r, code, reason, nil)) // the far side repeats what it gets no response to
+	_ = tx.Respond(sip.NewResponseFromRequest(r, code, reason, nil)) // if the response is lost the far side repeats its request
 }
 
 const (
@@ -221,7 +222,7 @@ const (
 	okReason = "OK"
 )
 
-// ended takes a BYE.
+// ended handles a BYE.
 func (e *Engine) ended(r *sip.Request, tx sip.ServerTransaction) {
 	c := e.await(r)
 	if c == nil {
@@ -238,7 +239,7 @@ func (e *Engine) ended(r *sip.Request, tx sip.ServerTransaction) {
 
 const shortest = 120
 
-// short is a text of the far side that goes into records.
+// short bounds a text of the far side that goes into records.
 func short(s string) string {
 	s = strings.ToValidUTF8(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -252,12 +253,12 @@ func short(s string) string {
 	return s
 }
 
-// late takes a CANCEL for what is over or never was; sipgo gives others to their INVITE.
+// late answers a CANCEL for a call that is over or never was; sipgo passes others to their INVITE.
 func late(r *sip.Request, tx sip.ServerTransaction) {
 	respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
 }
 
-// asked takes an OPTIONS.
+// asked answers an OPTIONS.
 func asked(r *sip.Request, tx sip.ServerTransaction) {
 	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, nil)
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
@@ -267,7 +268,7 @@ func asked(r *sip.Request, tx sip.ServerTransaction) {
 
 const allowed = "INVITE, ACK, CANCEL, BYE, UPDATE, INFO, OPTIONS"
 
-// informed takes an INFO: digits of telephones that send no RFC 4733.
+// informed handles an INFO: digits of telephones without RFC 4733.
 func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {
 	c := e.find(r)
 	if c == nil {
@@ -315,7 +316,7 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 		c.own = answer
 		c.follow(far)
 		body = []byte(answer.String())
-	} else if r.Method == sip.INVITE { // the far side wants an offer, and answers it in its ACK
+	} else if r.Method == sip.INVITE { // the far side wants an offer, which it answers in its ACK
 		body = []byte(c.own.String())
 	}
 	if contact := r.Contact(); contact != nil && c.dialog.retarget(&contact.Address) {
@@ -331,7 +332,7 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 	_ = tx.Respond(res)
 }
 
-// follow takes what the far side says about its sound from now on.
+// follow takes a new description of the far side's sound.
 func (c *Call) follow(far *description) {
 	c.mu.Lock()
 	if c.far.direction != far.direction || c.held {
@@ -344,12 +345,12 @@ func (c *Call) follow(far *description) {
 		_ = c.Rekey(far.keys[0].key) // its length was checked
 	}
 	c.Hold(far.held())
-	if !far.address.IsUnspecified() { // so old telephones hold a call; its sound comes back where it was
+	if !far.address.IsUnspecified() { // old telephones hold a call with the unspecified address; its sound resumes where it was
 		c.Follow(c.dialog.farOf(far, c.dialog.destination))
 	}
 }
 
-// refresh keeps the session alive: the far side ends a call whose session is not refreshed.
+// refresh keeps the session alive: the far side ends a session that is not refreshed.
 func (c *Call) refresh(ctx context.Context) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -422,7 +423,7 @@ type Refused struct {
 // Error implements error.
 func (r *Refused) Error() string { return strconv.Itoa(r.Code) + " " + r.Reason }
 
-// sessionTimer is that of RFC 4028: a call whose side has gone ends, instead of lasting for ever.
+// sessionTimer is the timer of RFC 4028: it ends a call whose far side is gone, which would last for ever.
 type sessionTimer struct {
 	mu       sync.Mutex
 	call     *Call
@@ -454,7 +455,7 @@ func (t *sessionTimer) request(r *sip.Request) {
 	r.AppendHeader(sip.NewHeader(headerLeast, strconv.Itoa(max(sessionLeast, t.least))))
 }
 
-// expiresOf reads a Session-Expires; 0: there is none.
+// expiresOf reads a Session-Expires; 0 if there is none.
 func expiresOf(m interface{ GetHeader(name string) sip.Header }) (seconds int, refresher string) {
 	h := m.GetHeader(headerExpires)
 	if h == nil {
@@ -475,7 +476,7 @@ func expiresOf(m interface{ GetHeader(name string) sip.Header }) (seconds int, r
 	return n, refresher
 }
 
-// tooShort refuses a request whose session would be shorter than the least that we take (RFC 4028, section 9).
+// tooShort refuses a request whose session would be shorter than our minimum (RFC 4028, section 9).
 func tooShort(r *sip.Request, tx sip.ServerTransaction) bool {
 	n, _ := expiresOf(r)
 	if n == 0 || n >= sessionLeast {
@@ -483,17 +484,17 @@ func tooShort(r *sip.Request, tx sip.ServerTransaction) bool {
 	}
 	res := sip.NewResponseFromRequest(r, tooSmall, "Session Interval Too Small", nil)
 	res.AppendHeader(sip.NewHeader(headerLeast, strconv.Itoa(sessionLeast)))
-	_ = tx.Respond(res) // the far side repeats what it gets no response to
+	_ = tx.Respond(res) // if the response is lost the far side repeats its request
 	return true
 }
 
-// agree takes what the far side's 200 to our request says.
+// agree takes the session in the far side's 200 to our request.
 func (t *sessionTimer) agree(res *sip.Response) {
 	n, refresher := expiresOf(res)
 	t.start(n, refresher != "uas")
 }
 
-// respondTo takes what a request of the far side says, and answers it.
+// respondTo takes the session in a request of the far side, and answers it.
 func (t *sessionTimer) respondTo(r *sip.Request, res *sip.Response) {
 	n, refresher := expiresOf(r)
 	if n == 0 {
@@ -513,7 +514,7 @@ func (t *sessionTimer) respondTo(r *sip.Request, res *sip.Response) {
 	}
 }
 
-// start begins to count. Who refreshes does so at half the time; the other side gives up a little before its end.
+// start starts the timer. The refreshing side refreshes at half the time; the other gives up a little before the end.
 func (t *sessionTimer) start(expires int, ours bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

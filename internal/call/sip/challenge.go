@@ -20,18 +20,18 @@ const (
 	nonceLife   = time.Minute
 	maxNonces   = 10_000 // that were answered and have not expired
 	nonceRandom = 12
-	nonceHead   = 8 + nonceRandom // when it was made, and what makes it unlike others
+	nonceHead   = 8 + nonceRandom // time of making, and random bytes
 	nonceMAC    = 16
 )
 
-// proof is what a request has to prove: a user's password, in a realm.
+// proof is the proof that a request must give: a user's password, in a realm.
 type proof struct {
-	realm, source      string // source is the host that the request comes from
+	realm, source      string // source is the host that sent the request
 	method, user       string // user is the called one
 	username, password string
 }
 
-// verdict is what credentials prove.
+// verdict is the result of checking credentials.
 type verdict int
 
 const (
@@ -40,9 +40,9 @@ const (
 	proved
 )
 
-// challenges ask callers for a password (RFC 3261, 22.1; RFC 8760) and check their responses. What was asked is not stored: a nonce
-// carries when it was made, and is signed together with the realm and the host that it was given to. Only those that were answered
-// rightly are kept, until they expire, so that nobody repeats an answer. The zero value is ready for use.
+// challenges ask callers for a password (RFC 3261, 22.1; RFC 8760) and check their responses. Challenges are not stored: a
+// nonce carries its time, and is signed together with the realm and the host. Only answered nonces are kept, until they expire,
+// so that no answer is used twice. The zero value is ready for use.
 type challenges struct {
 	once sync.Once
 	key  [32]byte

@@ -20,8 +20,8 @@ const (
 	handshakeTimeout = 5 * time.Second
 	messageTimeout   = 10 * time.Second // from a message's first byte to its last
 	writeTimeout     = 10 * time.Second
-	// idleTimeout is how long a connection that no call uses may be silent; those who keep one open say something every two minutes
-	// (RFC 5626).
+	// idleTimeout is the maximum silence of a connection that no call uses; peers that keep one open send something every two
+	// minutes (RFC 5626).
 	idleTimeout = 3 * time.Minute
 	// acceptPause is waited after a connection could not be accepted, for want of descriptors say.
 	acceptPause = 100 * time.Millisecond
@@ -32,7 +32,7 @@ type acceptor struct {
 	net.Listener
 	edge   *edge
 	secure *tls.Config              // nil: TCP
-	used   func(remote string) bool // reports whether requests within a call go to a connection: nobody else could end the call
+	used   func(remote string) bool // reports whether calls use a connection for their requests: without it the far side could not end the call
 
 	closing sync.Once
 	closed  chan struct{}
@@ -46,7 +46,7 @@ func accept(e *Engine, l net.Listener, secure *tls.Config) *acceptor {
 	return &acceptor{Listener: l, edge: e.edge, secure: secure, used: used, closed: make(chan struct{})}
 }
 
-// Accept implements net.Listener. It fails only once the listener is closed: whoever calls it gives up then.
+// Accept implements net.Listener. It fails only after the listener is closed, because its caller gives up after an error.
 func (l *acceptor) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -67,7 +67,7 @@ func (l *acceptor) Accept() (net.Conn, error) {
 	}
 }
 
-// admit is a connection that is let in; nil: it is closed.
+// admit returns the stream of an admitted connection; nil if it was closed.
 func (l *acceptor) admit(c net.Conn) *stream {
 	from := addressOf(c.RemoteAddr().String())
 	if !l.edge.knows(from) {
@@ -94,7 +94,7 @@ func (l *acceptor) admit(c net.Conn) *stream {
 		if place != nil {
 			place.Release()
 		}
-		return s.raw.Close() // of TLS too: its farewell would wait for who does not read
+		return s.raw.Close() // also for TLS: its closing message would wait for a peer that does not read
 	})
 	return s
 }
@@ -113,11 +113,11 @@ func (l *acceptor) Close() error {
 	return l.Listener.Close()
 }
 
-// stream is an accepted connection. It ends when its peer does not finish what it began, or says nothing and no call uses it.
+// stream is an accepted connection. It ends when its peer does not finish a message in time, or is silent without a call.
 type stream struct {
 	net.Conn // over TLS the plain side
 	raw      net.Conn
-	secure   *tls.Conn // nil: none
+	secure   *tls.Conn // nil without TLS
 	edge     *edge
 	from     netip.Addr
 	used     func(remote string) bool
@@ -127,7 +127,7 @@ type stream struct {
 	// Of the goroutine that reads.
 	shaken bool
 	frame  frame
-	begun  time.Time // when the message under way began
+	begun  time.Time // start of the current message
 	rest   time.Duration
 }
 
@@ -179,7 +179,7 @@ func (s *stream) handshake() error {
 	return s.secure.HandshakeContext(ctx)
 }
 
-// wait keeps the connection to its rate: what is not read yet stays in the peer's hands.
+// wait keeps the connection to its rate: unread data stays with the peer.
 func (s *stream) wait() error {
 	if s.rest <= 0 {
 		return nil
@@ -195,14 +195,14 @@ func (s *stream) wait() error {
 	}
 }
 
-// SetReadDeadline implements net.Conn: Read has deadlines of its own.
+// SetReadDeadline implements net.Conn; Read sets its own deadlines.
 func (*stream) SetReadDeadline(time.Time) error { return nil }
 
 // Close implements net.Conn.
 func (s *stream) Close() error { return s.close() }
 
-// maxOpened is how many connections there are when no further one is opened: trunks are tried one after the other in the panel, and a trunk
-// may keep a connection that nobody needs.
+// maxOpened is the number of connections at which no more are opened: trunks are tried one after the other in the panel, and a
+// trunk may keep a connection open without need.
 const maxOpened = 1024
 
 var errCrowded = errors.New("this node has as many SIP connections as it may")

@@ -15,8 +15,8 @@ var (
 	errWrongCaller = &Refused{sip.StatusForbidden, "Forbidden"}
 )
 
-// Demand checks that a call to a line comes as its trunk demands of calls that are placed with it: over TLS, with encrypted sound, and with
-// Trunk.Authenticate with its password. The error is a *Refused, which Refuse is to be called with.
+// Demand checks that a call to a line meets its trunk's rules for placed calls: TLS, encrypted sound, and with
+// Trunk.Authenticate the password. The error is a *Refused, to be passed to Refuse.
 func (in *Incoming) Demand(t Trunk) error {
 	switch {
 	case t.Transport == "tls" && in.request.Transport() != overTLS:
@@ -34,7 +34,7 @@ func (in *Incoming) Demand(t Trunk) error {
 
 const overTLS = "TLS"
 
-// authenticate checks the password of a call. Where it is missing, Refuse says how to give it.
+// authenticate checks a call's password. If it is missing, the response of Refuse is a challenge.
 func (in *Incoming) authenticate(t Trunk) error {
 	_, realm, err := t.target("")
 	if err != nil || t.Username == "" || t.Password == "" {

@@ -19,25 +19,25 @@ import (
 	"carillon/internal/call/rtp"
 )
 
-// Trunk is who calls are placed with.
+// Trunk is a telephone company, or another server that places calls.
 type Trunk struct {
 	Host      string // host, or host:port
 	Transport string // udp, tcp or tls
 	Domain    string // of the addresses of both sides; "": the host
 	Username  string // "": calls need no password
 	Password  string
-	Realm     string // that the password is for; "": the one that the trunk names first
+	Realm     string // realm of the password; "": the one that the trunk names first
 	CallerID  string // that the far side sees; "": the line's number
 	Encrypt   bool   // the sound, by SRTP
-	Agent     string // that answers calls to the line; "": nobody does
+	Agent     string // the agent that answers calls to the line; "" for none
 	Public    bool   // it may be at a public address alone: a member of the company chose it
-	// Authenticate says that calls to the line give its user name and password, as those that are placed do.
+	// Authenticate: calls to the line must give its user name and password, as placed calls do.
 	Authenticate bool
-	// Claimed says that a member of the company entered the line's number or trunk, rather than who runs the installation.
+	// Claimed: a member of the company entered the line's number or trunk, not the operator.
 	Claimed bool
 }
 
-// Dial is a call that is to be placed.
+// Dial is a call to place.
 type Dial struct {
 	Trunk  Trunk
 	To     string            // number, or user
@@ -46,16 +46,16 @@ type Dial struct {
 	CallID string            // "": one is made
 	Header map[string]string // further headers of the INVITE
 	Ring   time.Duration
-	// What happens on the way; each may be nil, and is called on the goroutine of Dial.
+	// Callbacks on the goroutine of Dial; each may be nil.
 	OnRinging func(code int, reason string)
-	OnEarly   func(s *rtp.Session) // sound comes before the answer: an announcement, say
+	OnEarly   func(s *rtp.Session) // sound before the answer, such as an announcement
 	OnFrame   func(in, out []int16)
 	OnLadder  func(step string) // each message, in a line, for a test call
 }
 
 // Reasons for which Dial fails, besides Refused.
 var (
-	// ErrUnreachable means that nothing came from the far side: it may not exist, or is not reached.
+	// ErrUnreachable means that the far side sent nothing: it may not exist, or cannot be reached.
 	ErrUnreachable = errors.New("the telephone company does not respond")
 	// ErrUnanswered means that nobody answered in time.
 	ErrUnanswered = errors.New("nobody answered")
@@ -66,15 +66,15 @@ var (
 )
 
 const (
-	// unreachableAfter is how long the first response may take.
+	// unreachableAfter is the time limit of the first response.
 	unreachableAfter = 8 * time.Second
 	defaultRing      = 45 * time.Second
 	cancelTimeout    = 6 * time.Second
 	maxRingTimeout   = 5 * time.Minute
 )
 
-// Dial places a call and returns once it is answered. When ctx ends, or nobody answers within Ring, it is canceled. Exactly one
-// dialog of each INVITE is left: one that is answered while it is canceled is ended.
+// Dial places a call and returns once it is answered. It is canceled when ctx ends, or after Ring without an answer. Of each
+// INVITE exactly one dialog remains: one that is answered while it is being canceled is ended.
 func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	way, err := admit(ctx, d.Trunk, e.o.AllowPrivate)
 	if err != nil {
@@ -103,7 +103,7 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	return c, err
 }
 
-// expect says that a call is being placed, or no more.
+// expect registers or unregisters a call that is being placed.
 func (e *Engine) expect(callID string, yes bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -211,7 +211,7 @@ func (x *dialing) ladder(format string, args ...any) {
 	}
 }
 
-// request is the INVITE, with what it has by now.
+// request is the INVITE, with the headers known by now.
 func (x *dialing) request() *sip.Request {
 	r := x.dialog.numbered(sip.INVITE, x.dialog.seq, []byte(x.own.String()), contentSDP)
 	r.AppendHeader(sip.NewHeader("Allow", allowed))
@@ -290,12 +290,12 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 	}
 }
 
-// take takes a response. again: the INVITE was sent again. A redirection is a refusal: whoever redirects calls, the far side's telephone
-// say, does not choose whom the company calls, and pays for, or who asks for its password.
+// take handles a response. again: the INVITE was sent again. A redirection is a refusal: the far side's telephone must not
+// choose whom the company calls and pays for, or who gets its password.
 func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again bool, err error) {
 	x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
 	switch code := res.StatusCode; {
-	case code >= 200 && !readable(res.Headers()): // nothing of it is repeated, in an ACK neither
+	case code >= 200 && !readable(res.Headers()): // none of it may be repeated, not even in an ACK
 		x.tx.Terminate()
 		return nil, false, fmt.Errorf("%w: %w", &Refused{sip.StatusBadRequest, "Bad Response"}, errUnreadable)
 	case code == 100, code < 200 && !readable(res.Headers()):
@@ -326,7 +326,7 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 	}
 }
 
-// early takes a provisional response: it rings, and sound may come.
+// early handles a provisional response: it rings, and sound may come.
 func (x *dialing) early(res *sip.Response) {
 	if x.d.OnRinging != nil {
 		x.d.OnRinging(res.StatusCode, short(res.Reason))
@@ -343,7 +343,7 @@ func (x *dialing) early(res *sip.Response) {
 	}
 }
 
-// sound starts the session with what the far side says from an address.
+// sound starts the session by the far side's description, which came from an address.
 func (x *dialing) sound(far *description, source string) error {
 	if far.secure != x.own.secure {
 		return ErrSound
@@ -362,7 +362,7 @@ func (x *dialing) sound(far *description, source string) error {
 	return nil
 }
 
-// answer takes a 200: the call is there. It can be found before the far side gets the ACK, for a BYE may follow at once.
+// answer handles a 200. The call is registered before the ACK is sent, because a BYE may follow at once.
 func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) {
 	d := x.established(res)
 	seq := x.dialog.seq
@@ -371,7 +371,7 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	case err != nil:
 	case x.session == nil:
 		err = x.sound(far, res.Source())
-	case far.secure != x.own.secure: // what came early was as it should be
+	case far.secure != x.own.secure: // the early sound was as required
 		err = ErrSound
 	}
 	if err != nil {
@@ -393,19 +393,19 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	return c, nil
 }
 
-// established is the dialog that a 200 makes.
+// established is the dialog that a 200 establishes.
 func (x *dialing) established(res *sip.Response) *dialog {
 	d := &dialog{
 		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
 		transport: x.dialog.transport, seq: x.invite.CSeq().SeqNo, invited: x.invite.CSeq().SeqNo, routes: routesOf(res, true), destination: res.Source(),
 		trunk: x.dialog.trunk, trunkAt: x.dialog.trunkAt, confined: x.dialog.confined, password: x.dialog.passwords(),
 	}
-	if a, err := netip.ParseAddrPort(res.Source()); err == nil && d.transport == "TLS" { // which of the name's addresses it is
+	if a, err := netip.ParseAddrPort(res.Source()); err == nil && d.transport == "TLS" { // the one of the name's addresses that responded
 		d.trunkAt = append(slices.Clone(d.trunkAt), a.Addr().Unmap())
 	}
 	if to := res.To(); to != nil {
 		d.remote = sip.HeaderClone(to).(*sip.ToHeader)
-		d.remote.DisplayName = "" // nobody needs it in requests within the call, and it may be quoted badly
+		d.remote.DisplayName = "" // requests within the call do not need it, and its quoting may be wrong
 	}
 	if contact := res.Contact(); contact != nil {
 		d.target = *contact.Address.Clone()
@@ -413,7 +413,7 @@ func (x *dialing) established(res *sip.Response) *dialog {
 	return d
 }
 
-// keep says which telephone has the call.
+// keep records the telephone that has the call.
 func (x *dialing) keep(d *dialog) {
 	x.mu.Lock()
 	x.answered = d
@@ -427,7 +427,8 @@ func (x *dialing) keep(d *dialog) {
 
 const mostOthers = 16
 
-// repeated takes a 200 that comes again: the ACK was lost. One with another tag is of another telephone that was rung: it is ended.
+// repeated handles another 200: the same again if the ACK was lost. One with another tag is of another telephone that rang too;
+// its dialog is ended.
 func (x *dialing) repeated(res *sip.Response) {
 	if !res.IsSuccess() {
 		return
@@ -449,7 +450,7 @@ func (x *dialing) repeated(res *sip.Response) {
 	}
 }
 
-// cancel gives the call up: a telephone that rings stops. One that is answered in that moment is hung up.
+// cancel cancels the call. A telephone that answers in that moment is hung up.
 func (x *dialing) cancel(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer stop()
@@ -487,7 +488,7 @@ func (x *dialing) cancel(ctx context.Context) error {
 func (x *dialing) sendCancel(ctx context.Context) {
 	r := sip.NewRequest(sip.CANCEL, *x.invite.Recipient.Clone())
 	maxForwards := sip.MaxForwardsHeader(70)
-	r.AppendHeader(sip.HeaderClone(x.invite.Via())) // by which it is found
+	r.AppendHeader(sip.HeaderClone(x.invite.Via())) // identifies the INVITE
 	sip.CopyHeaders("Route", x.invite, r)
 	r.AppendHeader(&maxForwards)
 	for _, h := range []sip.Header{x.invite.From(), x.invite.To(), x.invite.CallID()} {
@@ -510,7 +511,7 @@ func (x *dialing) sendCancel(ctx context.Context) {
 	}
 }
 
-// Check asks a trunk whether it is there (OPTIONS), and returns its response.
+// Check sends an OPTIONS to a trunk and returns its response.
 func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, err error) {
 	target, domain, err := t.target("")
 	if err != nil {

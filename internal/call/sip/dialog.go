@@ -12,7 +12,7 @@ import (
 	"github.com/emiago/sipgo/sip"
 )
 
-// dialog is what both sides know of a call (RFC 3261, section 12).
+// dialog is the state that both sides share (RFC 3261, section 12).
 type dialog struct {
 	e           *Engine
 	callID      string
@@ -22,14 +22,14 @@ type dialog struct {
 	routes      []string        // Route headers, in order
 	contact     sip.ContactHeader
 	transport   string
-	destination string // where the far side's packets come from; "": what the target says
-	confined    bool   // a trunk with Trunk.Public: no request leaves its destination, whatever its messages name
+	destination string // source of the far side's packets; "": the target decides
+	confined    bool   // a trunk with Trunk.Public: requests go only to its destination, whatever its messages name
 
 	invited uint32 // the number of the INVITE
-	trunk   *Trunk // whose password requests may need; nil: they need none
+	trunk   *Trunk // whose password requests may need; nil for none
 	trunkAt []netip.Addr
 
-	mu       sync.Mutex // of what follows, and of target once the call is answered
+	mu       sync.Mutex // of the fields below, and of target once the call is answered
 	seq      uint32
 	password []sip.Header // of the last request that needed it
 	asked    []string     // the challenges of passwords that were answered
@@ -110,7 +110,7 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 	for _, route := range d.routes {
 		r.AppendHeader(sip.NewHeader("Route", route))
 	}
-	if method == sip.ACK { // it is given the INVITE's password (RFC 3261, 22.1)
+	if method == sip.ACK { // an ACK repeats the INVITE's credentials (RFC 3261, 22.1)
 		for _, h := range d.passwords() {
 			r.AppendHeader(sip.HeaderClone(h))
 		}
@@ -129,7 +129,7 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 	return r
 }
 
-// via is where responses go: to the address that the request came from, or that which we name.
+// via names where responses go.
 func (d *dialog) via() *sip.ViaHeader {
 	v := &sip.ViaHeader{
 		ProtocolName: "SIP", ProtocolVersion: "2.0", Transport: d.transport, Host: d.contact.Address.Host, Port: d.contact.Address.Port, Params: sip.NewParams(),
@@ -141,7 +141,7 @@ func (d *dialog) via() *sip.ViaHeader {
 
 var errNoResponse = errors.New("the far side does not respond")
 
-// ask sends a request within the dialog and returns its final response. It gives a password that is wanted.
+// ask sends a request within the dialog and returns its final response. It gives the password if asked.
 func (d *dialog) ask(ctx context.Context, r *sip.Request) (*sip.Response, error) {
 	for {
 		res, err := d.askOnce(ctx, r)
@@ -175,7 +175,7 @@ func (d *dialog) askOnce(ctx context.Context, r *sip.Request) (*sip.Response, er
 	}
 }
 
-// again is a request once more, with a password.
+// again is the same request with a password.
 func (d *dialog) again(r *sip.Request) *sip.Request {
 	contentType := ""
 	if h := r.ContentType(); h != nil {
@@ -210,7 +210,7 @@ func (d *dialog) bye(ctx context.Context, reason string) error {
 	return err
 }
 
-// routesOf are the Route headers that Record-Route headers give: in their order for who was called, reversed for who called.
+// routesOf are the Route headers that Record-Route headers demand: in their order for the callee, reversed for the caller.
 func routesOf(m interface {
 	GetHeaders(name string) []sip.Header
 }, reversed bool,

@@ -21,14 +21,14 @@ var (
 	errForeignRealm = errors.New("the trunk asks for the password of another realm")
 )
 
-// authorize computes the password that a 401 or 407 to a request wants, of whichever method. again: the request may be sent once more. A
-// password that was wrong is not given again: accounts are locked for less. A response to a challenge lets whoever made it up search for
-// the password at leisure, so only the trunk gets one, for the realm that the password is for, in the strongest way that it has offered.
+// authorize computes the credentials that a 401 or 407 to a request demands. again: the request may be sent once more. A wrong
+// password is not given again: trunks lock accounts for that. Whoever makes up a challenge can search for the password in the
+// response, so only the trunk gets one, for the password's realm, in the strongest way that it has offered.
 func (d *dialog) authorize(r *sip.Request, res *sip.Response) (again bool, err error) {
 	if d.trunk == nil || d.trunk.Password == "" {
 		return false, nil
 	}
-	if !d.isTrunk(r.Destination()) || d.transport != "TLS" && !d.isTrunk(res.Source()) { // over TLS the certificate has said who responds
+	if !d.isTrunk(r.Destination()) || d.transport != "TLS" && !d.isTrunk(res.Source()) { // over TLS the certificate has proved the source
 		return false, errElsewhere
 	}
 	challenge, header := "WWW-Authenticate", "Authorization"
@@ -112,7 +112,7 @@ func choose(all []sip.Header) (best *digest.Challenge, err error) {
 	return nil, err
 }
 
-// strength orders challenges; 0: it is not answered. auth-int is not: it protects a body that proxies change.
+// strength orders challenges; 0: not answered. auth-int is not: it protects a body that proxies change.
 func strength(c *digest.Challenge) int {
 	n := algorithm(c)
 	switch {
@@ -124,7 +124,8 @@ func strength(c *digest.Challenge) int {
 	return 2 * n
 }
 
-// algorithm orders the algorithms; 0: it is not answered. The sessions are not, MD5-sess say: the far side would get a key that stays good.
+// algorithm orders the algorithms; 0: not answered. Session variants such as MD5-sess are not: the far side would get a key
+// that stays valid.
 func algorithm(c *digest.Challenge) int {
 	switch c.Algorithm {
 	case "", "MD5":
@@ -137,7 +138,7 @@ func algorithm(c *digest.Challenge) int {
 	return 0
 }
 
-// realms are what trunks asked for passwords with first, by trunk and user. The zero value is ready.
+// realms are the realms that trunks named first, by trunk and user. The zero value is ready.
 type realms struct {
 	mu    sync.Mutex
 	known map[string]realm

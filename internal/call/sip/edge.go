@@ -17,7 +17,7 @@ import (
 
 const (
 	maxMessages  = 2000             // a second from one source, in the long run
-	maxBurst     = 4 * time.Second  // of such messages that may come at once
+	maxBurst     = 4 * time.Second  // sent by a source at once
 	responsesFor = 40 * time.Second // after something was sent to an address: all its retransmissions come within 32 s (RFC 3261, 17.1)
 )
 
@@ -39,10 +39,10 @@ type edge struct {
 
 // source is an address that may send something.
 type source struct {
-	line    bool      // it is a trunk's of a line
-	company string    // of the line; "": it is several companies' trunk
-	talks   int       // calls with it that are placed, or under way
-	until   time.Time // when the last response to what was sent there comes
+	line    bool      // a line's trunk
+	company string    // of the line; "" if several companies share the trunk
+	talks   int       // calls that are placed or in progress
+	until   time.Time // end of the time for responses to our last message
 	next    time.Time // when its messages would all have come, had they come at their rate
 }
 
@@ -63,7 +63,7 @@ func (e *edge) find(a netip.Addr, now time.Time) *source {
 	return s
 }
 
-// knows reports whether an address may send something.
+// knows reports whether an address may send to us.
 func (e *edge) knows(a netip.Addr) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -92,7 +92,7 @@ func (e *edge) packet(from netip.Addr) bool {
 	return in
 }
 
-// pace is how long a connection is not read for, after n messages of it.
+// pace is the pause in reading a connection after n of its messages.
 func (e *edge) pace(from netip.Addr, n int) time.Duration {
 	now := time.Now()
 	e.mu.Lock()
@@ -113,10 +113,10 @@ func (s *source) take(n int, now time.Time) {
 	s.next = s.next.Add(time.Duration(n) * time.Second / maxMessages)
 }
 
-// early is how long before its time the next message would come; 0 or less: it may come.
+// early is the time until the next message may come; 0 or less: it may come now.
 func (s *source) early(now time.Time) time.Duration { return s.next.Sub(now.Add(maxBurst)) }
 
-// wrote says that something was sent to an address, which may respond.
+// wrote records a message to an address, which may respond.
 func (e *edge) wrote(to netip.Addr) {
 	if e.open {
 		return
@@ -156,7 +156,7 @@ func (e *edge) source(a netip.Addr) *source {
 	return s
 }
 
-// setLines takes the addresses of all lines' trunks, with the company of each, and forgets sources that may send nothing any more.
+// setLines replaces the addresses of all lines' trunks, with the company of each, and forgets sources that may no longer send.
 func (e *edge) setLines(companies map[netip.Addr]string) {
 	now := time.Now()
 	e.mu.Lock()
@@ -175,7 +175,7 @@ func (e *edge) setLines(companies map[netip.Addr]string) {
 	}
 }
 
-// holder is who holds what a source takes.
+// holder is the holder of a source's shares.
 func (e *edge) holder(a netip.Addr) share.Holder {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -186,7 +186,7 @@ func (e *edge) holder(a netip.Addr) share.Holder {
 	return h
 }
 
-// addressOf is the address in host:port; not valid: there is none.
+// addressOf is the address in host:port; invalid if there is none.
 func addressOf(hostPort string) netip.Addr {
 	if h, _, err := net.SplitHostPort(hostPort); err == nil {
 		hostPort = h
@@ -195,8 +195,8 @@ func addressOf(hostPort string) netip.Addr {
 	return a.Unmap()
 }
 
-// guarded has a handler take only requests that are readable, as many at a time as a node, a company and a trunk may have under way. A
-// transaction is under way until its last retransmission could come, 32 s after its response.
+// guarded has a handler take only readable requests, and at most as many at a time as a node, a company and a trunk may have
+// pending. A transaction is pending until its last possible retransmission, 32 s after its response.
 func (e *edge) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
 	return func(r *sip.Request, tx sip.ServerTransaction) {
 		from := addressOf(r.Source())
@@ -231,7 +231,7 @@ func retryAfter(err error) int {
 	return 0
 }
 
-// reject responds without a transaction: whoever repeats the request gets the response again, and nothing is kept for it.
+// reject responds without a transaction: a repeated request gets the response again, and nothing is kept for it.
 func (e *edge) reject(r *sip.Request, code int, reason string, retryAfter int) {
 	if r.IsAck() {
 		return
@@ -243,18 +243,18 @@ func (e *edge) reject(r *sip.Request, code int, reason string, retryAfter int) {
 	_ = e.respond(res)
 }
 
-// unrouted takes a request of a method that there is nothing for.
+// unrouted answers a request of an unsupported method.
 func unrouted(r *sip.Request, tx sip.ServerTransaction) {
 	res := sip.NewResponseFromRequest(r, sip.StatusMethodNotAllowed, "Method Not Allowed", nil)
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
 	_ = tx.Respond(res)
 }
 
-// Refusals counts what was refused of what came to this node, by reason, since the start.
+// Refusals counts the refused messages to this node by reason, since the start.
 func (e *Engine) Refusals() map[string]int64 { return e.edge.refused.counts() }
 
-// packets is the socket of SIP over UDP. What the edge does not let in is dropped before anything reads it: a response would tell who looks
-// for telephone systems that one is here, and would reach whoever's address a packet claims to come from.
+// packets is the socket of SIP over UDP. Packets that the edge refuses are dropped before anything reads them: a response would
+// show scanners that a telephone system is here, and would go to the victim of a forged source address.
 type packets struct {
 	net.PacketConn
 	edge *edge
@@ -267,7 +267,7 @@ func (p packets) ReadFrom(b []byte) (int, net.Addr, error) {
 		if err != nil {
 			return n, from, err
 		}
-		if p.edge.packet(from.(*net.UDPAddr).AddrPort().Addr().Unmap()) { //nolint:forcetypeassert // of a UDP socket
+		if p.edge.packet(from.(*net.UDPAddr).AddrPort().Addr().Unmap()) { //nolint:forcetypeassert // the address of a UDP socket
 			return n, from, nil
 		}
 	}
@@ -275,6 +275,6 @@ func (p packets) ReadFrom(b []byte) (int, net.Addr, error) {
 
 // WriteTo implements net.PacketConn.
 func (p packets) WriteTo(b []byte, to net.Addr) (int, error) {
-	p.edge.wrote(to.(*net.UDPAddr).AddrPort().Addr().Unmap()) //nolint:forcetypeassert // to a UDP socket
+	p.edge.wrote(to.(*net.UDPAddr).AddrPort().Addr().Unmap()) //nolint:forcetypeassert // the address of a UDP socket
 	return p.PacketConn.WriteTo(b, to)
 }

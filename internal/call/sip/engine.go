@@ -33,28 +33,28 @@ const agentName = "Carillon"
 type Options struct {
 	Address  string      // host:port for SIP over UDP and TCP; port 0 takes a free one
 	TLS      string      // host:port for SIP over TLS; "": none
-	TLSFiles *tls.Config // certificates of ours, and whom we trust
+	TLSFiles *tls.Config // our certificates, and the ones we trust
 	External netip.Addr  // that the far side reaches us by; zero: the address that the way to it begins at
 	Ports    [2]uint16   // of the sound, the lowest and the highest; zero: any
-	// Lines lists the trunks of all lines, every second: these, and whomever the node is talking with, are all who reach it. nil: everybody
-	// may call, without any bounds, which is for an Address that this machine alone reaches.
+	// Lines lists the trunks of all lines, every second. They and the far sides of current calls are the only sources that
+	// reach the engine. nil: everybody may call, without bounds, which is for an Address that only this machine reaches.
 	Lines  func(ctx context.Context) ([]Line, error)
 	Shares *share.Set // of the node
 
-	// AllowPrivate are addresses that trunks with Trunk.Public may be at besides public ones.
+	// AllowPrivate are the private networks that trunks with Trunk.Public may be in.
 	AllowPrivate []netip.Prefix
 	Log          *slog.Logger
 
 	// Network opens the sockets of SIP over UDP and TCP and of the sound; nil: the system's. Tests have one in memory.
 	Network Network
 
-	OnCall  func(in *Incoming) // takes calls to us, on a goroutine of its own; nil: they are refused
-	Unheard *rtp.Refused       // counts packets of sound that calls do not hear; nil: nobody wants to know
-	// Silent is how long nothing may come of the sound of a call that is not held; default 20 s.
+	OnCall  func(in *Incoming) // handles calls to us, each on its own goroutine; nil: they are refused
+	Unheard *rtp.Refused       // counts refused packets of sound; may be nil
+	// Silent is how long the sound of a call that is not held may be missing; default 20 s.
 	Silent time.Duration
-	// KeepAlive is how often a trunk is asked whether it is there; default 30 s.
+	// KeepAlive is the interval between requests to a trunk that show whether it responds; default 30 s.
 	KeepAlive time.Duration
-	// Second is how long a second of a session timer lasts; default a second. Tests have it shorter.
+	// Second is the length of a session timer's second; default a second. Tests shorten it.
 	Second time.Duration
 }
 
@@ -71,7 +71,7 @@ type Engine struct {
 	client  *sipgo.Client
 	server  *sipgo.Server
 	address netip.AddrPort // of UDP and TCP
-	udp     sip.Addr       // as sipgo knows it
+	udp     sip.Addr       // the same for sipgo
 	tls     netip.AddrPort
 	ports   ports
 	edge    *edge
@@ -81,10 +81,10 @@ type Engine struct {
 
 	challenges challenges
 
-	patience time.Duration // until the first response
+	patience time.Duration // time limit of the first response
 	closers  []io.Closer
 
-	life       context.Context //nolint:containedctx // of what runs in the background
+	life       context.Context //nolint:containedctx // of background work
 	cancel     context.CancelFunc
 	background sync.WaitGroup
 
@@ -122,7 +122,7 @@ func (e *Engine) open(ctx context.Context) error {
 	quiet := slog.New(quieter{e.o.Log.Handler()})
 	setUp()
 	var err error
-	stream := func() *sip.TransportTCP { // connections that we open: nobody's stays without a use, or holds up who writes
+	stream := func() *sip.TransportTCP { // connections that we open: unused ones must close, and a slow peer must not hold up the writer
 		return &sip.TransportTCP{ReadTimeout: idleTimeout, WriteTimeout: writeTimeout}
 	}
 	transports := sip.TransportsConfig{TCP: stream(), TLS: &sip.TransportTLS{TransportTCP: stream()}}
@@ -162,7 +162,7 @@ func (e *Engine) open(ctx context.Context) error {
 	return nil
 }
 
-// listen takes UDP and TCP on one port, and TLS on its own.
+// listen listens on one port for UDP and TCP, and on another for TLS.
 func (e *Engine) listen(ctx context.Context) error {
 	var udp net.PacketConn
 	var tcp net.Listener
@@ -213,15 +213,15 @@ func (e *Engine) listen(ctx context.Context) error {
 	return nil
 }
 
-// readBuffer holds what strangers send while their packets are dropped, without those of trunks being lost for it.
+// readBuffer holds strangers' packets until they are dropped, so that packets of trunks are not lost.
 const readBuffer = 1 << 20
 
 func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// Address is where the engine takes calls over UDP and TCP.
+// Address is the engine's address for UDP and TCP.
 func (e *Engine) Address() netip.AddrPort { return e.address }
 
-// SecureAddress is where it takes calls over TLS.
+// SecureAddress is its address for TLS.
 func (e *Engine) SecureAddress() netip.AddrPort { return e.tls }
 
 // Close ends every call without a word, and the engine. Calls are hung up before.
@@ -250,7 +250,7 @@ func (e *Engine) all() []*Call {
 
 const silent = 20 * time.Second
 
-// watch ends calls whose sound does not come any more: their far side has gone, or its network.
+// watch ends calls whose sound has stopped: the far side is gone, or its network.
 func (e *Engine) watch(ctx context.Context) {
 	tick := time.NewTicker(min(time.Second, e.o.Silent/4))
 	defer tick.Stop()
@@ -271,8 +271,8 @@ func (e *Engine) watch(ctx context.Context) {
 	}
 }
 
-// setUp has sipgo keep to itself what it logs without being given a logger, and send what takes more than one packet of a network:
-// an INVITE with a password and the headers of proxies does, and nobody has UDP alone and refuses it.
+// setUp silences sipgo's global logger, and lets it send messages longer than a packet over UDP: an INVITE with credentials and
+// the headers of proxies is that long, and no peer has UDP alone and refuses it.
 var setUp = sync.OnceFunc(func() { //nolint:gochecknoglobals // once
 	sip.SetDefaultLogger(slog.New(slog.DiscardHandler))
 	sip.UDPMTUSize = mostMessage
@@ -280,7 +280,7 @@ var setUp = sync.OnceFunc(func() { //nolint:gochecknoglobals // once
 
 const mostMessage = 16 << 10
 
-// quieter drops what sipgo logs of single packets and transactions, but for what is wrong.
+// quieter drops sipgo's logs about single packets and transactions below warnings.
 type quieter struct{ slog.Handler }
 
 // Enabled implements slog.Handler.
@@ -306,7 +306,7 @@ func (e *Engine) hostFor(far string) netip.Addr {
 	if h, _, err := net.SplitHostPort(far); err == nil {
 		host = h
 	}
-	c, err := net.Dial("udp", net.JoinHostPort(strings.Trim(host, "[]"), "9")) //nolint:noctx // sends nothing: it finds the way
+	c, err := net.Dial("udp", net.JoinHostPort(strings.Trim(host, "[]"), "9")) //nolint:noctx // sends nothing: it only finds the route
 	if err != nil {
 		return netip.IPv4Unspecified()
 	}
@@ -314,8 +314,8 @@ func (e *Engine) hostFor(far string) netip.Addr {
 	return unmapped(c.LocalAddr().(*net.UDPAddr).AddrPort()).Addr()
 }
 
-// soundHost is the address that the sound of a call, whose SDP names host, is sent from: where signalling has an address of its own the same
-// one, for the far side accepts no other. Else the network's way to the far side decides, as it does for host.
+// soundHost is the address that sends the sound of a call whose SDP names host: the signalling's address if it has one of its
+// own, because the far side accepts no other. Else the network's route to the far side decides, as it does for host.
 func (e *Engine) soundHost(host netip.Addr) netip.Addr {
 	switch own := e.address.Addr(); {
 	case !own.IsUnspecified():
@@ -337,7 +337,7 @@ type ports struct {
 
 var errPorts = errors.New("no port for sound is free")
 
-// open takes a free even port.
+// open opens a free even port.
 func (p *ports) open(ctx context.Context, ip netip.Addr) (net.PacketConn, error) {
 	listen := func(port uint16) (net.PacketConn, error) {
 		return p.network.ListenPacket(ctx, "udp", netip.AddrPortFrom(ip, port).String())

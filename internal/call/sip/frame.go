@@ -9,15 +9,15 @@ import (
 // frame follows where messages begin and end in a stream (RFC 3261, section 18.3), without reading them. The zero value is at the
 // beginning.
 type frame struct {
-	line   []byte // the beginning of the line under way
+	line   []byte // the current line so far
 	head   bool   // a message has begun
-	length int    // of its body
+	length int    // of the body
 	left   int    // of its body, to come
 }
 
 const maxFrameLine = 64 // bytes of a line that are looked at: enough for Content-Length
 
-// read takes what came, and returns how many messages ended in it.
+// read reads bytes, and reports how many messages ended in them.
 func (f *frame) read(b []byte) (ended int) {
 	for len(b) > 0 {
 		if f.left > 0 {
@@ -49,7 +49,7 @@ func (f *frame) keep(b []byte) {
 	f.line = append(f.line, b[:min(len(b), maxFrameLine-len(f.line))]...)
 }
 
-// endLine takes the end of a line, and reports whether it ends a message's headers.
+// endLine handles the end of a line, and reports whether it ends a message's headers.
 func (f *frame) endLine() bool {
 	line := strings.TrimRight(string(f.line), "\r")
 	f.line = f.line[:0]

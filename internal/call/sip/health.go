@@ -36,19 +36,19 @@ type trunkHealth struct {
 	checked  Health
 }
 
-// Health is how a trunk responded when it was last asked (OPTIONS). Any response says that it is there.
+// Health is a trunk's response to the last OPTIONS. Any response means that it is there.
 type Health struct {
 	At     time.Time // zero: it was not asked yet
-	Code   int       // of its response; 0: none came
+	Code   int       // of its response; 0 without one
 	Reason string
 	Took   time.Duration
-	Err    error // why none came
+	Err    error // reason of a missing response
 }
 
-// key is what is known of a trunk by: one with Public that may not be called has nothing to do with an operator's at its address.
+// key identifies a trunk: one with Public that may not be called is another one than an operator's at the same address.
 func (t *Trunk) key() string { return t.Transport + " " + t.Host + " " + strconv.FormatBool(t.Public) }
 
-// use notes that a call is placed with a trunk, and reports whether the trunk is to be asked before.
+// use records that a trunk is used for a call, and reports whether it must be asked first.
 func (h *health) use(t Trunk, now time.Time) (suspect bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,7 +64,7 @@ func (h *health) use(t Trunk, now time.Time) (suspect bool) {
 	return k.lost && k.responds
 }
 
-// called takes how a call with a trunk went.
+// called records the result of a call with a trunk.
 func (h *health) called(t Trunk, err error) {
 	if err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, errPorts)) {
 		return
@@ -76,7 +76,7 @@ func (h *health) called(t Trunk, err error) {
 	}
 }
 
-// checked takes how an OPTIONS went.
+// checked records the result of an OPTIONS.
 func (h *health) checked(t Trunk, x Health) {
 	err := x.Err
 	h.mu.Lock()
@@ -87,7 +87,7 @@ func (h *health) checked(t Trunk, x Health) {
 	}
 }
 
-// due are the trunks that are kept alive. Those that nobody uses are forgotten.
+// due are the trunks to keep alive. Those without use are forgotten.
 func (h *health) due(now time.Time) (all []Trunk) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,7 +101,7 @@ func (h *health) due(now time.Time) (all []Trunk) {
 	return all
 }
 
-// ready asks a trunk that is suspect whether it is there.
+// ready asks a suspect trunk whether it is there.
 func (h *health) ready(ctx context.Context, t Trunk) error {
 	if !h.use(t, time.Now()) {
 		return nil
@@ -116,7 +116,7 @@ func (h *health) ask(ctx context.Context, t Trunk) error {
 	return h.e.Ask(ctx, t, checkMost).Err
 }
 
-// Ask asks a trunk whether it is there, and waits that long for its response.
+// Ask sends an OPTIONS to a trunk and waits for its response for at most that time.
 func (e *Engine) Ask(ctx context.Context, t Trunk, most time.Duration) Health {
 	asking, stop := context.WithTimeout(ctx, most)
 	defer stop()
@@ -129,7 +129,7 @@ func (e *Engine) Ask(ctx context.Context, t Trunk, most time.Duration) Health {
 	return x
 }
 
-// Health is how a trunk responded when this node last asked it: before a call, or to keep it alive.
+// Health is the trunk's response to this node's last OPTIONS, sent before a call or to keep it alive.
 func (e *Engine) Health(t Trunk) Health {
 	e.health.mu.Lock()
 	defer e.health.mu.Unlock()

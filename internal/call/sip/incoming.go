@@ -80,7 +80,7 @@ func (e *Engine) invited(r *sip.Request, tx sip.ServerTransaction) {
 // Gone is closed when the caller gives up.
 func (in *Incoming) Gone() <-chan struct{} { return in.gone }
 
-// Header is a header of the INVITE; "": there is none.
+// Header is a header of the INVITE; "" if absent.
 func (in *Incoming) Header(name string) string {
 	if h := in.request.GetHeader(name); h != nil {
 		return h.Value()
@@ -114,7 +114,7 @@ func (in *Incoming) Refuse(code int, reason string) {
 	in.final.Do(func() { _ = in.tx.Respond(res) })
 }
 
-// Forbid refuses a call to a number that is no line's of the trunk that it comes from, in the same way whether or not it is another's line.
+// Forbid refuses a call to a number that is no line of the calling trunk, in the same way whether or not it is another's line.
 func (in *Incoming) Forbid() {
 	in.e.edge.refused.add(byLine, addressOf(in.Source), time.Now())
 	in.Refuse(sip.StatusForbidden, "Forbidden")
@@ -122,7 +122,7 @@ func (in *Incoming) Forbid() {
 
 var errGone = errors.New("the caller gave up")
 
-// Answer takes the call. onFrame gets its sound; it may be nil.
+// Answer answers the call. onFrame gets its sound; it may be nil.
 func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (*Call, error) {
 	e := in.e
 	host := e.hostFor(in.Source)
@@ -168,7 +168,7 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 	return c, nil
 }
 
-// repeat sends the 200 again until its ACK comes; a call that nobody acknowledges is ended.
+// repeat repeats the 200 until its ACK comes; a call without an ACK is ended.
 func (in *Incoming) repeat(c *Call, res *sip.Response) {
 	late := time.NewTimer(ackTimeout)
 	defer late.Stop()
@@ -210,7 +210,7 @@ func (in *Incoming) dialog(host string) *dialog {
 	}
 }
 
-// acknowledged takes an ACK.
+// acknowledged handles an ACK.
 func (e *Engine) acknowledged(r *sip.Request, _ sip.ServerTransaction) {
 	if c := e.find(r); c != nil {
 		c.ack.Do(func() { close(c.acked) })

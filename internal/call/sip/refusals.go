@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Reasons for which something is refused at the edge: the labels of a metric, and what the log says (docs/guides/production.md).
+// Reasons of refusals at the edge: labels of a metric, and texts of the log (docs/guides/production.md).
 const (
 	byStranger       = "stranger"            // a packet from an address that is no line's trunk
 	byStrangeCaller  = "stranger_connection" // a connection from one
-	byLine           = "line"                // a call to a number that is no line's of the trunk that it comes from
-	byRate           = "rate"                // more messages a second than a trunk may send
-	byTransactions   = "transactions"        // more requests under way than a node, company or trunk may have
+	byLine           = "line"                // a call to a number that is no line of the calling trunk
+	byRate           = "rate"                // more messages a second than a trunk's share
+	byTransactions   = "transactions"        // more pending requests than a node's, company's or trunk's share
 	byConnections    = "connections"         // the same of connections
 	byHandshake      = "handshake"           // a TLS handshake that failed, or took too long
 	byUnfinished     = "unfinished"          // a message that did not end in time
@@ -21,7 +21,7 @@ const (
 	refusalsLogEvery = 10 * time.Second
 )
 
-// refusals counts what is refused, and logs a sample: of each reason at most one in refusalsLogEvery, so that a flood fills no disk.
+// refusals counts refusals, and logs a sample: at most one of each reason in refusalsLogEvery, so that a flood fills no disk.
 type refusals struct {
 	log *slog.Logger
 

@@ -14,14 +14,14 @@ import (
 	"carillon/internal/base/audio"
 )
 
-// description is what one side of a call says about its sound: RFC 8866, of which telephones use little.
+// description is one side's description of the call's sound (RFC 8866, of which telephones use little).
 type description struct {
 	session, version uint64
 	address          netip.Addr
 	port             uint16
 	secure           bool   // RTP/SAVP
 	payloads         []int  // in the order of preference
-	digits           uint8  // payload type of telephone-event; 0: none
+	digits           uint8  // payload type of telephone-event; 0 for none
 	direction        string // sendrecv, sendonly, recvonly or inactive
 	keys             []crypto
 }
@@ -56,7 +56,7 @@ var (
 	errBadSound = errors.New("the description of the sound cannot be read")
 )
 
-// propose is what we propose.
+// propose is our offer.
 func propose(address netip.Addr, port uint16, secure bool) *description {
 	id := uint64(time.Now().Unix())
 	d := &description{
@@ -74,7 +74,7 @@ func newKey() []byte {
 	return key
 }
 
-// String is the description as it is sent.
+// String is the description in SDP.
 func (d *description) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\r\n", args...) }
@@ -114,7 +114,7 @@ func (d *description) String() string {
 	return b.String()
 }
 
-// parse reads a description. What is not about its first sound is left out.
+// parse reads a description. Everything but its first audio stream is left out.
 func parse(text string) (*description, error) {
 	d := &description{direction: sendReceive}
 	var connection netip.Addr
@@ -245,7 +245,7 @@ func (d *description) parseAttribute(value string, names map[int]string) {
 	}
 }
 
-// choose keeps what is known here of the payloads.
+// choose keeps the payload types that are supported here.
 func (d *description) choose(names map[int]string) error {
 	var known []int
 	for _, p := range d.payloads {
@@ -268,7 +268,7 @@ func (d *description) choose(names map[int]string) error {
 	return nil
 }
 
-// law is the one that is preferred.
+// law is the preferred one.
 func (d *description) law() audio.Law {
 	if d.payloads[0] == payloadA {
 		return audio.A
@@ -276,15 +276,15 @@ func (d *description) law() audio.Law {
 	return audio.Mu
 }
 
-// remote is where the sound goes.
+// remote is the destination of the sound.
 func (d *description) remote() netip.AddrPort { return netip.AddrPortFrom(d.address, d.port) }
 
-// held reports whether the side that describes itself so wants no sound.
+// held reports whether the side with this description wants no sound.
 func (d *description) held() bool {
 	return d.direction == sendOnly || d.direction == inactive || d.address.IsUnspecified()
 }
 
-// answer is our side for what the far side offers: its first law that is known here, its digits, a key of ours.
+// answer is our answer to an offer: its first law that is supported here, its digits, a key of ours.
 func (d *description) answer(own *description) *description {
 	a := *own
 	a.version++

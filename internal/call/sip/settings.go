@@ -9,7 +9,7 @@ import (
 	"carillon"
 )
 
-// settings are those of a line whose calls a trunk carries.
+// settings are those of a line with a trunk.
 type settings struct {
 	Trunk    string `json:"trunk"` // sip:host[:port][;transport=udp|tcp|tls]
 	Domain   string `json:"domain"`
@@ -50,8 +50,8 @@ func ShownSettings() []string {
 	}
 }
 
-// CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it never
-// holds the password.
+// CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it
+// never contains the password.
 func CheckSettings(raw json.RawMessage) error {
 	_, err := TrunkOf(raw)
 	return err

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/base/share"
 )
 
-// Line is a line as far as the edge knows it.
+// Line is the edge's view of a line.
 type Line struct {
 	Company string
 	Trunk   Trunk
@@ -20,26 +20,26 @@ type Line struct {
 
 const (
 	followEvery  = time.Second      // looks whether there are other lines
-	maxReading   = 5 * time.Second  // of the lines
-	lookUpEvery  = time.Minute      // of a name
+	maxReading   = 5 * time.Second  // limit of reading the lines
+	lookUpEvery  = time.Minute      // interval of looking up a name
 	maxLookUpGap = 10 * time.Minute // where it has no address
-	foundFor     = 10 * time.Minute // an address of a name whose look-ups give another part of its addresses each time
+	foundFor     = 10 * time.Minute // lifetime of an address whose name returns only some of its addresses at a time
 	maxLookUp    = 3 * time.Second
-	maxAddresses = 64 // of a name
+	maxAddresses = 64 // of one name
 )
 
 // hosts knows the addresses of the trunks' names.
 type hosts struct {
 	places *share.Share
-	find   func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) // lookUp; tests have names of their own
+	find   func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) // lookUp; tests replace it
 
 	mu  sync.Mutex
 	all map[string]*host // by transport and name
 }
 
 type host struct {
-	found   map[netip.Addr]time.Time // when it last was
-	next    time.Time                // when it is looked up again
+	found   map[netip.Addr]time.Time // time of the last look-up that returned it
+	next    time.Time                // time of the next look-up
 	gap     time.Duration
 	looking bool
 }
@@ -54,8 +54,7 @@ func (t *Trunk) literal() netip.Addr {
 	return a.Unmap()
 }
 
-// of are the addresses of a trunk that are known, and whether its name is to be looked up, which the caller does then, and nobody else
-// meanwhile.
+// of returns the known addresses of a trunk, and whether its name is due for a look-up, which that caller alone must do.
 func (x *hosts) of(t *Trunk, now time.Time) (all []netip.Addr, due bool) {
 	if a := t.literal(); a.IsValid() {
 		return []netip.Addr{a}, false
@@ -87,7 +86,7 @@ func (x *hosts) lookUp(ctx context.Context, company string, t *Trunk) {
 		return
 	}
 	h.looking = false
-	if err != nil { // what was found before stays: a fault of the names' servers ends no call
+	if err != nil { // the earlier addresses stay: a fault of name servers ends no call
 		h.gap = min(max(2*h.gap, 2*followEvery), maxLookUpGap)
 		h.next = now.Add(h.gap)
 		return
@@ -157,7 +156,7 @@ func (x *trunks) follow(ctx context.Context) {
 	}
 }
 
-// admit lets in the trunks of the lines that there are now: those of before where they cannot be read.
+// admit admits the trunks of the current lines; if they cannot be read, those of before.
 func (x *trunks) admit(ctx context.Context) {
 	reading, cancel := context.WithTimeout(ctx, maxReading)
 	defer cancel()

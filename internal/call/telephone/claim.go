@@ -8,15 +8,15 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// claim is a line whose number is called by its trunk.
+// claim is a line with the called number, of the calling trunk.
 type claim struct {
 	line  *carillon.Sender
 	trunk sip.Trunk
 }
 
-// answering is the line that takes a call which several may take, the oldest of one company. Lines that whoever runs the installation declared
-// go before those that members of companies entered, who can enter any number. Where lines of several companies are left, nobody takes the
-// call: to have come first proves nothing.
+// answering is the line that takes a call which several claim: the oldest of one company. Lines that the operator declared go
+// before those that members of companies entered, who can enter any number. If lines of several companies are left, none takes
+// the call: being first proves nothing.
 func answering(all []claim) (chosen claim, ok bool) {
 	if declared := slices.DeleteFunc(slices.Clone(all), func(c claim) bool { return c.trunk.Claimed }); len(declared) > 0 {
 		all = declared

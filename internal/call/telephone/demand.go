@@ -9,7 +9,7 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// demanded checks that a call comes as its line's trunk demands.
+// demanded checks that a call meets the demands of its line's trunk.
 func (t *Telephone) demanded(in *sip.Incoming, line *carillon.Sender, trunk sip.Trunk) error {
 	err := in.Demand(trunk)
 	var why *sip.Refused
@@ -28,13 +28,13 @@ const (
 	maxSaid   = 1000
 )
 
-// seldom keeps what is logged again and again to once a minute each.
+// seldom limits repeated log messages to one a minute each.
 type seldom struct {
 	mu   sync.Mutex
 	said map[string]time.Time
 }
 
-// due reports whether something is to be logged now.
+// due reports whether to log now.
 func (s *seldom) due(what string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

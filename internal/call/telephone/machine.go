@@ -13,11 +13,11 @@ import (
 	"carillon/internal/voice"
 )
 
-// An answering machine is known by its sound: a person says a word or two and waits; a machine goes on. It is a guess, and is called so
-// in the records. A person who responds to what the agent asks may hardly pause between two responses, so a few words that were understood
-// by themselves do not count.
+// An answering machine is recognised by its sound: a person says a word or two and waits; a machine goes on. It is a guess, and
+// the records call it one. A person who answers the agent's questions may hardly pause between two answers, so short utterances
+// that were understood do not count.
 const (
-	listenFor    = 8 * time.Second // from the answer
+	listenFor    = 8 * time.Second // after the answer
 	longGreeting = 3500 * time.Millisecond
 	shortPause   = 700 * time.Millisecond
 	loud         = 250.0 // RMS of speech on a telephone
@@ -26,7 +26,7 @@ const (
 	quietAfter   = 1200 * time.Millisecond // that a greeting has ended
 )
 
-// machine is the line of a call while it is found out who answered.
+// machine is the line of a call until the kind of callee is known.
 type machine struct {
 	line  voice.Line
 	rate  int
@@ -64,7 +64,7 @@ func (m *machine) Read(ctx context.Context) ([]int16, error) {
 	return pcm, err
 }
 
-// listen takes sound; it reports true once, when a machine answered.
+// listen takes sound; it returns true once, when a machine has answered.
 func (m *machine) listen(pcm []int16) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +84,7 @@ func (m *machine) listen(pcm []int16) bool {
 	return m.machine
 }
 
-// understood takes the words of an utterance of the person.
+// understood takes the transcript of an utterance.
 func (m *machine) understood(text string) {
 	if len(strings.Fields(text)) > fewWords {
 		return
@@ -131,7 +131,7 @@ func (p *placed) leaveMessage(ctx context.Context, c *sip.Call, m *machine, conv
 // say speaks a text and waits until it was heard.
 func (p *placed) say(ctx context.Context, c *sip.Call, text string) error {
 	total := time.Duration(0)
-	var begin time.Time // of the sound
+	var begin time.Time // begin of the sound
 	err := p.o.Voices.Speak(ctx, voice.Utterance{
 		CompanyID: p.line.CompanyID, Voice: p.agent.Voice.Settings(), Language: p.agent.Language, Text: voice.Fill(text, p.call.Contact), Rate: c.Rate(),
 	}, func(pcm []int16) error {

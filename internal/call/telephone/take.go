@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	takeMost = 64               // calls at once that it is not known of yet whether they are taken
-	takeWait = 5 * time.Second  // to find that out
-	callMost = 60 * time.Minute // that a caller talks with an agent, and whoever was transferred with the number
+	takeMost = 64               // maximum number of calls at once for which no line is found yet
+	takeWait = 5 * time.Second  // limit of finding the line
+	callMost = 60 * time.Minute // of a talk with the agent, or with the number after a transfer
 )
 
 // taken are the calls to our lines on this node.
 type taken struct {
-	ctx    context.Context //nolint:containedctx // ends when all are to be hung up
+	ctx    context.Context //nolint:containedctx // ends when all calls must be hung up
 	hangUp context.CancelFunc
 	asking chan struct{}
 
@@ -53,7 +53,7 @@ var (
 	errOverload    = &refusal{503, "Service Unavailable"}
 )
 
-// Take takes a call to us: the agent of the line with that number answers it.
+// Take handles a call to us: the agent of the line with that number answers it.
 func (t *Telephone) Take(in *sip.Incoming) {
 	t.taken.mu.Lock()
 	defer t.taken.mu.Unlock()
@@ -90,7 +90,7 @@ func (t *Telephone) refuse(in *sip.Incoming, err error) {
 	in.Refuse(why.code, why.reason)
 }
 
-// find is who answers a call. It has taken its place on the line.
+// find finds the agent for a call, and takes the call's place on the line.
 func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	ctx, cancel := context.WithTimeout(t.taken.ctx, takeWait)
 	defer cancel()
@@ -130,8 +130,8 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	}, nil
 }
 
-// lineOf is the line that is called: one whose trunk the call comes from, so that nobody else reaches its agent. To a trunk all other
-// numbers are alike: it does not learn which are lines.
+// lineOf is the called line, which must belong to the calling trunk, so that no other source reaches its agent. All other
+// numbers get the same refusal: a trunk does not learn which ones are lines.
 func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sender, sip.Trunk, error) {
 	number := numberOf(in.To)
 	if number == "" {
@@ -178,7 +178,7 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 func (t *Telephone) answer(in *sip.Incoming, p *placed) dial.Ending {
 	ctx, cancel := context.WithTimeout(p.entry.Context(), callMost)
 	defer cancel()
-	_ = in.Progress(180, "Ringing") // a caller who does not know it knows the answer
+	_ = in.Progress(180, "Ringing") // a caller who misses it gets the answer anyway
 	select {
 	case <-in.Gone():
 		return gaveUp()
@@ -205,12 +205,12 @@ func (t *Telephone) answer(in *sip.Incoming, p *placed) dial.Ending {
 	return p.talk(ctx, c)
 }
 
-// gaveUp is how a call ended whose caller hung up before the answer.
+// gaveUp is the end of a call whose caller hung up before the answer.
 func gaveUp() dial.Ending {
 	return dial.Ending{State: carillon.StateCanceled, Cause: "487 Request Terminated", EndedBy: "caller", At: time.Now()}
 }
 
-// numberOf is a number as lines and contacts have it; "": it is none.
+// numberOf is a number in the form of lines and contacts; "" if it is none.
 func numberOf(user string) string {
 	user = strings.TrimPrefix(user, "+")
 	if user == "" || len(user) > 20 || strings.ContainsFunc(user, func(r rune) bool { return r < '0' || r > '9' }) {
@@ -219,7 +219,7 @@ func numberOf(user string) string {
 	return user
 }
 
-// known is the identity of the other side. Nobody vouches for the number of a caller.
+// known is the identity of the other side. A caller's number is unproved.
 func (p *placed) known() []identity.Identity {
 	switch {
 	case p.call.Number == "":
@@ -230,15 +230,15 @@ func (p *placed) known() []identity.Identity {
 	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(p.call.Number)}}
 }
 
-// hidden is a caller who hides the number: somebody else each time.
+// hidden is the identity of a caller without a number: a new one each time.
 func hidden() string { return "call:" + carillon.NewID(time.Now()) }
 
-// full reports whether this node has as many calls under way as it may.
+// full reports whether this node has its maximum number of calls.
 func (t *Telephone) full() bool {
 	return t.o.Most > 0 && t.o.Placed()+t.o.Incoming.UnderWay()+len(t.taken.asking) >= t.o.Most
 }
 
-// Run lets calls to our lines go on until ctx ends; then it takes no more, gives those under way Options.Drain and hangs up.
+// Run takes calls until ctx ends; then it refuses new ones, gives the current ones Options.Drain and hangs up.
 func (t *Telephone) Run(ctx context.Context) error {
 	<-ctx.Done()
 	t.taken.mu.Lock()

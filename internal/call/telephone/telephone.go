@@ -29,10 +29,10 @@ import (
 	"carillon/internal/voice"
 )
 
-// Channel is that of conversations by telephone.
+// Channel is the channel of conversations by telephone.
 const Channel = "phone"
 
-// Trunks knows where a line's calls are placed, and what headers they need.
+// Trunks returns the trunk of a line and the headers of a call.
 type Trunks func(line *carillon.Sender, c *dial.Call) (t sip.Trunk, header map[string]string, err error)
 
 // Options configure a Telephone; all are required.
@@ -43,17 +43,17 @@ type Options struct {
 	Conversations *conversation.Conversations
 	Agents        conversation.Agents
 	Files         *files.Files
-	// Suppress has a number of a company called no more, at the wish of whoever was called there. At the wish of somebody who called with the
-	// number, which proves nothing, it gets no marketing.
+	// Suppress suppresses a number of a company, as its callee wishes. A caller's wish suppresses only marketing, because a
+	// caller's number is unproved.
 	Suppress func(ctx context.Context, companyID, number string, caller bool) error
 	// Lines are the voice lines of a number, of any company, the oldest first.
 	Lines func(ctx context.Context, number string) ([]*carillon.Sender, error)
-	// Owner is the company that whoever runs the installation gave a number to, of several with lines of it; "": none.
+	// Owner is the company that the operator gave a number to, if several have lines with it; "" for none.
 	Owner func(ctx context.Context, number string) (companyID string, err error)
 	// Suspended reports whether a company is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	// Placed counts the calls that this node has placed and that are under way; with those to our lines they are fewer than Most when
-	// another one is taken. Most 0: any number.
+	// Placed counts the current calls that this node has placed. Together with calls to our lines they must stay under Most; 0:
+	// no maximum.
 	Placed   func() int
 	Most     int
 	Incoming *call.Incoming // the record of calls to lines
@@ -97,7 +97,7 @@ func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Ca
 	return p.run(ctx, trunk, header)
 }
 
-// deniedDetail is why a number is not called that whoever runs the installation has never called.
+// deniedDetail explains the refusal of a number that the operator has excluded.
 const deniedDetail = "numbers that begin so are never called (calls-denied)"
 
 func failed(reason carillon.Reason, cause, detail string) dial.Ending {
@@ -137,7 +137,7 @@ func (p *placed) run(ctx context.Context, trunk sip.Trunk, header map[string]str
 	return p.talk(ctx, c)
 }
 
-// endingOf is how a call ended that nobody answered.
+// endingOf is the end of a call without an answer.
 func endingOf(ctx context.Context, err error) dial.Ending {
 	e := dial.Ending{State: carillon.StateFailed, EndedBy: "system", At: time.Now(), Detail: err.Error()}
 	var refused *sip.Refused
@@ -267,7 +267,7 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 			return e
 		case why != "":
 			e.EndedBy = "agent"
-		default: // the line ended, or nothing is left to talk with
+		default: // the line ended, or no way to talk is left
 			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
 		}
 		if why == voice.TransferWanted && !t.talked && ctx.Err() == nil && c.Cause().By == "" {
@@ -288,7 +288,7 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 // notBegun is why a talk ended that could not be opened.
 const notBegun = "not begun"
 
-// hold holds a talk and returns why it ended; "": with its line. What the agent found out is in the ending.
+// hold holds a talk and returns the reason of its end; "" if the line ended. The agent's results are in the ending.
 func (p *placed) hold(ctx context.Context, start voice.Start, m *machine, e *dial.Ending) (why string, err error) {
 	start.Show = func(x voice.Event) {
 		switch x.Kind {
@@ -322,7 +322,8 @@ func (p *placed) endedBy(c sip.Cause) string {
 	return "callee"
 }
 
-// opening is what the agent begins with: what every call says, and the first question, to callers where the agent is to ask them.
+// opening is the beginning of the agent's words: the fixed words of every call, and for callers whom the agent must ask, the
+// first question.
 func (p *placed) opening() (opening, greeting, asks string) {
 	w := wordsOf(p.agent.Language)
 	opening, greeting = fmt.Sprintf(w.automated, p.company), p.agent.Greeting
@@ -338,7 +339,7 @@ func (p *placed) opening() (opening, greeting, asks string) {
 	return opening, greeting, asks
 }
 
-// stop has the number called no more; nil where it is unknown.
+// stop suppresses the number; nil if the number is unknown.
 func (p *placed) stop() func(ctx context.Context) error {
 	if p.call.Number == "" {
 		return nil
@@ -354,7 +355,7 @@ func (p *placed) leave(ctx context.Context, conversationID string) {
 	}
 }
 
-// tap gives the sound of a call to its recording.
+// tap copies the sound of a call to its recording.
 type tap struct {
 	mu sync.Mutex
 	to *files.Recording
@@ -366,7 +367,7 @@ func (t *tap) record(r *files.Recording) {
 	t.to = r
 }
 
-// frame takes the sound of both sides.
+// frame takes a frame of both sides.
 func (t *tap) frame(in, out []int16) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

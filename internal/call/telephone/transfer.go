@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	transferRing  = 30 * time.Second // the second leg may ring, at most
+	transferRing  = 30 * time.Second // limit of ringing on the second leg
 	toneHertz     = 425
 	toneLoud      = 3000
 	toneOn        = time.Second
@@ -23,15 +23,15 @@ const (
 	slackFrames   = 3
 )
 
-// transferred is how a transfer went.
+// transferred is the result of a transfer.
 type transferred struct {
 	talked  bool // the second leg was answered: the call is over with it
 	endedBy string
 	cause   string
 }
 
-// transfer calls the agent's number over the call's line and connects both sides, until either hangs up. Where nobody answers there
-// the agent goes on.
+// transfer calls the agent's number over the call's line and connects both sides, until either hangs up. Without an answer the
+// agent goes on.
 func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID string) transferred {
 	number := p.agent.Transfer.Number
 	if identity.Number(p.call.Number).Is(number) || p.leadsBack(ctx, number) {
@@ -73,13 +73,13 @@ func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID strin
 	return t
 }
 
-// leadsBack reports whether a number is of a line of ours, whose agent might transfer the call again.
+// leadsBack reports whether a number is one of our lines, whose agent might transfer the call again.
 func (p *placed) leadsBack(ctx context.Context, number string) bool {
 	lines, err := p.o.Lines(ctx, number)
 	return err != nil || len(lines) > 0 || identity.Number(p.line.Number).Is(number)
 }
 
-// second places the second leg; it sounds as it rings. The leg is nil where nobody answered: the ending says why.
+// second places the second leg, and rings meanwhile. The leg is nil without an answer; the ending has the reason.
 func (p *placed) second(ctx context.Context, c *sip.Call, number string) (*sip.Call, dial.Ending) {
 	trunk, header, err := p.o.Trunks(p.line, &dial.Call{ID: p.call.ID, Number: number, Attempt: 1, AgentID: p.call.AgentID})
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *placed) second(ctx context.Context, c *sip.Call, number string) (*sip.C
 	go func() {
 		defer close(ringing)
 		ring(ctx, c)
-		if c.Cause().By != "" { // the person hung up: nobody is to be called any more
+		if c.Cause().By != "" { // the person hung up: the second leg is not needed
 			cancel()
 		}
 	}()
@@ -106,7 +106,7 @@ func (p *placed) second(ctx context.Context, c *sip.Call, number string) (*sip.C
 	return far, e
 }
 
-// ring sounds as a telephone that rings does, and drops what the person says meanwhile.
+// ring plays the sound of ringing, and drops the person's sound.
 func ring(ctx context.Context, c *sip.Call) {
 	for at := 0; ; at += frameSamples {
 		if _, err := c.Read(ctx); err != nil { // a frame every 20 ms
@@ -130,7 +130,7 @@ func connect(ctx context.Context, one, other *sip.Call) {
 	passed := make(chan struct{}, 2)
 	pass := func(from, to *sip.Call) {
 		defer func() { passed <- struct{}{} }()
-		_ = to.Write(make([]int16, slackFrames*frameSamples)) // both sides take frames at moments of their own
+		_ = to.Write(make([]int16, slackFrames*frameSamples)) // the two sides send frames at different moments
 		for {
 			pcm, err := from.Read(ctx)
 			if err != nil || to.Write(pcm) != nil {

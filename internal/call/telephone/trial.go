@@ -18,59 +18,59 @@ import (
 	"carillon/internal/voice"
 )
 
-// Trial is a call that tries a line: it says in one sentence that it is a test, and hangs up.
+// Trial is a call that tests a line: it says in one sentence that it is a test, and hangs up.
 type Trial struct {
 	Number   string
 	Language string
 	Company  string // its name
 	Speaker  voice.Speaker
-	Show     func(TrialStep) // what happens, as it does; on one goroutine
+	Show     func(TrialStep) // gets each step as it happens, on one goroutine
 }
 
 // TrialStep is a message between the line and its trunk.
 type TrialStep struct {
 	After time.Duration // since the trial began
 	Ours  bool          // we sent it
-	Code  int           // of a response; 0: it is a request
+	Code  int           // of a response; 0 for a request
 	Text  string        // as 180 Ringing, or INVITE
 }
 
-// TrialEnd is how a trial ended.
+// TrialEnd is the result of a trial.
 type TrialEnd struct {
 	Problem  string // one of the Trial… constants
 	Code     int    // of the trunk's last response, where one refused the call
 	Detail   string // in the words of SIP
 	Answered bool
 	Talked   time.Duration // from the answer to the end
-	Packets  int64         // of sound that came
-	Loud     bool          // more came than silence
+	Packets  int64         // of received sound
+	Loud     bool          // the sound was more than silence
 }
 
-// What a trial found out.
+// Results of a trial.
 const (
 	TrialWell        = ""            // it was answered, and sound came back
-	TrialUnreachable = "unreachable" // nothing came from the trunk
-	TrialDenied      = "denied"      // the trunk is where the line may not call
+	TrialUnreachable = "unreachable" // the trunk sent nothing
+	TrialDenied      = "denied"      // the trunk is at an address that the line may not call
 	TrialEncryption  = "encryption"  // the trunk's certificate is not trusted, or it does not speak TLS
-	TrialPassword    = "password"    // the trunk wants another user name or password
+	TrialPassword    = "password"    // the trunk demands another user name or password
 	TrialForbidden   = "forbidden"   // the trunk does not allow the number, or the caller's
-	TrialNumber      = "number"      // there is no such number, or it has another form
+	TrialNumber      = "number"      // the number does not exist, or needs another form
 	TrialSound       = "sound"       // both sides have no kind of sound in common
 	TrialSilent      = "silent"      // it was answered, and no sound came back
 	TrialCut         = "cut"         // it was answered, and ended before the sentence did
 	TrialBusy        = "busy"
 	TrialUnanswered  = "unanswered"
 	TrialDeclined    = "declined"
-	TrialFault       = "fault"   // of the trunk
-	TrialRefused     = "refused" // for another reason
+	TrialFault       = "fault"   // a fault of the trunk
+	TrialRefused     = "refused" // refused for another reason
 	TrialCanceled    = "canceled"
 	TrialSettings    = "settings" // the line's cannot be read
 )
 
 const (
-	trialRing = 30 * time.Second // at most
+	trialRing = 30 * time.Second // limit of ringing
 	trialTalk = 20 * time.Second
-	trialRest = 800 * time.Millisecond // after the sentence, for what is said back
+	trialRest = 800 * time.Millisecond // after the sentence, for the other side's words
 )
 
 // Try calls a number to try a line. When ctx ends the call is hung up.
@@ -107,7 +107,7 @@ func stepOf(step string) (s TrialStep) {
 	return s
 }
 
-// trialTalked says the sentence in a call that was answered, listens, and hangs up.
+// trialTalked speaks the sentence in an answered call, listens, and hangs up.
 func trialTalked(ctx context.Context, c *sip.Call, pcm []int16, show func(TrialStep)) TrialEnd {
 	e := TrialEnd{Answered: true}
 	answered := time.Now()
@@ -144,13 +144,13 @@ func trialTalked(ctx context.Context, c *sip.Call, pcm []int16, show func(TrialS
 	return e
 }
 
-// soundWithin is how long a call lasts before it can be said that no sound comes.
+// soundWithin is how long a call must last before missing sound counts as a finding.
 const soundWithin = time.Second
 
-// audible is more than the noise of a line.
+// audible is louder than the noise of a line.
 const audible = 100.0
 
-// trialError is how a trial ended that nobody answered.
+// trialError is the result of a call without an answer.
 func trialError(ctx context.Context, err error) TrialEnd {
 	e := TrialEnd{Detail: carillon.Shorten(err.Error())}
 	var refused *sip.Refused
@@ -176,7 +176,7 @@ func trialError(ctx context.Context, err error) TrialEnd {
 	return e
 }
 
-// problemOf reads a SIP status for whoever sets up a line.
+// problemOf translates a SIP status into a finding about the line.
 func problemOf(code int) string {
 	switch code {
 	case 401, 407:
@@ -200,7 +200,7 @@ func problemOf(code int) string {
 	return TrialRefused
 }
 
-// sentence is what is said. Where nothing speaks, it is two tones.
+// sentence is the sound of the sentence; two tones if no speaker works.
 func (x *Trial) sentence(ctx context.Context, companyID string) []int16 {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -221,7 +221,7 @@ func (x *Trial) sentence(ctx context.Context, companyID string) []int16 {
 	return tones()
 }
 
-// trialRate is that of telephones.
+// trialRate is the sample rate of telephones.
 const trialRate = 8000
 
 // tones are a high and a low tone, half a second each.

@@ -2,7 +2,7 @@ package telephone
 
 import "carillon/internal/base/language"
 
-// words are what calls begin with, in one language. %s is the company.
+// words are the first words of calls, in one language. %s is the company.
 type words struct{ automated, recorded, answered, trial, unreached string }
 
 var languages = map[string]words{ //nolint:gochecknoglobals // read only

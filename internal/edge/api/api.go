@@ -100,7 +100,7 @@ func Routes(d Deps) []httpio.Route {
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
 		personal{g, d.People}.routes(),
-		hooked{g, d.Hooks, d.Kinds}.routes(),
+		hookRoutes(g, d),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
 		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, &sightings{}, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),

@@ -7,6 +7,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/send/notify"
 	stored "carillon/internal/store/files"
 	"carillon/internal/talk/files"
@@ -50,5 +51,5 @@ func (s calls) recording(w http.ResponseWriter, r *http.Request, p *auth.Princip
 	if err != nil {
 		return err
 	}
-	return s.files.Serve(w, r, func(x *stored.File) bool { return x.CompanyID == p.Company.ID && x.ConversationID == conversation }, file)
+	return attachment.Serve(w, r, s.files, func(x *stored.File) bool { return x.CompanyID == p.Company.ID && x.ConversationID == conversation }, file)
 }

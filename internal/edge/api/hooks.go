@@ -2,28 +2,20 @@ package api
 
 import (
 	"net/http"
-	"slices"
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
-	"carillon/internal/base/resource"
-	"carillon/internal/event/hook"
+	"carillon/internal/edge/webhooks"
 )
 
-// hooked are the endpoints of webhooks and events: what sends a company's programs what happened.
-type hooked struct {
-	guard
-	hooks *hook.Deliverer
-	kinds []resource.Kind
-}
-
-func (h hooked) routes() (all []httpio.Route) {
-	for _, a := range slices.Concat(h.hooks.Resources(h.kinds), h.hooks.Actions()) {
+// hookRoutes are the endpoints of webhooks and events, by which a company's programs learn what happened.
+func hookRoutes(g guard, d Deps) (all []httpio.Route) {
+	for _, a := range webhooks.Table(d.Store, d.Hooks, d.Kinds) {
 		scope := auth.EventsRead
 		if a.Write {
 			scope = auth.WebhooksWrite
 		}
-		all = append(all, h.valueRoute(a.Method+" "+prefix+a.Path, scope, func(r *http.Request, p *auth.Principal) (any, error) {
+		all = append(all, g.valueRoute(a.Method+" "+prefix+a.Path, scope, func(r *http.Request, p *auth.Principal) (any, error) {
 			return a.Handle(r, p.Company.ID)
 		}))
 	}

@@ -9,6 +9,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/files"
 )
@@ -57,7 +58,7 @@ func (m mediaUpload) keep(w http.ResponseWriter, r *http.Request, p *auth.Princi
 		return nil, time.Time{}, err
 	}
 	now := time.Now()
-	x, err := m.files.ReceiveMedia(w, r, files.From{CompanyID: p.Company.ID, SentBy: p.KeyID})
+	x, err := attachment.ReceiveMedia(w, r, m.files, files.From{CompanyID: p.Company.ID, SentBy: p.KeyID})
 	if err != nil {
 		return nil, time.Time{}, err
 	}

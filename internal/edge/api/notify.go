@@ -89,7 +89,7 @@ func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Prin
 	if err != nil {
 		return err
 	}
-	rate.Headers(w.Header())
+	httpio.MinuteHeaders(w.Header(), rate.Limit, rate.Remaining, rate.Seconds)
 	list := httpio.List[*notify.View]{Data: []*notify.View{}}
 	if none {
 		return httpio.JSON(w, http.StatusOK, list)

@@ -39,7 +39,7 @@ func (s templates) list(w http.ResponseWriter, r *http.Request, p *auth.Principa
 	if err != nil {
 		return err
 	}
-	quota.Headers(w.Header())
+	httpio.MinuteHeaders(w.Header(), quota.Limit, quota.Remaining, quota.Seconds)
 	number, err := phoneNumber(r)
 	if err != nil {
 		return err

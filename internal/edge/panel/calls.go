@@ -13,6 +13,7 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/number"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/send/notify"
 	stored "carillon/internal/store/calls"
 	filetable "carillon/internal/store/files"
@@ -249,5 +250,5 @@ func (x telephony) recording(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.companyID && f.ConversationID == conversation }, file)
+	return attachment.Serve(w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.companyID && f.ConversationID == conversation }, file)
 }

@@ -5,21 +5,22 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/webhooks"
 )
 
-// hookRoutes are what can be done with the endpoints of webhooks, and the events of the company; the endpoints themselves are resources. What
-// whoever pulls asks for has the path of its own that it has in the interface, under /webhooks.
+// hookRoutes are what members do with the endpoints of webhooks, and the events of the company. The endpoints themselves are
+// resources.
 func (p *Panel) hookRoutes() (all []httpio.Route) {
-	for _, a := range p.Hooks.Actions() {
+	for _, a := range webhooks.Table(p.Store, p.Hooks, p.Kinds) {
+		if a.PanelPath == "" {
+			continue
+		}
 		needed := auth.MayReadWebhooks
 		if a.Write {
 			needed = auth.MayWriteWebhooks
 		}
-		path := a.Path
-		if len(path) >= 7 && path[:7] == "/events" { // /panel/v1/events is the stream of the panel's screens
-			path = "/webhook-events" + path[7:]
-		}
-		all = append(all, p.route(a.Method, path, needed, func(r *http.Request, by member) (any, error) { return a.Handle(r, by.companyID) }))
+		handle := func(r *http.Request, by member) (any, error) { return a.Handle(r, by.companyID) }
+		all = append(all, p.route(a.Method, a.PanelPath, needed, handle))
 	}
 	return all
 }

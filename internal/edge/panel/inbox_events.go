@@ -7,13 +7,13 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
-	"carillon/internal/event/realtime"
+	"carillon/internal/edge/stream"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/talk/conversation"
 )
 
-// events streams what happens in the company's conversations (realtime.Hub.Serve). A caller who may answer them is present as
+// events streams what happens in the company's conversations (stream.Serve). A caller who may answer them is present as
 // long as the stream is open.
 func (x people) events(w http.ResponseWriter, r *http.Request) error {
 	by, err := x.member(r, auth.MayReadConversations)
@@ -22,8 +22,8 @@ func (x people) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := &follower{inbox: x.inbox, r: r}
 	defer f.leave()
-	return x.Events.Serve(w, r, realtime.Stream{
-		CompanyID: by.companyID, Session: by.accountID, Topic: events.Inbox, Allowed: f.allowed, Show: inboxEvent,
+	return stream.Serve(w, r, x.Events, stream.Topic{
+		CompanyID: by.companyID, Session: by.accountID, Name: events.Inbox, Allowed: f.allowed, Show: inboxEvent,
 	})
 }
 
@@ -78,17 +78,17 @@ func inboxEvent(e *events.Event) (httpio.Event, bool) {
 		if json.Unmarshal(e.Payload, &d.delivery) != nil {
 			return httpio.Event{}, false
 		}
-		return realtime.EventOf(e, d), true
+		return stream.EventOf(e, d), true
 	}
 	if e.Kind == conversation.RunChanged {
-		return realtime.EventOf(e, e.Payload), true
+		return stream.EventOf(e, e.Payload), true
 	}
 	if e.Kind != "typing" && e.Kind != "viewing" {
-		return realtime.EventOf(e, withFileURLs(e.CompanyID, e.Subject, e.Payload)), true
+		return stream.EventOf(e, withFileURLs(e.CompanyID, e.Subject, e.Payload)), true
 	}
 	var what conversation.Ephemeral
 	if json.Unmarshal(e.Payload, &what) != nil {
 		return httpio.Event{}, false
 	}
-	return realtime.EventOf(e, passing{e.Subject, what.Author, what.Name, what.Account}), true
+	return stream.EventOf(e, passing{e.Subject, what.Author, what.Name, what.Account}), true
 }

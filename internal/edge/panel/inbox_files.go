@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/store/chats"
 	filetable "carillon/internal/store/files"
 	"carillon/internal/talk/files"
@@ -38,7 +39,7 @@ func (x attachments) receive(w http.ResponseWriter, r *http.Request) error {
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	kept, err := x.Files.Receive(w, r, by.from(c.ID))
+	kept, err := attachment.Receive(w, r, x.Files, by.from(c.ID))
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (x attachments) serve(w http.ResponseWriter, r *http.Request) error {
 	if !carillon.ValidUUID(file) {
 		return carillon.Absent("File")
 	}
-	return x.Files.Serve(w, r, func(f *filetable.File) bool { return f.CompanyID == by.companyID && f.ConversationID == id }, file)
+	return attachment.Serve(w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.companyID && f.ConversationID == id }, file)
 }
 
 // fileURL is where members of the company load a file; it is no secret.

@@ -20,6 +20,7 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/stream"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/send/bulk"
@@ -174,7 +175,7 @@ func (p *Panel) memberOf(r *http.Request, needed auth.Permission) (*http.Request
 	return p.by(r, c.Account), member{c.Account.ID, c.Account.Name, c.Account.Email, company, role}, nil
 }
 
-// events streams what happens to the company's notifications, or by ?topic=calls to its calls (realtime.Hub.Serve).
+// events streams what happens to the company's notifications, or by ?topic=calls to its calls (stream.Serve).
 func (p *Panel) events(w http.ResponseWriter, r *http.Request) error {
 	by, err := p.member(r, auth.MayReadNotifications)
 	if err != nil {
@@ -184,7 +185,7 @@ func (p *Panel) events(w http.ResponseWriter, r *http.Request) error {
 	if topic != events.Notifications && topic != events.Calls {
 		return carillon.Invalid("topic", "Must be notifications or calls")
 	}
-	return p.Events.Serve(w, r, realtime.Stream{CompanyID: by.companyID, Session: by.accountID, Topic: topic, Allowed: func(ctx context.Context) error {
+	return stream.Serve(w, r, p.Events, stream.Topic{CompanyID: by.companyID, Session: by.accountID, Name: topic, Allowed: func(ctx context.Context) error {
 		_, err := p.member(r.WithContext(ctx), auth.MayReadNotifications)
 		return err
 	}})

@@ -10,9 +10,9 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/convai"
 	"carillon/internal/store/chats"
 	"carillon/internal/voice"
-	"carillon/internal/voice/convai"
 )
 
 // Talks are the talks that visitors hold; *voice.Sessions is one.

@@ -12,6 +12,7 @@ import (
 	"carillon/internal/base/hours"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
@@ -279,7 +280,7 @@ func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
 	}
 	from := s.from()
 	from.Client = d.address(r)
-	kept, err := d.Files.Receive(w, r, from)
+	kept, err := attachment.Receive(w, r, d.Files, from)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/schedule"
-	"carillon/internal/voice/convai"
+	"carillon/internal/edge/convai"
 )
 
 // Widget is a chat or voice widget.

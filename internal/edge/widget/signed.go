@@ -13,10 +13,10 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/edge/convai"
 	"carillon/internal/store/addresses"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
-	"carillon/internal/voice/convai"
 )
 
 const (

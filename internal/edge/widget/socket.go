@@ -12,8 +12,8 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/convai"
 	"carillon/internal/voice"
-	"carillon/internal/voice/convai"
 )
 
 // checkTalks is how often it is checked that a talk may go on.

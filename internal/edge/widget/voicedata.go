@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"carillon/internal/agent"
-	"carillon/internal/voice/convai"
+	"carillon/internal/edge/convai"
 )
 
 // VoiceData is the configuration of a voice widget as its page gets it.

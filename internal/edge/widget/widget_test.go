@@ -22,6 +22,7 @@ import (
 	"carillon/internal/base/config"
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/resource"
+	"carillon/internal/edge/attachment"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
@@ -85,7 +86,7 @@ func newSite(t *testing.T, more string) *site {
 
 // serve begins to serve the parts as they are now.
 func (x *site) serve() {
-	x.routes = append(Routes(x.Deps), x.Files.Routes()...)
+	x.routes = append(Routes(x.Deps), attachment.Routes(x.Files)...)
 	router := httpio.NewRouter(x.Log, nil, x.routes...)
 	server := httptest.NewServer(router)
 	x.t.Cleanup(func() { router.CloseStreams(); server.Close() })

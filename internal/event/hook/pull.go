@@ -3,34 +3,26 @@ package hook
 import (
 	"context"
 	"encoding/base64"
-	"net/http"
-	"net/url"
-	"slices"
+	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
-	"carillon/internal/base/share"
 	"carillon/internal/store/events"
 )
 
-const (
-	waitMost   = 25 // seconds in which a pull waits for events
-	lookEvery  = 500 * time.Millisecond
-	cursorMost = 300
-)
+const maxCursor = 300
 
-// pulled are the topics of whoever pulls.
-func pulled() []string { return append(events.Topics(), events.Requested) }
+// Pulled are the topics of whoever pulls.
+func Pulled() []string { return append(events.Topics(), events.Requested) }
 
-// position is how far somebody has read each topic.
-type position map[string]int64
+// Position is how far somebody has read each topic.
+type Position map[string]int64
 
-func (p position) String() string {
+// String returns the cursor of a position.
+func (p Position) String() string {
 	var parts []string
-	for _, topic := range pulled() {
+	for _, topic := range Pulled() {
 		if seq := p[topic]; seq > 0 {
 			parts = append(parts, letters[topic]+strconv.FormatInt(seq, 36))
 		}
@@ -38,14 +30,14 @@ func (p position) String() string {
 	return base64.RawURLEncoding.EncodeToString([]byte("events:" + strings.Join(parts, ".")))
 }
 
-// readPosition reads a cursor that String wrote.
-func readPosition(text string) (position, bool) {
+// ReadPosition reads a cursor that String wrote.
+func ReadPosition(text string) (Position, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	list, ok := strings.CutPrefix(string(raw), "events:")
-	if err != nil || !ok || len(text) > cursorMost {
+	if err != nil || !ok || len(text) > maxCursor {
 		return nil, false
 	}
-	p := position{}
+	p := Position{}
 	for part := range strings.SplitSeq(list, ".") {
 		if part == "" {
 			continue
@@ -65,79 +57,8 @@ func readPosition(text string) (position, bool) {
 	return p, true
 }
 
-// pulledPage is a response of pull. NextCursor is there even where nothing is new.
-type pulledPage struct {
-	Data       []*Body `json:"data"`
-	NextCursor string  `json:"next_cursor"`
-	HasMore    bool    `json:"has_more"`
-}
-
-// pull responds with the events after a cursor, the earliest first; without a cursor with none, and the cursor of now. From its first call on
-// the company's events are written, until nobody has called for a week.
-func (d routes) pull(r *http.Request, companyID string) (any, error) {
-	q := r.URL.Query()
-	page, err := httpio.ReadPage(url.Values{"limit": q["limit"]}, "events") // its cursor has a form of its own
-	if err != nil {
-		return nil, err
-	}
-	seconds, err := readWait(q.Get("wait"))
-	if err != nil {
-		return nil, err
-	}
-	var kinds []string
-	if text := q.Get("types"); text != "" {
-		kinds = strings.Split(text, ",")
-		for _, kind := range kinds {
-			if !slices.Contains(Types(), kind) {
-				return nil, carillon.InvalidValue("types", "Must be types of events, with commas between them", carillon.Shorten(kind))
-			}
-		}
-	}
-	ctx := r.Context()
-	for _, topic := range events.Topics() {
-		if err := d.store.FollowPull(ctx, companyID, topic); err != nil {
-			return nil, err
-		}
-	}
-	last, err := d.store.LastOfTopics(ctx, companyID)
-	if err != nil {
-		return nil, err
-	}
-	if !q.Has("cursor") {
-		return pulledPage{Data: []*Body{}, NextCursor: position(last).String()}, nil
-	}
-	at, ok := readPosition(q.Get("cursor"))
-	if !ok {
-		return nil, httpio.BadCursor(q)
-	}
-	if seconds > 0 && !at.behind(last) {
-		place, err := httpio.Follow(r, share.Holder{Company: companyID})
-		if err != nil {
-			return nil, err
-		}
-		defer place.Release()
-	}
-	for until := time.Now().Add(time.Duration(seconds) * time.Second); !at.behind(last) && time.Now().Before(until) && ctx.Err() == nil; {
-		wait(ctx, min(lookEvery, time.Until(until)), nil)
-		if last, err = d.store.LastOfTopics(ctx, companyID); err != nil {
-			return nil, err
-		}
-	}
-	return d.after(ctx, companyID, at, kinds, page.Limit)
-}
-
-func readWait(text string) (int, error) {
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil || n > waitMost {
-		return 0, carillon.BadFormat("wait", carillon.Shorten(text), "Whole number of seconds from 0 to "+strconv.Itoa(waitMost), waitMost)
-	}
-	return int(n), nil
-}
-
-func (p position) behind(last map[string]int64) bool {
+// Behind reports whether a topic has events after its place.
+func (p Position) Behind(last map[string]int64) bool {
 	for topic, seq := range last {
 		if letters[topic] != "" && seq > p[topic] {
 			return true
@@ -146,49 +67,27 @@ func (p position) behind(last map[string]int64) bool {
 	return false
 }
 
-// after reads the events behind a position: of all topics the one that happened first, within a topic in the order of the commits.
-func (d routes) after(ctx context.Context, companyID string, at position, kinds []string, limit int) (any, error) {
-	var waiting [][]events.Event // by topic
-	for _, topic := range pulled() {
-		read, err := d.store.EventsAfter(ctx, companyID, topic, at[topic], limit+1)
-		if err != nil {
-			return nil, err
-		}
-		waiting = append(waiting, read)
+// FindEvent returns an event of a company by its id. Errors: not_found, also of one that is kept no longer.
+func (d *Deliverer) FindEvent(ctx context.Context, companyID, id string) (*events.Event, error) {
+	topic, seq, ok := Place(id)
+	if !ok || topic == events.Requested {
+		return nil, carillon.Absent("Event")
 	}
-	page := pulledPage{Data: []*Body{}}
-	for taken := 0; ; taken++ {
-		topic := earliest(waiting)
-		if topic < 0 {
-			break
-		}
-		if page.HasMore = taken == limit; page.HasMore {
-			break
-		}
-		e := &waiting[topic][0]
-		b, err := BodyOf(e)
-		if err != nil {
-			return nil, err
-		}
-		if kinds == nil || slices.Contains(kinds, b.Type) {
-			if page.HasMore = httpio.Fit(append(page.Data, b)) <= len(page.Data); page.HasMore {
-				break
-			}
-			page.Data = append(page.Data, b)
-		}
-		at[e.Topic], waiting[topic] = e.Seq, waiting[topic][1:]
+	found, err := d.store.EventsAfter(ctx, companyID, topic, seq-1, 1)
+	if err != nil {
+		return nil, err
 	}
-	page.NextCursor = at.String()
-	return page, nil
+	if len(found) == 0 || found[0].Seq != seq || ID(&found[0]) != id {
+		return nil, carillon.Absent("Event")
+	}
+	return &found[0], nil
 }
 
-// earliest returns which of some lists begins with the event that happened first; -1: all are empty.
-func earliest(lists [][]events.Event) int {
-	first := -1
-	for i, list := range lists {
-		if len(list) > 0 && (first < 0 || list[0].At.Before(lists[first][0].At)) {
-			first = i
-		}
+// Request gives an event to whoever pulls.
+func (d *Deliverer) Request(ctx context.Context, companyID string, b *Body) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
 	}
-	return first
+	return d.store.AddEvents(ctx, &events.Event{CompanyID: companyID, Topic: events.Requested, Kind: b.Type, Subject: b.ID, Payload: text, At: d.o.Now()})
 }

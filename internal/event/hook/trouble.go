@@ -18,8 +18,23 @@ type Trouble struct {
 	Last     string // why the last attempt failed
 }
 
-// failingLeast is how long an endpoint fails until somebody should look after it, unless it is down: one failure may be an upgrade of the program there.
-const failingLeast = 10 * time.Minute
+// StateOf is how delivery to an endpoint stands: active, paused, failing, down or disabled.
+func StateOf(w *Webhook, e *hooks.Endpoint) string {
+	switch {
+	case !e.DisabledAt.IsZero():
+		return "disabled"
+	case w.Paused:
+		return "paused"
+	case e.Failures >= downAfter:
+		return "down"
+	case e.Failures > 0:
+		return "failing"
+	}
+	return "active"
+}
+
+// minFailing is how long an endpoint fails until somebody should look after it, unless it is down: one failure may be an upgrade of the program there.
+const minFailing = 10 * time.Minute
 
 // Troubles returns the endpoints of a company that are down or disabled, or have been failing for a while. Paused ones are left alone on purpose.
 func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Trouble, err error) {
@@ -60,5 +75,5 @@ func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Troub
 }
 
 func troubled(e *hooks.Endpoint, now time.Time) bool {
-	return !e.DisabledAt.IsZero() || e.Failures >= downAfter || e.Failures > 0 && now.Sub(e.FailingSince) >= failingLeast
+	return !e.DisabledAt.IsZero() || e.Failures >= downAfter || e.Failures > 0 && now.Sub(e.FailingSince) >= minFailing
 }

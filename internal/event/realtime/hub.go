@@ -148,6 +148,46 @@ func (h *Hub) Subscribe(companyID, name string, after int64) (*Subscription, err
 	return s, nil
 }
 
+// FromNow follows a topic from its newest event on.
+const FromNow = -1
+
+// Follow has a topic's events written and subscribes to it as a screen does: after the last event that it has, with FromNow
+// from now on, with 0 from the first that is stored.
+func (h *Hub) Follow(ctx context.Context, companyID, name string, after int64) (*Subscription, error) {
+	if err := h.store.Follow(ctx, companyID, name); err != nil {
+		return nil, err
+	}
+	newest, err := h.store.LastEvent(ctx, companyID, name)
+	if err != nil {
+		return nil, err
+	}
+	gone := false
+	if after == FromNow {
+		after = newest
+	} else if gone, err = h.gone(ctx, companyID, name, after, newest); err != nil {
+		return nil, err
+	}
+	if gone {
+		after = newest
+	}
+	s, err := h.Subscribe(companyID, name, after)
+	if err != nil {
+		return nil, err
+	}
+	s.whole, s.gone = after == 0, gone
+	return s, nil
+}
+
+// gone reports whether the newest events after one are not stored: they were deleted, the topic was not followed for a time, or
+// the database was restored.
+func (h *Hub) gone(ctx context.Context, companyID, name string, after, newest int64) (bool, error) {
+	if after == newest || after == 0 {
+		return false, nil
+	}
+	stored, err := h.store.EventsAfter(ctx, companyID, name, newest-1, 1)
+	return after > newest || len(stored) == 0, err
+}
+
 // remove is called with the lock held.
 func (h *Hub) remove(s *Subscription) {
 	if _, there := h.topics[s.topic][s]; !there {

@@ -14,6 +14,8 @@ type Subscription struct {
 	hub   *Hub
 	topic topic
 	last  int64 // seq of the last event that Next returned
+	whole bool  // from the first event that is stored: earlier ones are not missed
+	gone  bool  // events after its start are not stored: Next has not reported it yet
 
 	// Under the hub's lock.
 	pending []store.Event
@@ -70,7 +72,8 @@ func (s *Subscription) Next(ctx context.Context) (events []store.Event, missed b
 		s.behind = true
 		return nil, false, err
 	}
-	missed = len(stored) > 0 && stored[0].Seq > s.last+1
+	missed = s.gone || !s.whole && len(stored) > 0 && stored[0].Seq > s.last+1
+	s.gone = false
 	for _, e := range stored {
 		s.last = e.Seq
 	}

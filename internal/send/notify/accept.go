@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/account/limit"
 	"carillon/internal/base/content"
 	"carillon/internal/base/destination"
 	"carillon/internal/base/hours"
@@ -55,7 +56,7 @@ func UnderMaintenance(ctx context.Context, s *store.Store) error {
 		Details: carillon.Details{{
 			Key: "maintenance_window", Value: carillon.FormatTime(m.From) + "/" + carillon.FormatTime(m.Until),
 		}},
-		RetryAfter: int((m.Until.Sub(now) + time.Second - 1) / time.Second),
+		RetryAfter: limit.SecondsUntil(m.Until, now),
 	}
 }
 

@@ -8,13 +8,11 @@ import (
 	"errors"
 	"hash"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/files"
@@ -67,14 +65,13 @@ type From struct {
 
 // intake is what is taken of somebody.
 type intake struct {
-	most    int64 // bytes of any file
 	refused string
 	keep    time.Duration // unless Keep is called
 	bytes   func(k *kind) int64
 }
 
 func (f *Files) talk() intake {
-	return intake{most: f.o.Most, keep: unusedFor, bytes: func(k *kind) int64 {
+	return intake{keep: unusedFor, bytes: func(k *kind) int64 {
 		if !slices.Contains(kinds, k) {
 			return 0
 		}
@@ -98,40 +95,34 @@ func (f *Files) Put(ctx context.Context, from From, name string, in io.Reader) (
 const MediaFor = 30 * 24 * time.Hour
 
 func media() intake {
-	return intake{most: mostMedia, keep: MediaFor, bytes: func(k *kind) int64 { return mediaBytes[k] }, refused: "Must be, by its content, a picture " +
+	return intake{keep: MediaFor, bytes: func(k *kind) int64 { return mediaBytes[k] }, refused: "Must be, by its content, a picture " +
 		"(PNG, JPEG, GIF) of at most 5 MB, a film (MP4) of at most 16 MB, or a document (PDF, DOCX, XLSX, PPTX) of at most 100 MB"}
 }
 
-// Receive stores the file in the part `file` of a multipart request. It expires unless Keep is called. Errors: validation_failed,
-// payload_too_large, limit_exceeded, not_found without the conversation; rate_limit_exceeded and service_unavailable where too many
-// arrive at once.
-func (f *Files) Receive(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
-	return f.receive(w, r, from, f.talk())
-}
-
-// ReceiveMedia stores a file for headers of notifications as Receive does, for MediaFor.
-func (f *Files) ReceiveMedia(w http.ResponseWriter, r *http.Request, from From) (*chats.File, error) {
-	return f.receive(w, r, from, media())
-}
-
-func (f *Files) receive(w http.ResponseWriter, r *http.Request, from From, takes intake) (*chats.File, error) {
+// Admit takes one of the places for files that arrive. Errors: rate_limit_exceeded and service_unavailable where too many arrive
+// at once.
+func (f *Files) Admit(from From) (*share.Place, error) {
 	holder := share.Holder{Company: from.CompanyID, Visitor: from.Visitor, Client: from.Client, Session: from.SentBy}
 	if from.ConversationID == "" {
 		holder.Session = "" // an access key is many people's
 	}
-	place, err := f.slots.Take(holder)
+	return f.slots.Take(holder)
+}
+
+// Receive stores a file while it is read. It expires unless Keep is called. Errors: validation_failed, limit_exceeded, not_found
+// without the conversation; those of the reader.
+func (f *Files) Receive(ctx context.Context, in io.Reader, name string, from From) (*chats.File, error) {
+	return f.receive(ctx, in, name, from, f.talk())
+}
+
+// ReceiveMedia stores a file for headers of notifications as Receive does, for MediaFor.
+func (f *Files) ReceiveMedia(ctx context.Context, in io.Reader, name string, from From) (*chats.File, error) {
+	return f.receive(ctx, in, name, from, media())
+}
+
+func (f *Files) receive(ctx context.Context, in io.Reader, name string, from From, takes intake) (*chats.File, error) {
+	kept, err := f.keep(ctx, in, name, from, takes)
 	if err != nil {
-		httpio.LeaveBody(r.Context())
-		return nil, err
-	}
-	defer place.Release()
-	in, err := httpio.Upload(w, r, "file", takes.most)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := f.keep(r.Context(), in, in.Name, from, takes)
-	if err != nil {
-		in.Leave() // the body is the request's
 		return nil, err
 	}
 	return view(kept), nil
@@ -218,7 +209,7 @@ type arriving struct {
 	whole   bool // the last part has come
 }
 
-// next reads a part, which is valid until the next one. Errors: those of httpio.Uploaded, validation_failed.
+// next reads a part, which is valid until the next one. Errors: those of the reader, validation_failed.
 func (a *arriving) next() ([]byte, error) {
 	n := 0
 	for n < len(a.buf) && !a.whole {

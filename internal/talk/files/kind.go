@@ -66,10 +66,11 @@ var (
 	// kinds are those of conversations.
 	kinds = []*kind{png, jpeg, gif, webp, pdf, text, docx, xlsx, pptx, odt, ods, odp}
 	// mediaBytes are the kinds that headers of messages may have, and how many bytes (docs/reference/templates.md).
-	mediaBytes = map[*kind]int64{png: 5 << 20, jpeg: 5 << 20, gif: 5 << 20, mp4: 16 << 20, pdf: mostMedia, docx: mostMedia, xlsx: mostMedia, pptx: mostMedia}
+	mediaBytes = map[*kind]int64{png: 5 << 20, jpeg: 5 << 20, gif: 5 << 20, mp4: 16 << 20, pdf: MaxMedia, docx: MaxMedia, xlsx: MaxMedia, pptx: MaxMedia}
 )
 
-const mostMedia = 100 << 20
+// MaxMedia bounds the bytes of a file for a header of notifications; most kinds have less.
+const MaxMedia = 100 << 20
 
 // Types are the media types of the files that are taken.
 func Types() []string {

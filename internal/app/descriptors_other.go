@@ -1,5 +1,0 @@
-//go:build !unix
-
-package app
-
-func descriptors() int { return 0 }

@@ -1,0 +1,58 @@
+// Package logline writes lines of a log together.
+package logline
+
+import (
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	every = 50 * time.Millisecond // longest delay of a line
+	piece = 32 << 10              // bytes that cause a write at once
+)
+
+// Writer buffers log lines and writes several at once, so that logging a request does not cost a system call. Flush it
+// before the program ends.
+type Writer struct {
+	w io.Writer
+
+	mu      sync.Mutex
+	buf     []byte
+	waiting bool // a flush is scheduled
+}
+
+// New makes a Writer in front of w.
+func New(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Write buffers one line. An error of the underlying writer shows in a later call or not at all.
+func (l *Writer) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf = append(l.buf, line...)
+	if len(l.buf) >= piece {
+		return len(line), l.flush()
+	}
+	if !l.waiting {
+		l.waiting = true
+		time.AfterFunc(every, func() { _ = l.Flush() })
+	}
+	return len(line), nil
+}
+
+// Flush writes the buffered lines.
+func (l *Writer) Flush() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = false
+	return l.flush()
+}
+
+func (l *Writer) flush() error {
+	if len(l.buf) == 0 {
+		return nil
+	}
+	_, err := l.w.Write(l.buf)
+	l.buf = l.buf[:0]
+	return err
+}

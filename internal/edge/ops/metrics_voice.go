@@ -1,0 +1,48 @@
+package ops
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Voice are the metrics of what is said aloud.
+type Voice struct {
+	talks  prometheus.Gauge
+	steps  *prometheus.HistogramVec
+	failed *prometheus.CounterVec
+}
+
+// ofVoices adds the metrics of what is said aloud.
+func (m *Metrics) ofVoices() {
+	x := &Voice{
+		talks:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "carillon_voice_talks", Help: "People who talk with an agent or a teammate on this node."}),
+		steps:  m.histogramVec("carillon_voice_seconds", "Time of the steps of a turn: detect, transcribe, think, first_audio, silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
+		failed: m.vec("carillon_voice_failures_total", "Failures of what a talk needs: speaker, transcriber, engine.", "what"),
+	}
+	m.Registry.MustRegister(x.talks)
+	m.Voice = x
+}
+
+// Talking implements voice.Observer.
+func (x *Voice) Talking(change int) { x.talks.Add(float64(change)) }
+
+// Took implements voice.Observer.
+func (x *Voice) Took(step string, d time.Duration) {
+	x.steps.WithLabelValues(step).Observe(d.Seconds())
+}
+
+// Failed implements voice.Observer.
+func (x *Voice) Failed(what string) { x.failed.WithLabelValues(what).Inc() }
+
+//nolint:gochecknoglobals // a description, read only
+var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls and requests refused at the SIP ports, by reason: "+
+	"stranger, stranger_connection, line, rate, transactions, connections, handshake, unfinished, unreadable; "+
+	"docs/guides/production.md says what to do about each.", "reason")
+
+// ofSIP reads what the SIP user agent refused.
+func (g gauges) ofSIP(count emit) {
+	for reason, n := range g.SIP.Refusals() {
+		count(sipDesc, float64(n), reason)
+	}
+}

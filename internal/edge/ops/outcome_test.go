@@ -1,0 +1,28 @@
+package ops
+
+import (
+	"testing"
+
+	"carillon"
+	"carillon/internal/store"
+	"carillon/internal/store/rank"
+	"carillon/internal/store/work"
+)
+
+func TestASkippedMessageIsNoFailure(t *testing.T) {
+	for want, r := range map[string]struct {
+		move work.Move
+		o    store.Outcome
+	}{
+		"sent":    {work.MoveDone, store.Outcome{Rank: rank.Sent}},
+		"failed":  {work.MoveDone, store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}},
+		"skipped": {work.MoveDone, store.Outcome{Rank: rank.Skipped, Reason: carillon.ReasonSuppressed}},
+		"retry":   {move: work.MoveRetry},
+		"unknown": {move: work.MoveUnknown},
+		"held":    {move: work.MoveHold},
+	} {
+		if got := outcomeOf(r.move, r.o); got != want {
+			t.Errorf("%+v is counted as %s, want %s", r, got, want)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/cache"
+	"carillon/internal/queue"
+	"carillon/internal/queue/membership"
+	"carillon/internal/store"
+)
+
+// Requests to /readyz within a second share one run of the checks, and none waits for a database that hangs.
+const (
+	readyMaxAge  = time.Second     // of a result
+	readyTimeout = 2 * time.Second // of a run of the checks
+	readyWait    = 3 * time.Second // of a request
+)
+
+// check is one condition of readiness. fault is empty when it holds, else a public text. err is only logged, because
+// errors of the database name hosts and users.
+type check struct {
+	name    string
+	fault   string
+	err     error
+	warning string // a problem in spite of which the program serves
+}
+
+// Readiness shares one run of the checks among concurrent requests.
+type Readiness struct {
+	log      *slog.Logger
+	check    func(ctx context.Context) []check
+	stopping <-chan struct{}
+	last     *cache.Cache[result] // under ""
+
+	mu    sync.Mutex
+	fault string // of the last run
+}
+
+type result struct {
+	checks []check
+	at     time.Time
+}
+
+// NewReadiness builds the readiness of these conditions.
+func NewReadiness(log *slog.Logger, c Conditions) *Readiness {
+	return newReadiness(log, c.check, c.Stopping)
+}
+
+func newReadiness(log *slog.Logger, run func(ctx context.Context) []check, stopping <-chan struct{}) *Readiness {
+	return &Readiness{log: log, check: run, stopping: stopping, last: cache.New[result](1, readyTimeout)}
+}
+
+// checks returns the result of each check, and the error to respond with when one of them fails.
+func (r *Readiness) checks(ctx context.Context) ([]check, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyWait)
+	defer cancel()
+	if last, ok := r.last.Peek(""); ok && time.Since(last.at) >= readyMaxAge {
+		r.last.Remove("")
+	}
+	last, err := r.last.Get(ctx, "", func(ctx context.Context) (result, string, error) {
+		checks := r.check(ctx)
+		r.record(ctx, checks)
+		return result{checks, time.Now()}, "", nil
+	})
+	if err != nil {
+		return nil, unready("The checks do not end", nil, err)
+	}
+	for _, c := range last.checks {
+		if c.fault != "" {
+			return last.checks, unready(c.fault, last.checks, c.err)
+		}
+	}
+	return last.checks, nil
+}
+
+// record logs when the program ceases to be ready, with what the response may not show, and when it is ready again.
+func (r *Readiness) record(ctx context.Context, checks []check) {
+	var failed check
+	for _, c := range checks {
+		if c.fault != "" {
+			failed = c
+			break
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case failed.name == "running": // every stop is logged
+	case failed.fault == r.fault:
+	case failed.fault == "":
+		r.log.InfoContext(ctx, "ready again")
+	default:
+		r.log.ErrorContext(ctx, "not ready", "check", failed.name, "reason", failed.fault, "error", failed.err)
+	}
+	r.fault = failed.fault
+}
+
+// Ready returns the result of each check, and the error to respond with when one of them fails.
+func (r *Readiness) Ready(ctx context.Context) (carillon.Details, error) {
+	select {
+	case <-r.stopping: // not only when the last result is too old
+		return nil, unready("The program is stopping", nil, nil)
+	default:
+	}
+	checks, err := r.checks(ctx)
+	return detailsOf(checks), err
+}
+
+// Conditions are what readiness checks.
+type Conditions struct {
+	Store    *store.Store
+	Queue    *queue.Queue
+	Stopping <-chan struct{} // closed when the program begins to stop
+	KeyOpen  func() bool     // whether others can read the master key; nil: they cannot
+}
+
+// check runs all of them.
+func (c Conditions) check(ctx context.Context) []check {
+	checks := []check{c.running()}
+	database := check{name: "database"}
+	if database.err = c.Store.Ping(ctx); database.err != nil {
+		database.fault = "The database does not answer"
+		return append(checks, database)
+	}
+	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(ctx), c.lease(), c.search(ctx), c.failover(ctx), c.masterKey())
+}
+
+func (c Conditions) running() check {
+	select {
+	case <-c.Stopping:
+		return check{name: "running", fault: "The program is stopping"}
+	default:
+		return check{name: "running"}
+	}
+}
+
+func (c Conditions) writes(ctx context.Context) check {
+	if err := c.Store.Writable(ctx); err != nil {
+		return check{name: "writes", fault: "The database takes no writes", err: err}
+	}
+	return check{name: "writes"}
+}
+
+func (c Conditions) schema(ctx context.Context) check {
+	err := c.Store.Served(ctx)
+	switch {
+	case errors.Is(err, store.ErrNewerSchema):
+		return check{name: "schema", fault: "The database was changed by a newer program; this one must be upgraded", err: err}
+	case err != nil:
+		return check{name: "schema", fault: "The database's schema cannot be read", err: err}
+	}
+	return check{name: "schema"}
+}
+
+func (c Conditions) clock(ctx context.Context) check {
+	offset, err := c.Store.ClockOffset(ctx)
+	switch {
+	case err != nil:
+		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
+	case offset.Abs() > membership.ClockTolerance:
+		return check{name: "clock", fault: "The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String()}
+	}
+	return check{name: "clock"}
+}
+
+func (c Conditions) lease() check {
+	if !c.Queue.Holds() {
+		return check{name: "lease", fault: "This node has not been able to tell the others that it is alive"}
+	}
+	return check{name: "lease"}
+}
+
+// maxSearchLag is from when on lists by number or campaign are slow because so much is not in the search table yet.
+const maxSearchLag = 10 * time.Minute
+
+// search only warns: what is not in the search table yet is found without it.
+func (c Conditions) search(ctx context.Context) check {
+	result := check{name: "search"}
+	switch lag, err := c.Store.SearchLag(ctx, time.Now()); {
+	case err != nil:
+		result.warning = "How far the search table is filled cannot be read"
+	case lag > maxSearchLag:
+		result.warning = "The search table is " + lag.Round(time.Second).String() + " behind"
+	}
+	return result
+}
+
+// failover only warns: a server whose replication cannot be read may still serve.
+func (c Conditions) failover(ctx context.Context) check {
+	result := check{name: "failover"}
+	warnings, err := c.Store.FailoverWarnings(ctx)
+	if err != nil {
+		warnings = []string{"The database does not report how it is replicated"}
+	}
+	result.warning = strings.Join(warnings, "; ")
+	return result
+}
+
+// masterKey only warns: the key may have been read already.
+func (c Conditions) masterKey() check {
+	result := check{name: "master_key"}
+	if c.KeyOpen != nil && c.KeyOpen() {
+		result.warning = openKey
+	}
+	return result
+}
+
+const openKey = "Other users of the machine can read the master key: chmod 600 its file"
+
+func detailsOf(checks []check) carillon.Details {
+	d := make(carillon.Details, 0, len(checks))
+	for _, c := range checks {
+		text := "ok"
+		switch {
+		case c.fault != "":
+			text = c.fault
+		case c.warning != "":
+			text = "warning: " + c.warning
+		}
+		d = append(d, carillon.Detail{Key: c.name, Value: text})
+	}
+	return d
+}
+
+func unready(reason string, checks []check, err error) error {
+	d := carillon.Details{{Key: "reason", Value: reason}}
+	if len(checks) > 0 {
+		d = append(d, carillon.Detail{Key: "checks", Value: detailsOf(checks)})
+	}
+	return &carillon.Error{Code: carillon.ServiceUnavailable, Message: "Not ready", RetryAfter: 1, Details: d, Err: err}
+}

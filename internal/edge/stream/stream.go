@@ -1,0 +1,121 @@
+// Package stream serves topics of events to screens, as server-sent events.
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/share"
+	"carillon/internal/event/realtime"
+	"carillon/internal/store"
+)
+
+// body is the data of an event on the stream.
+type body struct {
+	Kind    string          `json:"kind"`
+	Subject string          `json:"subject,omitempty"`
+	At      string          `json:"at"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// resetEvent means that events in between are gone and the screen must load everything.
+const resetEvent = "reset"
+
+// checkEvery is how long a caller who may not follow a topic any more can still receive its events.
+const checkEvery = 2 * time.Second
+
+// Topic is a topic of a company as one caller follows it.
+type Topic struct {
+	CompanyID, Name string
+	Session         string // who follows: an account
+	// Allowed returns an error for a caller who may not follow the topic; it is asked again before events are sent, every two
+	// seconds at most, and with each heartbeat of a quiet stream; its error ends the stream.
+	Allowed func(ctx context.Context) error
+	// Show is the event that the caller gets, false for none; nil: kind, subject, time and payload.
+	Show func(e *store.Event) (httpio.Event, bool)
+}
+
+// Serve streams a topic as server-sent events, after the seq in Last-Event-ID; without one from now on, with 0 from the first
+// that is stored.
+func Serve(w http.ResponseWriter, r *http.Request, hub *realtime.Hub, x Topic) error {
+	if x.Show == nil {
+		x.Show = func(e *store.Event) (httpio.Event, bool) {
+			return EventOf(e, body{e.Kind, e.Subject, carillon.FormatTime(e.At), e.Payload}), true
+		}
+	}
+	after, err := lastEvent(r)
+	if err != nil {
+		return err
+	}
+	place, err := httpio.Follow(r, share.Holder{Company: x.CompanyID, Session: x.Session})
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	if err := x.Allowed(r.Context()); err != nil {
+		return err
+	}
+	checked := time.Now()
+	s, err := hub.Follow(r.Context(), x.CompanyID, x.Name, after)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	stream, err := httpio.OpenStream(w, r, place)
+	if err != nil {
+		return err
+	}
+	return stream.Serve(s.Ready(), func(ctx context.Context) ([]httpio.Event, error) {
+		events, missed, err := s.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if time.Since(checked) >= checkEvery {
+			if err := x.Allowed(ctx); err != nil {
+				return nil, err
+			}
+			checked = time.Now()
+		}
+		var all []httpio.Event
+		if missed {
+			all = append(all, httpio.Event{Name: resetEvent, Data: []byte("{}")})
+		}
+		for i := range events {
+			if e, shown := x.Show(&events[i]); shown {
+				all = append(all, e)
+			}
+		}
+		return all, nil
+	})
+}
+
+// lastEvent is the id of the last event that a client has.
+func lastEvent(r *http.Request) (int64, error) {
+	given := r.Header.Get("Last-Event-ID")
+	if given == "" {
+		return realtime.FromNow, nil
+	}
+	after, err := strconv.ParseInt(given, 10, 64)
+	if err != nil || after < 0 {
+		return 0, carillon.Invalid("Last-Event-ID", "Must be the id of an event of this stream, or 0")
+	}
+	return after, nil
+}
+
+// EventOf is an event on a stream, with its seq as the id and these data.
+func EventOf(e *store.Event, data any) httpio.Event {
+	text, err := json.Marshal(data)
+	if err != nil {
+		text = []byte(`{}`) // a payload is JSON, which the table holds as it was written
+	}
+	x := httpio.Event{Name: e.Kind, Data: text}
+	if e.Seq > 0 {
+		x.ID = strconv.FormatInt(e.Seq, 10)
+	}
+	return x
+}

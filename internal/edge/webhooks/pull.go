@@ -1,0 +1,144 @@
+package webhooks
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/share"
+	"carillon/internal/event/hook"
+	"carillon/internal/store/events"
+)
+
+const (
+	waitMost  = 25 // seconds in which a pull waits for events
+	lookEvery = 500 * time.Millisecond
+)
+
+// pulledPage is a response of pull. NextCursor is there even where nothing is new.
+type pulledPage struct {
+	Data       []*hook.Body `json:"data"`
+	NextCursor string       `json:"next_cursor"`
+	HasMore    bool         `json:"has_more"`
+}
+
+// pull responds with the events after a cursor, the earliest first; without a cursor with none, and the cursor of now. From its first call on
+// the company's events are written, until nobody has called for a week.
+func (d webhooks) pull(r *http.Request, companyID string) (any, error) {
+	q := r.URL.Query()
+	page, err := httpio.ReadPage(url.Values{"limit": q["limit"]}, "events") // its cursor has a form of its own
+	if err != nil {
+		return nil, err
+	}
+	seconds, err := readWait(q.Get("wait"))
+	if err != nil {
+		return nil, err
+	}
+	var kinds []string
+	if text := q.Get("types"); text != "" {
+		kinds = strings.Split(text, ",")
+		for _, kind := range kinds {
+			if !slices.Contains(hook.Types(), kind) {
+				return nil, carillon.InvalidValue("types", "Must be types of events, with commas between them", carillon.Shorten(kind))
+			}
+		}
+	}
+	ctx := r.Context()
+	for _, topic := range events.Topics() {
+		if err := d.store.FollowPull(ctx, companyID, topic); err != nil {
+			return nil, err
+		}
+	}
+	last, err := d.store.LastOfTopics(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	if !q.Has("cursor") {
+		return pulledPage{Data: []*hook.Body{}, NextCursor: hook.Position(last).String()}, nil
+	}
+	at, ok := hook.ReadPosition(q.Get("cursor"))
+	if !ok {
+		return nil, httpio.BadCursor(q)
+	}
+	if seconds > 0 && !at.Behind(last) {
+		place, err := httpio.Follow(r, share.Holder{Company: companyID})
+		if err != nil {
+			return nil, err
+		}
+		defer place.Release()
+	}
+	for until := time.Now().Add(time.Duration(seconds) * time.Second); !at.Behind(last) && time.Now().Before(until) && ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(lookEvery, time.Until(until))):
+		}
+		if last, err = d.store.LastOfTopics(ctx, companyID); err != nil {
+			return nil, err
+		}
+	}
+	return d.after(ctx, companyID, at, kinds, page.Limit)
+}
+
+func readWait(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n > waitMost {
+		return 0, carillon.BadFormat("wait", carillon.Shorten(text), "Whole number of seconds from 0 to "+strconv.Itoa(waitMost), waitMost)
+	}
+	return int(n), nil
+}
+
+// after reads the events behind a position: of all topics the one that happened first, within a topic in the order of the commits.
+func (d webhooks) after(ctx context.Context, companyID string, at hook.Position, kinds []string, limit int) (any, error) {
+	var waiting [][]events.Event // by topic
+	for _, topic := range hook.Pulled() {
+		read, err := d.store.EventsAfter(ctx, companyID, topic, at[topic], limit+1)
+		if err != nil {
+			return nil, err
+		}
+		waiting = append(waiting, read)
+	}
+	page := pulledPage{Data: []*hook.Body{}}
+	for taken := 0; ; taken++ {
+		topic := earliest(waiting)
+		if topic < 0 {
+			break
+		}
+		if page.HasMore = taken == limit; page.HasMore {
+			break
+		}
+		e := &waiting[topic][0]
+		b, err := hook.BodyOf(e)
+		if err != nil {
+			return nil, err
+		}
+		if kinds == nil || slices.Contains(kinds, b.Type) {
+			if page.HasMore = httpio.Fit(append(page.Data, b)) <= len(page.Data); page.HasMore {
+				break
+			}
+			page.Data = append(page.Data, b)
+		}
+		at[e.Topic], waiting[topic] = e.Seq, waiting[topic][1:]
+	}
+	page.NextCursor = at.String()
+	return page, nil
+}
+
+// earliest returns which of some lists begins with the event that happened first; -1: all are empty.
+func earliest(lists [][]events.Event) int {
+	first := -1
+	for i, list := range lists {
+		if len(list) > 0 && (first < 0 || list[0].At.Before(lists[first][0].At)) {
+			first = i
+		}
+	}
+	return first
+}

@@ -1,0 +1,503 @@
+// Package webhooks serves what companies do with endpoints of webhooks and with events: to callers with a key and to the panel.
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/base/resource"
+	"carillon/internal/event/hook"
+	"carillon/internal/store"
+	"carillon/internal/store/hooks"
+)
+
+// Action is a route of the interface, whose callers have a key, and of the panel, whose callers have a session.
+type Action struct {
+	Method    string
+	Path      string // from the interface's prefix on
+	PanelPath string // from the panel's prefix on; "": the panel has it with its other resources
+	Write     bool
+	Handle    func(r *http.Request, companyID string) (any, error)
+}
+
+// Table has the routes of endpoints and events; kinds are all kinds of resources, which might refer to an endpoint.
+func Table(s *store.Store, d *hook.Deliverer, kinds []resource.Kind) []Action {
+	x := webhooks{s, d, kinds}
+	const (
+		all, one = "/webhooks", "/webhooks/{id}"
+		screen   = "/webhook-events" // the panel's /events is the stream of its screens
+	)
+	return []Action{
+		{"GET", all, "", false, x.list},
+		{"POST", all, "", true, x.add},
+		{"GET", one, "", false, x.get},
+		{"PUT", one, "", true, x.put},
+		{"DELETE", one, "", true, x.remove},
+		{"GET", one + "/status", one + "/status", false, x.status},
+		{"GET", one + "/deliveries", one + "/deliveries", false, x.deliveries},
+		{"POST", one + "/test", one + "/test", true, x.test},
+		{"POST", one + "/rotate", one + "/rotate", true, x.rotate},
+		{"POST", one + "/enable", one + "/enable", true, x.enable},
+		{"POST", one + "/replay", one + "/replay", true, x.replay},
+		{"GET", "/events", screen, false, x.pull},
+		{"GET", "/events/{id}", screen + "/{id}", false, x.event},
+		{"POST", "/events/{id}/replay", screen + "/{id}/replay", true, x.passOn},
+		{"POST", "/events/test", screen + "/test", true, x.testPull},
+	}
+}
+
+// webhooks serve them.
+type webhooks struct {
+	store *store.Store
+	hooks *hook.Deliverer
+	kinds []resource.Kind
+}
+
+func (d webhooks) remove(r *http.Request, companyID string) (any, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.store.DeleteResource(r.Context(), companyID, d.kinds, hook.Kind(), id)
+}
+
+func idOf(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if !carillon.ValidUUID(id) {
+		return "", carillon.Absent("Webhook")
+	}
+	return strings.ToLower(id), nil
+}
+
+// shown hides the secrets of an endpoint, but for one that was made.
+func shown(w *hook.Webhook, made bool) *hook.Webhook {
+	secret := w.SigningSecret
+	resource.HideSecrets(w)
+	if made {
+		w.SigningSecret = secret
+	}
+	return w
+}
+
+func (d webhooks) list(r *http.Request, companyID string) (any, error) {
+	page, err := httpio.ReadPage(r.URL.Query(), "webhook")
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.store.Resources(r.Context(), companyID, hook.Kind(), page.After, page.Limit+1)
+	return httpio.ListOf(page, "webhook", found, func(x resource.Resource) string { id, _ := x.Key(); return *id }, func(x resource.Resource) *hook.Webhook {
+		return shown(x.(*hook.Webhook), false) //nolint:forcetypeassert // the kind makes no other
+	}), err
+}
+
+func (d webhooks) get(r *http.Request, companyID string) (any, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return nil, err
+	}
+	w, err := d.hooks.Find(r.Context(), companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	return shown(w, false), nil
+}
+
+func read(r *http.Request) (*hook.Webhook, *jsonbody.Object, error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := config.ResourceOf(o, hook.Kind())
+	if err != nil {
+		return nil, nil, err
+	}
+	return x.(*hook.Webhook), o, nil //nolint:forcetypeassert // the kind makes no other
+}
+
+func (d webhooks) add(r *http.Request, companyID string) (any, error) {
+	w, _, err := read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.hooks.Admit(r.Context(), companyID, w); err != nil {
+		return nil, err
+	}
+	made, err := d.store.AddResource(r.Context(), companyID, hook.Kind(), w)
+	if err != nil {
+		return nil, err
+	}
+	return httpio.Created{Value: shown(w, made)}, nil
+}
+
+func (d webhooks) put(r *http.Request, companyID string) (any, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return nil, err
+	}
+	w, o, err := read(r)
+	if err != nil {
+		return nil, err
+	}
+	if given, present, err := o.String("id", "id"); err != nil || present && !strings.EqualFold(given, id) {
+		return nil, carillon.Invalid("id", "Must be the id of the path, or be left out")
+	}
+	w.ID = id
+	if err := d.hooks.Admit(r.Context(), companyID, w); err != nil {
+		return nil, err
+	}
+	made, err := d.store.ReplaceResource(r.Context(), companyID, hook.Kind(), w)
+	if err != nil {
+		return nil, err
+	}
+	return shown(w, made), nil
+}
+
+// endpointState is how delivery to an endpoint stands.
+type endpointState struct {
+	State        string  `json:"state"`            // active, paused, failing, down, disabled
+	Reason       string  `json:"reason,omitempty"` // of disabled: gone, failing
+	Failures     int     `json:"failures"`
+	FailingSince *string `json:"failing_since"`
+	NextAttempt  *string `json:"next_attempt_at"`
+	DisabledAt   *string `json:"disabled_at"`
+	SucceededAt  *string `json:"succeeded_at"`
+	Waiting      int     `json:"waiting"` // deliveries that failed and are tried again
+	Failed       int     `json:"failed"`  // that were given up
+	Behind       int64   `json:"behind"`  // events that were not looked at yet
+}
+
+func instant(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := carillon.FormatTime(t)
+	return &s
+}
+
+// find returns the endpoint of a request's path.
+func (d webhooks) find(r *http.Request, companyID string) (*hook.Webhook, hooks.Key, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return nil, hooks.Key{}, err
+	}
+	w, err := d.hooks.Find(r.Context(), companyID, id)
+	return w, hooks.Key{CompanyID: companyID, WebhookID: id}, err
+}
+
+func (d webhooks) status(r *http.Request, companyID string) (any, error) {
+	w, k, err := d.find(r, companyID)
+	if err != nil {
+		return nil, err
+	}
+	return d.stateOf(r.Context(), w, k)
+}
+
+func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k hooks.Key) (*endpointState, error) {
+	e, err := d.store.Hooks().Endpoint(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		e = &hooks.Endpoint{}
+	}
+	s := &endpointState{
+		State: hook.StateOf(w, e), Reason: e.DisabledWhy, Failures: e.Failures, FailingSince: instant(e.FailingSince), DisabledAt: instant(e.DisabledAt), SucceededAt: instant(e.SucceededAt),
+	}
+	if s.State == "failing" || s.State == "down" {
+		next := e.WakeAt
+		if e.PauseUntil.After(next) {
+			next = e.PauseUntil
+		}
+		s.NextAttempt = instant(next)
+	}
+	if s.Waiting, s.Failed, err = d.store.Hooks().Counts(ctx, k); err != nil {
+		return nil, err
+	}
+	s.Behind, err = d.store.Hooks().Behind(ctx, k)
+	return s, err
+}
+
+// attempt is a request to an endpoint, and the response.
+type attempt struct {
+	ID        string `json:"id"`
+	WebhookID string `json:"webhook_id"`
+	EventID   string `json:"event_id"`
+	Type      string `json:"type"`
+	Subject   string `json:"subject"`
+	Attempt   int    `json:"attempt"`
+	At        string `json:"at"`
+	Duration  int64  `json:"duration_ms"`
+	OK        bool   `json:"succeeded"`
+	Status    int    `json:"status,omitempty"`
+	Error     string `json:"error,omitempty"`
+	Request   string `json:"request"`
+	Response  string `json:"response"`
+}
+
+func attemptOf(a hooks.Attempt) attempt {
+	return attempt{
+		a.ID, a.WebhookID, a.EventID, a.Kind, a.Subject, a.N, carillon.FormatTime(a.At), a.Took.Milliseconds(), a.OK, a.Status, a.Error, a.Request, a.Response,
+	}
+}
+
+func (d webhooks) deliveries(r *http.Request, companyID string) (any, error) {
+	_, k, err := d.find(r, companyID)
+	if err != nil {
+		return nil, err
+	}
+	q := r.URL.Query()
+	page, err := httpio.ReadPage(q, "delivery")
+	if err != nil {
+		return nil, err
+	}
+	failed := q.Get("succeeded")
+	if failed != "" && failed != "false" {
+		return nil, carillon.InvalidValue("succeeded", "Must be false, or be left out", carillon.Shorten(failed))
+	}
+	found, err := d.store.Hooks().Attempts(r.Context(), k, failed == "false", page.After, page.Limit+1)
+	return httpio.ListOf(page, "delivery", found, func(a hooks.Attempt) string { return a.ID }, attemptOf), err
+}
+
+// readType reads the type of event of a body.
+func readType(o *jsonbody.Object) (string, error) {
+	kind, present, err := o.String("type", "type")
+	switch {
+	case err != nil:
+		return "", err
+	case !present || kind == "":
+		return "", carillon.Missing("type")
+	case !slices.Contains(hook.Types(), kind):
+		return "", carillon.InvalidValue("type", "Must be one of "+strings.Join(hook.Types(), ", "), carillon.Shorten(kind))
+	}
+	return kind, nil
+}
+
+func (d webhooks) test(r *http.Request, companyID string) (any, error) {
+	_, k, err := d.find(r, companyID)
+	if err != nil {
+		return nil, err
+	}
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := readType(o)
+	if err != nil {
+		return nil, err
+	}
+	a, err := d.hooks.Test(r.Context(), companyID, k.WebhookID, kind)
+	if err != nil {
+		return nil, err
+	}
+	return attemptOf(*a), nil
+}
+
+// Bounds of how long the secret before signs too.
+const (
+	keepHours     = 24
+	keepHoursMost = 24 * 30
+)
+
+func (d webhooks) rotate(r *http.Request, companyID string) (any, error) {
+	w, _, err := d.find(r, companyID)
+	if err != nil {
+		return nil, err
+	}
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	hours, err := wholeNumber(o, "keep_hours", keepHours, keepHoursMost)
+	if err != nil {
+		return nil, err
+	}
+	secret, given, err := o.String("secret", "secret")
+	if err != nil {
+		return nil, err
+	}
+	if !given {
+		secret = hook.NewSecret()
+	}
+	w.Rotate(secret, time.Now().Add(time.Duration(hours)*time.Hour))
+	if err := w.Validate(); err != nil {
+		return nil, err
+	}
+	if _, err := d.store.ReplaceResource(r.Context(), companyID, hook.Kind(), w); err != nil {
+		return nil, err
+	}
+	return shown(w, true), nil
+}
+
+func wholeNumber(o *jsonbody.Object, field string, otherwise, most int) (int, error) {
+	v := o.Find(field)
+	if !v.Present() {
+		return otherwise, nil
+	}
+	var n int
+	if err := json.Unmarshal(v.Raw(), &n); err != nil || n < 0 || n > most {
+		return 0, carillon.Invalid(field, "Must be a whole number from 0 to 720")
+	}
+	return n, nil
+}
+
+func (d webhooks) enable(r *http.Request, companyID string) (any, error) {
+	w, k, err := d.find(r, companyID)
+	if err != nil {
+		return nil, err
+	}
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	skip, _, err := o.Bool("skip_waiting", "skip_waiting")
+	if err != nil {
+		return nil, err
+	}
+	if skip {
+		if err := d.store.Hooks().SkipAll(r.Context(), k); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := d.store.Hooks().Again(r.Context(), k, time.Now()); err != nil {
+		return nil, err
+	}
+	d.hooks.Wake(k.CompanyID)
+	return d.stateOf(r.Context(), w, k)
+}
+
+// replayed is how many events are sent again.
+type replayed struct {
+	Replayed int64 `json:"replayed"`
+	More     bool  `json:"more"` // there were more than are taken at once
+}
+
+func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
+	_, k, err := d.find(r, companyID)
+	if err != nil {
+		return nil, err
+	}
+	x, err := d.readReplay(r, companyID)
+	if err != nil {
+		return nil, err
+	}
+	n, err := d.store.Hooks().Replay(r.Context(), k, *x, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	d.hooks.Wake(k.CompanyID)
+	return replayed{n, n >= hooks.ReplayMost}, nil
+}
+
+// readReplay reads one of event_id, failed, and from with to and types.
+func (d webhooks) readReplay(r *http.Request, companyID string) (*hooks.Replay, error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	id, one, err := o.String("event_id", "event_id")
+	if err != nil {
+		return nil, err
+	}
+	if one {
+		e, err := d.hooks.FindEvent(r.Context(), companyID, id)
+		if err != nil {
+			return nil, err
+		}
+		return &hooks.Replay{Topic: e.Topic, Seq: e.Seq}, nil
+	}
+	failed, _, err := o.Bool("failed", "failed")
+	if err != nil || failed {
+		return &hooks.Replay{Failed: true}, err
+	}
+	x := &hooks.Replay{To: time.Now()}
+	for field, to := range map[string]*time.Time{"from": &x.From, "to": &x.To} {
+		text, present, err := o.String(field, field)
+		if err != nil {
+			return nil, err
+		}
+		if !present {
+			continue
+		}
+		if *to, err = time.Parse(time.RFC3339, text); err != nil {
+			return nil, carillon.BadFormat(field, carillon.Shorten(text), "RFC 3339", "2026-12-25T10:00:00Z")
+		}
+	}
+	if x.From.IsZero() {
+		return nil, carillon.Invalid("from", "Give event_id, failed: true, or from")
+	}
+	kinds, present, err := o.Find("types").Strings("types")
+	if err != nil || !present {
+		return x, err
+	}
+	for i, kind := range kinds {
+		if !slices.Contains(hook.Types(), kind) {
+			return nil, carillon.InvalidValue(resource.Index("types", i), "Must be a type of events", carillon.Shorten(kind))
+		}
+	}
+	x.Kinds = kinds
+	return x, nil
+}
+
+// attemptsShown is how many attempts the response to GET events/{id} has.
+const attemptsShown = 100
+
+func (d webhooks) event(r *http.Request, companyID string) (any, error) {
+	e, err := d.hooks.FindEvent(r.Context(), companyID, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	b, err := hook.BodyOf(e)
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.store.Hooks().OfEvent(r.Context(), companyID, b.ID, attemptsShown)
+	if err != nil {
+		return nil, err
+	}
+	response := struct {
+		*hook.Body
+		Deliveries []attempt `json:"deliveries"`
+	}{b, []attempt{}}
+	for _, a := range found {
+		response.Deliveries = append(response.Deliveries, attemptOf(a))
+	}
+	return response, nil
+}
+
+// passOn gives an event once more to whoever pulls.
+func (d webhooks) passOn(r *http.Request, companyID string) (any, error) {
+	e, err := d.hooks.FindEvent(r.Context(), companyID, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	b, err := hook.BodyOf(e)
+	if err != nil {
+		return nil, err
+	}
+	return replayed{Replayed: 1}, d.hooks.Request(r.Context(), companyID, b)
+}
+
+// testPull gives whoever pulls an event of a type that never happened.
+func (d webhooks) testPull(r *http.Request, companyID string) (any, error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := readType(o)
+	if err != nil {
+		return nil, err
+	}
+	b, err := hook.Sample(companyID, kind, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return b, d.hooks.Request(r.Context(), companyID, b)
+}
