@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-
-	"carillon/client"
 )
 
 type callCommand struct {
@@ -49,10 +47,9 @@ func (x *callCommand) Run(ctx context.Context, env *environment) error {
 		Message   string `json:"message"`
 		Scheduled string `json:"scheduled_time,omitempty"`
 	}
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify/voice", As: client.Company, Body: body, Out: &response,
-		Idempotency: "call-" + orElse(x.RunID, rand.Text()),
-	}); err != nil {
+	call := route(http.MethodPost, "notify/voice")
+	call.Body, call.Out, call.Idempotency = body, &response, "call-"+orElse(x.RunID, rand.Text())
+	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
 	if !x.JSON {

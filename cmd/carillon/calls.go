@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"carillon/client"
 )
 
 type callsCommand struct {
@@ -144,9 +142,9 @@ func (x *callsListen) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "calls/" + url.PathEscape(x.ID) + "/recording", As: client.Company, Once: true, Into: f,
-	})
+	call := route(http.MethodGet, "calls/"+url.PathEscape(x.ID)+"/recording")
+	call.Once, call.Into = true, f
+	_, err = c.Do(ctx, call)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}

@@ -64,7 +64,8 @@ func (l *eventsListen) Run(ctx context.Context, env *environment) error {
 	if l.Secret == "" {
 		_, _ = fmt.Fprintf(env.Stderr, "they are signed with %s\n", secret)
 	}
-	local := &http.Client{Timeout: forwardMost, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	local := &http.Client{Timeout: forwardMost, CheckRedirect: stay}
 	for cursor := page.NextCursor; ; cursor = page.NextCursor {
 		if page, err = l.next(ctx, env, c, cursor); err != nil {
 			if ctx.Err() != nil {
@@ -147,7 +148,8 @@ func post(ctx context.Context, local *http.Client, signer *standardwebhooks.Webh
 		return 0, err
 	}
 	for name, value := range map[string]string{
-		"Content-Type": "application/json", "User-Agent": "Carillon", "Webhook-Id": e.ID, "Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10), "Webhook-Signature": signature,
+		"Content-Type": "application/json", "User-Agent": "Carillon", "Webhook-Id": e.ID,
+		"Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10), "Webhook-Signature": signature,
 	} {
 		req.Header.Set(name, value)
 	}

@@ -122,7 +122,8 @@ func (l *notificationsList) Run(ctx context.Context, env *environment) error {
 			q.Set(name, value)
 		}
 	}
-	call := client.Call{Method: http.MethodGet, Path: client.Prefix + "notify", Query: q, As: client.Company}
+	call := route(http.MethodGet, "notify")
+	call.Query = q
 	all, err := pages[notification](ctx, c, call, l.Limit)
 	if err != nil {
 		return err
@@ -145,9 +146,7 @@ func (n *notification) what() string {
 // only send.
 func findSender(ctx context.Context, c *client.Client, id string) *notification {
 	var n notification
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"limit": {"1"}}, As: client.Company, Out: &n,
-	}); err != nil || n.Sender == nil {
+	if err := get(ctx, c, "notify/"+url.PathEscape(id), url.Values{"limit": {"1"}}, &n); err != nil || n.Sender == nil {
 		return nil
 	}
 	return &n
@@ -159,9 +158,7 @@ func fetch(ctx context.Context, c *client.Client, id string) (*notification, err
 	query := url.Values{"limit": {"100"}}
 	for {
 		var page notification
-		if _, err := c.Do(ctx, client.Call{
-			Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: query, As: client.Company, Out: &page,
-		}); err != nil {
+		if err := get(ctx, c, "notify/"+url.PathEscape(id), query, &page); err != nil {
 			return nil, err
 		}
 		recipients := append(whole.Recipients, page.Recipients...)
@@ -274,13 +271,11 @@ func (x *notificationsCancel) Run(ctx context.Context, env *environment) error {
 		Canceled int    `json:"canceled"`
 		Sent     int    `json:"already_sent"`
 	}
-	query := url.Values{}
-	if x.HangUp {
-		query.Set("hangup", "true")
+	call := route(http.MethodDelete, "notify/"+url.PathEscape(x.ID))
+	if call.Out = &response; x.HangUp {
+		call.Query.Set("hangup", "true")
 	}
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), Query: query, As: client.Company, Out: &response,
-	}); err != nil {
+	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
 	return x.done(env, response, fmt.Sprintf("%d canceled, %d already sent", response.Canceled, response.Sent))

@@ -20,8 +20,6 @@ type peopleCommand struct {
 	Erase  peopleErase  `cmd:"" help:"Delete everything that is stored about a person."`
 }
 
-const peoplePath = client.Prefix + "people"
-
 // who says which person is meant. It needs a key with all scopes.
 type who struct {
 	Number  string `arg:"" optional:"" help:"The person's number: digits only, with the country code."`
@@ -44,7 +42,9 @@ func (w *who) body() (map[string]string, error) {
 
 func (w *who) call(path string) (client.Call, error) {
 	body, err := w.body()
-	return client.Call{Method: http.MethodPost, Path: peoplePath + path, As: client.Company, Body: body}, err
+	call := route(http.MethodPost, "people"+path)
+	call.Body = body
+	return call, err
 }
 
 // storedPerson is a company's summary of a person's data.

@@ -148,8 +148,9 @@ func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.done(env, restoredFolder{At: r.At, Held: r.Total(), Failed: r.Failed},
-		fmt.Sprintf("%d messages were due by now and are held; %d that were being sent ended as failed, outcome_unknown", r.Total(), r.Failed))
+	line := fmt.Sprintf("%d messages were due by now and are held; %d that were being sent ended as failed, outcome_unknown",
+		r.Total(), r.Failed)
+	return c.done(env, restoredFolder{At: r.At, Held: r.Total(), Failed: r.Failed}, line)
 }
 
 // quiet returns an error when a node of the database is alive. On SQLite the folder's lock ensures that none is.

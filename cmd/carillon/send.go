@@ -120,7 +120,8 @@ func (s *sendCommand) request(components map[string]string, facts config.DemoFac
 		return nil, usage("--from is required: the id or number of the sender")
 	}
 	body := map[string]any{
-		"name_template": s.Template, "language_template": s.Lang, "recipient_id": from, "notification_type": s.Type, "campaign_name": s.Campaign,
+		"name_template": s.Template, "language_template": s.Lang, "recipient_id": from,
+		"notification_type": s.Type, "campaign_name": s.Campaign,
 	}
 	for name, value := range map[string]string{"name_event": s.Event, "datetime_sending": s.At, "timezone": s.TZ} {
 		if value != "" {

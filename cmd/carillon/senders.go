@@ -52,7 +52,8 @@ func (senderState) list() (path string, columns []string) {
 func (s senderState) rows() [][]string {
 	b := s.Breaker
 	return [][]string{{
-		s.ID, s.Number, s.Channel, s.Provider, b.State, text(b.Class, "-"), text(b.Since, "-"), text(b.Until, "-"), oneLine(text(b.Detail, ""), 60),
+		s.ID, s.Number, s.Channel, s.Provider,
+		b.State, text(b.Class, "-"), text(b.Since, "-"), text(b.Until, "-"), oneLine(text(b.Detail, ""), 60),
 	}}
 }
 

@@ -144,9 +144,9 @@ func (r *sending) post(ctx context.Context, idempotency string, contacts []conta
 		ID        string `json:"notification_id"`
 		Scheduled string `json:"scheduled_time"`
 	}
-	reply, err := r.client.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify", As: client.Company, Body: body, Out: &response, Idempotency: idempotency,
-	})
+	call := route(http.MethodPost, "notify")
+	call.Body, call.Out, call.Idempotency = body, &response, idempotency
+	reply, err := r.client.Do(ctx, call)
 	if err != nil {
 		return err
 	}
@@ -206,9 +206,11 @@ func (r *sending) summaryText(o *outcome) error {
 			replayed += n.Recipients
 		}
 	}
-	_, err := fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed, %d not tried\n", o.Accepted, replayed, o.Failed, o.NotTried)
+	_, err := fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed, %d not tried\n",
+		o.Accepted, replayed, o.Failed, o.NotTried)
 	if replayed > 0 && replayed == o.Accepted {
-		_, _ = fmt.Fprintln(r.env.Stderr, "nothing new was sent: the same send ran within the last 24 hours; to send it again, give it a name with --run-id")
+		_, _ = fmt.Fprintln(r.env.Stderr, "nothing new was sent: the same send ran within the last 24 hours; "+
+			"to send it again, give it a name with --run-id")
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -224,6 +225,21 @@ func (k *keyFlags) do(ctx context.Context, env *environment, method, path string
 	if err != nil {
 		return err
 	}
-	_, err = c.Do(ctx, client.Call{Method: method, Path: client.Prefix + path, As: client.Company, Body: body, Out: out})
+	call := route(method, path)
+	call.Body, call.Out = body, out
+	_, err = c.Do(ctx, call)
+	return err
+}
+
+// route is a call of the interface.
+func route(method, path string) client.Call {
+	return client.Call{Method: method, Path: client.Prefix + path, Query: url.Values{}, As: client.Company}
+}
+
+// get makes a call that reads.
+func get(ctx context.Context, c *client.Client, path string, query url.Values, out any) error {
+	call := route(http.MethodGet, path)
+	call.Query, call.Out = query, out
+	_, err := c.Do(ctx, call)
 	return err
 }

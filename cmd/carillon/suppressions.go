@@ -5,8 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-
-	"carillon/client"
 )
 
 type suppressionsCommand struct {
@@ -37,8 +35,7 @@ func (s *suppressionsList) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	call := client.Call{Method: http.MethodGet, Path: client.Prefix + suppressionsPath, Query: url.Values{}, As: client.Company}
-	all, err := pages[suppression](ctx, c, call, s.Limit)
+	all, err := pages[suppression](ctx, c, route(http.MethodGet, suppressionsPath), s.Limit)
 	if err != nil {
 		return err
 	}

@@ -50,9 +50,7 @@ func (t *templatesList) Run(ctx context.Context, env *environment) error {
 		return usage("--from is required: the phone number of the sender")
 	}
 	var all []record
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/templates", Query: url.Values{"phone_number": {from}}, As: client.Company, Out: &all,
-	}); err != nil {
+	if err := get(ctx, c, "notify/templates", url.Values{"phone_number": {from}}, &all); err != nil {
 		return err
 	}
 	rows := [][]string{{"ID", "NAME", "LANGUAGE", "CATEGORY", "STATUS", "BODY"}}
@@ -121,12 +119,12 @@ func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	call := client.Call{Method: http.MethodPost, Path: client.Prefix + "notify/templates", Query: url.Values{}, As: client.Company, Body: body}
+	call := route(http.MethodPost, "notify/templates")
 	if t.From != "" {
 		call.Query.Set("phone_number", t.From)
 	}
 	var m made
-	call.Out = &m
+	call.Body, call.Out = body, &m
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
@@ -241,9 +239,7 @@ func findTemplate(ctx context.Context, c *client.Client, query url.Values) (reco
 	var response struct {
 		Template record `json:"template"`
 	}
-	_, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/template/components", Query: query, As: client.Company, Out: &response,
-	})
+	err := get(ctx, c, "notify/template/components", query, &response)
 	return response.Template, err
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-
-	"carillon/client"
 )
 
 type webhooksCommand struct {
@@ -39,16 +37,14 @@ func (l *webhooksList) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	call := client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks", Query: url.Values{}, As: client.Company}
-	all, err := pages[webhook](ctx, c, call, 0)
+	all, err := pages[webhook](ctx, c, route(http.MethodGet, "webhooks"), 0)
 	if err != nil {
 		return err
 	}
 	rows := [][]string{{"ID", "STATE", "FAILURES", "WAITING", "FAILED", "LAST SUCCESS", "URL"}}
 	for i := range all {
 		x := &all[i]
-		status := client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/status"
-		if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: status, As: client.Company, Out: &x.Status}); err != nil {
+		if err := get(ctx, c, "webhooks/"+url.PathEscape(x.ID)+"/status", nil, &x.Status); err != nil {
 			return err
 		}
 		s := &x.Status
