@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -301,7 +302,11 @@ func (a *App) wire(ctx context.Context) error {
 	a.files = files.New(a.store.Files(), files.Options{
 		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store), Shares: a.shares,
 	})
-	a.messaging, a.bulk = newMessaging(a), newBulk(a)
+	a.messaging = newMessaging(a)
+	a.bulk = bulk.New(bulk.Options{
+		Shares: a.shares, Store: a.store, Notifications: bulk.Accepting{Store: a.store, Notify: a.notify, Limits: a.limits},
+		Node: host + "/" + strconv.Itoa(os.Getpid()), Observer: a.metrics.Files, Log: a.log,
+	})
 	if a.telephone, err = openTelephone(ctx, a); err != nil {
 		return err
 	}
