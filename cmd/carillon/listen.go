@@ -27,10 +27,10 @@ type eventsListen struct {
 }
 
 const (
-	listenWait    = 20 // seconds for which the program waits for events
-	listenPause   = 2 * time.Second
-	forwardMost   = 15 * time.Second // for the response, as for a webhook
-	forwardedMost = 64 << 10         // bytes that are read of the response
+	listenWait   = 20 // seconds for which the program waits for events
+	listenPause  = 2 * time.Second
+	maxForward   = 15 * time.Second // for the response, as for a webhook
+	maxForwarded = 64 << 10         // bytes that are read of the response
 )
 
 // forwarded is what came of an event.
@@ -65,7 +65,7 @@ func (l *eventsListen) Run(ctx context.Context, env *environment) error {
 		_, _ = fmt.Fprintf(env.Stderr, "they are signed with %s\n", secret)
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	local := &http.Client{Timeout: forwardMost, CheckRedirect: stay}
+	local := &http.Client{Timeout: maxForward, CheckRedirect: stay}
 	for cursor := page.NextCursor; ; cursor = page.NextCursor {
 		if page, err = l.next(ctx, env, c, cursor); err != nil {
 			if ctx.Err() != nil {
@@ -158,7 +158,7 @@ func post(ctx context.Context, local *http.Client, signer *standardwebhooks.Webh
 		return 0, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, forwardedMost)) // the status is all that counts
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxForwarded)) // the status is all that counts
 	return resp.StatusCode, nil
 }
 

@@ -26,7 +26,7 @@ func (x jobs) routes() []httpio.Route {
 	const all, one, needed = "/send/jobs", "/send/jobs/{id}", auth.MaySendNotifications
 	return []httpio.Route{
 		x.route("GET", all, needed, x.list),
-		{Pattern: "POST " + prefix + all, Access: "panel", Permission: string(needed), MaxBody: bulk.FileMost + 1<<20, Handle: x.upload},
+		{Pattern: "POST " + prefix + all, Access: "panel", Permission: string(needed), MaxBody: bulk.MaxFile + 1<<20, Handle: x.upload},
 		x.route("GET", one, needed, x.get),
 		x.route("PATCH", one, needed, x.edit),
 		x.route("DELETE", one, needed, x.discard),
@@ -173,7 +173,7 @@ func (x jobs) upload(w http.ResponseWriter, r *http.Request) error {
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	in, err := httpio.Upload(w, r, "file", bulk.FileMost)
+	in, err := httpio.Upload(w, r, "file", bulk.MaxFile)
 	if err != nil {
 		return err
 	}

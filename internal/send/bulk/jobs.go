@@ -93,7 +93,7 @@ const (
 	Standstill = "maintenance"    // it waits for the end of the window
 	interrupt  = "upload_broken"  // the file was not uploaded to its end
 	storageOf  = int64(1) << 30   // bytes of a company's files
-	jobsMost   = 5000             // of a company
+	maxJobs    = 5000             // of a company
 	keepKeys   = 40 * 24 * time.Hour
 	goOnWithin = 30 * 24 * time.Hour // after it was last gone on with
 )

@@ -43,9 +43,9 @@ func (f *ReachedFilter) Fits(r *Reached) bool {
 func (f *ReachedFilter) narrows() bool { return len(f.States) > 0 || f.Reason != "" }
 
 const (
-	reachedMost   = 2000 // recipients that one page looks at
+	maxReached    = 2000 // recipients that one page looks at
 	reachedPage   = 200  // and where nothing is left out
-	notifiedMost  = 500  // notifications that are read at once
+	maxNotified   = 500  // notifications that are read at once
 	reachedBefore = "/"  // between the id and the place in a cursor
 )
 
@@ -93,7 +93,7 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 		if w.end {
 			return nil, nil
 		}
-		found, next, err := w.sent.N.store.Notifications(ctx, w.companyID, store.Filter{Campaign: w.name, Before: w.before, Limit: min(most, notifiedMost)}, time.Now())
+		found, next, err := w.sent.N.store.Notifications(ctx, w.companyID, store.Filter{Campaign: w.name, Before: w.before, Limit: min(most, maxNotified)}, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -155,13 +155,13 @@ func reachedByCall(n *store.Notification, c *calls.Call, now time.Time) Reached 
 }
 
 // List returns a page of recipients that fit; next is the cursor of the next page, "" after the last. A page that has looked at
-// reachedMost recipients ends early, even with none found.
+// maxReached recipients ends early, even with none found.
 func (w *Recipients) List(ctx context.Context, f ReachedFilter, limit int) (found []Reached, next string, err error) {
 	at := reachedPage
 	if f.narrows() {
-		at = notifiedMost
+		at = maxNotified
 	}
-	for looked := 0; looked < reachedMost; {
+	for looked := 0; looked < maxReached; {
 		some, err := w.Next(ctx, at)
 		if err != nil || len(some) == 0 {
 			return found, "", err
@@ -179,12 +179,12 @@ func (w *Recipients) List(ctx context.Context, f ReachedFilter, limit int) (foun
 	return found, next, nil
 }
 
-// Why counts the recipients that failed or were skipped by reason, among the next reachedMost; next is the cursor of those after
+// Why counts the recipients that failed or were skipped by reason, among the next maxReached; next is the cursor of those after
 // them, "" after the last.
 func (w *Recipients) Why(ctx context.Context) (reasons map[carillon.Reason]int, looked int, next string, err error) {
 	reasons = map[carillon.Reason]int{}
-	for looked < reachedMost {
-		some, err := w.Next(ctx, reachedMost)
+	for looked < maxReached {
+		some, err := w.Next(ctx, maxReached)
 		if err != nil || len(some) == 0 {
 			return reasons, looked, "", err
 		}

@@ -21,13 +21,13 @@ import (
 // Notes that link a notification with those that were sent to its failed recipients again. The one that a resend is begun stands before it
 // is accepted, so that one whose node was killed in between is found.
 const (
-	noteResendOf  = "resend_of:"
-	noteResentAs  = "resent_as:"
-	noteResending = "resending:"
-	resendRoute   = "panel/notifications/resend"
-	resendsMost   = 20  // of one notification
-	resendsRead   = 100 // of a notification, those of them, and so on
-	resendKeep    = 40 * 24 * time.Hour
+	noteResendOf   = "resend_of:"
+	noteResentAs   = "resent_as:"
+	noteResending  = "resending:"
+	resendRoute    = "panel/notifications/resend"
+	maxResends     = 20  // of one notification
+	maxResendsRead = 100 // of a notification, those of them, and so on
+	resendKeep     = 40 * 24 * time.Hour
 )
 
 // links are what the notes of a notification say of resends.
@@ -87,8 +87,8 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 	switch {
 	case n.Body == "":
 		return nil, nil, carillon.InConflict("The request is not kept any more")
-	case len(as) >= resendsMost:
-		return nil, nil, carillon.InConflict("It was sent again " + strconv.Itoa(resendsMost) + " times already")
+	case len(as) >= maxResends:
+		return nil, nil, carillon.InConflict("It was sent again " + strconv.Itoa(maxResends) + " times already")
 	}
 	messages, err := x.N.store.Messages(ctx, n.Seq(), 0, n.Total)
 	if err != nil {
@@ -174,7 +174,7 @@ const (
 // sentAgain is what became of the resends of a notification and of those that these were sent as again, by number.
 func (x Sent) sentAgain(ctx context.Context, companyID string, ids []string) (map[string]fate, error) {
 	fates, seen := map[string]fate{}, map[string]bool{}
-	for len(ids) > 0 && len(seen) < resendsRead {
+	for len(ids) > 0 && len(seen) < maxResendsRead {
 		found, err := x.N.store.NotificationsOf(ctx, companyID, ids)
 		if err != nil {
 			return nil, err
@@ -220,7 +220,7 @@ func fateOf(m *store.Message) fate {
 // Origin is the notification of which a notification is a resend, or of which that is one, and so on; itself where it is none. Errors:
 // not_found.
 func (x Sent) Origin(ctx context.Context, companyID, id string) (string, error) {
-	for range resendsMost {
+	for range maxResends {
 		n, err := x.load(ctx, companyID, id)
 		if err != nil {
 			return "", err

@@ -42,9 +42,9 @@ func items() []string {
 }
 
 const (
-	checkMost   = 25 * time.Second // for a whole check
-	askMost     = 8 * time.Second  // of one request of it
-	numbersMost = 10               // pages of an account's numbers that are read
+	maxCheck    = 25 * time.Second // for a whole check
+	maxAsk      = 8 * time.Second  // of one request of it
+	maxNumbers  = 10               // pages of an account's numbers that are read
 	expiresSoon = 14 * 24 * time.Hour
 	temporary   = 25 * time.Hour // a token from the application's first page lives for a day
 )
@@ -61,7 +61,7 @@ func (c *Client) Check(ctx context.Context, s *carillon.Sender) provider.Inspect
 	if err != nil { // settings are checked before they are stored
 		return provider.Inspection{Findings: []provider.Finding{{Item: itemConnection, State: provider.FindingBad, Code: "settings_unusable"}}}
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkMost)
+	ctx, cancel := context.WithTimeout(ctx, maxCheck)
 	defer cancel()
 	k := &checking{c: c, a: a, number: s.Number, now: time.Now()}
 	for _, step := range []func(context.Context) bool{k.phone, k.token, k.account, k.limit, k.secret, k.subscription} {
@@ -127,7 +127,7 @@ func (r reply) denies() bool {
 
 // ask reads one node or edge.
 func (k *checking) ask(ctx context.Context, method, path string, query url.Values, into any) reply {
-	ctx, cancel := context.WithTimeout(ctx, askMost)
+	ctx, cancel := context.WithTimeout(ctx, maxAsk)
 	defer cancel()
 	u, err := url.Parse(k.a.address(path))
 	if err != nil {
@@ -379,7 +379,7 @@ func (k *checking) token(ctx context.Context) bool {
 // account looks for the number among the business account's.
 func (k *checking) account(ctx context.Context) bool {
 	q := url.Values{"fields": {"id"}, "limit": {"100"}}
-	for range numbersMost {
+	for range maxNumbers {
 		var page struct {
 			Data []struct {
 				ID nodeID `json:"id"`
@@ -500,7 +500,7 @@ func (c *Client) Subscribe(ctx context.Context, s *carillon.Sender) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askMost)
+	ctx, cancel := context.WithTimeout(ctx, maxAsk)
 	defer cancel()
 	k := &checking{c: c, a: a}
 	var done struct {
