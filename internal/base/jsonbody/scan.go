@@ -1,6 +1,7 @@
 package jsonbody
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -52,40 +53,9 @@ func utf16Unit(s string) rune {
 	return rune(n)
 }
 
-// unescape decodes the escapes of s, which parser.string has checked.
+// unescape decodes the content of a string with escapes, which parser.string has checked.
 func unescape(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for {
-		i := strings.IndexByte(s, '\\')
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		b.WriteString(s[:i])
-		s = s[i:]
-		n := 2
-		switch c := s[1]; c {
-		case 'b':
-			b.WriteByte('\b')
-		case 'f':
-			b.WriteByte('\f')
-		case 'n':
-			b.WriteByte('\n')
-		case 'r':
-			b.WriteByte('\r')
-		case 't':
-			b.WriteByte('\t')
-		case 'u':
-			r := utf16Unit(s)
-			n = 6
-			if utf16.IsSurrogate(r) {
-				r, n = utf16.DecodeRune(r, utf16Unit(s[6:])), 12
-			}
-			b.WriteRune(r)
-		default:
-			b.WriteByte(c)
-		}
-		s = s[n:]
-	}
+	var text string
+	_ = json.Unmarshal([]byte(`"`+s+`"`), &text) // it is valid
+	return text
 }
