@@ -100,7 +100,7 @@ faults: need-go deps ## break nodes, databases, networks, disks, clocks and prov
 measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, and rows (40 min)
 	go test -tags measure ./internal/store -run TestARowCostsNoMoreAmongMany -count=1 -v
 	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m
-	go test -tags measure ./internal/edge/panel -run TestACampaignOfAMillion -count=1 -v -timeout 60m
+	go test -tags measure ./internal/edge/panel/sending -run TestACampaignOfAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./e2e/browser -run TestPagesUnderLoad -count=1 -v -timeout 60m
 	go test -tags measure ./internal/event/hook -run TestAMillionEventsWait -count=1 -v -timeout 30m
 

@@ -43,6 +43,7 @@ import (
 	"carillon/internal/edge/manual"
 	"carillon/internal/edge/ops"
 	"carillon/internal/edge/panel"
+	"carillon/internal/edge/panel/account"
 	"carillon/internal/edge/server"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
@@ -328,25 +329,25 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	})
 	addresses := func() (base, widget string) { return a.ready.BaseURL, a.ready.WidgetURL }
 	widgets := widgetDeps(a, sessionKey)
-	var mailer panel.Mailer
+	var mailer account.Mailer
 	if a.mailer != nil {
 		mailer = a.mailer
 	}
-	var signOn panel.SSO
+	var signOn account.SSO
 	if a.cfg.OIDCIssuer != "" {
 		signOn = sso.New(sso.Options{
 			Issuer: a.cfg.OIDCIssuer, ClientID: a.cfg.OIDCClientID, ClientSecret: a.cfg.OIDCClientSecret.Reveal(), Name: a.cfg.OIDCName,
 			TrustEmails: a.cfg.OIDCTrustEmail, Log: a.log,
 		})
 	}
-	admin := panel.New(panel.Deps{
+	admin := panel.Routes(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
 		People: people, Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Shares: a.shares, Jobs: a.bulk, Hooks: a.hooks, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	documentation := manual.New(manual.Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Files: web.Embedded(), Base: base})
-	return slices.Concat(public, admin.Routes(), pages, widgetRoutes(a, widgets, root), documentation.Routes())
+	return slices.Concat(public, admin, pages, widgetRoutes(a, widgets, root), documentation.Routes())
 }
 
 func authOptions(cfg config.Config, processors int, log *slog.Logger, shares *share.Set) auth.Options {

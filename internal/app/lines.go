@@ -12,7 +12,8 @@ import (
 	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
-	"carillon/internal/edge/panel"
+	"carillon/internal/edge/panel/calls"
+	"carillon/internal/edge/panel/channels"
 	"carillon/internal/store"
 )
 
@@ -73,7 +74,7 @@ func warnOfNumbers(ctx context.Context, s *store.Store, log *slog.Logger) {
 // panelLines is what the panel tries lines with.
 type panelLines struct{ *App }
 
-// Health implements panel.Lines.
+// Health implements channels.Lines.
 func (l panelLines) Health(line *carillon.Sender) sip.Health {
 	trunk, err := sip.TrunkOf(line.Settings)
 	if line.Provider != "sip" || err != nil {
@@ -82,13 +83,13 @@ func (l panelLines) Health(line *carillon.Sender) sip.Health {
 	return l.sip.Health(trunk)
 }
 
-// Disputed implements panel.Lines.
+// Disputed implements channels.Lines.
 func (panelLines) Disputed(lines []*carillon.Sender) bool { return telephone.Disputed(lines) }
 
-// Denies implements panel.Lines.
+// Denies implements channels.Lines.
 func (l panelLines) Denies(number string) bool { return l.cfg.CallsDenied.Has(number) }
 
-// Ask implements panel.Lines.
+// Ask implements channels.Lines.
 func (l panelLines) Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error) {
 	if line.Provider != "sip" {
 		return sip.Health{}, carillon.InConflict("The line has no trunk")
@@ -100,15 +101,15 @@ func (l panelLines) Ask(ctx context.Context, line *carillon.Sender) (sip.Health,
 	return l.sip.Ask(ctx, trunk, askMost), nil
 }
 
-// Try implements panel.Lines.
-func (l panelLines) Try(ctx context.Context, line *carillon.Sender, x panel.LineTrial) panel.LineTrialEnd {
+// Try implements channels.Lines.
+func (l panelLines) Try(ctx context.Context, line *carillon.Sender, x channels.LineTrial) channels.LineTrialEnd {
 	e := l.telephone.Try(ctx, line, telephone.Trial{
 		Number: x.Number, Language: x.Language, Company: x.Company, Speaker: l.speakers["espeak"],
 		Show: func(s telephone.TrialStep) {
-			x.Show(panel.LineTrialStep{AfterMS: s.After.Milliseconds(), Ours: s.Ours, Code: s.Code, Text: s.Text})
+			x.Show(channels.LineTrialStep{AfterMS: s.After.Milliseconds(), Ours: s.Ours, Code: s.Code, Text: s.Text})
 		},
 	})
-	return panel.LineTrialEnd{
+	return channels.LineTrialEnd{
 		Problem: e.Problem, Code: e.Code, Detail: e.Detail, Answered: e.Answered, TalkedMS: e.Talked.Milliseconds(), Packets: e.Packets, Loud: e.Loud,
 	}
 }
@@ -116,11 +117,11 @@ func (l panelLines) Try(ctx context.Context, line *carillon.Sender, x panel.Line
 // panelPhone is the sandbox's phone as the panel shows it.
 type panelPhone struct{ *handset.Phone }
 
-// Calls implements panel.Phone.
-func (p panelPhone) Calls(companyID string) (all []panel.PhoneCall) {
+// Calls implements calls.Phone.
+func (p panelPhone) Calls(companyID string) (all []calls.PhoneCall) {
 	for _, h := range p.Phone.Calls(companyID) {
 		s := h.State()
-		all = append(all, panel.PhoneCall{
+		all = append(all, calls.PhoneCall{
 			ID: h.CallID, CallID: h.Call, Number: h.Number, From: h.From, Suffix: h.Suffix, At: h.At, AnsweredAt: s.Answered, EndedAt: s.Ended,
 			Code: s.Code, Keys: s.Keys, Heard: s.Length, Sound: func() ([]int16, int) { return h.Sound(), handset.HeardRate },
 		})
@@ -128,10 +129,10 @@ func (p panelPhone) Calls(companyID string) (all []panel.PhoneCall) {
 	return all
 }
 
-// Behaviours implements panel.Phone.
-func (panelPhone) Behaviours() (all []panel.PhoneBehaviour) {
+// Behaviours implements calls.Phone.
+func (panelPhone) Behaviours() (all []calls.PhoneBehaviour) {
 	for _, b := range handset.Behaviours() {
-		all = append(all, panel.PhoneBehaviour(b))
+		all = append(all, calls.PhoneBehaviour(b))
 	}
 	return all
 }

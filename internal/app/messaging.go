@@ -98,17 +98,17 @@ func (c sandboxReplies) File(ctx context.Context, s *carillon.Sender, id string,
 	return content, mime, err
 }
 
-// MessageID implements panel.Mobile.
+// MessageID implements calls.Mobile.
 func (sandboxReplies) MessageID(address, client string) string {
 	return sandbox.MessageID(address, client)
 }
 
-// Person implements panel.Mobile.
+// Person implements calls.Mobile.
 func (sandboxReplies) Person(s *carillon.Sender, username string) identity.Identity {
 	return identity.Identity{Kind: identity.Person, Scope: portfolioOf(s), Key: identity.User(sandbox.UserID(username))}
 }
 
-// Sample implements panel.Mobile.
+// Sample implements calls.Mobile.
 func (sandboxReplies) Sample(id string) (f provider.InboundFile, ok bool) {
 	name, mime, ok := sandbox.Sample(id)
 	return provider.InboundFile{ID: id, Type: mime, Name: name}, ok

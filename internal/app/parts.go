@@ -13,7 +13,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/call/sip"
 	"carillon/internal/edge/api"
-	"carillon/internal/edge/panel"
+	"carillon/internal/edge/panel/channels"
 	"carillon/internal/send/whatsapp"
 )
 
@@ -47,16 +47,16 @@ func (m media) CheckMedia(ctx context.Context, companyID, format, url string) (r
 
 // panelProviders are the providers that the panel may give to senders. Trunks may be in these private networks; other addresses go
 // by what egress allows.
-func panelProviders(cloud *whatsapp.Client, out *egress.Client, trunks []netip.Prefix) map[string]panel.Provider {
-	return map[string]panel.Provider{
+func panelProviders(cloud *whatsapp.Client, out *egress.Client, trunks []netip.Prefix) map[string]channels.Provider {
+	return map[string]channels.Provider{
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.Check, Subscribe: cloud.Subscribe,
-			Away: &panel.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitGraph(out)},
+			Away: &channels.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitGraph(out)},
 		},
 		"sandbox": {},
 		"sip": {
 			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
-			Away: &panel.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk(trunks), Claim: "claimed", Meets: meetTrunks},
+			Away: &channels.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk(trunks), Claim: "claimed", Meets: meetTrunks},
 		},
 	}
 }

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"carillon/internal/edge/panel"
+	"carillon/internal/edge/panel/agents"
 	"carillon/internal/edge/widget"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
@@ -44,8 +44,8 @@ func newVoices(a *App) *voice.Sessions {
 // trials opens talks of teammates with agents for the panel.
 type trials struct{ widget.Deps }
 
-// TalkTo implements panel.Trials.
-func (t trials) TalkTo(ctx context.Context, by panel.Trial, agentID, language string) (address any, conversationID string, err error) {
+// TalkTo implements agents.Trials.
+func (t trials) TalkTo(ctx context.Context, by agents.Trial, agentID, language string) (address any, conversationID string, err error) {
 	x, err := t.Deps.TalkTo(ctx, widget.Teammate{CompanyID: by.CompanyID, AccountID: by.AccountID, Name: by.Name, Origin: by.Origin}, agentID, language)
 	if err != nil {
 		return nil, "", err

@@ -1,4 +1,4 @@
-package panel
+package panel_test
 
 import (
 	"bufio"
@@ -9,23 +9,24 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/edge/panel/paneltest"
 	"carillon/internal/store"
 	"carillon/internal/store/events"
 )
 
 // follow opens the stream of a company's events and returns its lines; they are closed when it ends.
-func (w *world) follow(url, authorization string) <-chan string {
-	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, url+"/panel/v1/events", nil)
+func follow(w *paneltest.World, url, authorization string) <-chan string {
+	w.T.Helper()
+	r, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, url+"/panel/v1/events", nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r.Header.Set("Authorization", authorization)
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		w.t.Fatal(resp, err)
+		w.T.Fatal(resp, err)
 	}
-	w.t.Cleanup(func() { _ = resp.Body.Close() })
+	w.T.Cleanup(func() { _ = resp.Body.Close() })
 	lines := make(chan string, 1000)
 	go func() {
 		defer close(lines)
@@ -37,19 +38,19 @@ func (w *world) follow(url, authorization string) <-chan string {
 }
 
 func TestTheStreamOfARemovedMemberEnds(t *testing.T) {
-	w := newWorld(t)
-	acme := w.company("acme")
-	srv := httptest.NewServer(w.router)
+	w := paneltest.New(t)
+	acme := w.Company("acme")
+	srv := httptest.NewServer(w.Router)
 	defer srv.Close()
-	defer w.router.CloseStreams()
-	owner, viewer := w.as("owner@acme.test"), w.as("viewer@acme.test")
-	stays, ends := w.follow(srv.URL, owner), w.follow(srv.URL, viewer)
+	defer w.Router.CloseStreams()
+	owner, viewer := w.As("owner@acme.test"), w.As("viewer@acme.test")
+	stays, ends := follow(w, srv.URL, owner), follow(w, srv.URL, viewer)
 	publish := func(n int) {
 		e := &store.Event{CompanyID: acme.ID, Topic: events.Notifications, Kind: "accepted", Subject: fmt.Sprint("n", n), At: time.Now()}
-		if err := w.store.AddEvents(t.Context(), e); err != nil {
+		if err := w.Store.AddEvents(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
-		w.hub.Publish(e)
+		w.Hub.Publish(e)
 	}
 	publish(0)
 	await := func(lines <-chan string, text string) bool {
@@ -68,7 +69,7 @@ func TestTheStreamOfARemovedMemberEnds(t *testing.T) {
 	if !await(stays, `"n0"`) || !await(ends, `"n0"`) {
 		t.Fatal("a member's stream ends")
 	}
-	w.want("DELETE", "/panel/v1/users/"+w.id("viewer@acme.test"), owner, "", 204, "", "")
+	w.Want("DELETE", "/panel/v1/users/"+w.ID("viewer@acme.test"), owner, "", 204, "", "")
 	hung := time.After(2 * time.Minute)
 	for n, open := 1, true; open; n++ {
 		select {

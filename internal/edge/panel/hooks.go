@@ -5,13 +5,14 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/webhooks"
 )
 
 // hookRoutes are what members do with the endpoints of webhooks, and the events of the company. The endpoints themselves are
 // resources.
-func (p *Panel) hookRoutes() (all []httpio.Route) {
-	for _, a := range webhooks.Table(p.Store, p.Hooks, p.Kinds) {
+func hookRoutes(g *member.Gate, table []webhooks.Action) (all []httpio.Route) {
+	for _, a := range table {
 		if a.PanelPath == "" {
 			continue
 		}
@@ -19,8 +20,8 @@ func (p *Panel) hookRoutes() (all []httpio.Route) {
 		if a.Write {
 			needed = auth.MayWriteWebhooks
 		}
-		handle := func(r *http.Request, by member) (any, error) { return a.Handle(r, by.companyID) }
-		all = append(all, p.route(a.Method, a.PanelPath, needed, handle))
+		handle := func(r *http.Request, by member.Member) (any, error) { return a.Handle(r, by.CompanyID) }
+		all = append(all, g.Route(a.Method, a.PanelPath, needed, handle))
 	}
 	return all
 }

@@ -16,6 +16,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/web"
 )
 
@@ -70,14 +71,14 @@ func Pages(files *web.Files, addresses func() (base, widget string)) (routes []h
 		show = application{files, addresses}.show
 	}
 	return []httpio.Route{
-		{Pattern: "GET " + sessionPath, Access: "none", Handle: show},
-		{Pattern: "GET " + sessionPath + "/{path...}", Access: "none", Page: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-			if strings.HasPrefix(r.URL.Path, prefix+"/") || r.URL.Path == prefix {
+		{Pattern: "GET " + member.SessionPath, Access: "none", Handle: show},
+		{Pattern: "GET " + member.SessionPath + "/{path...}", Access: "none", Page: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
+			if strings.HasPrefix(r.URL.Path, member.Prefix+"/") || r.URL.Path == member.Prefix {
 				return carillon.Absent("Route")
 			}
 			return show(w, r)
 		}},
-		{Pattern: "GET " + sessionPath + "/assets/{file...}", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
+		{Pattern: "GET " + member.SessionPath + "/assets/{file...}", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
 			return files.Serve(w, r, web.Panel, "assets/"+r.PathValue("file"), web.Forever)
 		}},
 	}, p.show
@@ -128,13 +129,13 @@ var hostForm = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1
 // the page was asked for.
 func assets(base, host string) (sources string) {
 	if u, err := url.Parse(base); err == nil && hostForm.MatchString(u.Host) {
-		sources = " " + u.Scheme + "://" + u.Host + sessionPath + "/assets/"
+		sources = " " + u.Scheme + "://" + u.Host + member.SessionPath + "/assets/"
 		if strings.EqualFold(u.Host, host) {
 			return sources
 		}
 	}
 	if hostForm.MatchString(host) {
-		sources += " " + host + sessionPath + "/assets/"
+		sources += " " + host + member.SessionPath + "/assets/"
 	}
 	return sources
 }

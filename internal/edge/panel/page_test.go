@@ -1,4 +1,4 @@
-package panel
+package panel_test
 
 import (
 	"log/slog"
@@ -9,11 +9,12 @@ import (
 	"testing/fstest"
 
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel"
 	"carillon/web"
 )
 
 func TestBrowsersGetAPage(t *testing.T) {
-	pages, root := Pages(web.In(fstest.MapFS{}), nil)
+	pages, root := panel.Pages(web.In(fstest.MapFS{}), nil)
 	rt := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...)
 	for _, c := range []struct{ path, lang, want string }{
 		{"/", "", `<html lang="en">`},
@@ -47,7 +48,7 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 		"panel/index.html":       {Data: []byte(`<script nonce="CSP_NONCE"></script><meta content="CARILLON_WIDGETS"><meta content="CARILLON_BASE">`)},
 		"panel/assets/a-1234.js": {Data: []byte("1")},
 	})
-	pages, root := Pages(files, func() (string, string) { return "https://panel.test", `https://widgets.test/"><script>` })
+	pages, root := panel.Pages(files, func() (string, string) { return "https://panel.test", `https://widgets.test/"><script>` })
 	rt := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...)
 	get := func(method, path string) *httptest.ResponseRecorder {
 		rec := httptest.NewRecorder()

@@ -1,4 +1,4 @@
-package panel
+package panel_test
 
 import (
 	"cmp"
@@ -15,7 +15,193 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/paneltest"
 )
+
+// rolesOf is who may call each route, written out.
+var rolesOf = map[string]string{
+	"GET /panel/v1/activity/calls":                "owner admin developer",
+	"GET /panel/v1/activity/calls/{id}":           "owner admin developer",
+	"GET /panel/v1/activity/accepted":             "owner admin developer",
+	"GET /panel/v1/activity/changes":              "owner admin",
+	"GET /panel/v1/activity/changes/{id}":         "owner admin",
+	"GET /panel/v1/activity/authors":              "owner admin",
+	"GET /panel/v1/keys":                          "owner admin developer",
+	"POST /panel/v1/keys":                         "owner admin",
+	"DELETE /panel/v1/keys/{id}":                  "owner admin",
+	"GET /panel/v1/users":                         "owner admin developer",
+	"POST /panel/v1/users":                        "owner admin",
+	"PATCH /panel/v1/users/{id}":                  "owner admin",
+	"DELETE /panel/v1/users/{id}":                 "owner admin",
+	"POST /panel/v1/users/{id}/password":          "owner admin",
+	"DELETE /panel/v1/users/{id}/sessions":        "owner admin",
+	"DELETE /panel/v1/users/{id}/second-factor":   "owner admin",
+	"POST /panel/v1/users/{id}/password-link":     "owner admin",
+	"GET /panel/v1/invitations":                   "owner admin developer",
+	"POST /panel/v1/invitations":                  "owner admin",
+	"POST /panel/v1/invitations/{id}/resend":      "owner admin",
+	"DELETE /panel/v1/invitations/{id}":           "owner admin",
+	"GET /panel/v1/senders":                       "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/notifications/{id}/timeline":   "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/campaigns":                     "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/campaigns/one":                 "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/campaigns/recipients":          "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/campaigns/reasons":             "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/campaigns/export":              "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/notifications":                 "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/notifications/lookup":          "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/notifications/{id}":            "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/notifications/{id}/request":    "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/notifications/{id}/filled":     "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/notifications/{id}/cancel":    "owner admin developer marketer",
+	"POST /panel/v1/notifications/{id}/move":      "owner admin developer marketer",
+	"GET /panel/v1/notifications/{id}/resend":     "owner admin developer marketer",
+	"POST /panel/v1/notifications/{id}/resend":    "owner admin developer marketer",
+	"GET /panel/v1/overview":                      "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/overview/attention":            "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/overview/first-steps":          "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/usage":                         "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/people":                       "owner admin",
+	"POST /panel/v1/people/export":                "owner admin",
+	"POST /panel/v1/people/erase":                 "owner admin",
+	"GET /panel/v1/suppressions":                  "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/suppressions/export":           "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/suppressions":                 "owner admin developer marketer",
+	"DELETE /panel/v1/suppressions/{id}":          "owner admin developer marketer",
+	"GET /panel/v1/events":                        "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/maintenance":                   "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/maintenance":                  "owner",
+	"DELETE /panel/v1/maintenance":                "owner",
+	"GET /panel/v1/numbers":                       "owner",
+	"PUT /panel/v1/numbers/{number}":              "owner",
+	"DELETE /panel/v1/numbers/{number}":           "owner",
+	"GET /panel/v1/restored":                      "owner",
+	"POST /panel/v1/restored":                     "owner",
+	"POST /panel/v1/senders":                      "owner admin",
+	"GET /panel/v1/senders/{id}":                  "owner admin developer marketer teammate viewer",
+	"PUT /panel/v1/senders/{id}":                  "owner admin",
+	"DELETE /panel/v1/senders/{id}":               "owner admin",
+	"POST /panel/v1/senders/{id}/check":           "owner admin",
+	"POST /panel/v1/senders/check":                "owner admin",
+	"POST /panel/v1/senders/{id}/subscribe":       "owner admin",
+	"GET /panel/v1/senders/{id}/state":            "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/company":                       "owner admin developer marketer teammate viewer",
+	"PUT /panel/v1/company":                       "owner admin",
+	"POST /panel/v1/senders/{id}/test-call":       "owner admin",
+	"GET /panel/v1/sandbox/phone":                 "owner admin developer marketer teammate viewer",
+	"PUT /panel/v1/sandbox/phone":                 "owner admin developer marketer",
+	"POST /panel/v1/sandbox/phone/messages":       "owner admin developer marketer",
+	"GET /panel/v1/sandbox/phone/numbers":         "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/{id}/templates":  "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/templates": "owner admin teammate",
+	"GET /panel/v1/sandbox/calls":                 "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/sandbox/calls":                "owner admin developer marketer",
+	"GET /panel/v1/sandbox/calls/{id}/recording":  "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/secrets":                       "owner admin developer",
+	"POST /panel/v1/secrets":                      "owner admin",
+	"GET /panel/v1/secrets/{id}":                  "owner admin developer",
+	"PUT /panel/v1/secrets/{id}":                  "owner admin",
+	"DELETE /panel/v1/secrets/{id}":               "owner admin",
+	"GET /panel/v1/webhooks":                      "owner admin developer",
+	"POST /panel/v1/webhooks":                     "owner admin developer",
+	"GET /panel/v1/webhooks/{id}":                 "owner admin developer",
+	"PUT /panel/v1/webhooks/{id}":                 "owner admin developer",
+	"DELETE /panel/v1/webhooks/{id}":              "owner admin developer",
+	"GET /panel/v1/webhooks/{id}/status":          "owner admin developer",
+	"GET /panel/v1/webhooks/{id}/deliveries":      "owner admin developer",
+	"POST /panel/v1/webhooks/{id}/test":           "owner admin developer",
+	"POST /panel/v1/webhooks/{id}/rotate":         "owner admin developer",
+	"POST /panel/v1/webhooks/{id}/enable":         "owner admin developer",
+	"POST /panel/v1/webhooks/{id}/replay":         "owner admin developer",
+	"GET /panel/v1/webhook-events":                "owner admin developer",
+	"GET /panel/v1/webhook-events/{id}":           "owner admin developer",
+	"POST /panel/v1/webhook-events/{id}/replay":   "owner admin developer",
+	"POST /panel/v1/webhook-events/test":          "owner admin developer",
+	"GET /panel/v1/{resources}":                   "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/{resources}":                  "owner admin developer",
+	"GET /panel/v1/{resources}/{id}":              "owner admin developer marketer teammate viewer",
+	"PUT /panel/v1/{resources}/{id}":              "owner admin developer",
+	"DELETE /panel/v1/{resources}/{id}":           "owner admin developer",
+	"GET /panel/v1/canned-replies":                "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/canned-replies":               "owner admin teammate",
+	"PUT /panel/v1/canned-replies/{id}":           "owner admin teammate",
+	"DELETE /panel/v1/canned-replies/{id}":        "owner admin teammate",
+	"POST /panel/v1/{resources}/import":           "owner admin developer",
+	"GET /panel/v1/{resources}/search":            "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/questions":                     "owner admin developer marketer teammate viewer",
+	"DELETE /panel/v1/questions/{id}":             "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/playground":  "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/talk":        "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/speak":       "owner admin developer",
+	"GET /panel/v1/conversations/{id}/voice":      "owner admin teammate",
+	"GET /panel/v1/conversations":                 "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/counts":          "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/{id}":            "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/{id}/turns":      "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/{id}/contact":    "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/inbox/teammates":               "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/inbox/events":                  "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/conversations/{id}/take":      "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/answers":   "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/notes":     "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/release":   "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/assign":    "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/resolve":   "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/reopen":    "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/read":      "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/typing":    "owner admin teammate",
+	"POST /panel/v1/conversations/{id}/viewing":   "owner admin teammate",
+	"PUT /panel/v1/conversations/{id}/tags":       "owner admin teammate",
+	"PUT /panel/v1/conversations/{id}/contact":    "owner admin teammate",
+	"PUT /panel/v1/inbox/presence":                "owner admin teammate",
+
+	"GET /panel/v1/templates":                           "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/templates":                          "owner admin developer marketer",
+	"GET /panel/v1/templates/sync":                      "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/templates/sync":                     "owner admin developer marketer",
+	"GET /panel/v1/templates/{id}":                      "owner admin developer marketer teammate viewer",
+	"PATCH /panel/v1/templates/{id}":                    "owner admin developer marketer",
+	"DELETE /panel/v1/templates/{id}":                   "owner admin developer marketer",
+	"POST /panel/v1/templates/{id}/submit":              "owner admin developer marketer",
+	"GET /panel/v1/templates/{id}/history":              "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/templates/{id}/review":              "owner admin developer marketer",
+	"GET /panel/v1/flow-runs":                           "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/flow-runs/{id}":                      "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/flow-runs/{id}/stop":                "owner admin teammate",
+	"GET /panel/v1/{resources}/overview":                "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/{resources}/drafts":                 "owner admin developer",
+	"POST /panel/v1/{resources}/check":                  "owner admin developer",
+	"POST /panel/v1/{resources}/try":                    "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/draft":              "owner admin developer marketer teammate viewer",
+	"PUT /panel/v1/{resources}/{id}/draft":              "owner admin developer",
+	"DELETE /panel/v1/{resources}/{id}/draft":           "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/publish":           "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/versions":           "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/{resources}/{id}/versions/{version}": "owner admin developer marketer teammate viewer",
+
+	"POST /panel/v1/conversations/{id}/files":       "owner admin teammate",
+	"GET /panel/v1/conversations/{id}/files/{file}": "owner admin developer marketer teammate viewer",
+
+	"GET /panel/v1/calls":                "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/calls/{id}":           "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/calls/{id}/recording": "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/calls/{id}/hangup":   "owner admin developer marketer",
+
+	"POST /panel/v1/notifications":          "owner admin developer marketer",
+	"GET /panel/v1/send/jobs":               "owner admin developer marketer",
+	"POST /panel/v1/send/jobs":              "owner admin developer marketer",
+	"GET /panel/v1/send/jobs/{id}":          "owner admin developer marketer",
+	"PATCH /panel/v1/send/jobs/{id}":        "owner admin developer marketer",
+	"DELETE /panel/v1/send/jobs/{id}":       "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/check":   "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/send":    "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/pause":   "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/resume":  "owner admin developer marketer",
+	"POST /panel/v1/send/jobs/{id}/cancel":  "owner admin developer marketer",
+	"GET /panel/v1/send/jobs/{id}/rows":     "owner admin developer marketer",
+	"GET /panel/v1/send/jobs/{id}/samples":  "owner admin developer marketer",
+	"GET /panel/v1/send/jobs/{id}/rows.csv": "owner admin developer marketer",
+}
 
 var update = flag.Bool("update", false, "rewrite the generated documents")
 
@@ -110,7 +296,7 @@ func admitted(p auth.Permission) (roles []string) {
 }
 
 func TestRolesDoc(t *testing.T) {
-	want := rolesDocument(t, newWorld(t).routes)
+	want := rolesDocument(t, paneltest.New(t).Routes)
 	if *update {
 		if err := os.WriteFile(rolesPage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -145,15 +331,15 @@ func documentedRoles(t *testing.T) map[string][]string {
 // TestEveryRouteAdmitsTheRolesOfItsPermission proves the documented table, and compares it with rolesOf, which is written by hand: whoever
 // widens a role changes both.
 func TestEveryRouteAdmitsTheRolesOfItsPermission(t *testing.T) {
-	w := newWorld(t)
-	acme, _ := w.company("acme"), w.company("other")
+	w := paneltest.New(t)
+	acme, _ := w.Company("acme"), w.Company("other")
 	tokens := map[auth.Role]string{}
 	for _, role := range auth.Roles() {
-		tokens[role] = w.as(string(role) + "@acme.test")
+		tokens[role] = w.As(string(role) + "@acme.test")
 	}
-	stranger := w.as("owner@other.test")
+	stranger := w.As("owner@other.test")
 	page, tried := documentedRoles(t), map[string]bool{}
-	for _, route := range w.routes {
+	for _, route := range w.Routes {
 		if route.Access == "user" || route.Access == "none" {
 			continue // for everybody's own account, and for who signs in
 		}
@@ -165,12 +351,12 @@ func TestEveryRouteAdmitsTheRolesOfItsPermission(t *testing.T) {
 			continue
 		}
 		method, path, _ := strings.Cut(strings.ReplaceAll(route.Pattern, "{id}", "nothing"), " ")
-		w.want(method, path, "", "", http.StatusUnauthorized, "unauthorized", "")
-		w.want(method, path, "Bearer x", "", http.StatusUnauthorized, "unauthorized", "")
-		w.want(method, path+"?company="+acme.ID, stranger, "", http.StatusForbidden, "forbidden", "")
-		w.want(method, path+"?company=nobody", stranger, "", http.StatusForbidden, "forbidden", "")
+		w.Want(method, path, "", "", http.StatusUnauthorized, "unauthorized", "")
+		w.Want(method, path, "Bearer x", "", http.StatusUnauthorized, "unauthorized", "")
+		w.Want(method, path+"?company="+acme.ID, stranger, "", http.StatusForbidden, "forbidden", "")
+		w.Want(method, path+"?company=nobody", stranger, "", http.StatusForbidden, "forbidden", "")
 		for _, role := range auth.Roles() {
-			status, body := w.do(method, path, tokens[role], "")
+			status, body := w.Do(method, path, tokens[role], "")
 			if admitted := status != http.StatusUnauthorized && status != http.StatusForbidden; admitted != slices.Contains(roles, string(role)) {
 				t.Errorf("%s as %s: %d %v", route.Pattern, role, status, body)
 			} else if details, _ := body["details"].(map[string]any); !admitted && !strings.Contains(details["reason"].(string), route.Permission) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import panelSource from "../../../../../internal/edge/panel/sendercheck.go?raw";
+import panelSource from "../../../../../internal/edge/panel/channels/check.go?raw";
 import checkSource from "../../../../../internal/send/whatsapp/check.go?raw";
 import { languages } from "../../i18n";
 import { checkTexts } from "./checkTexts";

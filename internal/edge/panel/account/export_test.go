@@ -1,0 +1,36 @@
+package account
+
+import (
+	"context"
+
+	"carillon/internal/account/mail"
+	"carillon/internal/edge/panel/member"
+)
+
+// The bounds that tests reach.
+const (
+	AccountMails  = accountMails
+	CompanyMails  = companyMails
+	LinkTries     = linkTries
+	AttemptRate   = attemptRate
+	AttemptCookie = attemptCookie
+)
+
+// Attempt is what the browser keeps of a sign-in under way.
+type Attempt = attempt
+
+//nolint:gochecknoglobals // for tests
+var (
+	ForgottenMail      = forgottenMail
+	OwnPath            = ownPath
+	MaxInvitationMails = invitationMails.most
+	MaxPasswordMails   = passwordMails.most
+)
+
+func (x Forgotten) Message(ctx context.Context, address, language string) (*mail.Message, error) {
+	return x.message(ctx, address, language)
+}
+
+func (l Letters) DeliverInvitation(ctx context.Context, by member.Member, m mail.Message) (bool, string, error) {
+	return l.deliver(ctx, by, invitationMails, m)
+}

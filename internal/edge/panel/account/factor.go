@@ -1,0 +1,139 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+)
+
+// Factors serves the second factor of the caller's sign-in, and its removal for members who lost theirs.
+type Factors struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
+
+func (s Factors) Routes() []httpio.Route {
+	return []httpio.Route{
+		s.Gate.Own("GET", "/user/second-factor", s.show),
+		s.Gate.Own("POST", "/user/second-factor", s.propose),
+		s.Gate.Own("POST", "/user/second-factor/confirm", s.confirm),
+		s.Gate.Own("POST", "/user/second-factor/recovery-codes", s.recover),
+		s.Gate.Own("POST", "/user/second-factor/remove", s.removeOwn),
+		s.Gate.Route("DELETE", "/users/{id}/second-factor", auth.MayWriteUsers, s.remove),
+	}
+}
+
+func (s Factors) factors() auth.Factors { return auth.NewFactors(s.Gate.Auth) }
+
+// factorState is the second factor in a response.
+type factorState struct {
+	Enabled  bool    `json:"enabled"`
+	Since    *string `json:"since"`
+	Recovery int     `json:"recovery_codes"` // that are left
+}
+
+func (s Factors) show(r *http.Request, c *auth.Caller) (any, error) {
+	x, err := s.factors().Of(r.Context(), c.Account.ID)
+	if err != nil || x == nil {
+		return factorState{}, err
+	}
+	return factorState{true, auth.TimeOrNull(x.ConfirmedAt), x.Recovery}, nil
+}
+
+// propose makes a secret for an authenticator, for who knows the present password.
+func (s Factors) propose(r *http.Request, c *auth.Caller) (any, error) {
+	if _, err := s.withPassword(r, c, "present"); err != nil {
+		return nil, err
+	}
+	return s.factors().Propose(r.Context(), c)
+}
+
+// withPassword reads a body and checks the present password in it.
+func (s Factors) withPassword(r *http.Request, c *auth.Caller, known ...string) (*jsonbody.Object, error) {
+	o, err := form.Object(r, known...)
+	if err != nil {
+		return nil, err
+	}
+	present, err := secretOf(o, "present")
+	if err != nil {
+		return nil, err
+	}
+	return o, s.Gate.Auth.CheckPassword(r.Context(), c, present)
+}
+
+// recovery is what a response shows once.
+type recovery struct {
+	Codes []string `json:"recovery_codes"`
+}
+
+func (s Factors) confirm(r *http.Request, c *auth.Caller) (any, error) {
+	o, err := form.Object(r, "code")
+	if err != nil {
+		return nil, err
+	}
+	code, err := secretOf(o, "code")
+	if err != nil {
+		return nil, err
+	}
+	codes, err := s.factors().Confirm(r.Context(), c, code)
+	return recovery{codes}, err
+}
+
+// recover replaces the recovery codes, for who has a code of the authenticator.
+func (s Factors) recover(r *http.Request, c *auth.Caller) (any, error) {
+	o, err := form.Object(r, "code")
+	if err != nil {
+		return nil, err
+	}
+	code, err := secretOf(o, "code")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.factors().Check(r.Context(), c, code); err != nil {
+		return nil, err
+	}
+	codes, err := s.factors().Recover(r.Context(), c)
+	return recovery{codes}, err
+}
+
+// removeOwn turns the caller's second factor off, for who knows the present password and has a code.
+func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
+	o, err := s.withPassword(r, c, "present", "code")
+	if err != nil {
+		return nil, err
+	}
+	code, err := secretOf(o, "code")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.factors().Check(r.Context(), c, code); err != nil {
+		return nil, err
+	}
+	return nil, s.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveFactor(ctx, c.Account.ID) })
+}
+
+// remove turns the second factor of a member off who lost it, and ends the member's sessions.
+func (s Factors) remove(r *http.Request, by member.Member) (any, error) {
+	id := strings.ToLower(r.PathValue("id"))
+	if id == by.AccountID {
+		return nil, carillon.InConflict("Your own second factor is turned off with your password and a code: POST /panel/v1/user/second-factor/remove")
+	}
+	return nil, s.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := ownMember(ctx, tx, by, id); err != nil {
+			return err
+		}
+		if err := tx.RemoveFactor(ctx, id); err != nil {
+			return err
+		}
+		return tx.EndSessions(ctx, id, "", time.Now())
+	})
+}

@@ -1,0 +1,275 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/account/mail"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/seal"
+)
+
+const (
+	passwordLinkLife = time.Hour
+	passwordLinks    = 3  // that are asked for and valid at once: nobody floods somebody else's mailbox
+	forgottenRate    = 3  // requests a minute for one e-mail
+	forgottenClients = 10 // and from one address
+	linkTries        = 60 // secrets of links a minute that one address may try
+)
+
+// Forgotten serves links that set a forgotten password: by e-mail for who asks, or made by who administers the users.
+type Forgotten struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Letters Letters
+}
+
+func (x Forgotten) Routes() []httpio.Route {
+	return []httpio.Route{
+		{Pattern: "POST " + member.Prefix + "/forgotten", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.ask)},
+		{Pattern: "POST " + member.Prefix + "/forgotten/password", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.set)},
+		x.Gate.Route("POST", "/users/{id}/password-link", auth.MayWriteUsers, x.make),
+	}
+}
+
+// ask sends a link to the account of an e-mail. The response is the same where there is none.
+func (x Forgotten) ask(r *http.Request) (any, error) {
+	if err := x.Gate.OwnPage(r); err != nil {
+		return nil, err
+	}
+	o, err := form.Object(r, "email", "language")
+	if err != nil {
+		return nil, err
+	}
+	address, err := form.Email(o)
+	if err != nil {
+		return nil, err
+	}
+	language, err := mailLanguage(o, r)
+	if err != nil {
+		return nil, err
+	}
+	if x.Letters.Mail == nil {
+		return nil, carillon.InConflict("This installation sends no e-mails: ask somebody who administers your company's users for a link")
+	}
+	for name, most := range map[string]int{"forgotten/address/" + seal.Digest(auth.Network(httpio.ClientAddress(r, x.Gate.Proxies))): forgottenClients, "forgotten/email/" + seal.Digest(address): forgottenRate} {
+		if _, err := x.Gate.Limits.Allow(r.Context(), name, most, 1); err != nil {
+			return nil, err
+		}
+	}
+	if !x.Letters.Mail.Post(func(ctx context.Context) (*mail.Message, error) { return x.message(ctx, address, language) }) {
+		return nil, &carillon.Error{Code: carillon.ServiceUnavailable, Message: "Too many e-mails wait to be sent", RetryAfter: 10}
+	}
+	return nil, nil
+}
+
+// message stores a new link for the account of an e-mail and writes to it; nil where there is none, or it has been sent enough of them.
+func (x Forgotten) message(ctx context.Context, address, language string) (*mail.Message, error) {
+	a, err := x.Store.AccountByEmail(ctx, address)
+	if err != nil || a == nil {
+		return nil, err
+	}
+	link, err := x.link(ctx, accounts.PasswordLink{AccountID: a.ID}, func(ctx context.Context, tx *store.Tx) error {
+		n, err := tx.CountPasswordLinks(ctx, a.ID, time.Now())
+		if err == nil && n >= passwordLinks {
+			err = errEnough
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, errEnough):
+		return nil, nil //nolint:nilnil // nothing is sent
+	case err != nil:
+		return nil, err
+	}
+	if enough, err := x.Letters.enough(ctx, passwordMails, a.Email); err != nil || enough {
+		return nil, err
+	}
+	m := forgottenMail(language, link)
+	m.To = a.Email
+	return &m, nil
+}
+
+var errEnough = errors.New("the account has enough valid links")
+
+// link stores a new link, where check allows it, and returns its address. Earlier ones stay valid: who asks for one for somebody else
+// takes nothing from them.
+func (x Forgotten) link(ctx context.Context, made accounts.PasswordLink, check func(ctx context.Context, tx *store.Tx) error) (string, error) {
+	secret := auth.NewLink()
+	made.CreatedAt = time.Now()
+	made.ExpiresAt = made.CreatedAt.Add(passwordLinkLife)
+	err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := check(ctx, tx); err != nil {
+			return err
+		}
+		return tx.PutPasswordLink(ctx, made, secret)
+	})
+	return x.Gate.BaseURL() + "/panel/forgotten#" + secret, err
+}
+
+// set sets the password of the account that a link is for, and ends its sessions. Where only its mailbox can have the link, the account is
+// proved.
+func (x Forgotten) set(r *http.Request) (any, error) {
+	if err := x.Gate.OwnPage(r); err != nil {
+		return nil, err
+	}
+	o, err := form.Object(r, "token", "password")
+	if err != nil {
+		return nil, err
+	}
+	secret, err := secretOf(o, "token")
+	if err == nil {
+		err = mayTryLink(r, x.Gate)
+	}
+	if err != nil {
+		return nil, err
+	}
+	fresh, given, err := password(o)
+	if err == nil && !given {
+		err = carillon.Missing("password")
+	}
+	if err != nil {
+		return nil, err
+	}
+	link, err := x.Store.PasswordLink(r.Context(), secret)
+	switch {
+	case err != nil:
+		return nil, err
+	case link == nil:
+		return nil, deadLink()
+	case !time.Now().Before(link.ExpiresAt):
+		return nil, carillon.NoAccess("The link has expired: ask for another one", "expired")
+	}
+	hash, err := x.Gate.Auth.HashPassword(r.Context(), fresh)
+	if err != nil {
+		return nil, err
+	}
+	a, err := x.Store.Account(r.Context(), link.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	if a == nil {
+		return nil, deadLink()
+	}
+	proof, err := x.proofBy(r.Context(), link, a)
+	if err != nil {
+		return nil, err
+	}
+	r = x.Gate.By(r, a)
+	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		spent, err := tx.SpendPasswordLink(ctx, secret, time.Now())
+		if err == nil && !spent {
+			err = deadLink()
+		}
+		if err == nil && link.CompanyID != "" {
+			err = stillMay(ctx, tx, link)
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.SetPassword(ctx, link.AccountID, hash, "", time.Now()); err != nil {
+			return err
+		}
+		return tx.SetProof(ctx, link.AccountID, proof)
+	})
+}
+
+// proofBy is when the account is proved once its password was set by a link; zero: it is not. Whoever made the link may have used it, unless
+// it went to the mailbox alone. A mailbox does not stand in for a second factor, which stays: where that is not known to be the person's
+// either, the account is still to be proved.
+func (x Forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *accounts.Account) (time.Time, error) {
+	if !link.Proves() {
+		return time.Time{}, nil
+	}
+	f, err := x.Store.Factor(ctx, a.ID)
+	if err != nil || a.ProvedAt.IsZero() && f != nil && !f.ConfirmedAt.IsZero() {
+		return time.Time{}, err
+	}
+	return time.Now(), nil
+}
+
+// mayTryLink limits how many secrets of links an address may try. Errors: rate_limit_exceeded.
+func mayTryLink(r *http.Request, g *member.Gate) error {
+	_, err := g.Limits.Allow(r.Context(), "links/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, g.Proxies))), linkTries, 1)
+	return err
+}
+
+func deadLink() error {
+	return carillon.NoAccess("The link is not valid: it was used, or the password was changed otherwise", "invalid")
+}
+
+// stillMay checks that who made a link may still set the member's password: the member may have joined another company since, into which
+// the link would reach. Errors: unauthorized.
+func stillMay(ctx context.Context, tx *store.Tx, link *accounts.PasswordLink) error {
+	theirs, err := tx.Memberships(ctx, link.MadeBy)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(theirs, func(m accounts.Membership) bool { return m.CompanyID == link.CompanyID })
+	if i < 0 || !auth.Role(theirs[i].Role).Can(auth.MayWriteUsers) {
+		return deadLink()
+	}
+	err = ownMember(ctx, tx, member.Member{AccountID: link.MadeBy, CompanyID: link.CompanyID, Role: auth.Role(theirs[i].Role)}, link.AccountID)
+	if _, ours := errors.AsType[*carillon.Error](err); ours {
+		return deadLink()
+	}
+	return err
+}
+
+// madeLink is the response to who made a link for somebody else.
+type madeLink struct {
+	Sent    bool   `json:"sent"`
+	Link    string `json:"link,omitempty"` // where no e-mail took it to the person
+	Problem string `json:"problem,omitempty"`
+}
+
+// make makes a link for a member, and sends it where the installation can.
+func (x Forgotten) make(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "language")
+	if err != nil {
+		return nil, err
+	}
+	language, err := mailLanguage(o, r)
+	if err != nil {
+		return nil, err
+	}
+	id := strings.ToLower(r.PathValue("id"))
+	if id == by.AccountID {
+		return nil, carillon.InConflict("Your own password changes with the present one: POST /panel/v1/user/password")
+	}
+	link, err := x.link(r.Context(), accounts.PasswordLink{AccountID: id, CompanyID: by.CompanyID, MadeBy: by.AccountID}, func(ctx context.Context, tx *store.Tx) error { return ownMember(ctx, tx, by, id) })
+	if err != nil {
+		return nil, err
+	}
+	a, err := x.Store.Account(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	if a == nil {
+		return nil, carillon.Absent("User")
+	}
+	m := forgottenMail(language, link)
+	m.To = a.Email
+	sent, problem, err := x.Letters.deliver(r.Context(), by, passwordMails, m)
+	if err != nil {
+		return nil, err
+	}
+	if sent {
+		_, secret, _ := strings.Cut(link, "#")
+		if err := x.Store.PasswordLinkSent(r.Context(), secret, time.Now()); err != nil {
+			return nil, err
+		}
+		link = ""
+	}
+	return madeLink{sent, link, problem}, nil
+}

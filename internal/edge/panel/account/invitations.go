@@ -1,0 +1,411 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/account/mail"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+)
+
+const (
+	invitationLife  = 7 * 24 * time.Hour
+	invitationsMost = 200 // open at once in a company
+	invitationRate  = 30  // a minute in a company
+)
+
+// Mailer sends e-mails.
+type Mailer interface {
+	Send(ctx context.Context, x mail.Message) error
+	Post(job mail.Job) bool
+}
+
+// Invitations asks people to become members of a company. Who has the link of an invitation may accept it; it is good once.
+type Invitations struct {
+	Gate     *member.Gate
+	Store    *store.Store
+	Letters  Letters
+	Sessions Sessions
+}
+
+func (x Invitations) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Route("GET", "/invitations", auth.MayReadUsers, x.list),
+		x.Gate.Route("POST", "/invitations", auth.MayWriteUsers, x.invite),
+		x.Gate.Route("POST", "/invitations/{id}/resend", auth.MayWriteUsers, x.resend),
+		x.Gate.Route("DELETE", "/invitations/{id}", auth.MayWriteUsers, x.withdraw),
+		{Pattern: "POST " + member.Prefix + "/invitation", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.look)},
+		{Pattern: "POST " + member.Prefix + "/invitation/accept", Access: "none", MaxBody: maxCredentials, Handle: x.accept},
+	}
+}
+
+// invitationRow is an invitation in a response. Link is there only where no e-mail took it to the person, and Problem says why an
+// e-mail did not.
+type invitationRow struct {
+	ID        string  `json:"id"`
+	Email     string  `json:"email"`
+	Role      string  `json:"role"`
+	InvitedBy string  `json:"invited_by"`
+	CreatedAt *string `json:"created_at"`
+	SentAt    *string `json:"sent_at"`
+	ExpiresAt *string `json:"expires_at"`
+	Expired   bool    `json:"expired"`
+	Link      string  `json:"link,omitempty"`
+	Problem   string  `json:"problem,omitempty"`
+}
+
+func invitationRowOf(x *accounts.Invitation) invitationRow {
+	return invitationRow{
+		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: auth.TimeOrNull(x.CreatedAt), SentAt: auth.TimeOrNull(x.SentAt),
+		ExpiresAt: auth.TimeOrNull(x.ExpiresAt), Expired: !time.Now().Before(x.ExpiresAt),
+	}
+}
+
+// list responds with the open invitations. There are no pages: a company has few.
+func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
+	all, err := x.Store.Invitations(r.Context(), by.CompanyID, invitationsMost)
+	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
+	if err != nil {
+		return nil, err
+	}
+	known := map[[2]string]bool{} // by inviter and role
+	for _, i := range all {
+		by := [2]string{i.InviterID, i.Role}
+		stands, asked := known[by]
+		if !asked {
+			if stands, err = auth.InvitationStands(r.Context(), x.Store, i); err != nil {
+				return nil, err
+			}
+			known[by] = stands
+		}
+		row := invitationRowOf(i)
+		row.Expired = row.Expired || !stands
+		rows.Data = append(rows.Data, row)
+	}
+	return rows, nil
+}
+
+func (x Invitations) invite(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "email", "role", "language")
+	if err != nil {
+		return nil, err
+	}
+	address, err := form.Email(o)
+	if err != nil {
+		return nil, err
+	}
+	given, err := role(o, false)
+	if err != nil {
+		return nil, err
+	}
+	if !by.Role.MayGive(auth.Role(given)) {
+		return nil, carillon.Denied("Only an owner may invite another owner")
+	}
+	language, err := mailLanguage(o, r)
+	if err != nil {
+		return nil, err
+	}
+	row, err := x.put(r.Context(), by, &accounts.Invitation{CompanyID: by.CompanyID, Email: address, Role: given}, language)
+	if err != nil {
+		return nil, err
+	}
+	return httpio.Created{Value: row}, nil
+}
+
+// resend sends an invitation again, under a new link: the one before is no longer valid.
+func (x Invitations) resend(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "language")
+	if err != nil {
+		return nil, err
+	}
+	language, err := mailLanguage(o, r)
+	if err != nil {
+		return nil, err
+	}
+	var found *accounts.Invitation
+	if err := x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) (err error) {
+		found, err = tx.Invitation(ctx, by.CompanyID, r.PathValue("id"))
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	switch {
+	case found == nil:
+		return nil, carillon.Absent("Invitation")
+	case !by.Role.MayGive(auth.Role(found.Role)):
+		return nil, carillon.Denied("Only an owner may invite another owner")
+	}
+	return x.put(r.Context(), by, found, language)
+}
+
+// put stores an invitation under a new link and sends it.
+func (x Invitations) put(ctx context.Context, by member.Member, i *accounts.Invitation, language string) (*invitationRow, error) {
+	if _, err := x.Gate.Limits.Allow(ctx, "invitations/"+by.CompanyID, invitationRate, 1); err != nil {
+		return nil, err
+	}
+	now, secret := time.Now(), auth.NewLink()
+	i.InvitedBy, i.InviterID, i.CreatedAt, i.ExpiresAt = by.Name, by.AccountID, now, now.Add(invitationLife)
+	if err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := x.room(ctx, tx, i); err != nil {
+			return err
+		}
+		return tx.PutInvitation(ctx, i, secret)
+	}); err != nil {
+		return nil, err
+	}
+	company, err := x.Store.Company(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	link := x.Gate.BaseURL() + "/panel/invitation#" + secret
+	message := invitationMail(language, by.Name, company.Name, link)
+	message.To = i.Email
+	sent, problem, err := x.Letters.deliver(ctx, by, invitationMails, message)
+	if err != nil {
+		return nil, err
+	}
+	if sent {
+		i.SentAt = time.Now()
+		if err := x.Store.InvitationSent(ctx, secret, i.SentAt); err != nil {
+			return nil, err
+		}
+		link = ""
+	}
+	row := invitationRowOf(i)
+	row.Link, row.Problem = link, problem
+	return &row, nil
+}
+
+// room checks that the invited is no member, and that the company has not too many invitations. Errors: conflict, limit_exceeded.
+func (x Invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitation) error {
+	a, err := x.Store.AccountByEmail(ctx, i.Email)
+	if err != nil {
+		return err
+	}
+	if a != nil {
+		theirs, err := tx.Memberships(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range theirs {
+			if m.CompanyID == i.CompanyID {
+				return carillon.InConflict("Somebody with this e-mail is a member of the company")
+			}
+		}
+	}
+	n, err := tx.CountInvitations(ctx, i.CompanyID)
+	if err == nil && n >= invitationsMost && i.ID == "" {
+		err = &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many open invitations", Details: carillon.Details{
+			{Key: "limit", Value: invitationsMost}, {Key: "used", Value: n},
+		}}
+	}
+	return err
+}
+
+func (x Invitations) withdraw(r *http.Request, by member.Member) (any, error) {
+	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		i, err := tx.Invitation(ctx, by.CompanyID, r.PathValue("id"))
+		switch {
+		case err != nil:
+			return err
+		case i == nil:
+			return carillon.Absent("Invitation")
+		case !by.Role.MayGive(auth.Role(i.Role)):
+			return carillon.Denied("Only an owner may withdraw the invitation of an owner")
+		}
+		return tx.RemoveInvitation(ctx, by.CompanyID, i.ID)
+	})
+}
+
+// invited is what a page shows of an invitation to who has its link.
+type invited struct {
+	Email     string `json:"email"`
+	Role      string `json:"role"`
+	Company   string `json:"company"`
+	InvitedBy string `json:"invited_by"`
+	Known     bool   `json:"known"` // whether a proved account has the e-mail: then its owner signs in to accept
+}
+
+func (x Invitations) look(r *http.Request) (any, error) {
+	if err := x.Gate.OwnPage(r); err != nil {
+		return nil, err
+	}
+	o, err := form.Object(r, "token")
+	if err != nil {
+		return nil, err
+	}
+	_, i, a, err := x.valid(r, o)
+	if err != nil {
+		return nil, err
+	}
+	company, err := x.Store.Company(r.Context(), i.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	return invited{i.Email, i.Role, company.Name, i.InvitedBy, a != nil && !a.ProvedAt.IsZero()}, nil
+}
+
+// valid finds the invitation of a token, and the account that has its e-mail, if one has. Errors: unauthorized, whose reason is
+// invalid or expired; conflict, whose reason is unproved, where neither the account nor the link says who its person is.
+func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, i *accounts.Invitation, a *accounts.Account, err error) {
+	secret, err = secretOf(o, "token")
+	if err == nil {
+		err = mayTryLink(r, x.Gate)
+	}
+	if err != nil {
+		return "", nil, nil, err
+	}
+	ctx := r.Context()
+	i, err = x.Store.InvitationBy(ctx, secret)
+	switch {
+	case err != nil:
+		return "", nil, nil, err
+	case i == nil:
+		return "", nil, nil, carillon.NoAccess("The invitation is not valid: it was accepted, withdrawn or sent again", "invalid")
+	case !time.Now().Before(i.ExpiresAt):
+		return "", nil, nil, carillon.NoAccess("The invitation has expired: ask for another one", "expired")
+	}
+	if err = stands(ctx, x.Store, i); err == nil {
+		a, err = x.Store.AccountByEmail(ctx, i.Email)
+	}
+	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
+		err = &carillon.Error{
+			Code: carillon.Conflict, Details: carillon.Details{{Key: "reason", Value: "unproved"}},
+			Message: "An account has this e-mail, and nobody has proved that the mailbox is theirs: sign in by single sign-on first, have the " +
+				"invitation sent by e-mail, or have somebody who administers both companies add the account (carillon users add --in COMPANY-ID)",
+		}
+	}
+	return secret, i, a, err
+}
+
+// stands refuses an invitation whose inviter may no longer give its role. Errors: unauthorized.
+func stands(ctx context.Context, m auth.Members, i *accounts.Invitation) error {
+	ok, err := auth.InvitationStands(ctx, m, i)
+	if err == nil && !ok {
+		err = carillon.NoAccess("The invitation is not valid: whoever sent it may no longer invite to this role", "invalid")
+	}
+	return err
+}
+
+// accept makes the bearer of an invitation's link a member: with a new account that gets the password and is signed in, or, where a
+// proved account has the e-mail, as who is signed in with it. An account that was made for them and is not proved becomes theirs: it gets
+// the password, and whoever made it is signed out.
+func (x Invitations) accept(w http.ResponseWriter, r *http.Request) error {
+	if err := x.Gate.OwnPage(r); err != nil {
+		return err
+	}
+	o, err := form.Object(r, "token", "name", "password")
+	if err != nil {
+		return err
+	}
+	secret, i, a, err := x.valid(r, o)
+	if err != nil {
+		return err
+	}
+	if a != nil && !a.ProvedAt.IsZero() {
+		return x.acceptKnown(w, r, secret, i)
+	}
+	name, err := form.Text(o, "name", form.MaxName)
+	if err != nil {
+		return err
+	}
+	fresh, given, err := password(o)
+	if err == nil && !given {
+		err = carillon.Missing("password")
+	}
+	if err != nil {
+		return err
+	}
+	hash, err := x.Gate.Auth.HashPassword(r.Context(), fresh)
+	if err != nil {
+		return err
+	}
+	if a == nil {
+		a = &accounts.Account{Email: i.Email, Name: name, PasswordHash: hash, ProvedAt: i.SentAt}
+		r = x.Gate.ByNew(r, a)
+		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+			return a.ID, tx.AddAccount(ctx, a, time.Now())
+		})
+	} else {
+		r = x.Gate.By(r, a)
+		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+			return a.ID, handOver(ctx, tx, a, name, hash)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	cookie, c, err := auth.NewBrowsers(x.Gate.Auth).SignIn(r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, x.Sessions.client(r))
+	if err != nil {
+		return err
+	}
+	return x.Sessions.signedIn(w, r, cookie, c)
+}
+
+// handOver gives an account that nobody has proved to who has the link of an invitation that left by e-mail. Errors: conflict.
+func handOver(ctx context.Context, tx *store.Tx, a *accounts.Account, name, hash string) error {
+	now := time.Now()
+	proved, err := tx.Prove(ctx, a.ID, hash, now)
+	if err == nil && !proved {
+		err = carillon.InConflict("The account was proved meanwhile: sign in with it to accept the invitation")
+	}
+	if err != nil {
+		return err
+	}
+	return tx.PutAccount(ctx, &accounts.Account{ID: a.ID, Email: a.Email, Name: name}, now)
+}
+
+// acceptKnown makes the caller a member, who must have the e-mail that was invited, and the account be proved still.
+func (x Invitations) acceptKnown(w http.ResponseWriter, r *http.Request, secret string, i *accounts.Invitation) error {
+	c, err := x.Gate.Caller(r)
+	if err != nil {
+		return err
+	}
+	if c.Account.Email != i.Email {
+		return carillon.Denied("The invitation is for another e-mail: sign in with it")
+	}
+	r = x.Gate.By(r, c.Account)
+	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+		proved, err := tx.Proved(ctx, c.Account.ID)
+		if err == nil && !proved {
+			err = carillon.InConflict("The account's password was set by somebody else meanwhile: open the invitation's link once more")
+		}
+		return c.Account.ID, err
+	}); err != nil {
+		return err
+	}
+	me, err := x.Sessions.me(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	return httpio.JSON(w, http.StatusOK, me)
+}
+
+// join spends an invitation and makes an account a member. Errors: unauthorized when the invitation was spent meanwhile.
+func (x Invitations) join(ctx context.Context, secret string, i *accounts.Invitation, account func(ctx context.Context, tx *store.Tx) (id string, err error)) error {
+	return x.Store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
+		spent, err := tx.SpendInvitation(ctx, secret, time.Now())
+		if err == nil && !spent {
+			err = carillon.NoAccess("The invitation is not valid: it was accepted, withdrawn or sent again", "invalid")
+		}
+		if err == nil {
+			err = stands(ctx, tx, i)
+		}
+		if err != nil {
+			return err
+		}
+		id, err := account(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return tx.AddMembership(ctx, accounts.Membership{AccountID: id, CompanyID: i.CompanyID, Role: i.Role})
+	})
+}

@@ -1,0 +1,116 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+)
+
+// Keys serves the access keys of a company.
+type Keys struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
+
+func (p Keys) Routes() []httpio.Route {
+	return []httpio.Route{
+		p.Gate.Route("GET", "/keys", auth.MayReadKeys, p.listKeys),
+		p.Gate.Route("POST", "/keys", auth.MayWriteKeys, p.createKey),
+		p.Gate.Route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
+	}
+}
+
+// keysMost bounds a company's keys that are not revoked.
+const keysMost = 500
+
+// prefixLength is how much of a key a list shows: enough to distinguish keys, too little to guess the rest.
+const prefixLength = 8
+
+// keyRow is an access key in a response. Key is set only in the response to its creation.
+type keyRow struct {
+	ID        string   `json:"id"`
+	Label     string   `json:"label"`
+	Key       string   `json:"key,omitempty"`
+	Prefix    string   `json:"prefix"`
+	Scopes    []string `json:"scopes"`
+	IsActive  bool     `json:"is_active"`
+	ExpiresAt *string  `json:"expires_at"`
+	RevokedAt *string  `json:"revoked_at"`
+	LastUsed  *string  `json:"last_used"`
+	CreatedAt *string  `json:"created_at"`
+}
+
+func (p Keys) keyRow(k *accounts.AccessKey) keyRow {
+	live := k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || time.Now().Before(k.ExpiresAt))
+	return keyRow{
+		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
+		ExpiresAt: auth.TimeOrNull(k.ExpiresAt), RevokedAt: auth.TimeOrNull(k.RevokedAt), LastUsed: auth.TimeOrNull(p.Gate.Auth.LastUsed(k)),
+		CreatedAt: auth.TimeOrNull(k.CreatedAt),
+	}
+}
+
+func (p Keys) listKeys(r *http.Request, by member.Member) (any, error) {
+	page, err := httpio.ReadPage(r.URL.Query(), "key")
+	if err != nil {
+		return nil, err
+	}
+	keys, err := p.Store.AccessKeys(r.Context(), by.CompanyID, page.After, page.Limit+1)
+	return httpio.ListOf(page, "key", keys, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
+}
+
+func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "label", "scopes", "expires_at")
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	k := accounts.AccessKey{CompanyID: by.CompanyID, Key: auth.NewKey()}
+	if k.Label, err = form.Text(o, "label", labelMost); err != nil {
+		return nil, err
+	}
+	if k.Scopes, err = scopes(o); err != nil {
+		return nil, err
+	}
+	if k.ExpiresAt, err = expiry(o, now); err != nil {
+		return nil, err
+	}
+	if err := p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		n, err := tx.CountKeys(ctx, by.CompanyID)
+		if err != nil {
+			return err
+		}
+		if n >= keysMost {
+			return tooManyKeys(n)
+		}
+		return tx.PutKey(ctx, &k, now)
+	}); err != nil {
+		return nil, err
+	}
+	row := p.keyRow(&k)
+	row.Key = k.Key
+	return httpio.Created{Value: row}, nil
+}
+
+func tooManyKeys(n int) *carillon.Error {
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many keys", Details: carillon.Details{
+		{Key: "limit", Value: keysMost}, {Key: "used", Value: n},
+	}}
+}
+
+func (p Keys) revokeKey(r *http.Request, by member.Member) (any, error) {
+	id := r.PathValue("id")
+	if !carillon.ValidUUID(id) {
+		return nil, carillon.Absent("Key")
+	}
+	return nil, p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.RevokeKey(ctx, by.CompanyID, id, time.Now())
+	})
+}

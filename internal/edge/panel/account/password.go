@@ -1,0 +1,192 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/audit"
+)
+
+// changePassword sets the caller's own password, who must know the present one, and ends the caller's other sessions.
+func (m Users) changePassword(r *http.Request, c *auth.Caller) (any, error) {
+	o, err := form.Object(r, "present", "password")
+	if err != nil {
+		return nil, err
+	}
+	present, err := secretOf(o, "present")
+	if err != nil {
+		return nil, err
+	}
+	fresh, given, err := password(o)
+	if err != nil {
+		return nil, err
+	}
+	if !given {
+		return nil, carillon.Missing("password")
+	}
+	if err := m.Gate.Auth.CheckPassword(r.Context(), c, present); err != nil {
+		return nil, err
+	}
+	hash, err := m.Gate.Auth.HashPassword(r.Context(), fresh)
+	if err != nil {
+		return nil, err
+	}
+	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.SetPassword(ctx, c.Account.ID, hash, c.SessionID, time.Now())
+	})
+}
+
+// signOutOthers ends the caller's sessions but for the one of the request.
+func (m Users) signOutOthers(r *http.Request, c *auth.Caller) (any, error) {
+	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		return tx.EndSessions(ctx, c.Account.ID, c.SessionID, time.Now())
+	})
+}
+
+// resetPassword sets a member's password, which two people know then, and ends the member's sessions.
+func (m Users) resetPassword(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "password")
+	if err != nil {
+		return nil, err
+	}
+	fresh, given, err := password(o)
+	if err == nil && !given {
+		err = carillon.Missing("password")
+	}
+	if err != nil {
+		return nil, err
+	}
+	id := strings.ToLower(r.PathValue("id"))
+	if id == by.AccountID {
+		return nil, carillon.InConflict("Your own password changes with the present one: POST /panel/v1/user/password")
+	}
+	hash, err := m.Gate.Auth.HashPassword(r.Context(), fresh)
+	if err != nil {
+		return nil, err
+	}
+	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := ownMember(ctx, tx, by, id); err != nil {
+			return err
+		}
+		if err := tx.SetPassword(ctx, id, hash, "", time.Now()); err != nil {
+			return err
+		}
+		return tx.SetProof(ctx, id, time.Time{})
+	})
+}
+
+// signOutUser ends a member's sessions.
+func (m Users) signOutUser(r *http.Request, by member.Member) (any, error) {
+	id := strings.ToLower(r.PathValue("id"))
+	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := ownMember(ctx, tx, by, id); err != nil {
+			return err
+		}
+		if err := tx.EndSessions(ctx, id, "", time.Now()); err != nil {
+			return err
+		}
+		return tx.RecordUser(ctx, time.Now(), id, audit.Entry{Action: audit.SignedOut})
+	})
+}
+
+// changeRole gives a member another role, which is none above the caller's; the last owner stays one.
+func (m Users) changeRole(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "role")
+	if err != nil {
+		return nil, err
+	}
+	given, err := o.Find("role").Required("role")
+	switch {
+	case err != nil:
+		return nil, err
+	case !auth.ValidRole(given):
+		return nil, carillon.Invalid("role", "Must be one of "+form.Known(auth.Roles()))
+	case !by.Role.MayGive(auth.Role(given)):
+		return nil, carillon.Denied("Only an owner may make another owner")
+	}
+	id := strings.ToLower(r.PathValue("id"))
+	if err := m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		found, _, err := memberOf(ctx, tx, by, id)
+		if err != nil || found.Role == given {
+			return err
+		}
+		if err := anotherOwner(ctx, tx, found); err != nil {
+			return err
+		}
+		found.Role = given
+		return tx.PutMembership(ctx, found)
+	}); err != nil || auth.Role(given).Can(auth.MayAnswerConversations) {
+		return nil, err
+	}
+	return nil, m.Conversations.Dismiss(r.Context(), by.Teammate(), id)
+}
+
+// anotherOwner checks that a company keeps an owner without this member. Errors: conflict.
+func anotherOwner(ctx context.Context, tx *store.Tx, m accounts.Membership) error {
+	if m.Role != string(auth.Owner) {
+		return nil
+	}
+	n, err := tx.CountMembers(ctx, m.CompanyID, m.Role)
+	if err == nil && n == 1 {
+		err = carillon.InConflict("The last owner of a company stays: add another owner first")
+	}
+	return err
+}
+
+// removeUser ends a membership, and the account with the last of them: an account without a company would wait for one that
+// adopts it. Access tokens are checked against the memberships at every request.
+func (m Users) removeUser(r *http.Request, by member.Member) (any, error) {
+	id := strings.ToLower(r.PathValue("id"))
+	if err := m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		found, _, err := memberOf(ctx, tx, by, id)
+		if err != nil {
+			return err
+		}
+		if err := anotherOwner(ctx, tx, found); err != nil {
+			return err
+		}
+		return tx.RemoveMembership(ctx, found)
+	}); err != nil {
+		return nil, err
+	}
+	return nil, m.Conversations.Dismiss(r.Context(), by.Teammate(), id)
+}
+
+// memberOf returns the membership of an account in the caller's company, and how many it has. Errors: not_found, forbidden for
+// roles above the caller's.
+func memberOf(ctx context.Context, tx *store.Tx, by member.Member, accountID string) (m accounts.Membership, of int, err error) {
+	if !carillon.ValidUUID(accountID) {
+		return m, 0, carillon.Absent("User")
+	}
+	all, err := tx.Memberships(ctx, accountID)
+	if err != nil {
+		return m, 0, err
+	}
+	i := slices.IndexFunc(all, func(m accounts.Membership) bool { return m.CompanyID == by.CompanyID })
+	switch {
+	case i < 0:
+		return m, 0, carillon.Absent("User")
+	case !by.Role.MayGive(auth.Role(all[i].Role)):
+		return m, 0, carillon.Denied("Only an owner may do this to an owner")
+	}
+	return all[i], len(all), nil
+}
+
+// ownMember checks that the account is a member of the caller's company alone: what changes its sessions would reach into
+// another company. Errors: those of memberOf, conflict.
+func ownMember(ctx context.Context, tx *store.Tx, by member.Member, accountID string) error {
+	_, of, err := memberOf(ctx, tx, by, accountID)
+	if err == nil && of > 1 {
+		err = carillon.InConflict("The user belongs to other companies too: remove the user to end their access to this one")
+	}
+	return err
+}

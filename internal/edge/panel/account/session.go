@@ -1,0 +1,233 @@
+// Package account serves the accounts of people: sign-in, second factors, passwords, invitations, the users of a company, and its access
+// keys. Start with Sessions.
+package account
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+)
+
+// The panel's pages sign in with a cookie that scripts cannot read and that other sites' requests do not carry. A request that
+// changes something also needs a header that no other site's page can send without being asked first, and when the browser says
+// where the request comes from, it must be the panel.
+const cookieLife = 90 * 24 * time.Hour // the server ends sessions earlier
+
+// maxCredentials bounds a body that needs no credential.
+const maxCredentials = 16 << 10
+
+// Sessions serves the sign-in of the panel's pages and the list of the caller's sessions.
+type Sessions struct {
+	Gate  *member.Gate
+	Store *store.Store
+	SSO   SSO    // nil: there is no single sign-on
+	Mail  Mailer // nil: no e-mails are sent
+}
+
+func (s Sessions) Routes() []httpio.Route {
+	return append(s.ssoRoutes(), []httpio.Route{
+		{Pattern: "POST " + member.Prefix + "/session", Access: "none", MaxBody: maxCredentials, Handle: s.signIn},
+		{Pattern: "GET " + member.Prefix + "/session/setup", Access: "none", Handle: httpio.Value(s.setup)},
+		s.Gate.Own("GET", "/session", func(r *http.Request, c *auth.Caller) (any, error) { return s.me(r.Context(), c) }),
+		{Pattern: "DELETE " + member.Prefix + "/session", Access: "user", Handle: s.signOut},
+		s.Gate.Own("GET", "/sessions", s.list),
+		s.Gate.Own("DELETE", "/sessions/{id}", s.end),
+	}...)
+}
+
+func (s Sessions) browsers() auth.Browsers { return auth.NewBrowsers(s.Gate.Auth) }
+
+// cookie is the one of a session; a negative life deletes it.
+func (s Sessions) cookie(secret string, life time.Duration) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // without TLS on this machine alone
+		Name: member.SessionCookie, Value: secret, Path: member.SessionPath, MaxAge: int(life / time.Second), HttpOnly: true,
+		Secure: strings.HasPrefix(s.Gate.BaseURL(), "https://"), SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// me is the signed-in account in a response.
+type me struct {
+	Account   meAccount   `json:"account"`
+	Companies []meCompany `json:"companies"`
+	First     bool        `json:"first"` // whether the first owner is still to be made: not once somebody has signed in
+}
+
+type meAccount struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+}
+
+type meCompany struct {
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Role        string            `json:"role"`
+	Permissions []auth.Permission `json:"permissions"`
+	Suspended   bool              `json:"suspended"`
+}
+
+func (s Sessions) me(ctx context.Context, c *auth.Caller) (*me, error) {
+	x := &me{Account: meAccount{c.Account.ID, c.Account.Email, c.Account.Name}, Companies: []meCompany{}}
+	memberships, err := s.Store.Memberships(ctx, c.Account.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range memberships {
+		company, err := s.Store.Company(ctx, m.CompanyID)
+		if err != nil {
+			return nil, err
+		}
+		x.Companies = append(x.Companies, meCompany{company.ID, company.Name, m.Role, auth.Role(m.Role).Permissions(), company.Suspended})
+	}
+	return x, nil
+}
+
+// signIn begins a session under a new secret, whatever cookie the browser brought, and ends the one of that cookie.
+func (s Sessions) signIn(w http.ResponseWriter, r *http.Request) error {
+	if err := s.Gate.OwnPage(r); err != nil {
+		return err
+	}
+	o, err := form.Object(r, "email", "password", "code")
+	if err != nil {
+		return err
+	}
+	email, err := o.Find("email").Required("email")
+	if err != nil {
+		return err
+	}
+	password, err := secretOf(o, "password")
+	if err != nil {
+		return err
+	}
+	code, _, err := o.String("code", "code")
+	if err != nil {
+		return carillon.BadFormat("code", "(not shown)", "string", "123456")
+	}
+	with := auth.Credentials{Email: strings.TrimSpace(email), Password: password, Code: code}
+	secret, c, err := s.browsers().SignIn(r.Context(), with, s.client(r))
+	if err != nil {
+		return err
+	}
+	return s.signedIn(w, r, secret, c)
+}
+
+// client is where a request comes from.
+func (s Sessions) client(r *http.Request) auth.Client {
+	return auth.Client{Address: httpio.ClientAddress(r, s.Gate.Proxies), Agent: r.UserAgent()}
+}
+
+// signedIn gives the browser the secret of its new session, and responds with who has signed in.
+func (s Sessions) signedIn(w http.ResponseWriter, r *http.Request, secret string, c *auth.Caller) error {
+	if err := s.endPrevious(r); err != nil {
+		return err
+	}
+	x, err := s.me(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, s.cookie(secret, cookieLife))
+	return httpio.JSON(w, http.StatusOK, x)
+}
+
+// endPrevious ends the session that the browser had until now.
+func (s Sessions) endPrevious(r *http.Request) error {
+	cookie, err := r.Cookie(member.SessionCookie)
+	if err != nil {
+		return nil //nolint:nilerr // there was none
+	}
+	c, err := s.browsers().Caller(r.Context(), cookie.Value)
+	if carillon.IsCode(err, carillon.Unauthorized) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.Gate.Auth.SignOut(r.Context(), c)
+}
+
+// secretOf reads a required text that no error may show.
+func secretOf(o *jsonbody.Object, field string) (string, error) {
+	text, _, err := o.String(field, field)
+	if err != nil {
+		return "", carillon.BadFormat(field, "(not shown)", "string", "text")
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", carillon.Missing(field)
+	}
+	return text, nil
+}
+
+// setup responds with what the page of the sign-in needs to know: whether the first owner is still to be made, with the one-time
+// token, whether a forgotten password can be set by e-mail, and what single sign-on is called where there is one.
+func (s Sessions) setup(r *http.Request) (any, error) {
+	exists, err := s.Store.AnyAccount(r.Context())
+	x := struct {
+		First bool   `json:"first"`
+		Mail  bool   `json:"mail"`
+		SSO   string `json:"sso,omitempty"`
+	}{First: !exists, Mail: s.Mail != nil}
+	if s.SSO != nil {
+		x.SSO = s.SSO.Name()
+	}
+	return x, err
+}
+
+func (s Sessions) signOut(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.Gate.Caller(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Gate.Auth.SignOut(r.Context(), c); err != nil {
+		return err
+	}
+	http.SetCookie(w, s.cookie("", -time.Second))
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// sessionRow is a session in a response. One that was begun over the public interface has neither address nor agent.
+type sessionRow struct {
+	ID        string  `json:"id"`
+	CreatedAt *string `json:"created_at"`
+	UsedAt    *string `json:"used_at"`
+	ExpiresAt *string `json:"expires_at"`
+	Address   string  `json:"address"`
+	Agent     string  `json:"agent"`
+	Current   bool    `json:"current"`
+}
+
+func (s Sessions) list(r *http.Request, c *auth.Caller) (any, error) {
+	all, err := s.browsers().Sessions(r.Context(), c)
+	rows := make([]sessionRow, 0, len(all))
+	for _, x := range all {
+		rows = append(rows, sessionRowOf(x, c))
+	}
+	return struct {
+		Data []sessionRow `json:"data"`
+	}{rows}, err
+}
+
+func sessionRowOf(x accounts.Browser, c *auth.Caller) sessionRow {
+	return sessionRow{
+		ID: x.ID, CreatedAt: auth.TimeOrNull(x.CreatedAt), UsedAt: auth.TimeOrNull(x.UsedAt), ExpiresAt: auth.TimeOrNull(x.ExpiresAt),
+		Address: x.Address, Agent: x.Agent, Current: x.ID == c.SessionID,
+	}
+}
+
+func (s Sessions) end(r *http.Request, c *auth.Caller) (any, error) {
+	id, err := form.ID(r, "Session")
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.browsers().End(r.Context(), c, id)
+}

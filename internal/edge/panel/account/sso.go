@@ -1,0 +1,157 @@
+package account
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/account/sso"
+	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store/seal"
+)
+
+// SSO is a server for single sign-on.
+type SSO interface {
+	Issuer() string
+	Name() string
+	Begin(ctx context.Context, redirect string) (sso.Attempt, string, error)
+	Finish(ctx context.Context, a sso.Attempt, redirect, state, code string) (*sso.Person, error)
+}
+
+const (
+	attemptCookie = "carillon_sso"
+	attemptPath   = member.Prefix + "/sso"
+	attemptLife   = 10 * time.Minute
+	attemptRate   = 120 // steps of sign-ins a minute from one network: each may cost requests to the server
+)
+
+// attempt is what the browser keeps of a sign-in under way: the server sends it back from another site, so the cookie is Lax.
+type attempt struct {
+	sso.Attempt
+	Next string `json:"next,omitempty"` // the page that was wanted, below /panel
+}
+
+func (s Sessions) ssoRoutes() []httpio.Route {
+	return []httpio.Route{
+		{Pattern: "GET " + attemptPath, Access: "none", Handle: s.beginSSO},
+		{Pattern: "GET " + attemptPath + "/callback", Access: "none", Handle: s.finishSSO},
+	}
+}
+
+func (s Sessions) redirectURL() string { return s.Gate.BaseURL() + attemptPath + "/callback" }
+
+// beginSSO sends the browser to the server for single sign-on.
+func (s Sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
+	if s.SSO == nil {
+		return carillon.Absent("Single sign-on")
+	}
+	if err := s.mayTry(r); err != nil {
+		return s.ssoProblem(w, r, err)
+	}
+	a, address, err := s.SSO.Begin(r.Context(), s.redirectURL())
+	if err != nil {
+		return s.ssoProblem(w, r, err)
+	}
+	kept, err := json.Marshal(attempt{a, ownPath(r.URL.Query().Get("next"))})
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, s.attemptCookie(base64.RawURLEncoding.EncodeToString(kept), attemptLife))
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, address, http.StatusFound)
+	return nil
+}
+
+// mayTry counts a step of a sign-in. Errors: rate_limit_exceeded.
+func (s Sessions) mayTry(r *http.Request) error {
+	_, err := s.Gate.Limits.Allow(r.Context(), "sso/address/"+seal.Digest(auth.Network(httpio.ClientAddress(r, s.Gate.Proxies))), attemptRate, 1)
+	return err
+}
+
+func (s Sessions) attemptCookie(value string, life time.Duration) *http.Cookie {
+	c := s.cookie(value, life) //nolint:gosec // Lax, since it comes back from the other site
+	c.Name, c.Path, c.SameSite = attemptCookie, attemptPath, http.SameSiteLaxMode
+	return c
+}
+
+// ownPath returns a path below the panel that a page asks for, empty where it is none: never another site.
+func ownPath(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || path.Clean(u.Path) != u.Path || strings.ContainsAny(next, "\\\r\n\t") || len(next) > 1000 {
+		return ""
+	}
+	return next
+}
+
+// finishSSO signs the browser in that the server sent back, and sends it on to the page that was wanted.
+func (s Sessions) finishSSO(w http.ResponseWriter, r *http.Request) error {
+	if s.SSO == nil {
+		return carillon.Absent("Single sign-on")
+	}
+	var a attempt
+	if cookie, err := r.Cookie(attemptCookie); err == nil {
+		if raw, err := base64.RawURLEncoding.DecodeString(cookie.Value); err == nil && json.Unmarshal(raw, &a) != nil {
+			a = attempt{}
+		}
+	}
+	http.SetCookie(w, s.attemptCookie("", -time.Second))
+	w.Header().Set("Cache-Control", "no-store")
+	q := r.URL.Query()
+	if q.Get("error") != "" {
+		return s.ssoProblem(w, r, sso.ErrRefused)
+	}
+	if err := s.mayTry(r); err != nil {
+		return s.ssoProblem(w, r, err)
+	}
+	person, err := s.SSO.Finish(r.Context(), a.Attempt, s.redirectURL(), q.Get("state"), q.Get("code"))
+	if err != nil {
+		return s.ssoProblem(w, r, err)
+	}
+	v := auth.Vouched{Issuer: s.SSO.Issuer(), Subject: person.Subject, Name: person.Name}
+	if person.Verified && config.ValidEmail(person.Email) && len(person.Email) <= form.MaxEmail {
+		v.Email = person.Email
+	}
+	secret, c, err := s.browsers().SignInVouched(r.Context(), v, s.client(r))
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return s.ssoProblem(w, r, errStranger)
+	}
+	if err := s.endPrevious(r); err != nil {
+		return err
+	}
+	http.SetCookie(w, s.cookie(secret, cookieLife))
+	http.Redirect(w, r, member.SessionPath+ownPath(a.Next), http.StatusSeeOther) // the cookie may be another's
+	return nil
+}
+
+var errStranger = errors.New("nobody with this e-mail is a member or invited")
+
+// ssoProblem sends the browser back to the page of the sign-in, which says what went wrong.
+func (s Sessions) ssoProblem(w http.ResponseWriter, r *http.Request, err error) error {
+	problem := "refused"
+	switch {
+	case errors.Is(err, errStranger):
+		problem = "stranger"
+	case carillon.IsCode(err, carillon.RateLimitExceeded):
+		problem = "often"
+	case errors.Is(err, sso.ErrDown):
+		problem = "down"
+	case !errors.Is(err, sso.ErrRefused):
+		return err
+	}
+	http.Redirect(w, r, "/panel/sign-in?sso="+problem, http.StatusSeeOther)
+	return nil
+}

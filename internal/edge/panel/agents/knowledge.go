@@ -1,0 +1,258 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/base/egress"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/resource"
+	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/questions"
+)
+
+// Knowledge serves what knowledge needs beyond storing it: importing an article, trying a search, and the questions that agents
+// had no answer to.
+type Knowledge struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Search  *knowledge.Search
+	Pages   *egress.Client // reads pages that become articles
+	Imports *share.Share
+}
+
+const (
+	basesMost       = 100  // that are searched at once
+	searchedMost    = 1000 // characters of a query
+	searchLimit     = 5
+	searchLimitMost = 20
+	questionKind    = "question"
+)
+
+func (x Knowledge) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle),
+		x.Gate.Route("GET", "/knowledge/search", auth.MayReadResources, x.search),
+		x.Gate.Route("GET", "/questions", auth.MayReadResources, x.questions),
+		x.Gate.Route("DELETE", "/questions/{id}", auth.MayWriteResources, member.ID("Question", x.removeQuestion)),
+	}
+}
+
+// proposal is an article as it was imported. Nothing is stored.
+type proposal struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+	URL   string `json:"url"`
+}
+
+func (x Knowledge) importArticle(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "url", "markdown")
+	if err != nil {
+		return nil, err
+	}
+	address, fromPage, err := o.String("url", "url")
+	if err != nil {
+		return nil, err
+	}
+	markdown, fromText, err := o.String("markdown", "markdown")
+	if err != nil {
+		return nil, err
+	}
+	if fromPage == fromText {
+		return nil, carillon.Invalid("body", "Takes one of url and markdown")
+	}
+	var a knowledge.Article
+	field := "markdown"
+	place, err := x.Imports.Take(by.Holder())
+	if err != nil {
+		return nil, err
+	}
+	defer place.Release()
+	if fromText {
+		a = knowledge.FromMarkdown(markdown)
+	} else {
+		field = "url"
+		if a, err = x.fetch(r.Context(), address); err != nil {
+			return nil, err
+		}
+	}
+	if a.Text == "" {
+		return nil, carillon.Invalid(field, "Must have a text")
+	}
+	return proposal{a.Title, a.Text, a.URL}, nil
+}
+
+// fetch reads an article from a page.
+func (x Knowledge) fetch(ctx context.Context, address string) (a knowledge.Article, err error) {
+	if fault := resource.AddressFault(address, "Must be an http or https address", "https", "http"); fault != "" {
+		return a, carillon.Invalid("url", fault)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return a, carillon.Invalid("url", "Must be an http or https address")
+	}
+	u.Fragment = ""
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil) //nolint:gosec // the client checks the address
+	if err != nil {
+		return a, carillon.Invalid("url", "Must be an http or https address")
+	}
+	r.Header.Set("Accept", "text/html, text/markdown, text/plain")
+	resp, err := x.Pages.Do(r)
+	if err != nil {
+		return a, unreadable(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return a, carillon.Invalid("url", "The page could not be read: the server responded with "+strconv.Itoa(resp.StatusCode))
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	body, err := charset.NewReader(resp.Body, resp.Header.Get("Content-Type"))
+	if err != nil {
+		return a, unreadable(err)
+	}
+	switch kind {
+	case "text/html", "application/xhtml+xml":
+		a, err = knowledge.FromHTML(body)
+	case "text/markdown", "text/plain":
+		a, err = knowledge.FromText(body)
+	default:
+		return a, carillon.Invalid("url", "Must be a page of HTML, Markdown or plain text")
+	}
+	if err != nil {
+		return a, unreadable(err)
+	}
+	a.URL = u.String()
+	return a, nil
+}
+
+// unreadable is the error of a page that could not be read.
+func unreadable(err error) error {
+	var denied *egress.DeniedError
+	switch {
+	case errors.As(err, &denied):
+		return carillon.Invalid("url", "The page may not be read: "+denied.Reason)
+	case errors.Is(err, egress.ErrBodyTooLarge):
+		return carillon.Invalid("url", "The page is too large")
+	}
+	e := carillon.Invalid("url", "The page could not be read")
+	e.Err = err
+	return e
+}
+
+// searched is a passage in the response to a search.
+type searched struct {
+	Knowledge string  `json:"knowledge"`
+	Title     string  `json:"title"`
+	Text      string  `json:"text"`
+	URL       string  `json:"url"`
+	Score     float64 `json:"score"`
+	Answers   bool    `json:"answers"` // an agent would answer with it
+}
+
+func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	query := knowledge.Query{CompanyID: by.CompanyID, Language: q.Get("language"), Limit: searchLimit, Knowledge: q["knowledge"]}
+	var err error
+	if query.Text, err = form.Query(q, "q", searchedMost); err != nil {
+		return nil, err
+	}
+	if query.Text == "" {
+		return nil, carillon.Missing("q")
+	}
+	if query.Language != "" && !resource.ValidLanguage(query.Language) {
+		return nil, carillon.Invalid("language", "Must be a language such as es or pt-BR")
+	}
+	if text := q.Get("limit"); text != "" {
+		if query.Limit, err = strconv.Atoi(text); err != nil || query.Limit < 1 || query.Limit > searchLimitMost {
+			return nil, carillon.BadFormat("limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(searchLimitMost), searchLimit)
+		}
+	}
+	if query.Knowledge, err = x.bases(r.Context(), by, query.Knowledge); err != nil {
+		return nil, err
+	}
+	found, err := x.Search.Find(r.Context(), query)
+	if err != nil {
+		return nil, err
+	}
+	results := []searched{}
+	for _, h := range found {
+		results = append(results, searched{h.Knowledge, h.Title, h.Text, h.URL, h.Score, h.Answers()})
+	}
+	return struct {
+		Results []searched `json:"results"`
+	}{results}, nil
+}
+
+// bases are the knowledge to search: what is named, else the company's.
+func (x Knowledge) bases(ctx context.Context, by member.Member, named []string) ([]string, error) {
+	if len(named) == 0 {
+		return x.Store.KnowledgeIDs(ctx, by.CompanyID, basesMost)
+	}
+	if len(named) > basesMost {
+		return nil, carillon.Invalid("knowledge", "At most "+strconv.Itoa(basesMost)+" ids")
+	}
+	for _, id := range named {
+		if !resource.ValidIdentifier(id) {
+			return nil, carillon.Invalid("knowledge", "Must be the id of knowledge")
+		}
+	}
+	return named, nil
+}
+
+// questionRow is a question in a response.
+type questionRow struct {
+	ID             string `json:"id"`
+	AgentID        string `json:"agent_id"`
+	AgentName      string `json:"agent_name"` // "": there is no such agent any more
+	Question       string `json:"question"`
+	Language       string `json:"language"`
+	Count          int64  `json:"count"`
+	FirstAt        string `json:"first_at"`
+	LastAt         string `json:"last_at"`
+	ConversationID string `json:"conversation_id"`
+}
+
+func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	page, err := httpio.ReadPage(q, questionKind)
+	if err != nil {
+		return nil, err
+	}
+	f := questions.Filter{CompanyID: by.CompanyID, AgentID: strings.ToLower(q.Get("agent_id")), Cursor: page.After, Limit: page.Limit}
+	if f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
+		return nil, carillon.Invalid("agent_id", "Must be the id of an agent")
+	}
+	all, next, err := x.Store.Questions().List(r.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	list := httpio.List[questionRow]{Data: []questionRow{}}
+	for i := range all {
+		a := &all[i]
+		list.Data = append(list.Data, questionRow{
+			a.ID, a.AgentID, a.AgentName, a.Text, a.Language, a.Asked, carillon.FormatTime(a.FirstAt), carillon.FormatTime(a.LastAt), a.ConversationID,
+		})
+	}
+	if next != "" {
+		next = httpio.EncodeCursor(questionKind, next)
+		list.Next = &next
+	}
+	return list, nil
+}
+
+func (x Knowledge) removeQuestion(r *http.Request, by member.Member, id string) (any, error) {
+	return nil, x.Store.Questions().Delete(r.Context(), by.CompanyID, id)
+}

@@ -1,0 +1,190 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/agent"
+	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/base/resource"
+	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/talk/conversation"
+)
+
+// Playground lets an administrator talk with an agent, which may have changes that are not stored. No conversation is made.
+type Playground struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Thinker agent.Thinker
+	Unbuilt func(resource.Resource) string
+	Plays   *share.Share
+}
+
+const (
+	saidMost    = 50 // turns
+	playTimeout = 45 * time.Second
+)
+
+func (x Playground) Routes() []httpio.Route {
+	return []httpio.Route{x.Gate.Route("POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
+}
+
+// played is what the agent did.
+type played struct {
+	Text       string         `json:"text"`
+	Sources    []playedSource `json:"sources"`
+	Choices    []string       `json:"choices"`
+	Asks       string         `json:"asks,omitempty"`    // what the contact is asked: it comes back as asked
+	Handoff    string         `json:"handoff,omitempty"` // the reason for which a teammate is to take over
+	End        bool           `json:"end"`
+	Unanswered bool           `json:"unanswered"`
+	MS         int64          `json:"ms"`
+	Fault      string         `json:"fault,omitempty"` // why the agent's engine did not respond itself
+}
+
+type playedSource struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+}
+
+func (x Playground) play(r *http.Request, by member.Member) (any, error) {
+	a, err := agentOf(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	o, err := form.Object(r, "said", "asked", "language", "agent")
+	if err != nil {
+		return nil, err
+	}
+	if a, err = unsaved(o, a); err != nil {
+		return nil, err
+	}
+	company, err := x.Store.Company(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	request := &agent.Request{CompanyID: by.CompanyID, CompanyName: company.Name, Agent: a}
+	if request.Said, err = said(o); err != nil {
+		return nil, err
+	}
+	if request.Asked, _, err = o.String("asked", "asked"); err != nil {
+		return nil, err
+	}
+	if request.Language, err = form.Language(o, a.Language); err != nil {
+		return nil, err
+	}
+	return x.reply(r.Context(), by, request)
+}
+
+// unsaved is the agent of the body, else the stored one.
+func unsaved(o *jsonbody.Object, stored *agent.Agent) (*agent.Agent, error) {
+	given, present, err := o.Find("agent").Object("agent")
+	if err != nil || !present {
+		return stored, err
+	}
+	if err := form.SameID(given, stored.ID); err != nil {
+		return nil, err
+	}
+	x, err := config.ResourceOf(given, agent.Kind())
+	if err != nil {
+		return nil, err
+	}
+	a, _ := x.(*agent.Agent)
+	a.ID = stored.ID
+	resource.KeepSecrets(a, stored)
+	return a, nil
+}
+
+// said reads what was said so far; the contact has the last word.
+func said(o *jsonbody.Object) (all []agent.Said, err error) {
+	turns, present, err := o.Array("said", "said")
+	switch {
+	case err != nil:
+		return nil, err
+	case !present || len(turns) == 0:
+		return nil, carillon.Missing("said")
+	case len(turns) > saidMost:
+		return nil, carillon.Invalid("said", "At most "+strconv.Itoa(saidMost)+" turns")
+	}
+	for i, turn := range turns {
+		at := resource.Index("said", i)
+		one, present, err := turn.Object(at)
+		if err != nil {
+			return nil, err
+		}
+		if !present {
+			return nil, carillon.Missing(at)
+		}
+		text, err := one.Find("text").Required(at + ".text")
+		if err != nil {
+			return nil, err
+		}
+		if utf8.RuneCountInString(text) > conversation.MaxText {
+			return nil, carillon.Invalid(at+".text", "At most "+strconv.Itoa(conversation.MaxText)+" characters")
+		}
+		contact, _, err := one.Bool(at+".contact", "contact")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, agent.Said{Contact: contact, Text: text})
+	}
+	if !all[len(all)-1].Contact {
+		return nil, carillon.Invalid("said", "Must end with what the contact said")
+	}
+	return all, nil
+}
+
+func (x Playground) reply(ctx context.Context, by member.Member, request *agent.Request) (*played, error) {
+	place, err := x.Plays.Take(by.Holder())
+	if err != nil {
+		return nil, err
+	}
+	defer place.Release()
+	ctx, cancel := context.WithTimeout(ctx, playTimeout)
+	defer cancel()
+	begin := time.Now()
+	p := &played{Fault: x.Unbuilt(request.Agent), Sources: []playedSource{}, Choices: []string{}}
+	var text strings.Builder
+	err = x.Thinker.Reply(ctx, request, func(a agent.Action) error {
+		text.WriteString(a.Say)
+		for _, source := range a.Sources {
+			p.Sources = append(p.Sources, playedSource(source))
+		}
+		p.Choices = append(p.Choices, a.Choices...)
+		p.Asks = cmp.Or(a.Asks, p.Asks)
+		if a.Handoff != "" {
+			p.Handoff = a.Handoff
+		}
+		p.Fault = cmp.Or(a.Failure, p.Fault)
+		p.End, p.Unanswered = p.End || a.End, p.Unanswered || a.Unanswered
+		return nil
+	})
+	p.Text, p.MS = strings.TrimSpace(text.String()), time.Since(begin).Milliseconds()
+	return p, err
+}
+
+// agentOf reads the path's agent. Errors: not_found.
+func agentOf(r *http.Request, s *store.Store, by member.Member) (*agent.Agent, error) {
+	id, err := form.ID(r, agent.Kind().Title())
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.Resource(r.Context(), by.CompanyID, agent.Kind(), id)
+	if err != nil {
+		return nil, err
+	}
+	a, _ := stored.(*agent.Agent)
+	return a, nil
+}

@@ -1,0 +1,195 @@
+// Package agents serves agents, knowledge and the other resources of a company, and the ways to try an agent: in writing, by its voice, in
+// a talk. Start with Resources.
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/resource"
+	"carillon/internal/edge/panel/flows"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/event/hook"
+	"carillon/internal/store"
+	"carillon/internal/talk/flow"
+)
+
+// Resources serves agents, knowledge, flows, widgets, secrets and webhooks: the routes of one kind. A body is what a set-up has, in JSON
+// and with secrets as values. A secret is never read back, but for one that was made: the response that made it shows it.
+type Resources struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Hooks   *hook.Deliverer
+	Kinds   []resource.Kind                // each refers only to kinds before it
+	Unbuilt func(resource.Resource) string // why this version does not use it yet, empty where it does
+	kind    resource.Kind
+}
+
+// resourceRoutes are the routes of each kind.
+func (s Resources) Routes() (all []httpio.Route) {
+	for _, k := range s.Kinds {
+		x := s
+		x.kind = k
+		read, write, listed := auth.MayReadResources, auth.MayWriteResources, member.Handler(x.list)
+		switch k.Name {
+		case "webhook":
+			read, write = auth.MayReadWebhooks, auth.MayWriteWebhooks
+		case "secret":
+			read, write, listed = auth.MayReadSecrets, auth.MayWriteSecrets, flows.ListSecrets(s.Store)
+		}
+		list, one := "/"+k.Plural, "/"+k.Plural+"/{id}"
+		all = append(all,
+			s.Gate.Route("GET", list, read, listed),
+			s.Gate.Write("POST", list, write, x.add),
+			s.Gate.Route("GET", one, read, member.With(x.id, x.get)),
+			s.Gate.Write("PUT", one, write, member.With(x.id, x.replace)),
+			s.Gate.Write("DELETE", one, write, member.With(x.id, x.remove)),
+		)
+	}
+	return all
+}
+
+func (s Resources) list(r *http.Request, by member.Member) (any, error) {
+	page, err := httpio.ReadPage(r.URL.Query(), s.kind.Name)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for after := page.After; len(rows) <= page.Limit; {
+		part, err := s.Store.Resources(r.Context(), by.CompanyID, s.kind, after, batch)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range part {
+			flows.HideRequests(by, x)
+			rows = append(rows, row{idOf(x), s.show(x, false)})
+		}
+		if len(part) < batch || httpio.Fit(rows) < len(rows) {
+			break
+		}
+		after = rows[len(rows)-1].id
+	}
+	return httpio.ListOf(page, s.kind.Name, rows, func(x row) string { return x.id }, func(x row) row { return x }), nil
+}
+
+// batch is how many resources are read at once: a document may have a megabyte, and a page has no more.
+const batch = 4
+
+// row is a resource in a response.
+type row struct {
+	id   string
+	text json.RawMessage
+}
+
+// MarshalJSON implements json.Marshaler.
+func (x row) MarshalJSON() ([]byte, error) { return x.text, nil }
+
+func idOf(x resource.Resource) string {
+	id, _ := x.Key()
+	return *id
+}
+
+func (s Resources) get(r *http.Request, by member.Member, id string) (any, error) {
+	x, err := s.Store.Resource(r.Context(), by.CompanyID, s.kind, id)
+	if err != nil {
+		return nil, err
+	}
+	flows.HideRequests(by, x)
+	return s.show(x, false), nil
+}
+
+// id is the path's: ids that the company does not choose are UUIDs, in any letter case. Errors: not_found for what is no id.
+func (s Resources) id(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	switch {
+	case s.kind.Local && resource.ValidIdentifier(id):
+		return id, nil
+	case !s.kind.Local && carillon.ValidUUID(id):
+		return strings.ToLower(id), nil
+	}
+	return "", carillon.Absent(s.kind.Title())
+}
+
+// show is a resource in a response. It has a warning where this version does not use it yet.
+func (s Resources) show(x resource.Resource, made bool) json.RawMessage {
+	if !made {
+		resource.HideSecrets(x)
+	}
+	text, err := json.Marshal(x)
+	if err != nil {
+		return nil // the response then fails
+	}
+	reason := s.Unbuilt(x)
+	if reason == "" {
+		return text
+	}
+	warning, _ := json.Marshal(reason) // a text cannot fail
+	return json.RawMessage(strings.TrimSuffix(string(text), "}") + `,"warning":` + string(warning) + "}")
+}
+
+// admit refuses a webhook that nothing could be delivered to.
+func (s Resources) admit(ctx context.Context, companyID string, x resource.Resource) error {
+	if w, ok := x.(*hook.Webhook); ok {
+		return s.Hooks.Admit(ctx, companyID, w)
+	}
+	return nil
+}
+
+func (s Resources) add(r *http.Request, by member.Member) (any, error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	x, err := config.ResourceOf(o, s.kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.admit(r.Context(), by.CompanyID, x); err != nil {
+		return nil, err
+	}
+	made, err := s.Store.AddResource(r.Context(), by.CompanyID, s.kind, x)
+	if err != nil {
+		return nil, err
+	}
+	return httpio.Created{Value: s.show(x, made)}, nil
+}
+
+func (s Resources) replace(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := form.SameID(o, id); err != nil {
+		return nil, err
+	}
+	x, err := config.ResourceOf(o, s.kind)
+	if err != nil {
+		return nil, err
+	}
+	to, _ := x.Key()
+	*to = id
+	if err := s.admit(r.Context(), by.CompanyID, x); err != nil {
+		return nil, err
+	}
+	made, err := s.Store.ReplaceResource(r.Context(), by.CompanyID, s.kind, x)
+	if err != nil {
+		return nil, err
+	}
+	return s.show(x, made), nil
+}
+
+func (s Resources) remove(r *http.Request, by member.Member, id string) (any, error) {
+	if err := s.Store.DeleteResource(r.Context(), by.CompanyID, s.Kinds, s.kind, id); err != nil || s.kind.Name != flow.Kind().Name {
+		return nil, err
+	}
+	_, err := s.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, time.Time{}) // else the list would still show the flow
+	return nil, err
+}

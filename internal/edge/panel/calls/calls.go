@@ -1,0 +1,229 @@
+// Package calls serves telephone calls, and the sandbox's telephones: what they got, and what is done on them.
+package calls
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/identity"
+	"carillon/internal/edge/attachment"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/inbox"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	stored "carillon/internal/store/calls"
+	filetable "carillon/internal/store/files"
+	"carillon/internal/talk/files"
+)
+
+// Switchboard hangs up calls that are under way.
+type Switchboard interface {
+	// HangUp ends a notification's call, and reports the state it was in; empty: it is not under way. Errors: not_found.
+	HangUp(ctx context.Context, companyID, notificationID string) (carillon.State, error)
+}
+
+// Calls serves a company's calls to its members.
+type Calls struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+	Calls  Switchboard
+	Files  *files.Files
+}
+
+func (x Calls) Routes() []httpio.Route {
+	const one = "/calls/{id}"
+	return []httpio.Route{
+		x.Gate.Route("GET", "/calls", auth.MayReadNotifications, x.list),
+		x.Gate.Route("GET", one, auth.MayReadNotifications, member.ID("Call", x.get)),
+		x.Gate.Route("POST", one+"/hangup", auth.MaySendNotifications, member.ID("Call", x.hangUp)),
+		x.Gate.Raw("GET", one+"/recording", auth.MayReadNotifications, x.recording),
+	}
+}
+
+const (
+	callList     = "calls" // the kinds of cursors
+	incomingList = "incoming"
+)
+
+// callRow is a call in the list; the line is the id of its sender, empty where that is gone.
+type callRow struct {
+	notify.CallRow
+	LineID string `json:"line_id,omitempty"`
+}
+
+func (x Calls) list(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	lines, err := x.lines(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	f := stored.Filter{}
+	found, err := readCallFilter(q, lines, &f)
+	if err != nil {
+		return nil, err
+	}
+	read := x.outgoing
+	switch d := q.Get("direction"); d {
+	case "", "outgoing":
+	case "incoming":
+		read = x.incoming
+		found = found && f.Campaign == "" // they belong to none
+	default:
+		return nil, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
+	}
+	list := httpio.List[callRow]{Data: []callRow{}}
+	rows, next, err := read(r.Context(), by.CompanyID, q, f)
+	if err != nil || !found {
+		return list, err
+	}
+	for i := range rows {
+		list.Data = append(list.Data, callRow{rows[i], lines[rows[i].SenderUID]})
+	}
+	if next != "" {
+		list.Next = &next
+	}
+	return list, nil
+}
+
+// outgoing reads a page of calls that were placed, and the cursor of the next one.
+func (x Calls) outgoing(ctx context.Context, companyID string, q url.Values, f stored.Filter) (rows []notify.CallRow, cursor string, err error) {
+	page, err := httpio.ReadPage(q, callList)
+	if err != nil {
+		return nil, "", err
+	}
+	if f.Limit = page.Limit; page.After != "" {
+		before, err := strconv.ParseInt(page.After, 10, 64)
+		if err != nil {
+			return nil, "", httpio.BadCursor(q)
+		}
+		f.Before = carillon.MessageKey(before)
+	}
+	rows, next, err := notify.Calls{Store: x.Store}.List(ctx, companyID, f)
+	if err == nil && next != stored.Oldest {
+		cursor = httpio.EncodeCursor(callList, strconv.FormatInt(int64(next), 10))
+	}
+	return rows, cursor, err
+}
+
+// incoming reads a page of calls to lines, and the cursor of the next one.
+func (x Calls) incoming(ctx context.Context, companyID string, q url.Values, f stored.Filter) (rows []notify.CallRow, cursor string, err error) {
+	page, err := httpio.ReadPage(q, incomingList)
+	if err != nil {
+		return nil, "", err
+	}
+	rows, next, err := notify.Calls{Store: x.Store}.ListIncoming(ctx, companyID, stored.IncomingFilter{
+		States: f.States, SenderUID: f.SenderUID, Line: f.Line, AgentID: f.AgentID, Before: page.After, Limit: page.Limit,
+	})
+	if err == nil && next != "" {
+		cursor = httpio.EncodeCursor(incomingList, next)
+	}
+	return rows, cursor, err
+}
+
+// lines are the ids of a company's lines by their number.
+func (x Calls) lines(ctx context.Context, companyID string) (map[int64]string, error) {
+	senders, err := x.Store.Senders(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	lines := make(map[int64]string, len(senders))
+	for _, s := range senders {
+		lines[s.UID] = s.ID
+	}
+	return lines, nil
+}
+
+// readCallFilter reads what narrows the list; false: nothing can match.
+func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (found bool, err error) {
+	if f.States, err = form.QueryStates(q, form.CallStates(), "calls"); err != nil {
+		return false, err
+	}
+	if f.AgentID = strings.ToLower(q.Get("agent")); f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
+		return false, carillon.Invalid("agent", "Must be the id of an agent")
+	}
+	if f.Campaign, err = form.Query(q, "campaign", form.MaxCampaign); err != nil {
+		return false, err
+	}
+	if text := q.Get("number"); text != "" {
+		number, err := form.Number("number", text)
+		if err != nil {
+			return false, err
+		}
+		f.Line = identity.Number(number)
+	}
+	line := q.Get("line")
+	if line == "" {
+		return true, nil
+	}
+	for uid, id := range lines {
+		if id == line {
+			f.SenderUID = uid
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// callPage is a call with the id of its line.
+type callPage struct {
+	*notify.CallPage
+	LineID string `json:"line_id,omitempty"`
+}
+
+func (x Calls) get(r *http.Request, by member.Member, id string) (any, error) {
+	p, err := notify.Calls{Store: x.Store}.One(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.Turns {
+		inbox.AddFileURL(by.CompanyID, p.ConversationID, &p.Turns[i].TurnView)
+	}
+	lines, err := x.lines(r.Context(), by.CompanyID)
+	return callPage{p, lines[p.SenderUID]}, err
+}
+
+// hangUp ends a call, or cancels one that waits, as `DELETE notify/{id}?hangup=true` does.
+func (x Calls) hangUp(r *http.Request, by member.Member, id string) (any, error) {
+	for again := true; ; again = false {
+		state, err := x.Calls.HangUp(r.Context(), by.CompanyID, id)
+		if carillon.IsCode(err, carillon.NotFound) {
+			return nil, carillon.Absent("Call")
+		}
+		if err != nil || state != "" {
+			return notify.HungUp(id, state), err
+		}
+		c, err := notify.Calls{Store: x.Store}.One(r.Context(), by.CompanyID, id) // messages are not canceled here
+		if err == nil && c.Direction == "incoming" {
+			err = carillon.InConflict("The call has ended")
+		}
+		if err != nil {
+			return nil, err
+		}
+		canceled, err := x.Notify.Cancel(r.Context(), by.CompanyID, c.CallID)
+		if !again || !carillon.IsCode(err, carillon.Conflict) {
+			return canceled, err
+		}
+		// The call may have started between the two.
+	}
+}
+
+// recording responds with the sound of a call.
+func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	id, err := form.ID(r, "Call")
+	if err != nil {
+		return err
+	}
+	file, conversation, err := x.Notify.Recording(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return err
+	}
+	return attachment.Serve(w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file)
+}

@@ -1,0 +1,419 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/base/provider"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/inbox"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/replies"
+	"carillon/internal/talk/conversation"
+)
+
+// Receiver takes what people write over messaging channels.
+type Receiver interface {
+	// Receive stores what people wrote to a sender, as the channel's callback does.
+	Receive(ctx context.Context, s *carillon.Sender, all []provider.Inbound) error
+}
+
+// Mobile is the sandbox's channel, whose phones people hold in their hands here.
+type Mobile interface {
+	// MessageID is the channel's id of a message that a phone writes, by its number or the id of the person; client is the phone's own of it.
+	MessageID(address, client string) string
+	// Person is the identity of the person with a username, who hides the number.
+	Person(s *carillon.Sender, username string) identity.Identity
+	// Sample is a file that phones send.
+	Sample(id string) (f provider.InboundFile, ok bool)
+	// Refresh has this node know at once which phones are unreachable; others know it within a second.
+	Refresh(ctx context.Context) error
+}
+
+// Handset serves the messages of the sandbox's phones: what they got, and what is done on them.
+type Handset struct {
+	Gate     *member.Gate
+	Store    *store.Store
+	Messages Receiver
+	Mobile   Mobile
+}
+
+func (x Handset) Routes() []httpio.Route {
+	const path = "/sandbox/phone"
+	return []httpio.Route{
+		x.Gate.Route("GET", path, auth.MayReadConversations, x.show),
+		x.Gate.Route("PUT", path, auth.MaySendNotifications, x.set),
+		x.Gate.Route("POST", path+"/messages", auth.MaySendNotifications, x.write),
+		x.Gate.Route("GET", path+"/numbers", auth.MayReadConversations, x.numbers),
+	}
+}
+
+const (
+	handsetNotifications = 30
+	handsetTurns         = inbox.TurnsMost
+	numbersLooked        = 20 // notifications
+	numbersEach          = 5
+	numbersMost          = 20
+)
+
+// sandboxSender finds a messaging sender of the sandbox.
+func (x Handset) sandboxSender(ctx context.Context, companyID, name string) (*carillon.Sender, error) {
+	named, err := x.Store.SendersNamed(ctx, companyID, name)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(named, func(s *carillon.Sender) bool { return s.Channel == carillon.Messaging && s.Provider == "sandbox" })
+	if i < 0 {
+		return nil, carillon.Invalid("sender", "Must be a messaging sender of the sandbox")
+	}
+	return named[i], nil
+}
+
+// bubble is a message on a phone.
+type bubble struct {
+	ID      string         `json:"id"` // the channel's
+	Own     bool           `json:"own"`
+	Kind    string         `json:"kind"` // template, text, choices, choice, file, reaction
+	At      string         `json:"at"`
+	Text    string         `json:"text"`
+	Header  *bubbleHeader  `json:"header,omitempty"`
+	Footer  string         `json:"footer,omitempty"`
+	Buttons []bubbleButton `json:"buttons,omitempty"`
+	Choices []string       `json:"choices,omitempty"`
+	Sources []chats.Source `json:"sources,omitempty"`
+	File    *chats.File    `json:"file,omitempty"`
+	Read    bool           `json:"read"`            // of the phone's own: the company has read it
+	About   string         `json:"about,omitempty"` // of the phone's own: the beginning of the message that it is for
+	at      time.Time
+}
+
+type bubbleHeader struct {
+	Format string `json:"format"`
+	Text   string `json:"text,omitempty"`
+	URL    string `json:"url,omitempty"`
+}
+
+type bubbleButton struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	URL     string `json:"url,omitempty"`
+	Phone   string `json:"phone,omitempty"`
+	Payload string `json:"payload,omitempty"`
+}
+
+// holder is whose phone it is: of a number, or of a person with a username whose number the company does not get to know.
+type holder struct {
+	number, username string
+	known            identity.Identity
+}
+
+// address is the key of the stored phone: the number, or the channel's id of the person.
+func (h *holder) address() string { return cmp.Or(h.number, h.known.Key.String()) }
+
+// lines are those of the phone that the company may know.
+func (h *holder) lines() []identity.Key {
+	if h.number == "" {
+		return nil
+	}
+	return []identity.Key{h.known.Key}
+}
+
+// usernameForm is the form of usernames, behind the sign that distinguishes them from numbers.
+var usernameForm = regexp.MustCompile(`^@[A-Za-z0-9._]{1,30}$`)
+
+// holderOf reads whose phone it is: a number, or `@` and a username.
+func (x Handset) holderOf(s *carillon.Sender, text string) (*holder, error) {
+	switch {
+	case usernameForm.MatchString(text):
+		return &holder{username: text[1:], known: x.Mobile.Person(s, text[1:])}, nil
+	case strings.HasPrefix(text, "@"):
+		return nil, carillon.Invalid("number", "Must be a number, or @ and a username of up to 30 letters, digits, dots and underscores")
+	}
+	number, err := form.Number("number", text)
+	if err != nil {
+		return nil, err
+	}
+	return &holder{number: number, known: identity.Identity{Kind: identity.Line, Key: identity.Number(number)}}, nil
+}
+
+// screen is a phone as its owner sees it.
+type screen struct {
+	Sender      string   `json:"sender"`
+	Number      string   `json:"number"` // as it was asked for
+	Unreachable bool     `json:"unreachable"`
+	Typing      bool     `json:"typing"` // the company writes
+	Messages    []bubble `json:"messages"`
+}
+
+// show responds with a phone: the messages that it got of a sender, and what it wrote, the oldest first.
+func (x Handset) show(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	s, err := x.sandboxSender(r.Context(), by.CompanyID, q.Get("sender"))
+	if err != nil {
+		return nil, err
+	}
+	h, err := x.holderOf(s, q.Get("number"))
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	phone, err := x.Store.Replies().Phone(r.Context(), by.CompanyID, s.UID, h.address())
+	if err != nil {
+		return nil, err
+	}
+	shown, err := notify.ShownTo(r.Context(), x.Store, by.CompanyID, s.UID, h.lines(), handsetNotifications, now)
+	if err != nil {
+		return nil, err
+	}
+	page := screen{
+		Sender: s.ID, Number: q.Get("number"), Unreachable: phone.Unreachable, Typing: now.Before(phone.TypingUntil), Messages: []bubble{},
+	}
+	for i := range shown {
+		page.Messages = append(page.Messages, bubbleOf(&shown[i]))
+	}
+	said, err := x.said(r.Context(), by.CompanyID, s.UID, h, phone.ReadAt)
+	if err != nil {
+		return nil, err
+	}
+	page.Messages = append(page.Messages, said...)
+	slices.SortStableFunc(page.Messages, func(a, b bubble) int { return a.at.Compare(b.at) })
+	page.Typing = page.Typing && !slices.ContainsFunc(page.Messages, func(b bubble) bool { return !b.Own && b.at.After(phone.ReadAt) })
+	return page, nil
+}
+
+// bubbleOf is a message of a template.
+func bubbleOf(m *notify.Shown) bubble {
+	b := bubble{ID: m.ProviderID, Kind: "template", Text: m.Body, Footer: m.Footer, At: carillon.FormatTime(m.At), at: m.At}
+	if m.HeaderFormat != "" {
+		b.Header = &bubbleHeader{m.HeaderFormat, m.Header, m.MediaURL}
+	}
+	for _, y := range m.Buttons {
+		b.Buttons = append(b.Buttons, bubbleButton(y))
+	}
+	return b
+}
+
+// said are the turns of the holder's conversation that the phone shows: what it wrote, and what was delivered to it.
+func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h *holder, read time.Time) ([]bubble, error) {
+	c, err := x.Store.Chats().OfPerson(ctx, companyID, h.known)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	turns, err := x.Store.Chats().TurnsBefore(ctx, companyID, c.ID, c.LastSeq+1, handsetTurns)
+	if err != nil || len(turns) == 0 {
+		return nil, err
+	}
+	sent, err := x.Store.Replies().Replies(ctx, companyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
+	if err != nil {
+		return nil, err
+	}
+	arrived := make(map[int64]*replies.Reply, len(sent))
+	for _, y := range sent {
+		if y.SenderUID == senderUID && (y.State == "delivered" || y.State == "read") {
+			arrived[y.Seq] = y
+		}
+	}
+	var all []bubble
+	for i, v := range inbox.Views(companyID, c.ID, turns) {
+		b := bubble{Kind: v.Kind, Text: v.Text, File: v.File, Choices: v.Choices, Sources: v.Sources, About: v.About, At: v.At, at: turns[i].At}
+		reply := arrived[v.Seq]
+		switch {
+		case v.Event == conversation.Reacted:
+			b.ID, b.Own, b.Kind = v.ClientID, true, "reaction"
+		case v.Kind == chats.KindEvent:
+			continue
+		case v.Author == chats.Visitor:
+			b.ID, b.Own, b.Read = v.ClientID, true, !b.at.After(read)
+		case reply == nil:
+			continue
+		default:
+			b.ID = reply.ProviderID
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// numbers responds with the numbers that a sender wrote to last, and the senders of the sandbox.
+func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
+	type senderName struct {
+		ID     string `json:"id"`
+		Number string `json:"number"`
+	}
+	page := struct {
+		Senders []senderName `json:"senders"`
+		Numbers []string     `json:"numbers"`
+	}{[]senderName{}, []string{}}
+	senders, err := x.Store.Senders(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range senders {
+		if s.Channel == carillon.Messaging && s.Provider == "sandbox" {
+			page.Senders = append(page.Senders, senderName{s.ID, s.Number})
+		}
+	}
+	name := r.URL.Query().Get("sender")
+	if len(page.Senders) == 0 || name == "" {
+		return page, nil
+	}
+	s, err := x.sandboxSender(r.Context(), by.CompanyID, name)
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := x.Store.Notifications(r.Context(), by.CompanyID, store.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range found {
+		messages, err := x.Store.Messages(r.Context(), carillon.SeqOf(n.ID), 0, numbersEach)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			if len(page.Numbers) < numbersMost && !slices.Contains(page.Numbers, m.Number) {
+				page.Numbers = append(page.Numbers, m.Number)
+			}
+		}
+	}
+	return page, nil
+}
+
+// named reads the sender of a phone, and whose it is.
+func (x Handset) named(ctx context.Context, o *jsonbody.Object, companyID string) (*carillon.Sender, *holder, error) {
+	name, err := form.Text(o, "sender", form.MaxName)
+	if err != nil {
+		return nil, nil, err
+	}
+	written, err := form.Text(o, "number", form.MaxName)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := x.sandboxSender(ctx, companyID, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := x.holderOf(s, written)
+	return s, h, err
+}
+
+// set makes a phone unreachable, or reachable again.
+func (x Handset) set(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "sender", "number", "unreachable")
+	if err != nil {
+		return nil, err
+	}
+	s, h, err := x.named(r.Context(), o, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	unreachable, given, err := o.Bool("unreachable", "unreachable")
+	switch {
+	case err != nil:
+		return nil, err
+	case !given:
+		return nil, carillon.Missing("unreachable")
+	}
+	if err := x.Store.Replies().SetUnreachable(r.Context(), by.CompanyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
+		return nil, err
+	}
+	return nil, x.Mobile.Refresh(r.Context())
+}
+
+// write has a phone write to a sender.
+func (x Handset) write(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "sender", "number", "client_id", "kind", "text", "payload", "reply_to", "name", "file")
+	if err != nil {
+		return nil, err
+	}
+	s, h, err := x.named(r.Context(), o, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	in, err := x.readInbound(o, h)
+	if err != nil {
+		return nil, err
+	}
+	phone, err := x.Store.Replies().Phone(r.Context(), by.CompanyID, s.UID, h.address())
+	if err != nil {
+		return nil, err
+	}
+	if phone.Unreachable {
+		return nil, carillon.InConflict("The phone is unreachable")
+	}
+	if err := x.Messages.Receive(r.Context(), s, []provider.Inbound{*in}); err != nil {
+		return nil, err
+	}
+	return struct {
+		ID string `json:"id"`
+	}{in.ID}, nil
+}
+
+const (
+	replyToMost = 200
+	reactedMost = 16
+)
+
+// readInbound reads what a phone writes.
+func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, error) {
+	client, err := form.Text(o, "client_id", form.MaxClientID)
+	if err != nil {
+		return nil, err
+	}
+	in := &provider.Inbound{ID: x.Mobile.MessageID(h.address(), client), From: h.number, Username: h.username, At: time.Now().UTC()}
+	if h.number == "" {
+		in.UserID = h.known.Key.String()
+	}
+	for _, f := range []struct {
+		field string
+		to    *string
+		most  int
+	}{{"payload", &in.Payload, 256}, {"reply_to", &in.ReplyTo, replyToMost}, {"name", &in.Name, form.MaxName}} {
+		given, err := form.Optional(o, f.field, func() (string, error) { return form.Text(o, f.field, f.most) })
+		if err != nil {
+			return nil, err
+		}
+		if given != nil {
+			*f.to = *given
+		}
+	}
+	kind, err := form.Text(o, "kind", form.MaxName)
+	if err != nil {
+		return nil, err
+	}
+	switch in.Kind = provider.InboundKind(kind); in.Kind {
+	case provider.InboundText:
+		in.Text, err = form.Lines(o, "text", form.MaxWritten)
+	case provider.InboundChoice:
+		in.Text, err = form.Text(o, "text", replyToMost)
+		in.Payload = cmp.Or(in.Payload, in.Text)
+	case provider.InboundReaction:
+		in.Text, err = form.Text(o, "text", reactedMost)
+	case provider.InboundMedia:
+		var id string
+		if id, err = form.Text(o, "file", form.MaxName); err != nil {
+			return nil, err
+		}
+		f, ok := x.Mobile.Sample(id)
+		if !ok {
+			return nil, carillon.Invalid("file", "Must be a file that phones of the sandbox send")
+		}
+		in.File = &f
+	default:
+		return nil, carillon.Invalid("kind", "Must be text, choice, reaction or file")
+	}
+	return in, err
+}

@@ -1,0 +1,157 @@
+package calls
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/audio"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/edge/panel/sending"
+	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
+	"carillon/internal/store"
+)
+
+// Phone is the sandbox's phone of this node.
+type Phone interface {
+	Calls(companyID string) []PhoneCall // of the company's lines, the newest first
+	Behaviours() []PhoneBehaviour
+}
+
+// PhoneCall is a call that the phone got.
+type PhoneCall struct {
+	ID, CallID, Number, From, Suffix, Keys string
+	At, AnsweredAt, EndedAt                time.Time
+	Code                                   int
+	Heard                                  time.Duration
+	Sound                                  func() (pcm []int16, rate int)
+}
+
+// PhoneBehaviour is what happens to calls to numbers with a suffix.
+type PhoneBehaviour struct {
+	Suffix string `json:"suffix"`
+	Effect string `json:"effect"`
+}
+
+// Sandbox serves the page of the sandbox's phone: what it got, and a call to it.
+type Sandbox struct {
+	Gate  *member.Gate
+	Store *store.Store
+	Send  sending.Send
+	Phone Phone
+}
+
+func (x Sandbox) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Route("GET", "/sandbox/calls", auth.MayReadNotifications, x.list),
+		x.Gate.Route("POST", "/sandbox/calls", auth.MaySendNotifications, x.call),
+		x.Gate.Raw("GET", "/sandbox/calls/{id}/recording", auth.MayReadNotifications, x.recording),
+	}
+}
+
+// heardRow is a call to the phone.
+type heardRow struct {
+	ID         string  `json:"id"`
+	CallID     string  `json:"call_id"` // empty: it tried a line
+	Number     string  `json:"number"`
+	From       string  `json:"from"`
+	Suffix     string  `json:"suffix"` // of the number, where it decides what happens
+	At         string  `json:"at"`
+	AnsweredAt *string `json:"answered_at"`
+	EndedAt    *string `json:"ended_at"`
+	Code       int     `json:"code"` // that it was refused with; 0: it was not
+	Keys       string  `json:"keys"`
+	HeardMS    int64   `json:"heard_ms"`
+}
+
+// list responds with the last calls of the company's lines to the phone of this node, and what its numbers do.
+func (x Sandbox) list(_ *http.Request, by member.Member) (any, error) {
+	page := struct {
+		Data       []heardRow       `json:"data"`
+		Behaviours []PhoneBehaviour `json:"behaviours"`
+	}{[]heardRow{}, x.Phone.Behaviours()}
+	for _, c := range x.Phone.Calls(by.CompanyID) {
+		page.Data = append(page.Data, heardRow{
+			ID: c.ID, CallID: c.CallID, Number: c.Number, From: c.From, Suffix: c.Suffix, At: carillon.FormatTime(c.At),
+			AnsweredAt: auth.TimeOrNull(c.AnsweredAt), EndedAt: auth.TimeOrNull(c.EndedAt), Code: c.Code, Keys: c.Keys, HeardMS: c.Heard.Milliseconds(),
+		})
+	}
+	return page, nil
+}
+
+// recording responds with what the phone heard of a call.
+func (x Sandbox) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	all, id := x.Phone.Calls(by.CompanyID), r.PathValue("id")
+	i := slices.IndexFunc(all, func(c PhoneCall) bool { return c.ID == id })
+	if i < 0 || all[i].Heard == 0 {
+		return carillon.Absent("Recording")
+	}
+	h := w.Header()
+	h.Set("Content-Type", "audio/wav")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	_, err := w.Write(audio.WAV(all[i].Sound()))
+	return err
+}
+
+// call has an agent call the phone, as an application's request would have it.
+func (x Sandbox) call(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "sender", "agent_id", "suffix", "first_name")
+	if err != nil {
+		return nil, err
+	}
+	line, err := form.Text(o, "sender", 100)
+	if err != nil {
+		return nil, err
+	}
+	agentID, err := form.Text(o, "agent_id", 36)
+	if err != nil {
+		return nil, err
+	}
+	suffix, _, err := o.String("suffix", "suffix")
+	if err != nil {
+		return nil, err
+	}
+	if suffix != "" && !slices.ContainsFunc(x.Phone.Behaviours(), func(b PhoneBehaviour) bool { return b.Suffix == suffix }) {
+		return nil, carillon.Invalid("suffix", "Must be one of the phone's, or empty")
+	}
+	name, _, err := o.String("first_name", "first_name")
+	if err != nil {
+		return nil, err
+	}
+	named, err := x.Store.SendersNamed(r.Context(), by.CompanyID, line)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(named, func(s *carillon.Sender) bool { return s.Channel == carillon.Voice && s.Provider == "sandbox" }) {
+		return nil, carillon.Invalid("sender", "Must be a voice line of the sandbox")
+	}
+	number := sandboxNumber(suffix)
+	contact := map[string]string{"number": number}
+	if name = strings.TrimSpace(name); name != "" {
+		contact["first_name"] = name
+	}
+	id, err := x.Send.Accept(r, by, &notify.Submission{Route: "panel/sandbox/calls"}, &request.Draft{
+		Channel: carillon.Voice, Contact: contact, Sender: line, AgentID: agentID, Type: "transactional", Campaign: "Sandbox phone",
+	})
+	return struct {
+		CallID string `json:"call_id"`
+		Number string `json:"number"`
+	}{id, number}, err
+}
+
+// sandboxNumber is a number that does what the suffix says. It is another one each time, for one that asks to be called no more is not.
+func sandboxNumber(suffix string) string {
+	if suffix == "" {
+		suffix = "1234"
+	}
+	return "34600" + strconv.Itoa(100+rand.IntN(900)) + suffix //nolint:gosec // no secret
+}

@@ -1,0 +1,10 @@
+package channels
+
+// The bounds that tests reach.
+const (
+	TrialsPerMinute = trialsPerMinute
+	ChecksPerMinute = checksPerMinute
+)
+
+//nolint:gochecknoglobals // for tests
+var SettingsOf = settingsOf

@@ -1,0 +1,259 @@
+package channels
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/hours"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/share"
+	"carillon/internal/call/sip"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/db"
+)
+
+// Lines are what voice lines are tried with, on this node.
+type Lines interface {
+	// Health is how a line's trunk responded when it was last asked; the zero value: it was not, or the line has none.
+	Health(line *carillon.Sender) sip.Health
+	// Ask asks a line's trunk whether it is there. Errors: conflict for a line that has none.
+	Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error)
+	// Disputed reports whether calls to a number that has these lines are refused, because several companies have it.
+	Disputed(lines []*carillon.Sender) bool
+	// Denies reports whether a number is never called.
+	Denies(number string) bool
+	// Try places a call that says one sentence.
+	Try(ctx context.Context, line *carillon.Sender, x LineTrial) LineTrialEnd
+}
+
+// LineTrial is a call that tries a line.
+type LineTrial struct {
+	Number, Language, Company string
+	Show                      func(LineTrialStep)
+}
+
+// LineTrialStep is a message between the line and its trunk (telephone.TrialStep).
+type LineTrialStep struct {
+	AfterMS int64  `json:"after_ms"`
+	Ours    bool   `json:"ours"`
+	Code    int    `json:"code"`
+	Text    string `json:"text"`
+}
+
+// LineTrialEnd is how a trial ended (telephone.TrialEnd).
+type LineTrialEnd struct {
+	Problem  string `json:"problem"`
+	Code     int    `json:"code"`
+	Detail   string `json:"detail"`
+	Answered bool   `json:"answered"`
+	TalkedMS int64  `json:"talked_ms"`
+	Packets  int64  `json:"packets"`
+	Loud     bool   `json:"loud"`
+}
+
+const (
+	linesShown      = 200 // whose calls are counted
+	trialsPerMinute = 4   // of a line, on all nodes
+	checksPerMinute = 30
+	trialMost       = 90 * time.Second
+)
+
+// lineRow is what the list of senders has of a voice line besides.
+type lineRow struct {
+	Trunk         string     `json:"trunk"`
+	CallerID      string     `json:"caller_id"`
+	Agent         string     `json:"agent"` // that answers calls to the line
+	MaxConcurrent int        `json:"max_concurrent"`
+	UnderWay      *int       `json:"under_way"` // null: not counted
+	RingTimeout   string     `json:"ring_timeout"`
+	Health        *healthRow `json:"health"` // null: the trunk was not asked yet, or there is none
+}
+
+// healthRow is how a trunk responded. Any response says that it is there.
+type healthRow struct {
+	At       string `json:"at"`
+	Responds bool   `json:"responds"`
+	Code     int    `json:"code"`
+	Reason   string `json:"reason"`
+	MS       int64  `json:"ms"`
+	Problem  string `json:"problem"` // unreachable, denied; empty: it responds
+}
+
+func healthOf(h sip.Health) *healthRow {
+	if h.At.IsZero() {
+		return nil
+	}
+	x := &healthRow{At: carillon.FormatTime(h.At), Responds: h.Err == nil, Code: h.Code, Reason: h.Reason, MS: h.Took.Milliseconds()}
+	switch {
+	case errors.Is(h.Err, sip.ErrDenied):
+		x.Problem = "denied"
+	case h.Err != nil:
+		x.Problem = "unreachable"
+	}
+	return x
+}
+
+// TestCalls serves what voice lines have besides other senders.
+type TestCalls struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Lines   Lines
+	Senders Senders
+	Trials  *share.Share
+}
+
+func (x TestCalls) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Stream("POST", "/senders/{id}/test-call", auth.MayWriteSenders, x.try),
+	}
+}
+
+// lineRow is what the list has of a line.
+func (s Senders) lineRow(ctx context.Context, line *carillon.Sender, count bool) (*lineRow, error) {
+	set := settingsOf(line)
+	text := func(name string) string { s, _ := set[name].(string); return s }
+	r := &lineRow{MaxConcurrent: line.MaxConcurrent, RingTimeout: line.RingTimeout.String(), Health: healthOf(s.Lines.Health(line))}
+	if slices.Contains(s.Providers[line.Provider].Shown, "trunk") {
+		r.Trunk, r.CallerID, r.Agent = text("trunk"), text("caller_id"), text("agent")
+	}
+	if count {
+		n, err := s.Store.Calls().UnderWay(ctx, line.UID)
+		if err != nil {
+			return nil, err
+		}
+		r.UnderWay = &n
+	}
+	return r, nil
+}
+
+// line reads the voice line of the path. Errors: not_found, validation_failed for another sender.
+func (x TestCalls) line(r *http.Request, by member.Member) (*carillon.Sender, error) {
+	line, err := x.Senders.find(r, by)
+	if err == nil && line.Channel != carillon.Voice {
+		err = carillon.Absent("Line")
+	}
+	return line, err
+}
+
+// try streams what happens in a test call: the event step for each message, then the event end.
+func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	line, err := x.line(r, by)
+	if err != nil {
+		return err
+	}
+	trial, err := x.trial(r, by, line)
+	if err != nil {
+		return err
+	}
+	place, err := x.Trials.Take(by.Holder())
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	if _, err := x.Gate.Limits.Allow(r.Context(), "test call "+by.CompanyID+" "+line.ID, trialsPerMinute, 1); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), trialMost)
+	defer cancel()
+	if closing := httpio.Closing(r.Context()); closing != nil { // a program that stops hangs up
+		go func() {
+			select {
+			case <-closing:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	free, held, err := x.Gate.Limits.Hold(ctx, "test call "+by.CompanyID+" "+line.ID, trialMost)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return carillon.InConflict("The line is being tried already")
+	}
+	defer free()
+	return x.stream(ctx, w, r, by, line, trial)
+}
+
+// stream places the call, and streams what happens.
+func (x TestCalls) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, by member.Member, line *carillon.Sender, trial *LineTrial) error {
+	place, err := httpio.Follow(r, by.Holder())
+	if err != nil {
+		return err
+	}
+	s, err := httpio.OpenStream(w, r, place)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	send := func(name string, value any) {
+		data, _ := json.Marshal(value) // texts and numbers cannot fail
+		_ = s.Send(httpio.Event{Name: name, Data: data})
+	}
+	trial.Show = func(step LineTrialStep) { send("step", step) }
+	send("end", x.Lines.Try(ctx, line, *trial))
+	return nil
+}
+
+// trial reads what is called, and refuses what may not be: nobody's phone rings who is not to be called, or not now.
+func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sender) (*LineTrial, error) {
+	o, err := form.Object(r, "number", "language", "outside_hours")
+	if err != nil {
+		return nil, err
+	}
+	written, err := form.Text(o, "number", form.MaxName)
+	if err != nil {
+		return nil, err
+	}
+	number, err := form.Number("number", written)
+	if err != nil {
+		return nil, err
+	}
+	if x.Lines.Denies(number) {
+		return nil, carillon.Invalid("number", "Numbers that begin so are never called from here: the operator has the list (calls-denied)")
+	}
+	language, err := form.Language(o, "en")
+	if err != nil {
+		return nil, err
+	}
+	confirmed, _, err := o.Bool("outside_hours", "outside_hours")
+	if err != nil {
+		return nil, err
+	}
+	company, err := x.Store.Company(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	suppressed, err := x.Store.Suppressed(r.Context(), by.CompanyID, carillon.Transactional, identity.Numbers(number))
+	if err != nil {
+		return nil, err
+	}
+	if suppressed[identity.Number(number)] {
+		return nil, carillon.Invalid("number", "Is on the company's list of numbers that are not called")
+	}
+	now := time.Now()
+	if opens := hours.Next(company.CallingHours, now); opens.After(now) && !confirmed {
+		return nil, &carillon.Error{Code: carillon.Conflict, Message: "The company's calling hours have not begun", Details: carillon.Details{
+			{Key: "reason", Value: "outside_hours"}, {Key: "opens_at", Value: carillon.FormatTime(opens)},
+		}}
+	}
+	if line.MaxConcurrent > 0 {
+		n, err := x.Store.Calls().UnderWay(r.Context(), line.UID)
+		if err != nil {
+			return nil, err
+		}
+		if n >= line.MaxConcurrent {
+			return nil, db.Overloaded("All calls that the line can hold are under way", nil)
+		}
+	}
+	return &LineTrial{Number: number, Language: language, Company: company.Name}, nil
+}

@@ -1,0 +1,227 @@
+package channels
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/number"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+)
+
+// Numbers settles whose a telephone number is that lines of several companies have. It serves whoever runs the installation.
+type Numbers struct {
+	Gate  *member.Gate
+	Store *store.Store
+	Lines Lines
+}
+
+func (x Numbers) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Route("GET", "/numbers", auth.MayOperate, x.list),
+		x.Gate.Route("PUT", "/numbers/{number}", auth.MayOperate, x.assign),
+		x.Gate.Route("DELETE", "/numbers/{number}", auth.MayOperate, x.release),
+	}
+}
+
+// numberRow is a number that several companies have a line of.
+type numberRow struct {
+	Number   string       `json:"number"`
+	Assigned *string      `json:"assigned"` // the company that it was given to; null: none
+	Disputed bool         `json:"disputed"` // calls to it are refused
+	Lines    []numberLine `json:"lines"`
+}
+
+type numberLine struct {
+	Company     string `json:"company"`
+	CompanyName string `json:"company_name"`
+	ID          string `json:"id"`
+	Trunk       string `json:"trunk"`
+	Declared    bool   `json:"declared"` // by a set-up file
+}
+
+func (x Numbers) list(r *http.Request, by member.Member) (any, error) {
+	if err := member.Operator(r.Context(), x.Store, by); err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	all, err := x.Store.SharedNumbers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows := httpio.List[numberRow]{Data: []numberRow{}}
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Number == all[0].Number {
+			n++
+		}
+		row, err := x.row(ctx, all[:n])
+		if err != nil {
+			return nil, err
+		}
+		rows.Data, all = append(rows.Data, row), all[n:]
+	}
+	return rows, nil
+}
+
+// row is the lines of one number.
+func (x Numbers) row(ctx context.Context, lines []*carillon.Sender) (numberRow, error) {
+	row := numberRow{Number: lines[0].Number}
+	owner, err := x.Store.NumberOwner(ctx, row.Number)
+	if err != nil {
+		return row, err
+	}
+	if owner != "" {
+		row.Assigned = &owner
+	}
+	row.Disputed = owner == "" && x.Lines.Disputed(lines)
+	for _, l := range lines {
+		company, err := x.Store.Company(ctx, l.CompanyID)
+		if err != nil {
+			return row, err
+		}
+		set := settingsOf(l)
+		trunk, _ := set["trunk"].(string)
+		row.Lines = append(row.Lines, numberLine{Company: l.CompanyID, CompanyName: company.Name, ID: l.ID, Trunk: trunk, Declared: !chosen(set)})
+	}
+	return row, nil
+}
+
+// chosen reports whether a member of the company entered a line's number or trunk.
+func chosen(settings map[string]any) bool {
+	return slices.ContainsFunc([]string{"claimed", "public"}, func(mark string) bool {
+		return settings[mark] == "true" || settings[mark] == true
+	})
+}
+
+func (x Numbers) assign(r *http.Request, by member.Member) (any, error) {
+	if err := member.Operator(r.Context(), x.Store, by); err != nil {
+		return nil, err
+	}
+	number, err := pathNumber(r)
+	if err != nil {
+		return nil, err
+	}
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	const field = "company"
+	company, err := o.Find(field).Required(field)
+	if err != nil {
+		return nil, err
+	}
+	if !carillon.ValidUUID(company) {
+		return nil, carillon.InvalidValue(field, "Must be the id of a company", company)
+	}
+	if _, err := x.Store.Company(r.Context(), company); err != nil {
+		return nil, err
+	}
+	return nil, x.give(r.Context(), number, company)
+}
+
+func (x Numbers) release(r *http.Request, by member.Member) (any, error) {
+	if err := member.Operator(r.Context(), x.Store, by); err != nil {
+		return nil, err
+	}
+	number, err := pathNumber(r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, x.give(r.Context(), number, "")
+}
+
+func (x Numbers) give(ctx context.Context, number, company string) error {
+	return x.Store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
+		return tx.AssignNumber(ctx, number, company, time.Now())
+	})
+}
+
+func pathNumber(r *http.Request) (string, error) {
+	found := number.Find(r.PathValue("number"))
+	if found == "" {
+		return "", carillon.Absent("Number")
+	}
+	return found, nil
+}
+
+// rivals are the lines of other companies with a line's number, and whoever the number was given to.
+type rivals struct {
+	owner string
+	lines []*carillon.Sender
+}
+
+// finder finds whose a number is; *store.Store and *store.Tx are finders.
+type finder interface {
+	NumberOwner(ctx context.Context, number string) (string, error)
+	LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error)
+}
+
+func rivalsOf(ctx context.Context, f finder, x *carillon.Sender) (v rivals, err error) {
+	if v.owner, err = f.NumberOwner(ctx, x.Number); err != nil {
+		return v, err
+	}
+	lines, err := f.LinesByNumber(ctx, x.Number)
+	v.lines = slices.DeleteFunc(slices.Clone(lines), func(l *carillon.Sender) bool {
+		return l.CompanyID == x.CompanyID || l.Provider != x.Provider
+	})
+	slices.SortFunc(v.lines, func(a, b *carillon.Sender) int { return int(a.UID - b.UID) })
+	return v, err
+}
+
+func (v rivals) same(w rivals) bool {
+	return v.owner == w.owner && slices.EqualFunc(v.lines, w.lines, func(a, b *carillon.Sender) bool {
+		return a.UID == b.UID && bytes.Equal(a.Settings, b.Settings)
+	})
+}
+
+// entered reports whether a member enters the number or the address of a sender, rather than keeping those that are stored.
+func (s Senders) entered(x, have *carillon.Sender) bool {
+	a := s.Providers[x.Provider].Away
+	return a != nil && a.Claim != "" &&
+		(have == nil || have.Provider != x.Provider || have.Number != x.Number || settingsOf(have)[a.Setting] != settingsOf(x)[a.Setting])
+}
+
+// claim refuses a number that another company has on the same trunk, or was given. It returns what it went by; the names of trunks are
+// looked up, so it is not asked inside a transaction.
+func (s Senders) claim(ctx context.Context, x, have *carillon.Sender) (rivals, error) {
+	if !s.entered(x, have) {
+		return rivals{}, nil
+	}
+	if _, err := s.Gate.Limits.Allow(ctx, "enter a number "+x.CompanyID, checksPerMinute, 1); err != nil {
+		return rivals{}, err
+	}
+	v, err := rivalsOf(ctx, s.Store, x)
+	if err != nil || v.owner == x.CompanyID {
+		return v, err
+	}
+	meets := s.Providers[x.Provider].Away.Meets
+	if v.owner != "" || slices.ContainsFunc(v.lines, func(l *carillon.Sender) bool { return meets(ctx, l.Settings, x.Settings) }) {
+		return v, numberConflict("Another company has this number on this trunk: ask the operator to give it to yours")
+	}
+	return v, nil
+}
+
+// claimed checks inside the transaction that nobody else entered the number since it was claimed.
+func (s Senders) claimed(ctx context.Context, tx *store.Tx, x, have *carillon.Sender, before rivals) error {
+	if !s.entered(x, have) {
+		return nil
+	}
+	now, err := rivalsOf(ctx, tx, x)
+	if err == nil && !now.same(before) {
+		err = numberConflict("Another line of this number was changed meanwhile: try again")
+	}
+	return err
+}
+
+func numberConflict(reason string) *carillon.Error {
+	return &carillon.Error{Code: carillon.Conflict, Message: "The present state does not allow this", Details: carillon.Details{
+		{Key: "field", Value: "number"}, {Key: "reason", Value: reason},
+	}}
+}

@@ -1,0 +1,396 @@
+// Package flows serves the flows of a company: drafts, versions, test runs, and the runs that people are in.
+package flows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/base/resource"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	tables "carillon/internal/store/resources"
+	"carillon/internal/store/runs"
+	"carillon/internal/talk/flow"
+)
+
+// Flows serves what is written, published and tried of flows. The flows that people talk with are resources; a draft is stored next to
+// them, as it was sent and with its faults, until it is published.
+type Flows struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
+
+const (
+	countMost    = 1000 // runs of a day that are counted
+	versionsMost = 200  // that are listed
+	noVersion    = "Version of the flow"
+)
+
+func (x Flows) Routes() []httpio.Route {
+	const one = "/flows/{id}"
+	return []httpio.Route{
+		x.Gate.Route("GET", "/flows/overview", auth.MayReadResources, x.overview),
+		x.Gate.Write("POST", "/flows/drafts", auth.MayWriteResources, x.begin),
+		x.Gate.Route("POST", "/flows/check", auth.MayWriteResources, x.check),
+		x.Gate.Route("POST", "/flows/try", auth.MayWriteResources, x.try),
+		x.Gate.Route("GET", one+"/draft", auth.MayReadResources, member.ID(flow.Kind().Title(), x.draft)),
+		x.Gate.Write("PUT", one+"/draft", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.save)),
+		x.Gate.Write("DELETE", one+"/draft", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.drop)),
+		x.Gate.Write("POST", one+"/publish", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.publish)),
+		x.Gate.Route("GET", one+"/versions", auth.MayReadResources, member.ID(flow.Kind().Title(), x.versions)),
+		x.Gate.Route("GET", one+"/versions/{version}", auth.MayReadResources, member.ID(flow.Kind().Title(), x.version)),
+	}
+}
+
+// flowRow is a flow in the list.
+type flowRow struct {
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	Trigger   *flow.Trigger `json:"trigger"` // null: it is not published
+	Steps     int           `json:"steps"`
+	Version   int           `json:"version"` // 0: none was kept yet
+	DraftAt   *string       `json:"draft_at"`
+	RunsDay   int           `json:"runs_day"` // at most countMost
+	LastError *flowFailure  `json:"last_failure"`
+}
+
+// flowFailure is the last run of a flow that failed.
+type flowFailure struct {
+	RunID string `json:"run_id"`
+	At    string `json:"at"`
+	Error string `json:"error"`
+}
+
+// overview responds with all flows of the company, published or not.
+func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
+	drafts, err := x.Store.Runs().Drafts(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	published, err := x.Store.Heads(r.Context(), by.CompanyID, flow.Kind())
+	if err != nil {
+		return nil, err
+	}
+	saved := make(map[string]runs.Draft, len(drafts))
+	for _, d := range drafts {
+		saved[d.FlowID] = d
+	}
+	rows := make([]flowRow, 0, len(published)+len(drafts))
+	for _, p := range published {
+		row, err := x.row(r.Context(), by.CompanyID, p)
+		if err != nil {
+			return nil, err
+		}
+		if d, ok := saved[p.ID]; ok {
+			row.DraftAt = exactly(d.SavedAt)
+			delete(saved, p.ID)
+		}
+		rows = append(rows, row)
+	}
+	for _, d := range drafts {
+		if _, ok := saved[d.FlowID]; ok {
+			rows = append(rows, flowRow{ID: d.FlowID, Name: d.Name, DraftAt: exactly(d.SavedAt)})
+		}
+	}
+	return struct {
+		Data []flowRow `json:"data"`
+	}{rows}, nil
+}
+
+// row is a published flow in the list.
+func (x Flows) row(ctx context.Context, companyID string, published tables.Head) (row flowRow, err error) {
+	h, _ := published.Value.(*flow.Head)
+	row = flowRow{ID: published.ID, Name: published.Name, Trigger: &h.Trigger, Steps: h.Steps}
+	if row.Version, err = x.Store.Runs().Kept(ctx, companyID, published.ID, h.Digest); err != nil {
+		return row, err
+	}
+	if row.RunsDay, err = x.Store.Runs().Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
+		return row, err
+	}
+	failed, err := x.Store.Runs().List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
+	for _, last := range failed {
+		row.LastError = &flowFailure{last.ID, carillon.FormatTime(last.ChangedAt), last.Error}
+	}
+	return row, err
+}
+
+// kept is the number of the version that a published flow is; 0: none was kept yet.
+func (x Flows) kept(ctx context.Context, companyID string, f *flow.Flow) (int, error) {
+	_, digest, err := f.Document()
+	if err != nil {
+		return 0, err
+	}
+	return x.Store.Runs().Kept(ctx, companyID, f.ID, digest)
+}
+
+// editable is a flow as the editor has it.
+type editable struct {
+	ID        string          `json:"id"`
+	Flow      json.RawMessage `json:"flow"`
+	SavedAt   *string         `json:"saved_at"` // of the draft; null: the published flow is shown
+	Published bool            `json:"published"`
+	Version   int             `json:"version"`
+	Faults    []flowFault     `json:"faults"`
+}
+
+// flowFault is something that keeps a flow from being published.
+type flowFault struct {
+	Field  string `json:"field"`
+	Reason string `json:"reason"`
+}
+
+// exactly is an instant with its milliseconds: what is sent back is compared.
+func exactly(t time.Time) *string {
+	s := t.UTC().Format("2006-01-02T15:04:05.000Z")
+	return &s
+}
+
+// faultsOf are what the validation finds in a flow.
+func faultsOf(f *flow.Flow) []flowFault {
+	all := []flowFault{}
+	err := f.Validate()
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return all
+	}
+	for _, err := range joined.Unwrap() {
+		if known, ok := errors.AsType[*carillon.Error](err); ok {
+			field, _ := known.Details.Find("field").(string)
+			reason, _ := known.Details.Find("reason").(string)
+			if reason == "" {
+				reason = known.Message
+			}
+			all = append(all, flowFault{field, reason})
+		}
+	}
+	return all
+}
+
+// published reads a company's flow; nil: it is not published.
+func (x Flows) published(ctx context.Context, companyID, id string) (*flow.Flow, error) {
+	stored, err := x.Store.Resource(ctx, companyID, flow.Kind(), id)
+	if carillon.IsCode(err, carillon.NotFound) {
+		return nil, nil
+	}
+	f, _ := stored.(*flow.Flow)
+	return f, err
+}
+
+func (x Flows) draft(r *http.Request, by member.Member, id string) (any, error) {
+	e, err := x.editable(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return nil, err
+	}
+	e.Flow, err = shownTo(by, e.Flow)
+	return e, err
+}
+
+// editable reads a flow for the editor: its draft, else what is published. Errors: not_found.
+func (x Flows) editable(ctx context.Context, companyID, id string) (*editable, error) {
+	f, err := x.published(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	d, err := x.Store.Runs().Draft(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	e := &editable{ID: id, Published: f != nil}
+	if f != nil {
+		if e.Version, err = x.kept(ctx, companyID, f); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case d != nil:
+		e.Flow, e.SavedAt = json.RawMessage(d.Definition), exactly(d.SavedAt)
+		f = new(flow.Flow)
+		if err := json.Unmarshal(e.Flow, f); err != nil {
+			return nil, err
+		}
+	case f == nil:
+		return nil, carillon.Absent(flow.Kind().Title())
+	default:
+		if e.Flow, err = json.Marshal(f); err != nil {
+			return nil, err
+		}
+	}
+	e.Faults = faultsOf(f)
+	return e, nil
+}
+
+// unfinished reads the field `flow` of a body: as it was sent, and as a flow that may have faults.
+func unfinished(o *jsonbody.Object) (text json.RawMessage, f *flow.Flow, err error) {
+	const field = "flow"
+	v := o.Find(field)
+	given, present, err := v.Object(field)
+	if err == nil && !present {
+		err = carillon.Missing(field)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	read, err := config.UnfinishedOf(given, flow.Kind())
+	if err != nil {
+		return nil, nil, err
+	}
+	f, _ = read.(*flow.Flow)
+	return json.RawMessage(v.Raw()), f, nil
+}
+
+// check responds with what is wrong with a flow, and stores nothing.
+func (x Flows) check(r *http.Request, _ member.Member) (any, error) {
+	o, err := form.Object(r, "flow")
+	if err != nil {
+		return nil, err
+	}
+	_, f, err := unfinished(o)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Faults []flowFault `json:"faults"`
+	}{faultsOf(f)}, nil
+}
+
+// begin stores the first draft of a new flow.
+func (x Flows) begin(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "flow")
+	if err != nil {
+		return nil, err
+	}
+	text, f, err := unfinished(o)
+	if err != nil {
+		return nil, err
+	}
+	id := carillon.NewID(time.Now())
+	if err := x.store(r.Context(), by.CompanyID, id, text, f, time.Time{}); err != nil {
+		return nil, err
+	}
+	e, err := x.editable(r.Context(), by.CompanyID, id)
+	return httpio.Created{Value: e}, err
+}
+
+// store stores a draft in place of the one that was seen.
+func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMessage, f *flow.Flow, seen time.Time) error {
+	var c resource.Check
+	c.Name("flow.name", f.Name) // the list shows it
+	if err := c.Err(); err != nil {
+		return err
+	}
+	return x.Store.Runs().SaveDraft(ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)}, seen)
+}
+
+// save stores the draft of a flow, where nobody else has saved one since saved_at.
+func (x Flows) save(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "flow", "saved_at")
+	if err != nil {
+		return nil, err
+	}
+	text, f, err := unfinished(o)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := instant(o, "saved_at")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := x.editable(r.Context(), by.CompanyID, id); err != nil {
+		return nil, err
+	}
+	if err := x.store(r.Context(), by.CompanyID, id, text, f, seen); err != nil {
+		return nil, err
+	}
+	return x.editable(r.Context(), by.CompanyID, id)
+}
+
+// instant reads an instant that this program has sent; zero: it is absent or null.
+func instant(o *jsonbody.Object, field string) (time.Time, error) {
+	s, present, err := o.String(field, field)
+	if err != nil || !present {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, carillon.Invalid(field, "Must be an RFC 3339 instant such as 2030-01-01T00:00:00Z")
+	}
+	return t, nil
+}
+
+func (x Flows) drop(r *http.Request, by member.Member, id string) (any, error) {
+	dropped, err := x.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, time.Time{})
+	if err == nil && !dropped {
+		err = carillon.Absent("Draft of the flow")
+	}
+	return nil, err
+}
+
+// publish makes the draft the flow that people talk with. Runs that are under way go on with the version that they began with.
+func (x Flows) publish(r *http.Request, by member.Member, id string) (any, error) {
+	d, err := x.Store.Runs().Draft(r.Context(), by.CompanyID, id)
+	if err == nil && d == nil {
+		err = carillon.Absent("Draft of the flow")
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := new(flow.Flow)
+	if err := json.Unmarshal([]byte(d.Definition), f); err != nil {
+		return nil, err
+	}
+	f.ID = id
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	put := x.Store.ReplaceResource
+	if now, err := x.published(r.Context(), by.CompanyID, id); err != nil {
+		return nil, err
+	} else if now == nil {
+		put = x.Store.AddResource
+	}
+	if _, err := put(r.Context(), by.CompanyID, flow.Kind(), f); err != nil {
+		return nil, err
+	}
+	text, digest, err := f.Document()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := x.Store.Runs().Keep(r.Context(), by.CompanyID, id, digest, text, time.Now()); err != nil {
+		return nil, err
+	}
+	if _, err := x.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, d.SavedAt); err != nil {
+		return nil, err
+	}
+	return x.editable(r.Context(), by.CompanyID, id)
+}
+
+// HideRequests hides what a flow's requests may show to a company's servers alone, from who may not change flows.
+func HideRequests(by member.Member, x resource.Resource) {
+	if f, ok := x.(*flow.Flow); ok && !by.Role.Can(auth.MayWriteResources) {
+		f.HideRequests()
+	}
+}
+
+// shownTo is the definition of a flow as a member gets it.
+func shownTo(by member.Member, definition json.RawMessage) (json.RawMessage, error) {
+	if by.Role.Can(auth.MayWriteResources) {
+		return definition, nil
+	}
+	f := new(flow.Flow)
+	if err := json.Unmarshal(definition, f); err != nil {
+		return nil, err
+	}
+	if !f.HideRequests() {
+		return definition, nil
+	}
+	return json.Marshal(f)
+}

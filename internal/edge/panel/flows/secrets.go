@@ -1,0 +1,84 @@
+package flows
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"carillon/internal/account/auth"
+	"carillon/internal/base/secret"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/audit"
+	"carillon/internal/talk/flow"
+)
+
+// secretsMost are more secrets than a company may have.
+const secretsMost = 1000
+
+// secretRow is a secret in the list, which never has its value.
+type secretRow struct {
+	Name   string       `json:"name"`
+	Hosts  []string     `json:"hosts"`
+	SetAt  *string      `json:"set_at"`  // null: it is not recorded any more
+	SetBy  string       `json:"set_by"`  // the person, or how it was set up
+	UsedAt *string      `json:"used_at"` // within a minute; null: never
+	Flows  []secretUser `json:"flows"`   // published ones that send it
+}
+
+type secretUser struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// ListSecrets responds with all secrets of a company; writing them is that of other resources.
+func ListSecrets(s *store.Store) member.Handler {
+	return func(r *http.Request, by member.Member) (any, error) { return listSecrets(r, s, by) }
+}
+
+func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error) {
+	all, err := x.Resources(r.Context(), by.CompanyID, secret.Kind(), "", secretsMost)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := x.SecretUses(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	flows, err := x.Heads(r.Context(), by.CompanyID, flow.Kind())
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]secretRow, 0, len(all))
+	for _, one := range all {
+		s, ok := one.(*secret.Secret)
+		if !ok {
+			continue
+		}
+		row := secretRow{Name: s.Name, Hosts: s.Hosts, UsedAt: auth.TimeOrNull(uses[s.Name]), Flows: []secretUser{}}
+		for _, f := range flows {
+			if h, ok := f.Value.(*flow.Head); ok && slices.Contains(h.Secrets, s.Name) {
+				row.Flows = append(row.Flows, secretUser{f.ID, f.Name})
+			}
+		}
+		if err := whoSet(r.Context(), x, by.CompanyID, &row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return struct {
+		Data []secretRow `json:"data"`
+	}{rows}, nil
+}
+
+// whoSet says who set a secret last, and when.
+func whoSet(ctx context.Context, x *store.Store, companyID string, row *secretRow) error {
+	last, err := x.Audit().List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
+	for _, c := range last {
+		row.SetAt, row.SetBy = auth.TimeOrNull(c.At), c.AuthorName
+		if row.SetBy == "" {
+			row.SetBy = string(c.Origin)
+		}
+	}
+	return err
+}

@@ -1,0 +1,83 @@
+package inbox
+
+import (
+	"net/http"
+	"regexp"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+)
+
+// Canned serves the answers that a company's teammates write often.
+type Canned struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
+
+// validShortcut is what calls a canned reply while a teammate writes.
+var validShortcut = regexp.MustCompile(`^[a-z0-9_-]{1,40}$`)
+
+const cannedMost = 4000 // characters
+
+func (x Canned) Routes() []httpio.Route {
+	const all, one = "/canned-replies", "/canned-replies/{id}"
+	return []httpio.Route{
+		x.Gate.Route("GET", all, auth.MayReadConversations, x.list),
+		x.Gate.Write("POST", all, auth.MayAnswerConversations, x.add),
+		x.Gate.Write("PUT", one, auth.MayAnswerConversations, member.ID("Canned reply", x.replace)),
+		x.Gate.Write("DELETE", one, auth.MayAnswerConversations, member.ID("Canned reply", x.remove)),
+	}
+}
+
+// list responds with all of them: a company has few.
+func (x Canned) list(r *http.Request, by member.Member) (any, error) {
+	rows, err := x.Store.Chats().CannedReplies(r.Context(), by.CompanyID)
+	return struct {
+		Data []chats.Canned `json:"data"`
+	}{append([]chats.Canned{}, rows...)}, err
+}
+
+func (x Canned) add(r *http.Request, by member.Member) (any, error) {
+	c, err := readCanned(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.Store.Chats().AddCanned(r.Context(), by.CompanyID, &c, time.Now()); err != nil {
+		return nil, err
+	}
+	return httpio.Created{Value: c}, nil
+}
+
+func (x Canned) replace(r *http.Request, by member.Member, id string) (any, error) {
+	c, err := readCanned(r)
+	if err != nil {
+		return nil, err
+	}
+	c.ID = id
+	return c, x.Store.Chats().ReplaceCanned(r.Context(), by.CompanyID, c, time.Now())
+}
+
+func (x Canned) remove(r *http.Request, by member.Member, id string) (any, error) {
+	return nil, x.Store.Chats().DeleteCanned(r.Context(), by.CompanyID, id)
+}
+
+func readCanned(r *http.Request) (c chats.Canned, err error) {
+	o, err := form.Object(r, "shortcut", "text")
+	if err != nil {
+		return c, err
+	}
+	if c.Shortcut, err = o.Find("shortcut").Required("shortcut"); err != nil {
+		return c, err
+	}
+	if !validShortcut.MatchString(c.Shortcut) {
+		return c, carillon.Invalid("shortcut", "Must be 1 to 40 characters of a-z, 0-9, _ and -")
+	}
+	c.Text, err = form.Lines(o, "text", cannedMost)
+	return c, err
+}

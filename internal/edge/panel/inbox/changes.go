@@ -1,0 +1,314 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+)
+
+// change is the response to a change of a conversation.
+type change struct {
+	Turn         *chats.TurnView `json:"turn,omitempty"`
+	Conversation chats.Summary   `json:"conversation"`
+}
+
+// changed makes the response. The conflict of a conversation that another teammate has names them.
+func changed(ctx context.Context, s *store.Store, turn *chats.Turn, c *chats.Conversation, err error) (any, error) {
+	var e *carillon.Error
+	if errors.As(err, &e) && e.Code == carillon.Conflict {
+		if id, ok := e.Details.Find(conversation.DetailAssignee).(string); ok {
+			return nil, withName(ctx, s, e, id)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := change{Conversation: chats.Summarize(c)}
+	if turn != nil {
+		view := turn.View()
+		AddFileURL(c.CompanyID, c.ID, &view)
+		all.Turn = &view
+	}
+	return all, nil
+}
+
+// withName adds the name of the teammate who has a conversation to a conflict.
+func withName(ctx context.Context, s *store.Store, e *carillon.Error, accountID string) error {
+	a, err := s.Account(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	if a != nil {
+		e.Details = append(slices.Clip(e.Details), carillon.Detail{Key: "assignee_name", Value: member.ShownName(a.Name, a.Email)})
+	}
+	return e
+}
+
+func (x Inbox) take(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "from")
+	if err != nil {
+		return nil, err
+	}
+	from, _, err := o.String("from", "from")
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.Conversations.Take(r.Context(), by.Teammate(), id, from)
+	return changed(r.Context(), x.Store, nil, c, err)
+}
+
+func (x Inbox) answer(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "client_id", "text", "file", "seen")
+	if err != nil {
+		return nil, err
+	}
+	said, err := x.readAnswer(r, by, id, o)
+	if err != nil {
+		return nil, err
+	}
+	seen := int64(-1)
+	if o.Find("seen").Present() {
+		if seen, err = seqOf(o, "seen"); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.Channel.open(r.Context(), by.CompanyID, id); err != nil {
+		return nil, err
+	}
+	turn, c, err := x.Conversations.Answer(r.Context(), by.Teammate(), id, said, seen)
+	return changed(r.Context(), x.Store, turn, c, err)
+}
+
+func (x Inbox) writeNote(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "client_id", "text")
+	if err != nil {
+		return nil, err
+	}
+	said, err := readSaid(o)
+	if err != nil {
+		return nil, err
+	}
+	turn, c, err := x.Conversations.Note(r.Context(), by.Teammate(), id, said)
+	return changed(r.Context(), x.Store, turn, c, err)
+}
+
+// readAnswer reads a text or a file.
+func (x Inbox) readAnswer(r *http.Request, by member.Member, id string, o *jsonbody.Object) (in conversation.Said, err error) {
+	file, given, err := o.String("file", "file")
+	switch {
+	case err != nil:
+		return in, err
+	case !given:
+		return readSaid(o)
+	case o.Find("text").Present():
+		return in, carillon.Invalid("body", "Takes one of text and file")
+	}
+	if in.ClientID, err = form.Text(o, "client_id", form.MaxClientID); err != nil {
+		return in, err
+	}
+	in.Kind = chats.KindFile
+	in.File, err = x.Files.Keep(r.Context(), sender(by, id), file)
+	return in, err
+}
+
+// readSaid reads what a teammate writes.
+func readSaid(o *jsonbody.Object) (in conversation.Said, err error) {
+	if in.ClientID, err = form.Text(o, "client_id", form.MaxClientID); err != nil {
+		return in, err
+	}
+	in.Kind = chats.KindText
+	in.Text, err = form.Lines(o, "text", conversation.MaxText)
+	return in, err
+}
+
+// seqOf reads the required seq of a turn; 0 is before the first.
+func seqOf(o *jsonbody.Object, field string) (int64, error) {
+	v := o.Find(field)
+	if !v.Present() {
+		return 0, carillon.Missing(field)
+	}
+	seq, err := strconv.ParseInt(string(v.Raw()), 10, 64)
+	if err != nil || seq < 0 {
+		return 0, carillon.Invalid(field, "Must be the seq of a turn")
+	}
+	return seq, nil
+}
+
+func (x Inbox) release(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "to")
+	if err != nil {
+		return nil, err
+	}
+	to, err := o.Find("to").Required("to")
+	if err != nil {
+		return nil, err
+	}
+	if to != "queue" && to != "agent" {
+		return nil, carillon.Invalid("to", "Must be queue or agent")
+	}
+	c, err := x.Conversations.Release(r.Context(), by.Teammate(), id, to == "agent")
+	return changed(r.Context(), x.Store, nil, c, err)
+}
+
+func (x Inbox) assign(r *http.Request, by member.Member) (any, error) {
+	const field = "account_id"
+	id, err := form.ID(r, "Conversation")
+	if err != nil {
+		return nil, err
+	}
+	o, err := form.Object(r, field)
+	if err != nil {
+		return nil, err
+	}
+	account, given, err := o.String(field, field)
+	switch {
+	case err != nil:
+		return nil, err
+	case !given:
+		return nil, carillon.Missing(field)
+	}
+	to := conversation.By{CompanyID: by.CompanyID, AccountID: strings.ToLower(account)}
+	if account != "" {
+		mate, err := x.teammate(r.Context(), by.CompanyID, to.AccountID)
+		if err != nil {
+			return nil, err
+		}
+		if mate == nil {
+			return nil, carillon.Invalid(field, "Must be a member of the company who may answer conversations, or empty")
+		}
+		to.Name = mate.Name
+	}
+	c, err := x.Conversations.Assign(r.Context(), by.Teammate(), to, id)
+	return changed(r.Context(), x.Store, nil, c, err)
+}
+
+// teammate is a member who may answer conversations, nil for others.
+func (x Inbox) teammate(ctx context.Context, companyID, accountID string) (*accounts.Account, error) {
+	if !carillon.ValidUUID(accountID) {
+		return nil, nil
+	}
+	memberships, err := x.Store.Memberships(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range memberships {
+		if m.CompanyID == companyID && auth.Role(m.Role).Can(auth.MayAnswerConversations) {
+			return x.Store.Account(ctx, accountID)
+		}
+	}
+	return nil, nil
+}
+
+func (x Inbox) resolve(r *http.Request, by member.Member, id string) (any, error) {
+	c, err := x.Conversations.Resolve(r.Context(), by.Teammate(), id)
+	return changed(r.Context(), x.Store, nil, c, err)
+}
+
+func (x Inbox) reopen(r *http.Request, by member.Member, id string) (any, error) {
+	c, err := x.Conversations.Reopen(r.Context(), by.Teammate(), id)
+	return changed(r.Context(), x.Store, nil, c, err)
+}
+
+func (x Inbox) tag(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "tags")
+	if err != nil {
+		return nil, err
+	}
+	tags, err := readTags(o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.Conversations.Tag(r.Context(), by.CompanyID, id, tags)
+	return changed(r.Context(), x.Store, nil, c, err)
+}
+
+// readTags reads a list of tags; one that is repeated counts once.
+func readTags(o *jsonbody.Object) ([]string, error) {
+	const field = "tags"
+	given, present, err := o.Find(field).Strings(field)
+	switch {
+	case err != nil:
+		return nil, err
+	case !present:
+		return nil, carillon.Missing(field)
+	}
+	tags := []string{}
+	for i, tag := range given {
+		tag = strings.TrimSpace(tag)
+		if err := checkTag(field+"."+strconv.Itoa(i), tag); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) > tagsMost {
+		return nil, carillon.Invalid(field, "At most "+strconv.Itoa(tagsMost)+" tags")
+	}
+	return tags, nil
+}
+
+func checkTag(field, tag string) error {
+	switch {
+	case tag == "", utf8.RuneCountInString(tag) > tagMost:
+		return carillon.Invalid(field, "Must have 1 to "+strconv.Itoa(tagMost)+" characters")
+	case strings.ContainsFunc(tag, func(c rune) bool { return c < ' ' || c == 0x7f || c == ',' || c == '"' }):
+		return carillon.Invalid(field, "Must be one line without commas and quotation marks")
+	}
+	return nil
+}
+
+func (x Inbox) read(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	o, err := form.Object(r, "seq")
+	if err != nil {
+		return nil, err
+	}
+	seq, err := seqOf(o, "seq")
+	if err != nil {
+		return nil, err
+	}
+	if _, err = x.Conversations.Read(r.Context(), by.CompanyID, c.ID, seq); err != nil {
+		return nil, err
+	}
+	if c.ReadSeq < c.VisitorSeq && seq >= c.VisitorSeq {
+		x.Channel.mark(r.Context(), c, false)
+	}
+	return nil, nil
+}
+
+func (x Inbox) typing(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	x.Conversations.Typing(by.CompanyID, c.ID, chats.Teammate, by.Name, by.AccountID)
+	x.Channel.mark(r.Context(), c, true)
+	return nil, nil
+}
+
+func (x Inbox) viewing(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	x.Conversations.Viewing(by.Teammate(), c.ID)
+	return nil, nil
+}

@@ -1,0 +1,194 @@
+// Package inbox serves the conversations of a company to its teammates. Start with Inbox; Channel has the rules of messaging channels.
+package inbox
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/files"
+)
+
+// Inbox serves a company's conversations to its teammates (docs/reference/conversation.md).
+type Inbox struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Conversations *conversation.Conversations
+	Files         *files.Files
+	Channel       Channel
+}
+
+const (
+	TurnsMost      = 100 // in a response
+	searchMost     = 100 // characters
+	tagMost        = 40
+	tagsMost       = 20
+	conversationID = "conversation" // the kind of cursors
+)
+
+func (x Inbox) Routes() []httpio.Route {
+	read, answer := auth.MayReadConversations, auth.MayAnswerConversations
+	const one = "/conversations/{id}"
+	return []httpio.Route{
+		x.Gate.Route("GET", "/conversations", read, x.list),
+		x.Gate.Route("GET", "/conversations/counts", read, x.counts),
+		x.Gate.Route("GET", one, read, x.get),
+		x.Gate.Route("GET", one+"/turns", read, x.turns),
+		x.Gate.Route("POST", one+"/take", answer, member.ID("Conversation", x.take)),
+		x.Gate.Route("POST", one+"/answers", answer, member.ID("Conversation", x.answer)),
+		x.Gate.Route("POST", one+"/notes", answer, member.ID("Conversation", x.writeNote)),
+		x.Gate.Route("POST", one+"/release", answer, member.ID("Conversation", x.release)),
+		x.Gate.Route("POST", one+"/assign", answer, x.assign),
+		x.Gate.Route("POST", one+"/resolve", answer, member.ID("Conversation", x.resolve)),
+		x.Gate.Route("POST", one+"/reopen", answer, member.ID("Conversation", x.reopen)),
+		x.Gate.Route("PUT", one+"/tags", answer, member.ID("Conversation", x.tag)),
+		x.Gate.Route("POST", one+"/read", answer, x.read),
+		x.Gate.Route("POST", one+"/typing", answer, x.typing),
+		x.Gate.Route("POST", one+"/viewing", answer, x.viewing),
+	}
+}
+
+func (x Inbox) list(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	page, err := httpio.ReadPage(q, conversationID)
+	if err != nil {
+		return nil, err
+	}
+	f := chats.Filter{CompanyID: by.CompanyID, AccountID: by.AccountID, Cursor: page.After, Limit: page.Limit}
+	if err := readFilter(q, &f); err != nil {
+		return nil, err
+	}
+	rows, next, err := x.Store.Chats().List(r.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	list := httpio.List[chats.Listed]{Data: append([]chats.Listed{}, rows...)}
+	if next != "" {
+		next = httpio.EncodeCursor(conversationID, next)
+		list.Next = &next
+	}
+	return list, nil
+}
+
+func readFilter(q url.Values, f *chats.Filter) (err error) {
+	f.Folder = q.Get("folder")
+	if f.Folder == "" {
+		f.Folder = "all"
+	}
+	if !slices.Contains(chats.Folders(), f.Folder) {
+		return carillon.Invalid("folder", "Must be one of "+strings.Join(chats.Folders(), ", "))
+	}
+	switch q.Get("closed") {
+	case "", "false":
+	case "true":
+		f.Closed = true
+	default:
+		return carillon.Invalid("closed", "Must be true or false")
+	}
+	f.ContactID = strings.ToLower(q.Get("contact"))
+	if f.ContactID != "" && !carillon.ValidUUID(f.ContactID) {
+		return carillon.Invalid("contact", "Must be the id of a contact")
+	}
+	if f.Search, err = form.Query(q, "search", searchMost); err != nil {
+		return err
+	}
+	if f.Tag, err = form.Query(q, "tag", tagMost); err == nil && f.Tag != "" {
+		err = checkTag("tag", f.Tag)
+	}
+	return err
+}
+
+func (x Inbox) counts(r *http.Request, by member.Member) (any, error) {
+	return x.Store.Chats().Count(r.Context(), by.CompanyID, by.AccountID)
+}
+
+// find reads the path's conversation.
+func find(r *http.Request, s *store.Store, by member.Member) (*chats.Conversation, error) {
+	id, err := form.ID(r, "Conversation")
+	if err != nil {
+		return nil, err
+	}
+	return s.Chats().Find(r.Context(), by.CompanyID, id)
+}
+
+// thread is a conversation with its contact and its newest turns.
+type thread struct {
+	Conversation chats.Summary     `json:"conversation"`
+	Contact      chats.ContactView `json:"contact"`
+	Window       *windowView       `json:"window,omitempty"` // of one over a messaging channel
+	part
+}
+
+// part are some turns; more: there are further ones, before them or, where they were asked for after a seq, behind them.
+type part struct {
+	Turns      []chats.TurnView `json:"turns"`
+	Deliveries []delivery       `json:"deliveries,omitempty"` // of turns over a messaging channel
+	More       bool             `json:"more"`
+}
+
+func (x Inbox) get(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := x.Store.Chats().ContactOf(r.Context(), by.CompanyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := x.Store.Chats().TurnsBefore(r.Context(), by.CompanyID, c.ID, c.LastSeq+1, TurnsMost)
+	if err != nil {
+		return nil, err
+	}
+	window, _, err := x.Channel.window(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := x.Channel.deliveries(r.Context(), c, turns)
+	if err != nil {
+		return nil, err
+	}
+	p := part{Views(by.CompanyID, c.ID, turns), sent, len(turns) > 0 && turns[0].Seq > 1}
+	return thread{chats.Summarize(c), contact.View(), window, p}, nil
+}
+
+// turns responds with the turns right before a seq, or right after one.
+func (x Inbox) turns(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	if q.Has("before") == q.Has("after") {
+		return nil, carillon.Invalid("before", "Takes one of before and after")
+	}
+	name, read := "after", x.Store.Chats().Turns
+	if q.Has("before") {
+		name, read = "before", x.Store.Chats().TurnsBefore
+	}
+	seq, err := strconv.ParseInt(q.Get(name), 10, 64)
+	if err != nil || seq < 0 {
+		return nil, carillon.Invalid(name, "Must be the seq of a turn")
+	}
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := read(r.Context(), by.CompanyID, c.ID, seq, TurnsMost)
+	if err != nil {
+		return nil, err
+	}
+	p := part{Turns: Views(by.CompanyID, c.ID, turns)}
+	if p.Deliveries, err = x.Channel.deliveries(r.Context(), c, turns); err != nil {
+		return nil, err
+	}
+	if n := len(turns); n > 0 {
+		p.More = name == "before" && turns[0].Seq > 1 || name == "after" && turns[n-1].Seq < c.LastSeq
+	}
+	return p, nil
+}

@@ -1,0 +1,336 @@
+package inbox
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/content"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/identity"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/edge/panel/sending"
+	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/replies"
+	"carillon/internal/talk/conversation"
+)
+
+// Reader reports to messaging channels.
+type Reader interface {
+	// Read reports to the channel that a person's last message was read, and where typing is true that a reply is being written.
+	Read(ctx context.Context, companyID, conversationID string, typing bool) error
+}
+
+// Channel is what the inbox knows of conversations over messaging channels.
+type Channel struct {
+	Store    *store.Store
+	Notify   *notify.Notify
+	Messages Reader
+}
+
+// Templates serves what conversations over a messaging channel have besides: the window, where replies stand, and templates.
+type Templates struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Conversations *conversation.Conversations
+	Send          sending.Send
+	Channel       Channel
+}
+
+func (x Templates) Routes() []httpio.Route {
+	const one = "/conversations/{id}"
+	return []httpio.Route{
+		x.Gate.Route("GET", one+"/templates", auth.MayAnswerConversations, x.templates),
+		x.Gate.Route("POST", one+"/templates", auth.MayAnswerConversations, x.send),
+	}
+}
+
+const (
+	overMessages = "whatsapp" // the channel of conversations over messaging channels
+	offeredMost  = 200
+	// templatesMost is how many templates, the newest ones, are looked up at once.
+	templatesMost = 20
+	markMost      = 5 * time.Second
+)
+
+// windowView is until when replies may be sent.
+type windowView struct {
+	Until    string `json:"until"`
+	Number   string `json:"number"` // the contact's; "": the channel did not say it
+	UserID   string `json:"user_id,omitempty"`
+	SenderID string `json:"sender_id"` // "": it was removed
+	Sender   string `json:"sender"`    // its number
+	Provider string `json:"provider"`
+}
+
+// delivery is where a reply stands.
+type delivery struct {
+	Seq    int64  `json:"seq"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// window returns the window of a conversation; nil: it has none.
+func (x Channel) window(ctx context.Context, c *chats.Conversation) (*windowView, *replies.Window, error) {
+	if c.Channel != overMessages {
+		return nil, nil, nil
+	}
+	w, err := x.Store.Replies().Window(ctx, c.CompanyID, c.ID)
+	if err != nil || w == nil {
+		return nil, nil, err
+	}
+	v := &windowView{Until: carillon.FormatTime(w.Until), Number: w.Number, UserID: w.UserID}
+	s, err := x.Store.SenderOf(ctx, c.CompanyID, w.SenderUID)
+	if err == nil && s != nil {
+		v.SenderID, v.Sender, v.Provider = s.ID, s.Number, s.Provider
+	}
+	return v, w, err
+}
+
+// deliveries are where the replies of turns stand, and the templates that teammates sent.
+func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []chats.Turn) ([]delivery, error) {
+	if c.Channel != overMessages || len(turns) == 0 {
+		return nil, nil
+	}
+	sent, err := x.Store.Replies().Replies(ctx, c.CompanyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]delivery, len(sent))
+	for i, r := range sent {
+		all[i] = delivery{r.Seq, r.State, r.Reason, r.Detail}
+	}
+	for i := range turns {
+		if t := &turns[len(turns)-1-i]; t.Extra.Notification != "" && len(all) < len(sent)+templatesMost {
+			d, err := x.delivered(ctx, c.CompanyID, t)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, d...)
+		}
+	}
+	return all, nil
+}
+
+// delivered is where the template of a turn stands; none where its notification is gone.
+func (x Channel) delivered(ctx context.Context, companyID string, t *chats.Turn) ([]delivery, error) {
+	v, _, err := x.Notify.Find(ctx, companyID, t.Extra.Notification, 0, 1)
+	if carillon.IsCode(err, carillon.NotFound) || err == nil && len(v.Recipients) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := delivery{Seq: t.Seq, State: string(v.Recipients[0].State), Reason: string(v.Recipients[0].Reason)}
+	switch carillon.State(d.State) {
+	case carillon.StateScheduled:
+		d.State = string(carillon.StateQueued)
+	case carillon.StateCanceled, carillon.StateSkipped:
+		d.State = string(carillon.StateFailed)
+	default:
+	}
+	return []delivery{d}, nil
+}
+
+// open refuses a reply in a conversation whose window is closed. Errors: conflict.
+func (x Channel) open(ctx context.Context, companyID, id string) error {
+	c, err := x.Store.Chats().Find(ctx, companyID, id)
+	if err != nil || c.Channel != overMessages {
+		return err
+	}
+	w, err := x.Store.Replies().Window(ctx, companyID, id)
+	if err != nil {
+		return err
+	}
+	if w == nil || !time.Now().Before(w.Until) {
+		return &carillon.Error{Code: carillon.Conflict, Message: "The window for replies is closed", Details: carillon.Details{
+			{Key: "reason", Value: "The contact wrote more than 24 hours ago: only a template can be sent"}, {Key: "window", Value: "closed"},
+		}}
+	}
+	return nil
+}
+
+// mark reports to the channel of a conversation that it was read, or that a teammate is writing.
+func (x Channel) mark(ctx context.Context, c *chats.Conversation, typing bool) {
+	if c.Channel != overMessages {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, markMost)
+	defer cancel()
+	_ = x.Messages.Read(ctx, c.CompanyID, c.ID, typing) // of no consequence
+}
+
+// offered is a template that a teammate may send.
+type offered struct {
+	Name       string               `json:"name"`
+	Language   string               `json:"language"`
+	Category   string               `json:"category"`
+	Components []carillon.Component `json:"components"`
+	Needs      []string             `json:"needs"` // the keys of components_push
+}
+
+// reached is a conversation with the contact's number and the sender of its window.
+func (x Templates) reached(r *http.Request, by member.Member) (*chats.Conversation, *replies.Window, *carillon.Sender, error) {
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	_, w, err := x.Channel.window(r.Context(), c)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if w == nil {
+		return nil, nil, nil, carillon.InConflict("The conversation is not over a messaging channel")
+	}
+	s, err := x.Store.SenderOf(r.Context(), by.CompanyID, w.SenderUID)
+	if err == nil && s == nil {
+		err = carillon.InConflict("The sender was removed")
+	}
+	return c, w, s, err
+}
+
+// templates responds with the approved templates of the conversation's sender.
+func (x Templates) templates(r *http.Request, by member.Member) (any, error) {
+	_, _, s, err := x.reached(r, by)
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.Store.Templates(r.Context(), s.UID)
+	if err != nil {
+		return nil, err
+	}
+	page := httpio.List[offered]{Data: []offered{}}
+	for _, t := range all {
+		needs, err := content.Needs(t)
+		if err != nil || t.Status != carillon.TemplateApproved || len(page.Data) == offeredMost {
+			continue
+		}
+		page.Data = append(page.Data, offered{t.Name, t.Language, t.Category, t.Components, append([]string{}, needs...)})
+	}
+	return page, nil
+}
+
+// send sends a template to the contact, as an application's request would, and shows it in the conversation.
+func (x Templates) send(r *http.Request, by member.Member) (any, error) {
+	client, name, language, variables, err := readTemplate(r)
+	if err != nil {
+		return nil, err
+	}
+	c, w, s, err := x.reached(r, by)
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.Store.Templates(r.Context(), s.UID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := content.FindTemplate(all, name, language)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := x.Store.Chats().ContactOf(r.Context(), by.CompanyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	number := cmp.Or(w.Number, contact.Number)
+	if number == "" {
+		return nil, carillon.InConflict("The contact's number is not known: ask for it, and note it with the contact")
+	}
+	class := classOf(t)
+	hit, err := x.Store.Suppressed(r.Context(), by.CompanyID, class, identity.Numbers(number))
+	if err != nil {
+		return nil, err
+	}
+	if hit[identity.Number(number)] {
+		return nil, carillon.InConflict("The contact wants no messages: the number is suppressed")
+	}
+	sub := &notify.Submission{Route: "panel/conversations/templates", IdempotencyKey: c.ID + "/" + client}
+	id, err := x.Send.Accept(r, by, sub, &request.Draft{
+		Channel: carillon.Messaging, Contact: fieldsOf(contact, number), Sender: s.ID, Template: t.Name, Language: t.Language,
+		Type: class.String(), Campaign: "Inbox", Components: variables,
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown, err := renderedOf(t, sub.Request)
+	if err != nil {
+		return nil, err
+	}
+	turn, c, err := x.Conversations.Runner.SentTemplate(r.Context(), by.Teammate(), c.ID, client, shown, id)
+	return changed(r.Context(), x.Store, turn, c, err)
+}
+
+// readTemplate reads which template is to be sent.
+func readTemplate(r *http.Request) (client, name, language string, variables map[string]string, err error) {
+	o, err := form.Object(r, "client_id", "name", "language", "variables")
+	if err != nil {
+		return "", "", "", nil, err
+	}
+	if client, err = form.Text(o, "client_id", form.MaxClientID); err != nil {
+		return "", "", "", nil, err
+	}
+	if name, err = form.Text(o, "name", form.MaxTemplateName); err != nil {
+		return "", "", "", nil, err
+	}
+	if language, err = form.Text(o, "language", form.MaxName); err != nil {
+		return "", "", "", nil, err
+	}
+	variables = map[string]string{}
+	v, given, err := o.Find("variables").Object("variables")
+	if err != nil || !given {
+		return client, name, language, variables, err
+	}
+	if len(v.Keys()) > form.MaxVariables {
+		return "", "", "", nil, carillon.Invalid("variables", "Too many")
+	}
+	for _, key := range v.Keys() {
+		if variables[key], _, err = v.String("variables."+carillon.Shorten(key), key); err != nil {
+			return "", "", "", nil, err
+		}
+	}
+	return client, name, language, variables, nil
+}
+
+// classOf is the class of what is sent of a template.
+func classOf(t *carillon.Template) carillon.Class {
+	switch t.Category {
+	case "MARKETING":
+		return carillon.Marketing
+	case "UTILITY":
+		return carillon.Utility
+	}
+	return carillon.Transactional
+}
+
+// fieldsOf is a contact as requests name one.
+func fieldsOf(c *chats.Contact, number string) map[string]string {
+	contact := map[string]string{"number": number}
+	if c.Name != "" {
+		contact["name"] = c.Name
+	}
+	return contact
+}
+
+// renderedOf is the text of a request's only message.
+func renderedOf(t *carillon.Template, req *request.Request) (string, error) {
+	c, err := req.Content(t, 0)
+	if err != nil {
+		return "", err
+	}
+	shown, err := content.Render(t, &c)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{shown.Header, shown.Body, shown.Footer}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n"), nil
+}

@@ -1,0 +1,202 @@
+package inbox
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/event/realtime"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+)
+
+// People serves who takes part: contacts, teammates, and who of them is there.
+type People struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Conversations *conversation.Conversations
+	Notify        *notify.Notify
+	Events        *realtime.Hub
+}
+
+func (x People) Routes() []httpio.Route {
+	const read, answer = auth.MayReadConversations, auth.MayAnswerConversations
+	return []httpio.Route{
+		x.Gate.Route("GET", "/conversations/{id}/contact", read, x.contact),
+		x.Gate.Route("PUT", "/conversations/{id}/contact", answer, x.editContact),
+		x.Gate.Route("GET", "/inbox/teammates", read, x.teammates),
+		x.Gate.Route("PUT", "/inbox/presence", answer, x.setAway),
+		x.Gate.Stream("GET", "/inbox/events", read, x.events),
+	}
+}
+
+const (
+	othersMost        = 20 // conversations of a contact
+	notificationsMost = 20
+	membersAtOnce     = 200
+)
+
+// profile is a contact with the rest of what the company has with them.
+type profile struct {
+	Contact       chats.ContactView `json:"contact"`
+	Conversations []chats.Summary   `json:"conversations"`
+	Notifications []*notify.View    `json:"notifications"`
+}
+
+// contact responds with the contact of a conversation, its other conversations, and what was sent to its numbers.
+func (x People) contact(r *http.Request, by member.Member) (any, error) {
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := x.Store.Chats().ContactOf(r.Context(), by.CompanyID, c.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	p := profile{Contact: contact.View(), Conversations: []chats.Summary{}, Notifications: []*notify.View{}}
+	others, err := x.Store.Chats().OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, othersMost)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		p.Conversations = append(p.Conversations, chats.Summarize(other))
+	}
+	known, err := x.Store.Chats().Identities(r.Context(), by.CompanyID, contact.ID)
+	if err != nil {
+		return nil, err
+	}
+	var lines []identity.Key
+	for _, k := range known {
+		if k.Kind != identity.Person && !slices.Contains(lines, k.Key) {
+			lines = append(lines, k.Key)
+		}
+	}
+	if len(lines) == 0 {
+		return p, nil
+	}
+	sent, _, err := x.Notify.List(r.Context(), by.CompanyID, store.Filter{Lines: lines, Limit: notificationsMost})
+	p.Notifications = append(p.Notifications, sent...)
+	return p, err
+}
+
+// editContact replaces those of name, e-mail address and number that are given; an empty one removes it.
+func (x People) editContact(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "name", "email", "number")
+	if err != nil {
+		return nil, err
+	}
+	edit, err := readContactEdit(o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := x.Store.Chats().EditContact(r.Context(), by.CompanyID, c.ContactID, edit)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Contact chats.ContactView `json:"contact"`
+	}{contact.View()}, nil
+}
+
+func readContactEdit(o *jsonbody.Object) (edit chats.ContactEdit, err error) {
+	if edit.Name, err = form.Optional(o, "name", func() (string, error) { return form.Text(o, "name", form.MaxName) }); err != nil {
+		return edit, err
+	}
+	if edit.Email, err = form.Optional(o, "email", func() (string, error) { return form.Email(o) }); err != nil {
+		return edit, err
+	}
+	edit.Number, err = form.Optional(o, "number", func() (string, error) {
+		s, err := form.Text(o, "number", form.MaxName)
+		if err != nil {
+			return "", err
+		}
+		return form.Number("number", s)
+	})
+	return edit, err
+}
+
+// teammateRow is a member who may answer conversations.
+type teammateRow struct {
+	AccountID string `json:"account_id"`
+	Name      string `json:"name"`
+	Email     string `json:"email"`
+	Role      string `json:"role"`
+	Present   bool   `json:"present"`
+	Away      bool   `json:"away"`
+}
+
+// teammates responds with the members who may answer, and who of them is there.
+func (x People) teammates(r *http.Request, by member.Member) (any, error) {
+	present, err := x.Store.Chats().Present(r.Context(), by.CompanyID, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]chats.Presence{}
+	for _, p := range present {
+		there[p.AccountID] = p
+	}
+	rows := []teammateRow{}
+	if err := x.eachMember(r.Context(), by.CompanyID, func(m accounts.Member) {
+		if auth.Role(m.Role).Can(auth.MayAnswerConversations) {
+			p, present := there[m.ID]
+			rows = append(rows, teammateRow{m.ID, m.Name, m.Email, m.Role, present, p.Away})
+		}
+	}); err != nil {
+		return nil, err
+	}
+	return struct {
+		Data []teammateRow `json:"data"`
+	}{rows}, nil
+}
+
+// eachMember calls found for every member of a company.
+func (x People) eachMember(ctx context.Context, companyID string, found func(m accounts.Member)) error {
+	for after := ""; ; {
+		members, err := x.Store.Members(ctx, companyID, after, membersAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			found(m)
+			after = m.ID
+		}
+		if len(members) < membersAtOnce {
+			return nil
+		}
+	}
+}
+
+// setAway records whether the caller takes no conversations though the inbox is open.
+func (x People) setAway(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "away")
+	if err != nil {
+		return nil, err
+	}
+	away, given, err := o.Bool("away", "away")
+	switch {
+	case err != nil:
+		return nil, err
+	case !given:
+		return nil, carillon.Missing("away")
+	}
+	present, err := x.Conversations.Attendance.SetAway(r.Context(), by.Teammate(), away)
+	return struct {
+		Present bool `json:"present"`
+		Away    bool `json:"away"`
+	}{present, away}, err
+}

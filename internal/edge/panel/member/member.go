@@ -1,0 +1,291 @@
+// Package member checks who calls a route of the panel: a member of a company whose role has the permission that the route names. Every
+// subject of the panel has a Gate, which makes its routes.
+package member
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/audit"
+	"carillon/internal/talk/conversation"
+)
+
+const (
+	// Prefix begins the paths of all routes.
+	Prefix = "/panel/v1"
+	// SessionPath is the folder of the panel's pages, which the cookie of a session is for.
+	SessionPath = "/panel"
+	// SessionCookie has the secret of a browser's session.
+	SessionCookie = "carillon_session"
+	// PageHeader is a header that no other site's page can send without being asked first.
+	PageHeader = "X-Carillon-Panel"
+)
+
+// commandAgent begins the User-Agent of the program's own commands.
+const commandAgent = "carillon/"
+
+// Member is the caller, whose role has the route's permission.
+type Member struct {
+	AccountID string
+	Name      string // as contacts see it
+	Email     string
+	CompanyID string
+	Role      auth.Role
+}
+
+// Holder is the member for the shares of a node.
+func (m Member) Holder() share.Holder {
+	return share.Holder{Company: m.CompanyID, Session: m.AccountID}
+}
+
+// Teammate is the member as conversations know them.
+func (m Member) Teammate() conversation.By {
+	return conversation.By{CompanyID: m.CompanyID, AccountID: m.AccountID, Name: m.Name}
+}
+
+// ShownName is how teammates see one another.
+func ShownName(name, email string) string {
+	if name == "" {
+		return email
+	}
+	return name
+}
+
+// Gate admits callers, and makes the routes that only they may call.
+type Gate struct {
+	Auth      *auth.Auth
+	Limits    *limit.Limits
+	Addresses func() (base, widget string)
+	Proxies   []netip.Prefix // trusted proxies
+}
+
+// Handler responds to a member with a value (httpio.Value).
+type Handler func(r *http.Request, by Member) (any, error)
+
+// Writer writes its response to a member.
+type Writer func(w http.ResponseWriter, r *http.Request, by Member) error
+
+// One is a handler for one object of the company, which the path names.
+type One func(r *http.Request, by Member, id string) (any, error)
+
+// ID calls handle with the path's id. Errors: not_found, which says what is absent.
+func ID(what string, handle One) Handler {
+	return With(func(r *http.Request) (string, error) { return form.ID(r, what) }, handle)
+}
+
+// With calls handle with an id of another form.
+func With(read func(r *http.Request) (id string, err error), handle One) Handler {
+	return func(r *http.Request, by Member) (any, error) {
+		id, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		return handle(r, by, id)
+	}
+}
+
+// Route returns a route that checks the permission before it calls handle.
+func (g *Gate) Route(method, path string, needed auth.Permission, handle Handler) httpio.Route {
+	return httpio.Route{
+		Pattern:    method + " " + Prefix + path,
+		Access:     "panel",
+		Permission: string(needed),
+		Handle: httpio.Value(func(r *http.Request) (any, error) {
+			r, by, err := g.enter(r, needed)
+			if err != nil {
+				return nil, err
+			}
+			return handle(r, by)
+		}),
+	}
+}
+
+// Raw is Route for a response that is no JSON.
+func (g *Gate) Raw(method, path string, needed auth.Permission, handle Writer) httpio.Route {
+	return httpio.Route{
+		Pattern:    method + " " + Prefix + path,
+		Access:     "panel",
+		Permission: string(needed),
+		Handle: func(w http.ResponseWriter, r *http.Request) error {
+			r, by, err := g.enter(r, needed)
+			if err != nil {
+				return err
+			}
+			return handle(w, r, by)
+		},
+	}
+}
+
+// Stream is Raw for a stream or a socket.
+func (g *Gate) Stream(method, path string, needed auth.Permission, handle Writer) httpio.Route {
+	route := g.Raw(method, path, needed, handle)
+	route.Stream = true
+	return route
+}
+
+// Upload is Raw for a body of up to maxBody bytes, which is not read where the caller is refused.
+func (g *Gate) Upload(path string, needed auth.Permission, maxBody int64, handle Writer) httpio.Route {
+	return httpio.Route{
+		Pattern:    "POST " + Prefix + path,
+		Access:     "panel",
+		Permission: string(needed),
+		MaxBody:    maxBody,
+		Handle: func(w http.ResponseWriter, r *http.Request) error {
+			r, by, err := g.enter(r, needed)
+			if err != nil {
+				httpio.LeaveBody(r.Context())
+				return err
+			}
+			return handle(w, r, by)
+		},
+	}
+}
+
+// Own is a route for the callers' own account: it needs no company, not even one that is not suspended.
+func (g *Gate) Own(method, path string, handle func(r *http.Request, c *auth.Caller) (any, error)) httpio.Route {
+	return httpio.Route{
+		Pattern: method + " " + Prefix + path,
+		Access:  "user",
+		Handle: httpio.Value(func(r *http.Request) (any, error) {
+			c, err := g.Caller(r)
+			if err != nil {
+				return nil, err
+			}
+			return handle(g.By(r, c.Account), c)
+		}),
+	}
+}
+
+const (
+	// maxWrites bounds what a company writes of its resources in a minute: a write of more than writeBytes counts as several.
+	maxWrites  = 240
+	writeBytes = 64 << 10
+)
+
+// Write is a route that writes a resource, a draft or a canned reply. A refused request writes nothing, and does not count.
+func (g *Gate) Write(method, path string, needed auth.Permission, handle Handler) httpio.Route {
+	return g.Route(method, path, needed, func(r *http.Request, by Member) (any, error) {
+		name := "resources/" + by.CompanyID
+		if _, err := g.Limits.Check(r.Context(), name, maxWrites); err != nil {
+			return nil, err
+		}
+		done, err := handle(r, by)
+		if err != nil {
+			return nil, err
+		}
+		size := r.ContentLength
+		if size < 0 { // it was not announced
+			size = httpio.DefaultMaxBody
+		}
+		for range 1 + size/writeBytes {
+			if _, err := g.Limits.Allow(context.WithoutCancel(r.Context()), name, maxWrites, 1); err != nil {
+				break // the minute is full; this one is written
+			}
+		}
+		return done, nil
+	})
+}
+
+// Member returns the caller. Errors: those of auth.Caller and auth.Member.
+func (g *Gate) Member(r *http.Request, needed auth.Permission) (Member, error) {
+	_, by, err := g.enter(r, needed)
+	return by, err
+}
+
+// enter returns the caller, and the request with the caller as the author of its changes.
+func (g *Gate) enter(r *http.Request, needed auth.Permission) (*http.Request, Member, error) {
+	c, err := g.Caller(r)
+	if err != nil {
+		return r, Member{}, err
+	}
+	company, role, err := g.Auth.Member(r.Context(), c, r.URL.Query().Get("company"), needed)
+	if err != nil {
+		return r, Member{}, err
+	}
+	httpio.SetCompany(r.Context(), company)
+	return g.By(r, c.Account), Member{c.Account.ID, c.Account.Name, c.Account.Email, company, role}, nil
+}
+
+// Operator admits only owners of the installation's first company: what concerns every company.
+func Operator(ctx context.Context, s *store.Store, by Member) error {
+	first, err := s.OldestCompany(ctx)
+	if err != nil {
+		return err
+	}
+	if by.Role != auth.Owner || by.CompanyID != first {
+		return carillon.Denied("Only an owner of the installation's first company may do this")
+	}
+	return nil
+}
+
+// Caller returns the caller of a request: the bearer of an access token, else the browser whose session the cookie names. Errors:
+// unauthorized; forbidden for a request with a cookie that may be another site's.
+func (g *Gate) Caller(r *http.Request) (*auth.Caller, error) {
+	authorization := r.Header.Get("Authorization")
+	cookie, err := r.Cookie(SessionCookie)
+	if authorization != "" || err != nil {
+		return g.Auth.Caller(r.Context(), authorization)
+	}
+	if err := g.OwnPage(r); err != nil {
+		return nil, err
+	}
+	return auth.NewBrowsers(g.Auth).Caller(r.Context(), cookie.Value)
+}
+
+// OwnPage refuses a request that changes something unless it comes from a page of the panel.
+func (g *Gate) OwnPage(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
+	switch {
+	case r.Header.Get(PageHeader) != "1":
+		return carillon.Denied("A request with the panel's cookie needs the header " + PageHeader + ": 1")
+	case site != "" && site != "same-origin", origin != "" && !g.OwnOrigin(r, origin):
+		return carillon.Denied("The request comes from another site")
+	}
+	return nil
+}
+
+// OwnOrigin reports whether an origin is the one that the request is addressed to, or the installation's public one.
+func (g *Gate) OwnOrigin(r *http.Request, origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	base, err := url.Parse(g.BaseURL())
+	return strings.EqualFold(u.Host, r.Host) || err == nil && u.Scheme == base.Scheme && strings.EqualFold(u.Host, base.Host)
+}
+
+// BaseURL is the public address of the interface.
+func (g *Gate) BaseURL() string {
+	base, _ := g.Addresses()
+	return base
+}
+
+// By returns a request whose changes are recorded as an account's.
+func (g *Gate) By(r *http.Request, a *accounts.Account) *http.Request {
+	author := audit.Author{Kind: "account", ID: a.ID, Name: a.Email, Origin: audit.Panel, Address: httpio.ClientAddress(r, g.Proxies)}
+	if strings.HasPrefix(r.UserAgent(), commandAgent) {
+		author.Origin = audit.Command
+	}
+	return r.WithContext(audit.By(r.Context(), author))
+}
+
+// ByNew is By for an account that the request makes; it gets its id here.
+func (g *Gate) ByNew(r *http.Request, a *accounts.Account) *http.Request {
+	a.ID = carillon.NewID(time.Now())
+	return g.By(r, a)
+}

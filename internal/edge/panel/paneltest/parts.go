@@ -1,0 +1,143 @@
+package paneltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+	"carillon/internal/call/sip"
+	"carillon/internal/edge/panel/calls"
+	"carillon/internal/edge/panel/channels"
+	"carillon/internal/send/whatsapp"
+	"carillon/internal/store"
+)
+
+// callsThere hangs up as the part that places calls does, and calls nobody.
+type callsThere struct{ store *store.Store }
+
+func (x callsThere) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
+	n, err := x.store.Notification(ctx, companyID, id)
+	if err != nil || n.Channel != carillon.Voice {
+		return "", err
+	}
+	state, _, err := x.store.Calls().HangUp(ctx, companyID, n.Seq().Message(0))
+	return state, err
+}
+
+func (w *World) Execute(query string, args ...any) {
+	w.T.Helper()
+	err := w.Store.Update(w.T.Context(), func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// admitTrunk admits trunks of example.com, where a member chose them.
+func admitTrunk(_ context.Context, settings json.RawMessage) error {
+	t, err := sip.TrunkOf(settings)
+	if err == nil && t.Public && !strings.HasSuffix(t.Host, "example.com") {
+		err = carillon.Invalid("settings.trunk", "Must be at a public address")
+	}
+	return err
+}
+
+// meetTrunks has sip.example.com and same.example.com at one address.
+func meetTrunks(_ context.Context, one, other json.RawMessage) bool {
+	name := func(raw json.RawMessage) string {
+		t, err := sip.TrunkOf(raw)
+		if err != nil {
+			return err.Error()
+		}
+		return strings.Replace(t.Name(), "same.", "sip.", 1)
+	}
+	return name(one) == name(other)
+}
+
+// linesThere are lines whose trunk responds and refuses every call.
+type linesThere struct{ asked []string }
+
+func (l *linesThere) Health(*carillon.Sender) sip.Health { return sip.Health{} }
+
+func (l *linesThere) Disputed(lines []*carillon.Sender) bool { return len(lines) > 1 }
+
+func (l *linesThere) Denies(number string) bool { return strings.HasPrefix(number, "979") }
+
+func (l *linesThere) Ask(_ context.Context, line *carillon.Sender) (sip.Health, error) {
+	l.asked = append(l.asked, line.ID)
+	if line.ID == "dead" {
+		return sip.Health{At: time.Now(), Err: errors.New("nothing came")}, nil
+	}
+	return sip.Health{At: time.Now(), Code: 405, Reason: "Method Not Allowed", Took: 12 * time.Millisecond}, nil
+}
+
+func (l *linesThere) Try(_ context.Context, _ *carillon.Sender, x channels.LineTrial) channels.LineTrialEnd {
+	x.Show(channels.LineTrialStep{Ours: true, Text: "INVITE " + x.Number})
+	x.Show(channels.LineTrialStep{AfterMS: 20, Code: 403, Text: "403 Forbidden"})
+	return channels.LineTrialEnd{Problem: "forbidden", Code: 403, Detail: x.Company + " " + x.Language}
+}
+
+// nobodyCalled is a phone of the sandbox that nobody called.
+type nobodyCalled struct{}
+
+func (nobodyCalled) Calls(string) []calls.PhoneCall { return nil }
+
+func (nobodyCalled) Behaviours() []calls.PhoneBehaviour { return nil }
+
+// exchange records what the panel has the channel do.
+type exchange struct {
+	Received []provider.Inbound
+	Reads    []bool // whether typing
+}
+
+func (x *exchange) Receive(_ context.Context, _ *carillon.Sender, all []provider.Inbound) error {
+	x.Received = append(x.Received, all...)
+	return nil
+}
+
+func (x *exchange) Read(_ context.Context, _, _ string, typing bool) error {
+	x.Reads = append(x.Reads, typing)
+	return nil
+}
+
+func (x *exchange) MessageID(number, client string) string { return number + "/" + client }
+func (x *exchange) Refresh(context.Context) error          { return nil }
+func (x *exchange) Person(_ *carillon.Sender, username string) identity.Identity {
+	return identity.Identity{Kind: identity.Person, Scope: "sandbox", Key: identity.User("ZZ." + username)}
+}
+func (x *exchange) Sample(id string) (provider.InboundFile, bool) {
+	return provider.InboundFile{ID: id}, id == "photo"
+}
+
+// admitChannel admits addresses of example.com, where a member chose them.
+func admitChannel(_ context.Context, settings json.RawMessage) error {
+	base, chosen, err := whatsapp.BaseURL(settings)
+	if err == nil && chosen && !strings.HasSuffix(base.Host, "example.com") {
+		err = carillon.Invalid("settings.base_url", "Must be at a public address")
+	}
+	return err
+}
+
+// cloudThere is a channel that finds the same of every sender.
+type cloudThere struct {
+	Found      provider.Inspection
+	Asked      []string
+	Subscribed []string
+}
+
+func (c *cloudThere) inspect(_ context.Context, s *carillon.Sender) provider.Inspection {
+	c.Asked = append(c.Asked, s.ID)
+	return c.Found
+}
+
+func (c *cloudThere) subscribe(_ context.Context, s *carillon.Sender) error {
+	c.Subscribed = append(c.Subscribed, s.ID)
+	return nil
+}

@@ -1,0 +1,113 @@
+package paneltest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"carillon"
+	"carillon/internal/edge/panel/agents"
+	"carillon/internal/store/chats"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/voice"
+)
+
+// talksThere stands for the talks of a node, and for a speaker: what a teammate says comes back to them.
+type talksThere struct {
+	Mu     sync.Mutex
+	There  map[string]bool // conversations
+	Joined []voice.Teammate
+	Spoken []voice.Utterance
+	Trials []agents.Trial
+	Opened string        // the conversation of a trial
+	Broken chan struct{} // closed when the visitors' connections break
+}
+
+func (x *talksThere) Talking(companyID, id string) bool {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	return x.There[companyID+"/"+id]
+}
+
+func (x *talksThere) TalkTo(_ context.Context, by agents.Trial, agentID, language string) (address any, conversationID string, err error) {
+	x.Trials = append(x.Trials, by)
+	return map[string]any{"signed_url": "wss://panel.test/" + agentID + "/" + language}, x.Opened, nil
+}
+
+func (x *talksThere) Join(ctx context.Context, t voice.Teammate) error {
+	x.Mu.Lock()
+	x.Joined = append(x.Joined, t)
+	there := x.There[t.CompanyID+"/"+t.ConversationID]
+	x.Mu.Unlock()
+	if !there {
+		return carillon.Absent("Talk")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-x.Broken:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	t.Show(voice.Event{Kind: voice.Transcribed, Text: "Good morning"})
+	for {
+		pcm, err := t.Line.Read(ctx)
+		switch {
+		case errors.Is(err, io.EOF), ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := t.Line.Write(pcm); err != nil {
+			return err
+		}
+	}
+}
+
+func (x *talksThere) Speak(_ context.Context, u voice.Utterance, emit func(pcm []int16) error) error {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	if x.Spoken = append(x.Spoken, u); u.Text == "fails" {
+		return errors.New("no voice")
+	}
+	for range 3 {
+		if err := emit(make([]int16, 1000)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HeldAloud is the channel of conversations that visitors hold aloud.
+const HeldAloud = "web_voice"
+
+// Visit begins a conversation of a visitor, who is on the line if it is held aloud.
+func (w *World) Visit(companyID, channel string) string {
+	w.T.Helper()
+	c, _, err := w.Chats.Open(w.T.Context(), conversation.Start{
+		Channel: channel, AgentID: carillon.NewID(time.Now()), Contact: chats.Contact{CompanyID: companyID, WidgetID: "w", VisitorID: carillon.NewID(time.Now())},
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.Talks.Mu.Lock()
+	defer w.Talks.Mu.Unlock()
+	if w.Talks.There == nil {
+		w.Talks.There = map[string]bool{}
+	}
+	w.Talks.There[companyID+"/"+c.ID] = channel == HeldAloud
+	return c.ID
+}
+
+func (w *World) Conversation(companyID, id string) *chats.Conversation {
+	w.T.Helper()
+	c, err := w.Store.Chats().Find(w.T.Context(), companyID, id)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return c
+}

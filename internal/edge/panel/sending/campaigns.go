@@ -1,0 +1,249 @@
+package sending
+
+import (
+	"encoding/csv"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/stats"
+)
+
+// Campaigns serves the results of a company's campaigns.
+type Campaigns struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Notify  *notify.Notify
+	Exports *share.Share
+}
+
+func (x Campaigns) Routes() []httpio.Route {
+	const read = auth.MayReadNotifications
+	return []httpio.Route{
+		x.Gate.Route("GET", "/campaigns", read, x.list),
+		x.Gate.Route("GET", "/campaigns/one", read, x.one),
+		x.Gate.Route("GET", "/campaigns/recipients", read, x.recipients),
+		x.Gate.Route("GET", "/campaigns/reasons", read, x.reasons),
+		x.Gate.Raw("GET", "/campaigns/export", read, x.export),
+	}
+}
+
+// The kinds of cursors, and bounds.
+const (
+	campaignPages  = "campaigns"
+	recipientPages = "campaign-recipients"
+	reasonPages    = "campaign-reasons"
+	exportedMost   = 5000 // recipients in memory
+	reasonMost     = 64   // characters
+)
+
+// campaignRow is what became of the recipients of a campaign, as far as they are counted.
+type campaignRow struct {
+	Name        string `json:"name"`
+	FirstAt     string `json:"first_at"`
+	LastAt      string `json:"last_at"`
+	Recipients  int64  `json:"recipients"`
+	Waiting     int64  `json:"waiting"`
+	Sent        int64  `json:"sent"`
+	Delivered   int64  `json:"delivered"`
+	Read        int64  `json:"read"`
+	Failed      int64  `json:"failed"`
+	Skipped     int64  `json:"skipped"`
+	Canceled    int64  `json:"canceled"`
+	Unconfirmed int64  `json:"unconfirmed"` // sent, and neither delivered nor failed so far
+}
+
+func campaignRowOf(c *stats.Campaign) campaignRow {
+	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
+	return campaignRow{
+		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Read, c.Failed, c.Skipped, c.Canceled, unconfirmed,
+	}
+}
+
+// list responds with the campaigns, the last used first, and until when their recipients are counted.
+func (x Campaigns) list(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	page, err := httpio.ReadPage(q, campaignPages)
+	if err != nil {
+		return nil, err
+	}
+	var from stats.Cursor
+	if page.After != "" {
+		at, key, _ := strings.Cut(page.After, "/")
+		ms, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || key == "" {
+			return nil, httpio.BadCursor(q)
+		}
+		from = stats.Cursor{At: time.UnixMilli(ms).UTC(), Key: key}
+	}
+	found, next, err := x.Store.Stats().Campaigns(r.Context(), by.CompanyID, from, page.Limit)
+	if err != nil {
+		return nil, err
+	}
+	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
+	list := struct {
+		httpio.List[campaignRow]
+		AsOf string `json:"as_of"`
+	}{httpio.List[campaignRow]{Data: []campaignRow{}}, carillon.FormatTime(asOf)}
+	for i := range found {
+		list.Data = append(list.Data, campaignRowOf(&found[i]))
+	}
+	if next != nil {
+		cursor := httpio.EncodeCursor(campaignPages, strconv.FormatInt(next.At.UnixMilli(), 10)+"/"+next.Key)
+		list.Next = &cursor
+	}
+	return list, err
+}
+
+// campaignOf is the query's campaign.
+func campaignOf(q url.Values) (name string, err error) {
+	if name, err = form.Query(q, "name", form.MaxCampaign); err == nil && name == "" {
+		err = carillon.Missing("name")
+	}
+	return name, err
+}
+
+func (x Campaigns) one(r *http.Request, by member.Member) (any, error) {
+	name, err := campaignOf(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.Store.Stats().Campaign(r.Context(), by.CompanyID, name)
+	if err == nil && c == nil {
+		err = carillon.Absent("Campaign")
+	}
+	if err != nil {
+		return nil, err
+	}
+	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
+	return struct {
+		campaignRow
+		AsOf string `json:"as_of"`
+	}{campaignRowOf(c), carillon.FormatTime(asOf)}, err
+}
+
+// walk begins a walk through the recipients of the query's campaign.
+func (x Campaigns) walk(r *http.Request, by member.Member, kind string) (*notify.Recipients, httpio.Page, error) {
+	q := r.URL.Query()
+	name, err := campaignOf(q)
+	if err != nil {
+		return nil, httpio.Page{}, err
+	}
+	page, err := httpio.ReadPage(q, kind)
+	if err != nil {
+		return nil, page, err
+	}
+	w := notify.Sent{N: x.Notify}.Campaign(by.CompanyID, name)
+	if page.After != "" {
+		ok, err := w.After(r.Context(), page.After)
+		if err == nil && !ok {
+			err = httpio.BadCursor(q)
+		}
+		return w, page, err
+	}
+	return w, page, nil
+}
+
+// readReached reads what narrows the recipients of a campaign.
+func readReached(q url.Values) (f notify.ReachedFilter, err error) {
+	if f.States, err = form.QueryStates(q, recipientStates(), "messages or calls"); err != nil {
+		return f, err
+	}
+	reason, err := form.Query(q, "reason", reasonMost)
+	f.Reason = carillon.Reason(reason)
+	return f, err
+}
+
+// recipientStates are the states of messages and calls.
+func recipientStates() []carillon.State {
+	return append(form.CallStates(), carillon.StateSending, carillon.StateSent, carillon.StateDelivered, carillon.StateRead)
+}
+
+// recipients responds with a page of what became of each recipient.
+func (x Campaigns) recipients(r *http.Request, by member.Member) (any, error) {
+	f, err := readReached(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	w, page, err := x.walk(r, by, recipientPages)
+	if err != nil {
+		return nil, err
+	}
+	found, next, err := w.List(r.Context(), f, page.Limit)
+	list := httpio.List[notify.Reached]{Data: append([]notify.Reached{}, found...)}
+	if next != "" {
+		cursor := httpio.EncodeCursor(recipientPages, next)
+		list.Next = &cursor
+	}
+	return list, err
+}
+
+// reasons counts why recipients failed or were skipped, among as many as one request looks at.
+func (x Campaigns) reasons(r *http.Request, by member.Member) (any, error) {
+	w, _, err := x.walk(r, by, reasonPages)
+	if err != nil {
+		return nil, err
+	}
+	reasons, looked, next, err := w.Why(r.Context())
+	shown := struct {
+		Reasons map[carillon.Reason]int `json:"reasons"`
+		Looked  int                     `json:"looked"`
+		Next    *string                 `json:"next_cursor"`
+	}{Reasons: reasons, Looked: looked}
+	if next != "" {
+		cursor := httpio.EncodeCursor(reasonPages, next)
+		shown.Next = &cursor
+	}
+	return shown, err
+}
+
+// export responds with the recipients of a campaign as a CSV file, which is written as they are read.
+func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	f, err := readReached(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	walk, _, err := x.walk(r, by, recipientPages)
+	if err != nil {
+		return err
+	}
+	place, err := x.Exports.Take(by.Holder())
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	some, err := walk.Next(r.Context(), exportedMost)
+	if err != nil {
+		return err
+	}
+	out := csv.NewWriter(httpio.OpenDownload(w, "campaign.csv"))
+	_ = out.Write([]string{"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at", "message_id"}) // Error reports it
+	for len(some) > 0 {
+		for i := range some {
+			if c := &some[i]; f.Fits(c) {
+				_ = out.Write([]string{
+					c.Number, string(c.State), string(c.Reason), httpio.Cell(c.Detail), strconv.Itoa(c.Attempts), c.CreatedAt, c.SentAt, c.DeliveredAt, c.ReadAt, c.EndedAt,
+					c.NotificationID + "." + strconv.Itoa(c.N),
+				})
+			}
+		}
+		if out.Flush(); out.Error() != nil {
+			return nil
+		}
+		if some, err = walk.Next(r.Context(), exportedMost); err != nil {
+			panic(http.ErrAbortHandler) // a file that ends early must not look whole
+		}
+	}
+	out.Flush()
+	return nil
+}

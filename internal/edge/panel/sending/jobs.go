@@ -1,0 +1,302 @@
+package sending
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/share"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/send/bulk"
+	"carillon/internal/store"
+	stored "carillon/internal/store/bulk"
+)
+
+// Jobs serves the jobs that send a template to the people of a file.
+type Jobs struct {
+	Gate             *member.Gate
+	Store            *store.Store
+	Jobs             *bulk.Jobs
+	Uploads, Exports *share.Share
+}
+
+func (x Jobs) Routes() []httpio.Route {
+	const all, one, needed = "/send/jobs", "/send/jobs/{id}", auth.MaySendNotifications
+	return []httpio.Route{
+		x.Gate.Route("GET", all, needed, x.list),
+		x.Gate.Upload(all, needed, bulk.MaxFile+1<<20, x.upload),
+		x.Gate.Route("GET", one, needed, member.ID("Job", x.get)),
+		x.Gate.Route("PATCH", one, needed, member.ID("Job", x.edit)),
+		x.Gate.Route("DELETE", one, needed, member.ID("Job", x.discard)),
+		x.Gate.Route("POST", one+"/check", needed, x.change(x.Jobs.Check)),
+		x.Gate.Route("POST", one+"/send", needed, member.ID("Job", x.send)),
+		x.Gate.Route("POST", one+"/pause", needed, x.change(x.Jobs.Pause)),
+		x.Gate.Route("POST", one+"/resume", needed, x.change(x.Jobs.Resume)),
+		x.Gate.Route("POST", one+"/cancel", needed, member.ID("Job", x.cancel)),
+		x.Gate.Route("GET", one+"/rows", needed, member.ID("Job", x.rows)),
+		x.Gate.Route("GET", one+"/samples", needed, member.ID("Job", x.samples)),
+		x.Gate.Raw("GET", one+"/rows.csv", needed, x.file),
+	}
+}
+
+// jobRow is a job in the list.
+type jobRow struct {
+	ID       string       `json:"id"`
+	State    stored.State `json:"state"`
+	Reason   string       `json:"reason"`
+	Detail   string       `json:"detail"`
+	File     string       `json:"file"`
+	Bytes    int64        `json:"bytes"`
+	Rows     int          `json:"rows"`
+	Template string       `json:"template"`
+	Language string       `json:"language"`
+	Campaign string       `json:"campaign"`
+	Checked  int          `json:"checked"` // rows
+	Result   bulk.Result  `json:"result"`
+	Author   string       `json:"author"`
+
+	CreatedAt string  `json:"created_at"`
+	ChangedAt string  `json:"changed_at"`
+	BegunAt   *string `json:"begun_at"`
+	EndedAt   *string `json:"ended_at"`
+	Restored  *string `json:"restored_at"` // it may have been sent since the backup; null: it was not
+}
+
+// jobPage is a job with all that its page shows.
+type jobPage struct {
+	jobRow
+	Settings bulk.Settings `json:"settings"`
+	Quota    quotaRow      `json:"quota"`
+	Pace     int           `json:"per_second"` // of the sender; 0: it is not paced
+	Due      *string       `json:"due"`        // when the messages leave; null: at once
+}
+
+type quotaRow struct {
+	Limit     int    `json:"limit"` // 0: none
+	Used      int    `json:"used"`
+	ResetTime string `json:"reset_time"`
+}
+
+func (x Jobs) row(r *http.Request, v *bulk.View) jobRow {
+	row := jobRow{
+		ID: v.ID, State: v.State, Reason: v.Reason, Detail: v.Detail, File: v.File, Bytes: v.Bytes, Rows: v.Total, Template: v.Settings.Template,
+		Language: v.Settings.Language, Campaign: v.Settings.Campaign, Checked: v.Result.Rows, Result: v.Result,
+		CreatedAt: carillon.FormatTime(v.CreatedAt), ChangedAt: carillon.FormatTime(v.ChangedAt), BegunAt: auth.TimeOrNull(v.BegunAt), EndedAt: auth.TimeOrNull(v.EndedAt),
+		Restored: auth.TimeOrNull(v.RestoredAt),
+	}
+	if row.Result.Faults == nil {
+		row.Result.Faults = map[string]int{}
+	}
+	if a, err := x.Store.Account(r.Context(), v.Author); err == nil { // the account may be gone
+		if row.Author = a.Name; row.Author == "" {
+			row.Author = a.Email
+		}
+	}
+	return row
+}
+
+// page is a job that was found or changed, or the error of that.
+func (x Jobs) page(r *http.Request, v *bulk.View, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	p := jobPage{jobRow: x.row(r, v), Settings: v.Settings, Due: auth.TimeOrNull(v.Due())}
+	q, err := x.Jobs.Quota(r.Context(), v.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	p.Quota = quotaRow{q.Limit, q.Used, carillon.FormatTime(q.Reset)}
+	if v.Settings.Sender != "" {
+		named, err := x.Store.SendersNamed(r.Context(), v.CompanyID, v.Settings.Sender)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range named {
+			if s.ID == v.Settings.Sender {
+				p.Pace = s.PerSecond
+			}
+		}
+	}
+	return p, nil
+}
+
+const jobList = "jobs" // the kind of cursor
+
+func (x Jobs) list(r *http.Request, by member.Member) (any, error) {
+	page, err := httpio.ReadPage(r.URL.Query(), jobList)
+	if err != nil {
+		return nil, err
+	}
+	var after *stored.Page
+	if page.After != "" {
+		at, id, ok := strings.Cut(page.After, "/")
+		ms, err := strconv.ParseInt(at, 10, 64)
+		if !ok || err != nil {
+			return nil, httpio.BadCursor(r.URL.Query())
+		}
+		after = &stored.Page{CreatedAt: time.UnixMilli(ms), ID: id}
+	}
+	all, err := x.Jobs.List(r.Context(), by.CompanyID, after, page.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	key := func(v *bulk.View) string { return fmt.Sprintf("%d/%s", v.CreatedAt.UnixMilli(), v.ID) }
+	return httpio.ListOf(page, jobList, all, key, func(v *bulk.View) jobRow { return x.row(r, v) }), nil
+}
+
+// upload makes a job of a file.
+func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	if err := x.Store.Full(); err != nil {
+		httpio.LeaveBody(r.Context())
+		return err
+	}
+	place, err := x.Uploads.Take(by.Holder())
+	if err != nil {
+		httpio.LeaveBody(r.Context())
+		return err
+	}
+	defer place.Release()
+	key, err := httpio.IdempotencyKey(r)
+	if err != nil {
+		httpio.LeaveBody(r.Context())
+		return err
+	}
+	in, err := httpio.Upload(w, r, "file", bulk.MaxFile)
+	if err != nil {
+		return err
+	}
+	v, err := x.Jobs.Upload(r.Context(), bulk.File{CompanyID: by.CompanyID, Author: by.AccountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in})
+	if err != nil {
+		in.Leave() // the body is the request's
+		return err
+	}
+	_, _ = io.Copy(io.Discard, in) // of a repeated upload there is the rest, which the browser sends before it reads the response
+	p, err := x.page(r, v, nil)
+	if err != nil {
+		return err
+	}
+	return httpio.JSON(w, http.StatusCreated, p)
+}
+
+func (x Jobs) get(r *http.Request, by member.Member, id string) (any, error) {
+	v, err := x.Jobs.Find(r.Context(), by.CompanyID, id)
+	return x.page(r, v, err)
+}
+
+func (x Jobs) edit(r *http.Request, by member.Member, id string) (any, error) {
+	e, err := readEdit(r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.Jobs.Change(r.Context(), by.CompanyID, id, e)
+	return x.page(r, v, err)
+}
+
+func (x Jobs) discard(r *http.Request, by member.Member, id string) (any, error) {
+	return nil, x.Jobs.Discard(r.Context(), by.CompanyID, id)
+}
+
+// send begins to send a job. recipients is how many the page showed; again confirms a job that a restore made uncertain.
+func (x Jobs) send(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "recipients", "again")
+	if err != nil {
+		return nil, err
+	}
+	recipients, err := whole(o.Find("recipients"), "recipients")
+	if err != nil {
+		return nil, err
+	}
+	again, _, err := o.Bool("again", "again")
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.Jobs.Send(r.Context(), by.CompanyID, id, recipients, again)
+	return x.page(r, v, err)
+}
+
+// cancel ends a job; accepted says that what it has accepted is canceled too.
+func (x Jobs) cancel(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "accepted")
+	if err != nil {
+		return nil, err
+	}
+	accepted, _, err := o.Bool("accepted", "accepted")
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.Jobs.Cancel(r.Context(), by.CompanyID, id, accepted)
+	return x.page(r, v, err)
+}
+
+const (
+	badRowList  = "bad rows" // the kind of cursor
+	samplesMost = 20
+)
+
+// rows responds with rows that are not sent.
+func (x Jobs) rows(r *http.Request, by member.Member, id string) (any, error) {
+	page, err := httpio.ReadPage(r.URL.Query(), badRowList)
+	if err != nil {
+		return nil, err
+	}
+	var from bulk.Place
+	if page.After != "" {
+		if _, err := fmt.Sscanf(page.After, "%d/%d", &from.Batch, &from.Row); err != nil || from.Batch < 0 || from.Row < 0 {
+			return nil, httpio.BadCursor(r.URL.Query())
+		}
+	}
+	all, next, more, err := x.Jobs.BadRows(r.Context(), by.CompanyID, id, r.URL.Query().Get("reason"), from, page.Limit)
+	list := httpio.List[bulk.BadRow]{Data: append([]bulk.BadRow{}, all...)}
+	if more {
+		cursor := httpio.EncodeCursor(badRowList, fmt.Sprintf("%d/%d", next.Batch, next.Row))
+		list.Next = &cursor
+	}
+	return list, err
+}
+
+// samples responds with rows that are sent, from a number on.
+func (x Jobs) samples(r *http.Request, by member.Member, id string) (any, error) {
+	from := 0
+	if text := r.URL.Query().Get("from"); text != "" {
+		var err error
+		if from, err = strconv.Atoi(text); err != nil || from < 0 {
+			return nil, carillon.Invalid("from", "Must be a whole number")
+		}
+	}
+	all, t, err := x.Jobs.Samples(r.Context(), by.CompanyID, id, from, samplesMost)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Data       []bulk.Sample        `json:"data"`
+		Components []carillon.Component `json:"components"`
+	}{append([]bulk.Sample{}, all...), t.Components}, nil
+}
+
+// file responds with the rows that are not sent as a CSV file.
+func (x Jobs) file(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	id, err := form.ID(r, "Job")
+	if err != nil {
+		return err
+	}
+	v, err := x.Jobs.Find(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return err
+	}
+	place, err := x.Exports.Take(by.Holder())
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	if err := x.Jobs.WriteBad(r.Context(), v, httpio.OpenDownload(w, "rows-not-sent-"+id[len(id)-8:]+".csv")); err != nil {
+		panic(http.ErrAbortHandler) // a file that was cut must not look whole
+	}
+	return nil
+}

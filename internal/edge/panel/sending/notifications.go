@@ -1,0 +1,288 @@
+package sending
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/content"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/base/number"
+	"carillon/internal/edge/panel/flows"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
+	"carillon/internal/store"
+	"carillon/internal/store/runs"
+)
+
+// Sent serves what a company sent to its members.
+type Sent struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+	Send   Send
+}
+
+func (x Sent) Routes() []httpio.Route {
+	const one = "/notifications/{id}"
+	return []httpio.Route{
+		x.Gate.Route("GET", "/notifications", auth.MayReadNotifications, x.list),
+		x.Gate.Route("GET", "/notifications/lookup", auth.MayReadNotifications, x.lookUp),
+		x.Gate.Route("GET", one, auth.MayReadNotifications, member.ID("Notification", x.get)),
+		x.Gate.Route("GET", one+"/timeline", auth.MayReadNotifications, member.ID("Notification", x.timeline)),
+		x.Gate.Route("GET", one+"/request", auth.MayReadNotifications, member.ID("Notification", x.request)),
+		x.Gate.Route("GET", one+"/filled", auth.MayReadNotifications, member.ID("Notification", x.filled)),
+		x.Gate.Route("POST", one+"/cancel", auth.MaySendNotifications, member.ID("Notification", x.cancel)),
+		x.Gate.Route("POST", one+"/move", auth.MaySendNotifications, member.ID("Notification", x.move)),
+		x.Gate.Route("GET", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resendable)),
+		x.Gate.Route("POST", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resend)),
+	}
+}
+
+const (
+	sentPages = "notifications" // the kind of cursors
+	idsMost   = 100             // notifications that are asked for by their ids
+	queryMost = 300             // characters of what is looked up
+	runsMost  = 100             // of a notification
+)
+
+func (x Sent) sent() notify.Sent { return notify.Sent{N: x.Notify} }
+
+// list responds with a page of the company's notifications, or with those of `ids`.
+func (x Sent) list(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	if q.Has("ids") {
+		ids, err := readIDs(q.Get("ids"))
+		if err != nil {
+			return nil, err
+		}
+		rows, err := x.sent().Of(r.Context(), by.CompanyID, ids)
+		return httpio.List[notify.Row]{Data: append([]notify.Row{}, rows...)}, err
+	}
+	page, err := httpio.ReadPage(q, sentPages)
+	if err != nil {
+		return nil, err
+	}
+	if page.After != "" && !carillon.ValidUUID(page.After) {
+		return nil, httpio.BadCursor(q)
+	}
+	if found := number.Find(q.Get("number")); found != "" {
+		q.Set("number", found)
+	}
+	f, none, err := notify.ReadFilter(r.Context(), x.Store, by.CompanyID, q)
+	list := httpio.List[notify.Row]{Data: []notify.Row{}}
+	if err != nil || none {
+		return list, err
+	}
+	f.Limit, f.Before = page.Limit, page.After
+	rows, next, err := x.sent().List(r.Context(), by.CompanyID, f)
+	if err != nil {
+		return nil, err
+	}
+	if fit := httpio.Fit(rows); fit < len(rows) {
+		rows, next = rows[:fit], rows[fit-1].ID
+	}
+	if list.Data = append(list.Data, rows...); next != "" {
+		cursor := httpio.EncodeCursor(sentPages, next)
+		list.Next = &cursor
+	}
+	return list, nil
+}
+
+func readIDs(text string) ([]string, error) {
+	ids := strings.Split(strings.ToLower(text), ",")
+	if len(ids) > idsMost || slices.ContainsFunc(ids, func(id string) bool { return !carillon.ValidUUID(id) }) {
+		return nil, carillon.Invalid("ids", "Up to "+strconv.Itoa(idsMost)+" ids of notifications, with commas between them")
+	}
+	return ids, nil
+}
+
+// lookUp responds with what an id or a number belongs to, if anything.
+func (x Sent) lookUp(r *http.Request, by member.Member) (any, error) {
+	text := r.URL.Query().Get("q")
+	if len(text) > queryMost {
+		return nil, carillon.Invalid("q", "At most "+strconv.Itoa(queryMost)+" bytes")
+	}
+	list := httpio.List[notify.Hit]{Data: []notify.Hit{}}
+	hit, err := x.sent().LookUp(r.Context(), by.CompanyID, text)
+	if hit.Kind != "" {
+		list.Data = append(list.Data, hit)
+	}
+	return list, err
+}
+
+// sentPage is a notification with the runs of flows that its recipients began.
+type sentPage struct {
+	*notify.Page
+	Runs []sentRun `json:"runs"`
+}
+
+// sentRun is a run of a flow that a notification began.
+type sentRun struct {
+	ID        string `json:"id"`
+	Flow      string `json:"flow"`
+	Name      string `json:"name"`
+	Number    string `json:"number"`
+	State     string `json:"state"`
+	StartedAt string `json:"started_at"`
+}
+
+func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
+	p, err := x.sent().One(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return nil, err
+	}
+	page := sentPage{p, []sentRun{}}
+	if p.Event == "" {
+		return page, nil
+	}
+	var all []*runs.Run
+	if all, err = x.Store.Runs().OfNotification(r.Context(), by.CompanyID, id, runsMost); err != nil {
+		return nil, err
+	}
+	rows, err := flows.RowsOf(r.Context(), x.Store, by.CompanyID, all)
+	for _, row := range rows {
+		page.Runs = append(page.Runs, sentRun{row.ID, row.Flow, row.Name, row.Number, row.State, row.StartedAt})
+	}
+	return page, err
+}
+
+// timeline responds with the events of a notification as a whole; states of its messages are not among them.
+func (x Sent) timeline(r *http.Request, by member.Member, id string) (any, error) {
+	events, err := x.Notify.Timeline(r.Context(), by.CompanyID, id)
+	return struct {
+		Data []notify.Event `json:"data"`
+	}{events}, err
+}
+
+// request responds with the request as it came.
+func (x Sent) request(r *http.Request, by member.Member, id string) (any, error) {
+	return x.sent().Request(r.Context(), by.CompanyID, id)
+}
+
+// filled responds with the template as recipient `n` gets it.
+func (x Sent) filled(r *http.Request, by member.Member, id string) (any, error) {
+	n, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("n"), "0"))
+	if err != nil {
+		return nil, carillon.Invalid("n", "Must be the number of a recipient, from 0")
+	}
+	return x.sent().Filled(r.Context(), by.CompanyID, id, n)
+}
+
+func (x Sent) cancel(r *http.Request, by member.Member, id string) (any, error) {
+	return x.Notify.Cancel(r.Context(), by.CompanyID, id)
+}
+
+func (x Sent) move(r *http.Request, by member.Member, id string) (any, error) {
+	o, err := form.Object(r, "datetime_sending", "timezone")
+	if err != nil {
+		return nil, err
+	}
+	due, given, err := request.Schedule(o, time.Now())
+	if err == nil && !given {
+		err = carillon.Missing("datetime_sending")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.Notify.Move(r.Context(), by.CompanyID, id, due)
+}
+
+func (x Sent) resendable(r *http.Request, by member.Member, id string) (any, error) {
+	all, err := x.sent().Resendable(r.Context(), by.CompanyID, id, time.Now())
+	return struct {
+		Data []notify.Resendable `json:"data"`
+	}{all}, err
+}
+
+const resendMost = time.Minute // that one resend keeps others of the same people waiting
+
+// resend sends the same to failed recipients again, as a notification of its own. One at a time: what another one does is known then.
+func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) {
+	to, err := readAgain(r)
+	if err != nil {
+		return nil, err
+	}
+	origin, err := x.sent().Origin(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return nil, err
+	}
+	release, held, err := x.Gate.Limits.Hold(r.Context(), "resend "+by.CompanyID+" "+origin, resendMost)
+	if err == nil && !held {
+		err = &carillon.Error{Code: carillon.IdempotencyInProgress, Message: "It is being sent again just now", RetryAfter: 1}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s, as, err := x.sent().Resend(r.Context(), by.CompanyID, id, to, time.Now())
+	if err == nil && as == "" {
+		as, err = x.acceptResend(r, by, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		ID         string `json:"notification_id"`
+		Recipients int    `json:"recipients"`
+	}{as, len(to.Recipients)}, nil
+}
+
+// acceptResend accepts a resend and links it. Where the link cannot be stored the next one finds it by its key.
+func (x Sent) acceptResend(r *http.Request, by member.Member, s *notify.Submission) (as string, err error) {
+	as, err = x.Send.Accept(r, by, s, nil)
+	if e, refused := errors.AsType[*carillon.Error](err); err != nil && (!refused || e.Code == carillon.ServiceUnavailable) {
+		return "", err // it may be stored
+	}
+	if linked := x.sent().Resent(context.WithoutCancel(r.Context()), by.CompanyID, s, as); err == nil {
+		err = linked
+	}
+	return as, err
+}
+
+// readAgain reads to whom a notification is sent again.
+func readAgain(r *http.Request) (to notify.Again, err error) {
+	if to.Key, err = httpio.IdempotencyKey(r); err != nil {
+		return to, err
+	}
+	o, err := form.Object(r, "recipients", "reached")
+	if err != nil {
+		return to, err
+	}
+	if to.Reached, _, err = o.Bool("reached", "reached"); err != nil {
+		return to, err
+	}
+	to.Recipients, err = readRecipients(o)
+	return to, err
+}
+
+// readRecipients reads the places of recipients in their notification.
+func readRecipients(o *jsonbody.Object) (all []int, err error) {
+	list, _, err := o.Array("recipients", "recipients")
+	if err != nil {
+		return nil, err
+	}
+	bad := carillon.Invalid("recipients", "At most "+strconv.Itoa(content.MaxRecipients)+" numbers of recipients, from 0")
+	if len(list) > content.MaxRecipients {
+		return nil, bad
+	}
+	for _, v := range list {
+		text, ok := v.Scalar()
+		n, err := strconv.Atoi(text)
+		if !ok || err != nil || v.IsString() || n < 0 || slices.Contains(all, n) {
+			return nil, bad
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}

@@ -1,0 +1,95 @@
+// Package sending serves what a company sends: notifications, jobs that send to the people of a file, campaigns, figures, and the numbers
+// that are skipped. Start with Send.
+package sending
+
+import (
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
+	"carillon/internal/store"
+)
+
+// Send accepts notifications from the page that sends one, with the checks and errors of `POST notify`.
+type Send struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+}
+
+func (x Send) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Raw("POST", "/notifications", auth.MaySendNotifications, x.send),
+	}
+}
+
+// send accepts a notification. The page gives each attempt an idempotency key of its own, so that a second click sends nothing.
+func (x Send) send(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	company, err := x.open(r, by)
+	if err != nil {
+		return err
+	}
+	key, err := httpio.IdempotencyKey(r)
+	if err != nil {
+		return err
+	}
+	if key == "" {
+		return carillon.Missing("Idempotency-Key")
+	}
+	sub := &notify.Submission{Company: company, Route: "panel/notifications", IdempotencyKey: key}
+	body, err := httpio.Body(r)
+	if err != nil {
+		return err
+	}
+	sub.Hash = httpio.ContentHash(r.URL.Query(), body)
+	a, done, err := x.Notify.Repeat(r.Context(), company.ID, sub.Route, key, sub.Hash)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if a.Replayed {
+		return httpio.Repeatable(w, a.JSON, true)
+	}
+	if _, err := x.Gate.Limits.Allow(r.Context(), "send panel "+by.CompanyID, company.Limits.SendsPerMinute, 1); err != nil {
+		return err
+	}
+	if a, err = x.Notify.AcceptBody(r.Context(), sub, carillon.Messaging, body, false); err != nil {
+		return err
+	}
+	return httpio.Repeatable(w, a.JSON, a.Replayed)
+}
+
+// open returns the company of a member whose messages may be accepted now.
+func (x Send) open(r *http.Request, by member.Member) (*carillon.Company, error) {
+	if err := notify.UnderMaintenance(r.Context(), x.Store); err != nil {
+		return nil, err
+	}
+	if err := x.Store.Full(); err != nil {
+		return nil, err
+	}
+	return x.Store.Company(r.Context(), by.CompanyID)
+}
+
+// Accept accepts a submission of a member of the company, and returns the notification's id. The request of a submission without one
+// is made from a draft.
+func (x Send) Accept(r *http.Request, by member.Member, s *notify.Submission, d *request.Draft) (id string, err error) {
+	if s.Company, err = x.open(r, by); err != nil {
+		return "", err
+	}
+	if _, err := x.Gate.Limits.Allow(r.Context(), "send panel "+by.CompanyID, s.Company.Limits.SendsPerMinute, 1); err != nil {
+		return "", err
+	}
+	if s.Request == nil {
+		if s.Request, err = request.New(d, time.Now()); err != nil {
+			return "", err
+		}
+		s.Hash = s.Request.Source()
+	}
+	a, err := x.Notify.Accept(r.Context(), s)
+	return a.ID, err
+}

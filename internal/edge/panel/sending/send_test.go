@@ -1,0 +1,158 @@
+package sending_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"mime/multipart"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/content"
+	"carillon/internal/edge/panel/paneltest"
+	"carillon/internal/store"
+)
+
+// template gives a company a sandbox's sender `main` with an approved template `hello` of one variable.
+func template(w *paneltest.World, c *carillon.Company) {
+	w.T.Helper()
+	owner := w.As("owner@" + c.Name + ".test")
+	w.Want("POST", "/panel/v1/senders", owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "")
+	named, err := w.Store.SendersNamed(w.T.Context(), c.ID, "main")
+	if err != nil || len(named) != 1 {
+		w.T.Fatal(named, err)
+	}
+	x := &carillon.Template{
+		ID: "7001", CompanyID: c.ID, SenderUID: named[0].UID, Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateApproved,
+		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hello {{1}}!"}},
+	}
+	if err := errors.Join(content.Compile(x), w.Store.Configure(w.T.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, x, time.Now()) })); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// with sends a request with a header.
+func with(w *paneltest.World, path, authorization, body, header, value string) (int, string, string) {
+	w.T.Helper()
+	r := httptest.NewRequestWithContext(w.T.Context(), "POST", path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", authorization)
+	r.Header.Set(header, value)
+	rec := httptest.NewRecorder()
+	w.Router.ServeHTTP(rec, r)
+	return rec.Code, rec.Body.String(), rec.Header().Get("Idempotent-Replayed")
+}
+
+const greetingBody = `{"contact":{"number":"34600701234","first_name":"Ana"},"recipient_id":"main","name_template":"hello","language_template":"en",` +
+	`"notification_type":"utility","campaign_name":"spring","components_push":{"body_text_0":"{{ first_name }}"}}`
+
+func TestANotificationIsSentOnceForADoubleClick(t *testing.T) {
+	w := paneltest.New(t)
+	template(w, w.Company("acme"))
+	const path, key = "/panel/v1/notifications", "Idempotency-Key"
+	marketer := w.As("marketer@acme.test")
+	status, first, replayed := with(w, path, marketer, greetingBody, key, "click-1")
+	if status != 200 || replayed != "" {
+		t.Fatal(status, first)
+	}
+	if status, again, replayed := with(w, path, marketer, greetingBody, key, "click-1"); status != 200 || again != first || replayed != "true" {
+		t.Error("the second click:", status, again, replayed)
+	}
+	if status, other, _ := with(w, path, marketer, strings.Replace(greetingBody, "Ana", "Eva", 1), key, "click-1"); status != 422 || !strings.Contains(other, "idempotency_key_reused") {
+		t.Error("another content with the same key:", status, other)
+	}
+	for body, want := range map[string]string{
+		strings.Replace(greetingBody, "34600701234", "+34", 1):             `"field":"contact.number"`,
+		strings.Replace(greetingBody, "{{ first_name }}", "{{ city }}", 1): `"missing":["city"]`,
+		strings.Replace(greetingBody, `"spring"`, `""`, 1):                 `"field":"campaign_name"`,
+	} {
+		if status, got, _ := with(w, path, marketer, body, key, "click-2"); status < 400 || !strings.Contains(got, want) {
+			t.Errorf("%s: %d %s", body, status, got)
+		}
+	}
+	w.Want("POST", path, marketer, greetingBody, 400, "validation_failed", "Idempotency-Key")
+}
+
+// upload sends a file as the page does.
+func upload(w *paneltest.World, authorization, text string, key ...string) (int, string) {
+	w.T.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", "people.csv")
+	if err == nil {
+		_, err = part.Write([]byte(text))
+	}
+	if err = errors.Join(err, form.Close()); err != nil {
+		w.T.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(w.T.Context(), "POST", "/panel/v1/send/jobs", &body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	r.Header.Set("Authorization", authorization)
+	for _, k := range key {
+		r.Header.Set("Idempotency-Key", k)
+	}
+	rec := deadlines{httptest.NewRecorder()}
+	w.Router.ServeHTTP(rec, r)
+	return rec.Code, rec.Body.String()
+}
+
+// deadlines is a recorder that takes the deadlines of an upload.
+type deadlines struct{ *httptest.ResponseRecorder }
+
+func (deadlines) SetReadDeadline(time.Time) error  { return nil }
+func (deadlines) SetWriteDeadline(time.Time) error { return nil }
+
+func TestAFileBecomesAJob(t *testing.T) {
+	w := paneltest.New(t)
+	template(w, w.Company("acme"))
+	marketer := w.As("marketer@acme.test")
+	if status, body := upload(w, marketer, "phone;name\n34600701234;\"Ana\n"); status != 400 || !strings.Contains(body, "Line 2") {
+		t.Error("a file that is none:", status, body)
+	}
+	status, body := upload(w, marketer, "Teléfono;Nombre\n34600701234;Ana\n600;Eva\n")
+	if status != 201 {
+		t.Fatal(status, body)
+	}
+	listed := func() []any { return w.Want("GET", "/panel/v1/send/jobs", marketer, "", 200, "", "")["data"].([]any) }
+	list := listed()
+	if len(list) != 1 {
+		t.Fatal(list)
+	}
+	for range 2 { // the response to the first was lost
+		if status, body := upload(w, marketer, "Teléfono;Nombre\n34600701234;Ana\n", "k"); status != 201 {
+			t.Fatal(status, body)
+		}
+	}
+	if status, _ := upload(w, w.As("owner@acme.test"), "Teléfono;Nombre\n34600701234;Ana\n", "k"); status != 201 {
+		t.Error(status)
+	}
+	if all := listed(); len(all) != 3 {
+		t.Errorf("of a repeated upload, and one of somebody else with the key, there are %d", len(all)-1)
+	}
+	at := "/panel/v1/send/jobs/" + list[0].(map[string]any)["id"].(string)
+	w.Want("POST", at+"/check", marketer, "", 400, "validation_failed", "template")
+	for body, field := range map[string]string{
+		`{}`: "version", `{"version":0,"number":7}`: "number", `{"version":0,"fields":{"first_name":9}}`: "fields.first_name", `{"version":0,"type":"loud"}`: "type",
+		`{"version":0,"values":{"body_text_0":{"column":12}}}`: "values.body_text_0", `{"version":0,"datetime_sending":"soon"}`: "datetime_sending", `{"version":0,"colour":"x"}`: "body",
+	} {
+		w.Want("PATCH", at, marketer, body, 400, "validation_failed", field)
+	}
+	w.Want("PATCH", at, marketer, `{"version":7}`, 409, "conflict", "")
+	chosen := w.Want("PATCH", at, marketer, `{"version":0,"template":"hello","language":"en","sender":"main","campaign":"spring","type":"utility"}`, 200, "", "")
+	settings := chosen["settings"].(map[string]any)
+	if settings["number"] != 0.0 || settings["values"].(map[string]any)["body_text_0"].(map[string]any)["column"] != 1.0 {
+		t.Errorf("mapped %v", settings)
+	}
+	w.Want("POST", at+"/send", marketer, `{"recipients":1}`, 409, "conflict", "")
+	if got := w.Want("POST", at+"/check", marketer, "", 200, "", ""); got["state"] != "checking" {
+		t.Error(got)
+	}
+	w.Want("GET", at+"/samples", marketer, "", 409, "conflict", "")
+	w.Want("GET", at+"/rows?reason=duplicate", marketer, "", 200, "", "")
+	w.Want("POST", at+"/cancel", marketer, `{}`, 200, "", "")
+	w.Want("DELETE", at, marketer, "", 204, "", "")
+	w.Want("GET", at, marketer, "", 404, "not_found", "")
+}

@@ -1,0 +1,185 @@
+package sending
+
+import (
+	"encoding/csv"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/suppressions"
+)
+
+// Suppressions serves the numbers that a company's messages and calls skip.
+type Suppressions struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
+
+func (x Suppressions) Routes() []httpio.Route {
+	const read, write = auth.MayReadNotifications, auth.MaySendNotifications
+	return []httpio.Route{
+		x.Gate.Route("GET", "/suppressions", read, x.list),
+		x.Gate.Route("POST", "/suppressions", write, x.add),
+		x.Gate.Route("DELETE", "/suppressions/{id}", write, x.lift),
+		x.Gate.Raw("GET", "/suppressions/export", read, x.export),
+	}
+}
+
+const (
+	suppressionList      = "suppressions" // the kind of cursors
+	suppressionsMost     = 5000           // numbers added at once
+	suppressionReason    = 255            // characters
+	suppressionsExported = 1000           // read at once
+)
+
+type suppressionRow struct {
+	Number    string            `json:"number"`            // "": none is known
+	UserID    string            `json:"user_id,omitempty"` // the channel's id of the person
+	Type      suppressions.Type `json:"type"`
+	Reason    string            `json:"reason"`
+	Author    string            `json:"author,omitempty"` // the e-mail address of who added it here
+	CreatedAt string            `json:"created_at"`
+}
+
+func suppressionRowOf(x suppressions.Suppression) suppressionRow {
+	return suppressionRow{x.Number, x.UserID, x.Type, x.Reason, x.Author, carillon.FormatTime(x.CreatedAt)}
+}
+
+// list responds with a page of the list, by number; those that begin with ?number= alone.
+func (x Suppressions) list(r *http.Request, by member.Member) (any, error) {
+	q := r.URL.Query()
+	page, err := httpio.ReadPage(q, suppressionList)
+	if err != nil {
+		return nil, err
+	}
+	begins := strings.Map(digit, q.Get("number"))
+	if begins == "" && q.Get("number") != "" || len(begins) > numberMost || strings.Trim(begins, "0123456789") != "" {
+		return nil, carillon.InvalidValue("number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")))
+	}
+	found, err := x.Store.SuppressionsFrom(r.Context(), by.CompanyID, begins, page.After, page.Limit+1)
+	return httpio.ListOf(page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf), err
+}
+
+const numberMost = 15 // digits
+
+// digit drops what people write between the digits of a number.
+func digit(c rune) rune {
+	if strings.ContainsRune("+ ()-./", c) {
+		return -1
+	}
+	return c
+}
+
+// add adds numbers. The response says how many were given, each once; those on the list stay as they are, but for what All widens.
+func (x Suppressions) add(r *http.Request, by member.Member) (any, error) {
+	o, err := form.Object(r, "numbers", "type", "reason")
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := readNumbers(o)
+	if err != nil {
+		return nil, err
+	}
+	of, err := readSuppressionType(o.String("type", "type"))
+	if err != nil {
+		return nil, err
+	}
+	reason, _, err := o.String("reason", "reason")
+	if err != nil {
+		return nil, err
+	}
+	if reason = strings.TrimSpace(reason); reason == "" {
+		reason = "manual"
+	} else if utf8.RuneCountInString(reason) > suppressionReason {
+		return nil, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
+	}
+	added, err := x.Store.AddSuppressions(r.Context(), by.CompanyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()}, numbers...)
+	return struct {
+		Added int `json:"added"`
+		Given int `json:"given"`
+	}{added, len(numbers)}, err
+}
+
+func readNumbers(o *jsonbody.Object) ([]string, error) {
+	const field = "numbers"
+	elements, _, err := o.Array(field, field)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(elements) == 0:
+		return nil, carillon.Missing(field)
+	case len(elements) > suppressionsMost:
+		return nil, carillon.Invalid(field, "At most "+strconv.Itoa(suppressionsMost)+" at once")
+	}
+	numbers := make([]string, len(elements))
+	for i, e := range elements {
+		name := field + "." + strconv.Itoa(i)
+		text, _, err := e.String(name)
+		if err != nil {
+			return nil, err
+		}
+		if numbers[i], err = form.Number(name, text); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
+}
+
+func readSuppressionType(text string, present bool, err error) (suppressions.Type, error) {
+	switch of := suppressions.Type(text); {
+	case err != nil:
+		return "", err
+	case !present, of == suppressions.All:
+		return suppressions.All, nil
+	case of == suppressions.Marketing:
+		return of, nil
+	}
+	return "", carillon.InvalidValue("type", "One of all, marketing", carillon.Shorten(text))
+}
+
+// lift removes a person, by the number or the channel's id.
+func (x Suppressions) lift(r *http.Request, by member.Member) (any, error) {
+	address := r.PathValue("id")
+	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
+		return nil, carillon.Absent("Suppression")
+	}
+	removed, err := x.Store.Unsuppress(r.Context(), by.CompanyID, identity.Of(address))
+	if err == nil && !removed {
+		err = carillon.Absent("Suppression")
+	}
+	return nil, err
+}
+
+// export responds with the whole list as a CSV file, read in pages.
+func (x Suppressions) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	page, err := x.Store.SuppressionsFrom(r.Context(), by.CompanyID, "", "", suppressionsExported)
+	if err != nil {
+		return err
+	}
+	out := csv.NewWriter(httpio.OpenDownload(w, "suppressions.csv"))
+	_ = out.Write([]string{"number", "type", "reason", "author", "created_at", "user_id"}) // Error reports it
+	for len(page) > 0 {
+		for _, s := range page {
+			_ = out.Write([]string{
+				s.Number, string(s.Type), httpio.Cell(s.Reason), httpio.Cell(s.Author), carillon.FormatTime(s.CreatedAt), s.UserID,
+			})
+		}
+		if out.Flush(); out.Error() != nil {
+			return nil //nolint:nilerr // the caller is gone, and the response has begun
+		}
+		if page, err = x.Store.SuppressionsFrom(r.Context(), by.CompanyID, "", page[len(page)-1].Address(), suppressionsExported); err != nil {
+			panic(http.ErrAbortHandler) // a file that ends early must not look whole
+		}
+	}
+	return nil
+}

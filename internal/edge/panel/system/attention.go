@@ -1,0 +1,258 @@
+package system
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/base/provider"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/event/hook"
+	"carillon/internal/send/notify"
+	"carillon/internal/store"
+	"carillon/internal/store/stats"
+	"carillon/internal/store/work"
+)
+
+// concern is something that needs somebody's attention. Kind says which of the fields there are.
+type concern struct {
+	Kind string `json:"kind"`
+
+	Sender   string           `json:"sender,omitempty"` // its id: of sender_failing, messages_failing, calls_failing
+	Number   string           `json:"number,omitempty"`
+	Channel  carillon.Channel `json:"channel,omitempty"`
+	Class    provider.Fault   `json:"class,omitempty"`  // sender_failing
+	Detail   string           `json:"detail,omitempty"` // the provider's words
+	Since    string           `json:"since,omitempty"`
+	Until    string           `json:"until,omitempty"` // sender_failing: when it is tried again; maintenance: its end
+	Template string           `json:"template,omitempty"`
+	ID       string           `json:"id,omitempty"`   // of the template, of the webhook
+	Host     string           `json:"host,omitempty"` // of the webhook
+	Language string           `json:"language,omitempty"`
+	Status   string           `json:"status,omitempty"`
+	Used     int64            `json:"used,omitempty"`
+	Of       int64            `json:"of,omitempty"`    // quota; messages_failing, calls_failing: all that ended
+	Count    int              `json:"count,omitempty"` // conversations_waiting
+	Behind   int              `json:"behind_s,omitempty"`
+	Reset    string           `json:"reset_time,omitempty"` // quota
+}
+
+// The kinds of concerns, in the order in which they are shown.
+const (
+	concernMaintenance   = "maintenance"
+	concernRestored      = "restored"
+	concernSender        = "sender_failing"
+	concernQuota         = "quota"
+	concernConversations = "conversations_waiting"
+	concernMessages      = "messages_failing"
+	concernCalls         = "calls_failing"
+	concernTemplate      = "template"
+	concernWebhook       = "webhook_failing"
+	concernWebhookOff    = "webhook_disabled"
+	concernSearch        = "search_behind"
+	concernCounts        = "counts_behind"
+)
+
+const (
+	quotaShare     = 80 // percent from which on a quota needs attention
+	failingLeast   = 5  // recipients of the last day
+	failingShare   = 20 // percent of those that ended
+	searchBehind   = 10 * time.Minute
+	countsBehind   = 2 * time.Minute
+	concernsMost   = 50 // of templates
+	attentionRange = 24 * time.Hour
+)
+
+// Attention serves what needs attention, the first steps of a new company, and its use of limits.
+type Attention struct {
+	Gate   *member.Gate
+	Store  *store.Store
+	Notify *notify.Notify
+	Hooks  *hook.Deliverer
+}
+
+func (x Attention) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Route("GET", "/overview/attention", auth.MayReadNotifications, x.attention),
+		x.Gate.Route("GET", "/overview/first-steps", auth.MayReadNotifications, x.firstSteps),
+		x.Gate.Route("GET", "/usage", auth.MayReadNotifications, x.usage),
+	}
+}
+
+// attention responds with what needs attention, the most urgent first; nothing: there is nothing.
+func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
+	shown := struct {
+		Data []concern `json:"data"`
+	}{[]concern{}}
+	now := time.Now()
+	for _, find := range []func(ctx context.Context, by member.Member, now time.Time) ([]concern, error){
+		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.failingWebhooks, x.behind,
+	} {
+		found, err := find(r.Context(), by, now)
+		if err != nil {
+			return nil, err
+		}
+		shown.Data = append(shown.Data, found...)
+	}
+	return shown, nil
+}
+
+// ofInstallation are a maintenance window, and for who decides about it what is held after a restore.
+func (x Attention) ofInstallation(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
+	m, err := x.Store.Maintenance(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m.On(now) {
+		all = append(all, concern{Kind: concernMaintenance, Since: carillon.FormatTime(m.From), Until: carillon.FormatTime(m.Until)})
+	}
+	first, err := x.Store.OldestCompany(ctx)
+	if err != nil || by.Role != auth.Owner || by.CompanyID != first {
+		return all, err
+	}
+	at, _, err := x.Store.RestoredAt(ctx)
+	if err == nil && !at.IsZero() {
+		all = append(all, concern{Kind: concernRestored, Since: carillon.FormatTime(at)})
+	}
+	return all, err
+}
+
+func (x Attention) failingSenders(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
+	breakers, err := x.Store.CompanyBreakers(ctx, by.CompanyID)
+	if err != nil || len(breakers) == 0 {
+		return nil, err
+	}
+	open := make(map[int64]work.Breaker, len(breakers))
+	for _, b := range breakers {
+		open[b.SenderUID] = b
+	}
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	for _, s := range senders {
+		if b, failing := open[s.UID]; failing {
+			c := concern{
+				Kind: concernSender, Sender: s.ID, Number: s.Number, Channel: s.Channel, Class: b.Fault, Detail: b.Detail, Since: carillon.FormatTime(b.Since),
+			}
+			if b.Until.After(now) {
+				c.Until = carillon.FormatTime(b.Until)
+			}
+			all = append(all, c)
+		}
+	}
+	return all, err
+}
+
+func (x Attention) quotaNearlyUsed(ctx context.Context, by member.Member, _ time.Time) ([]concern, error) {
+	c, err := x.Store.Company(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	u, err := x.Notify.Usage(ctx, c)
+	if err != nil || u.Quota == 0 || u.Used*100 < u.Quota*quotaShare {
+		return nil, err
+	}
+	return []concern{{Kind: concernQuota, Used: int64(u.Used), Of: int64(u.Quota), Reset: u.ResetTime}}, nil
+}
+
+func (x Attention) waitingConversations(ctx context.Context, by member.Member, _ time.Time) ([]concern, error) {
+	n, err := x.Store.Chats().Count(ctx, by.CompanyID, by.AccountID)
+	if err != nil || n.Unassigned == 0 {
+		return nil, err
+	}
+	return []concern{{Kind: concernConversations, Count: n.Unassigned}}, nil
+}
+
+// failures are the senders of which many of the last day's messages or calls failed.
+func (x Attention) failures(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
+	_, groups, err := x.Store.Stats().Figures(ctx, by.CompanyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
+	if err != nil {
+		return nil, err
+	}
+	bySender := map[int64]*stats.Counts{}
+	for i := range groups {
+		g := &groups[i]
+		if bySender[g.SenderUID] == nil {
+			bySender[g.SenderUID] = &stats.Counts{}
+		}
+		bySender[g.SenderUID].Add(g.Counts, 1)
+	}
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	for _, s := range senders {
+		n := bySender[s.UID]
+		if n == nil {
+			continue
+		}
+		ended := n.Accepted - n.Waiting - n.Skipped - n.Canceled
+		c := concern{Kind: concernMessages, Sender: s.ID, Number: s.Number, Channel: s.Channel, Used: n.Failed, Of: ended}
+		share := int64(failingShare)
+		if s.Channel == carillon.Voice { // nobody is there to answer every call
+			c.Kind, share = concernCalls, 2*failingShare
+		}
+		if n.Failed >= failingLeast && n.Failed*100 >= ended*share {
+			all = append(all, c)
+		}
+	}
+	return all, err
+}
+
+// templatesStopped are the templates that the channel rejected, paused or disabled.
+func (x Attention) templatesStopped(ctx context.Context, by member.Member, _ time.Time) (all []concern, err error) {
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range senders {
+		if s.Channel != carillon.Messaging {
+			continue
+		}
+		templates, err := x.Store.Templates(ctx, s.UID)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range templates {
+			switch t.Status {
+			case carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled:
+				if len(all) < concernsMost {
+					all = append(all, concern{Kind: concernTemplate, Template: t.Name, ID: t.ID, Language: t.Language, Status: string(t.Status), Detail: t.Reason})
+				}
+			default:
+			}
+		}
+	}
+	return all, nil
+}
+
+// failingWebhooks are the endpoints to which nothing is delivered, for who may see them.
+func (x Attention) failingWebhooks(ctx context.Context, by member.Member, _ time.Time) (all []concern, err error) {
+	if !by.Role.Can(auth.MayReadWebhooks) {
+		return nil, nil
+	}
+	found, err := x.Hooks.Troubles(ctx, by.CompanyID)
+	for _, f := range found {
+		c := concern{Kind: concernWebhook, ID: f.ID, Host: f.Host, Since: carillon.FormatTime(f.Since), Detail: f.Last}
+		if f.Disabled {
+			c.Kind = concernWebhookOff
+		}
+		if f.Gone {
+			c.Status, c.Detail = "gone", ""
+		}
+		all = append(all, c)
+	}
+	return all, err
+}
+
+func (x Attention) behind(ctx context.Context, _ member.Member, now time.Time) (all []concern, err error) {
+	lag, err := x.Store.SearchLag(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	if lag > searchBehind {
+		all = append(all, concern{Kind: concernSearch, Behind: int(lag / time.Second)})
+	}
+	if lag, err = x.Store.Stats().Lag(ctx, now); lag > countsBehind {
+		all = append(all, concern{Kind: concernCounts, Behind: int(lag / time.Second)})
+	}
+	return all, err
+}

@@ -1,0 +1,131 @@
+// Package system serves what concerns a company or the installation as a whole: settings, maintenance, the decision after a restore,
+// activity, use of limits, concerns, and everything that is stored about one person.
+package system
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/config"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+)
+
+// Company serves a company's own settings: those of a set-up, with the set-up's rules. Limits protect the installation and its
+// other companies, so only who operates it changes them here.
+type Company struct {
+	Gate  *member.Gate
+	Store *store.Store
+}
+
+func (x Company) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Route("GET", "/company", auth.MayReadSettings, x.get),
+		x.Gate.Route("PUT", "/company", auth.MayWriteSettings, x.put),
+	}
+}
+
+// companyShown is a company in a response, with the fields of the set-up.
+type companyShown struct {
+	ID            string                 `json:"id"`
+	Name          string                 `json:"name"`
+	Strict        bool                   `json:"strict_recipient_id"`
+	CallingHours  *carillon.CallingHours `json:"calling_hours"` // null: at any time
+	Redial        redialShown            `json:"redial"`
+	RetentionDays int                    `json:"retention_days"` // 0: for ever
+	Limits        carillon.Limits        `json:"limits"`
+	Version       string                 `json:"version"`         // of all of this: a change names the one that it was made of
+	LimitsOpen    bool                   `json:"limits_writable"` // by the caller
+}
+
+type redialShown struct {
+	Outcomes []carillon.State `json:"outcomes"`
+	Attempts int              `json:"attempts"`
+	After    string           `json:"after"`
+}
+
+func (x Company) get(r *http.Request, by member.Member) (any, error) {
+	c, err := x.Store.Company(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	return x.show(r, by, c)
+}
+
+func (x Company) show(r *http.Request, by member.Member, c *carillon.Company) (companyShown, error) {
+	version, err := versionOf(c)
+	if err != nil {
+		return companyShown{}, err
+	}
+	outcomes := c.Redial.Outcomes
+	if outcomes == nil {
+		outcomes = []carillon.State{}
+	}
+	after := cmp.Or(c.Redial.After, carillon.NewCompany("").Redial.After) // a policy that never calls again may have none
+	return companyShown{
+		ID: c.ID, Name: c.Name, Strict: c.StrictRecipientID, CallingHours: c.CallingHours, Redial: redialShown{outcomes, c.Redial.Attempts, after.String()},
+		RetentionDays: c.RetentionDays, Limits: c.Limits, Version: version, LimitsOpen: by.Role.Can(auth.MayWriteSettings) && member.Operator(r.Context(), x.Store, by) == nil,
+	}, nil
+}
+
+// versionOf differs whenever something differs that the settings show.
+func versionOf(c *carillon.Company) (string, error) {
+	of := *c
+	of.Suppresses, of.Suspended = false, false
+	text, err := json.Marshal(of)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12]), err
+}
+
+func (x Company) put(r *http.Request, by member.Member) (any, error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	version, err := o.Find("version").Required("version")
+	if err != nil {
+		return nil, err
+	}
+	limits := member.Operator(r.Context(), x.Store, by)
+	var kept carillon.Company
+	err = x.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+		have, err := tx.FindCompany(ctx, by.CompanyID, "")
+		if err != nil {
+			return err
+		}
+		if have == nil {
+			return carillon.Absent("Company")
+		}
+		now, err := versionOf(have)
+		if err != nil {
+			return err
+		}
+		if kept, err = config.CompanyOf(o, *have, "version"); err != nil {
+			return err
+		}
+		switch {
+		case now != version:
+			return changedMeanwhile()
+		case kept.Limits != have.Limits && limits != nil:
+			return carillon.Denied("Limits protect the whole installation: an owner of its first company changes them, or a set-up file")
+		}
+		return tx.PutCompany(ctx, &kept, time.Now())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return x.show(r, by, &kept)
+}
+
+// changedMeanwhile refuses a change that was made of what is not stored any more.
+func changedMeanwhile() error {
+	return &carillon.Error{Code: carillon.Conflict, Message: "The settings were changed meanwhile", Details: carillon.Details{{Key: "reason", Value: "changed_meanwhile"}}}
+}

@@ -1,0 +1,67 @@
+package system
+
+import (
+	"net/http"
+
+	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	stored "carillon/internal/store/people"
+	"carillon/internal/talk/person"
+)
+
+// People serves everything that is stored about one person, to those who may change the company's settings.
+type People struct {
+	Gate   *member.Gate
+	People *person.People
+}
+
+func (x People) Routes() []httpio.Route {
+	const needed = auth.MayWriteSettings
+	return []httpio.Route{
+		x.Gate.Route("POST", "/people", needed, x.find),
+		x.Gate.Raw("POST", "/people/export", needed, x.export),
+		x.Gate.Route("POST", "/people/erase", needed, x.erase),
+	}
+}
+
+func whoOf(r *http.Request) (q stored.Query, err error) {
+	o, err := form.Object(r, "number", "user_id", "contact_id")
+	if err != nil {
+		return q, err
+	}
+	return person.Read(o)
+}
+
+func (x People) find(r *http.Request, by member.Member) (any, error) {
+	q, err := whoOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return x.People.Find(r.Context(), by.CompanyID, q)
+}
+
+func (x People) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	q, err := whoOf(r)
+	if err != nil {
+		return err
+	}
+	e, err := x.People.Begin(r.Context(), by.Holder(), q)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	if err := e.WriteTo(r.Context(), httpio.OpenArchive(w, "person.zip")); err != nil {
+		panic(http.ErrAbortHandler) // an archive that ends early must not look whole
+	}
+	return nil
+}
+
+func (x People) erase(r *http.Request, by member.Member) (any, error) {
+	q, err := whoOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return x.People.Erase(r.Context(), by.Holder(), q)
+}

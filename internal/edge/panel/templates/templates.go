@@ -1,0 +1,225 @@
+// Package templates serves the templates of messages: drafts, review, history.
+package templates
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/base/content"
+	"carillon/internal/base/httpio"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/send/catalog"
+	"carillon/internal/store"
+	storetemplates "carillon/internal/store/templates"
+)
+
+// Templates are the routes of templates.
+type Templates struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Catalog *catalog.Catalog
+	Decide  Decide // of the sandbox's reviewer
+}
+
+func (x Templates) Routes() []httpio.Route {
+	const read, write = auth.MayReadTemplates, auth.MayWriteTemplates
+	return []httpio.Route{
+		x.Gate.Route("GET", "/templates", read, x.list),
+		x.Gate.Route("POST", "/templates", write, x.create),
+		x.Gate.Route("GET", "/templates/sync", read, x.synced),
+		x.Gate.Route("POST", "/templates/sync", write, x.sync),
+		x.Gate.Route("GET", "/templates/{id}", read, member.With(templateID, x.read)),
+		x.Gate.Route("PATCH", "/templates/{id}", write, x.edit),
+		x.Gate.Route("DELETE", "/templates/{id}", write, member.With(templateID, x.delete)),
+		x.Gate.Route("POST", "/templates/{id}/submit", write, member.With(templateID, x.submit)),
+		x.Gate.Route("GET", "/templates/{id}/history", read, member.With(templateID, x.history)),
+		x.Gate.Route("POST", "/templates/{id}/review", write, x.reviewTemplate),
+	}
+}
+
+// templateID is the path's id. Errors: not_found.
+func templateID(r *http.Request) (string, error) { return catalog.ParseID(r.PathValue("id")) }
+
+// templateRow is a template, in the list and by itself.
+type templateRow struct {
+	ID              string                  `json:"id"`
+	ProviderID      string                  `json:"provider_id,omitempty"` // the channel's
+	Name            string                  `json:"name"`
+	Language        string                  `json:"language"`
+	Status          carillon.TemplateStatus `json:"status"`
+	Reason          string                  `json:"reason,omitempty"` // of a rejection, a pause or a submission that broke off
+	Category        string                  `json:"category"`
+	Sender          string                  `json:"sender"` // its id
+	Number          string                  `json:"number"`
+	Provider        string                  `json:"provider"`
+	ParameterFormat string                  `json:"parameter_format"`
+	Components      []carillon.Component    `json:"components"`
+	Variables       []string                `json:"variables"` // the keys of what it needs filled in
+	Body            string                  `json:"body"`
+	CreatedAt       string                  `json:"created_at"`
+	UpdatedAt       string                  `json:"updated_at"`
+	Version         string                  `json:"version"` // of the text and status; another after each change
+}
+
+func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
+	row := templateRow{
+		ID: t.ID, ProviderID: t.ProviderID, Name: t.Name, Language: t.Language, Status: t.Status, Reason: t.Reason, Category: t.Category,
+		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, Components: t.Components, Variables: content.Keys(t.Shape),
+		CreatedAt: carillon.FormatTime(t.CreatedAt), UpdatedAt: carillon.FormatTime(t.UpdatedAt), Version: strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
+	}
+	for _, c := range t.Components {
+		if c.Type == content.TypeBody {
+			row.Body = c.Text
+		}
+	}
+	return row
+}
+
+// list responds with the templates of all senders of the company. There are no pages: a company has few.
+func (x Templates) list(r *http.Request, by member.Member) (any, error) {
+	senders, err := x.Store.Senders(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	rows := httpio.List[templateRow]{Data: []templateRow{}}
+	for _, s := range senders {
+		all, err := x.Store.Templates(r.Context(), s.UID)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range all {
+			rows.Data = append(rows.Data, templateRowOf(t, s))
+		}
+	}
+	return rows, nil
+}
+
+// row is a template that was found or changed, or the error of that.
+func (x Templates) row(ctx context.Context, t *carillon.Template, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	s, err := x.Store.Sender(ctx, t.SenderUID)
+	if err != nil {
+		return nil, err
+	}
+	return templateRowOf(t, s), nil
+}
+
+// by is the catalog for changes by a member.
+func (x Templates) by(m member.Member) *catalog.Catalog {
+	return x.Catalog.By(catalog.Account(m.AccountID))
+}
+
+func (x Templates) read(r *http.Request, by member.Member, id string) (any, error) {
+	t, err := x.Catalog.Find(r.Context(), by.CompanyID, id)
+	return x.row(r.Context(), t, err)
+}
+
+// create makes a template of the sender that the query names, else of the default one, from the payload of the public interface.
+func (x Templates) create(r *http.Request, by member.Member) (any, error) {
+	body, err := httpio.Body(r)
+	if err != nil {
+		return nil, err
+	}
+	company, err := x.Store.Company(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := catalog.CreateFrom(r.Context(), x.by(by), company, body, func() (*carillon.Sender, error) {
+		return x.senderOf(r.Context(), by.CompanyID, r.URL.Query().Get("sender"))
+	})
+	row, err := x.row(r.Context(), t, err)
+	if err != nil {
+		return nil, err
+	}
+	return httpio.Created{Value: row}, nil
+}
+
+// senderOf returns the company's messaging sender with an id, or its default one.
+func (x Templates) senderOf(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
+	senders, err := x.Store.Senders(ctx, companyID)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(senders, func(s *carillon.Sender) bool {
+		return s.Channel == carillon.Messaging && (s.ID == id || id == "" && s.Default)
+	})
+	if at < 0 {
+		return nil, carillon.Invalid("sender", "The company has no such messaging sender")
+	}
+	return senders[at], nil
+}
+
+// edit changes what the body has of a template, unless it is no longer the version that the query names.
+func (x Templates) edit(r *http.Request, by member.Member) (any, error) {
+	body, err := httpio.Body(r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := catalog.ParseID(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	version := r.URL.Query().Get("version")
+	t, err := catalog.EditFrom(r.Context(), x.by(by), by.CompanyID, id, body, func(t *carillon.Template) error {
+		if version != "" && version != strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10) {
+			return carillon.InConflict("The template has changed since it was opened")
+		}
+		return nil
+	})
+	return x.row(r.Context(), t, err)
+}
+
+func (x Templates) delete(r *http.Request, by member.Member, id string) (any, error) {
+	return nil, x.by(by).Delete(r.Context(), by.CompanyID, id)
+}
+
+func (x Templates) submit(r *http.Request, by member.Member, id string) (any, error) {
+	t, err := x.by(by).Submit(r.Context(), by.CompanyID, id)
+	return x.row(r.Context(), t, err)
+}
+
+// syncRow is what came of the last comparison of a sender's templates with those of its channel.
+type syncRow struct {
+	Sender  string `json:"sender"`
+	Number  string `json:"number"`
+	At      string `json:"at"`
+	Found   int    `json:"found"`
+	Changed int    `json:"changed"`
+	Missing int    `json:"missing"` // those of the channel that are not here
+	Error   string `json:"error,omitempty"`
+}
+
+func (x Templates) synced(r *http.Request, by member.Member) (any, error) {
+	all, err := x.Store.Syncs(r.Context(), by.CompanyID)
+	return x.syncRows(r.Context(), by, all, err)
+}
+
+func (x Templates) sync(r *http.Request, by member.Member) (any, error) {
+	all, err := x.Catalog.Sync(r.Context(), by.CompanyID)
+	return x.syncRows(r.Context(), by, all, err)
+}
+
+func (x Templates) syncRows(ctx context.Context, by member.Member, all []storetemplates.Sync, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	rows := httpio.List[syncRow]{Data: []syncRow{}}
+	for _, s := range senders {
+		at := slices.IndexFunc(all, func(y storetemplates.Sync) bool { return y.SenderUID == s.UID })
+		if at >= 0 {
+			y := all[at]
+			rows.Data = append(rows.Data, syncRow{s.ID, s.Number, carillon.FormatTime(y.At), y.Found, y.Changed, y.Missing, y.Error})
+		}
+	}
+	return rows, nil
+}
