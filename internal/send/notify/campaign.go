@@ -74,7 +74,7 @@ func (w *Recipients) After(ctx context.Context, cursor string) (ok bool, err err
 		return false, nil //nolint:nilerr // it is no number
 	}
 	w.before, w.from = id, n+1
-	w.waiting, err = w.sent.N.store.NotificationsOf(ctx, w.companyID, []string{id})
+	w.waiting, err = w.sent.Store.NotificationsOf(ctx, w.companyID, []string{id})
 	if len(w.waiting) > 0 && w.waiting[0].Campaign != w.name {
 		return false, err
 	}
@@ -93,7 +93,7 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 		if w.end {
 			return nil, nil
 		}
-		found, next, err := w.sent.N.store.Notifications(ctx, w.companyID, store.Filter{Campaign: w.name, Before: w.before, Limit: min(most, maxNotified)}, time.Now())
+		found, next, err := w.sent.Store.Notifications(ctx, w.companyID, store.Filter{Campaign: w.name, Before: w.before, Limit: min(most, maxNotified)}, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -115,11 +115,11 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 // reached are the recipients of notifications, of the first one those from a place on.
 func (x Sent) reached(ctx context.Context, found []*store.Notification, from int) ([]Reached, error) {
 	messaging, voice := byChannel(found)
-	messages, err := x.N.store.MessagesOf(ctx, messaging)
+	messages, err := x.Store.MessagesOf(ctx, messaging)
 	if err != nil {
 		return nil, err
 	}
-	called, err := x.N.store.Calls().Of(ctx, voice)
+	called, err := x.Store.Calls().Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}

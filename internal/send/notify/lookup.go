@@ -32,7 +32,7 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 		return x.byID(ctx, companyID, ref.NotificationID, ref.N)
 	}
 	if number := number.Find(text); number != "" {
-		found, next, err := x.N.store.Notifications(ctx, companyID, store.Filter{Lines: identity.Numbers(number), Limit: 1}, time.Now())
+		found, next, err := x.Store.Notifications(ctx, companyID, store.Filter{Lines: identity.Numbers(number), Limit: 1}, time.Now())
 		if err != nil || len(found) == 0 && next == "" {
 			return Hit{}, err
 		}
@@ -55,10 +55,10 @@ func refOf(text string) (provider.Ref, bool) {
 }
 
 func (x Sent) byID(ctx context.Context, companyID, id string, n int) (Hit, error) {
-	found, err := x.N.store.Notification(ctx, companyID, id)
+	found, err := x.Store.Notification(ctx, companyID, id)
 	switch {
 	case carillon.IsCode(err, carillon.NotFound):
-		if c, err := x.N.store.Incoming().Find(ctx, companyID, id); err != nil || c == nil {
+		if c, err := x.Store.Incoming().Find(ctx, companyID, id); err != nil || c == nil {
 			return Hit{}, err
 		}
 		return Hit{Kind: "call", ID: id}, nil
@@ -81,7 +81,7 @@ func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, erro
 	if number := numberIn(id); number != "" {
 		f := store.Filter{Lines: identity.Numbers(number), Channel: carillon.Messaging, Limit: 50}
 		for range numberPages {
-			found, next, err := x.N.store.Notifications(ctx, companyID, f, time.Now())
+			found, next, err := x.Store.Notifications(ctx, companyID, f, time.Now())
 			if err != nil {
 				return Hit{}, err
 			}
@@ -93,11 +93,11 @@ func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, erro
 			}
 		}
 	}
-	key, ok, err := x.N.store.MessageOf(ctx, companyID, id)
+	key, ok, err := x.Store.MessageOf(ctx, companyID, id)
 	if err != nil || !ok {
 		return Hit{}, err
 	}
-	n, err := x.N.store.LoadNotification(ctx, key.Seq())
+	n, err := x.Store.LoadNotification(ctx, key.Seq())
 	if err != nil || n.CompanyID != companyID {
 		return Hit{}, err
 	}
@@ -111,7 +111,7 @@ func (x Sent) among(ctx context.Context, found []*store.Notification, providerID
 		seqs[i] = n.Seq()
 		ids[n.Seq()] = n.ID
 	}
-	messages, err := x.N.store.MessagesOf(ctx, seqs)
+	messages, err := x.Store.MessagesOf(ctx, seqs)
 	for seq, all := range messages {
 		for i := range all {
 			if all[i].ProviderID == providerID {

@@ -157,33 +157,33 @@ func summary(x *store.Notification, tallies []store.Standing, now time.Time) car
 	}
 }
 
-// Find reads a notification with its timeline and a page of its recipients, from index first on. next is the index of the next page, 0 after the
-// last. Errors: not_found.
-func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
+// Find reads a notification with its timeline and a page of its recipients, from index first on. next is the index of the next page,
+// 0 after the last. Errors: not_found.
+func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
 	now := time.Now()
-	x, err := n.store.Notification(ctx, companyID, id)
+	n, err := x.Store.Notification(ctx, companyID, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	views, err := viewsOf(ctx, n.store, []*store.Notification{x}, now)
+	views, err := viewsOf(ctx, x.Store, []*store.Notification{n}, now)
 	if err != nil {
 		return nil, 0, err
 	}
 	v = views[0]
-	call, err := callOf(ctx, n.store, x)
+	call, err := callOf(ctx, x.Store, n)
 	if err != nil {
 		return nil, 0, err
 	}
-	if v.Timeline, err = timelineOf(ctx, n.store, x, v.Sender, call); err != nil {
+	if v.Timeline, err = timelineOf(ctx, x.Store, n, v.Sender, call); err != nil {
 		return nil, 0, err
 	}
 	if call != nil {
 		if v.Recipients = []RecipientView{}; first == 0 {
-			v.Recipients = append(v.Recipients, recipientOfCall(x, call, now))
+			v.Recipients = append(v.Recipients, recipientOfCall(n, call, now))
 		}
 		return v, 0, nil
 	}
-	rows, err := n.store.Messages(ctx, x.Seq(), first, limit+1)
+	rows, err := x.Store.Messages(ctx, n.Seq(), first, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -193,7 +193,7 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 	}
 	v.Recipients = make([]RecipientView, len(rows))
 	for i := range rows {
-		v.Recipients[i] = recipientOf(x, &rows[i], now)
+		v.Recipients[i] = recipientOf(n, &rows[i], now)
 	}
 	return v, next, nil
 }
@@ -242,14 +242,14 @@ func (t *times) accepted(x *store.Notification, attempted, waits bool, now time.
 	}
 }
 
-// List returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
-func (n *Notify) List(ctx context.Context, companyID string, f store.Filter) (views []*View, next string, err error) {
+// Views returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
+func (x Sent) Views(ctx context.Context, companyID string, f store.Filter) (views []*View, next string, err error) {
 	now := time.Now()
-	rows, next, err := n.store.Notifications(ctx, companyID, f, now)
+	rows, next, err := x.Store.Notifications(ctx, companyID, f, now)
 	if err != nil {
 		return nil, "", err
 	}
-	views, err = viewsOf(ctx, n.store, rows, now)
+	views, err = viewsOf(ctx, x.Store, rows, now)
 	return views, next, err
 }
 

@@ -40,7 +40,7 @@ type CallRow struct {
 	ConversationID string           `json:"conversation_id,omitempty"`
 }
 
-// Calls reads calls for a company's members.
+// Calls reads calls.
 type Calls struct{ Store *store.Store }
 
 // List returns a page of a company's calls, newest first; next is what the next page begins before, calls.Oldest after the last.
