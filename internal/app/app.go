@@ -193,7 +193,7 @@ func (a *App) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.outage.Watch(a.store.Ping)
+	a.outage.Watch(a.store.DB.Health.Ping)
 	if err := checkRestored(ctx, a.store, a.log); err != nil {
 		return err
 	}
@@ -232,11 +232,11 @@ func (a *App) start(ctx context.Context) error {
 
 // wire builds the parts, from the store up.
 func (a *App) wire(ctx context.Context) error {
-	a.limits = limit.New(a.store.Rates(), a.log)
+	a.limits = limit.New(a.store.Rates, a.log)
 	if a.o.Now != nil {
 		a.limits.Now = a.o.Now
 	}
-	a.auth = auth.New(a.store.Accounts(), a.limits, authOptions(a.cfg, a.o.Processors, a.log, a.shares))
+	a.auth = auth.New(a.store, a.limits, authOptions(a.cfg, a.o.Processors, a.log, a.shares))
 	a.outward = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
 	a.whatsapp = whatsapp.New(whatsapp.Options{Egress: a.outward})
 	reviewed := func(ctx context.Context, e provider.TemplateEvent) error {
@@ -254,7 +254,7 @@ func (a *App) wire(ctx context.Context) error {
 		a.messaging.Deposed()
 	}
 	o := queue.Options{Deposed: deposed, Log: a.log, Name: host}
-	if a.store.Engine() == "postgres" {
+	if a.store.DB.Engine() == "postgres" {
 		o.Bus, o.Lapsed = nodeBus{a}, a.whatsapp.CloseIdleConnections
 	}
 	o.Stay = func() { a.incoming.Wait() }
@@ -273,22 +273,22 @@ func (a *App) wire(ctx context.Context) error {
 	a.calls = call.New(a.store, a.queue, call.Options{
 		Dialers: dialers, Incoming: a.incoming, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Share: calls, Log: a.log,
 	})
-	a.purge, a.activity = purge.New(a.store, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log}), activity.New(a.store.APICalls(), activity.Options{Kept: a.metrics.Kept, Dropped: a.metrics.Dropped, Log: a.log})
+	a.purge, a.activity = purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log}), activity.New(a.store.APICalls, activity.Options{Kept: a.metrics.Kept, Dropped: a.metrics.Dropped, Log: a.log})
 	a.hooks = newHooks(a)
 	a.topics()
-	a.search = knowledge.NewSearch(a.store.Documents(), a.log)
+	a.search = knowledge.NewSearch(a.store.Resources, a.log)
 	a.engines = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
 	a.thinker = openai.New(openai.Options{
-		Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log, Allow: engineTurns{a.store, a.limits}.allow,
+		Client: a.engines, Builtin: agent.NewBuiltin(a.search), Search: a.search, Log: a.log, Allow: engineTurns{a.store.Accounts, a.limits}.allow,
 	})
 	a.pages = egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: maxPage})
 	a.conversations = newConversations(a)
 	a.voices = newVoices(a)
-	sessionKey, err := a.store.Derive("chat sessions")
+	sessionKey, err := a.store.Sealer.Derive("chat sessions")
 	if err != nil {
 		return err
 	}
-	fileKey, err := a.store.Derive("addresses of files")
+	fileKey, err := a.store.Sealer.Derive("addresses of files")
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (a *App) wire(ctx context.Context) error {
 			return err
 		}
 	}
-	a.files = files.New(a.store.Files(), files.Options{
+	a.files = files.New(a.store.Files, files.Options{
 		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: suspended(a.store), Shares: a.shares,
 	})
 	a.messaging = newMessaging(a)
@@ -379,7 +379,7 @@ func (a *App) run(ctx context.Context) {
 		a.rest.Go(func() { a.report(a.mailer.Run(restCtx)) })
 	}
 	engine := a.bus.Run
-	if a.store.SQLite() {
+	if a.store.DB.SQLite() {
 		engine = (&control.Control{
 			Store: a.store, Folder: a.cfg.Data, Read: ProvisionOptions(), Log: a.log,
 			Apply: func(ctx context.Context, p *config.Provision) (store.Summary, error) {

@@ -24,7 +24,7 @@ type talking struct{ store *store.Store }
 
 // TalkingAgent implements conversation.Agents.
 func (t talking) TalkingAgent(ctx context.Context, companyID, id string) (*agent.Agent, string, error) {
-	x, owner, err := t.store.Find(ctx, agent.Kind(), id)
+	x, owner, err := t.store.Resources.Find(ctx, agent.Kind(), id)
 	if err != nil {
 		return nil, "", err
 	}
@@ -32,7 +32,7 @@ func (t talking) TalkingAgent(ctx context.Context, companyID, id string) (*agent
 	if !ok || owner != companyID {
 		return nil, "", carillon.Absent("Agent")
 	}
-	company, err := t.store.Company(ctx, companyID)
+	company, err := t.store.Accounts.Company(ctx, companyID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -51,11 +51,11 @@ func newConversations(a *App) *conversation.Conversations {
 	a.flowServers = newFlowServers(a.cfg.MediaAllowPrivate)
 	return conversation.New(conversation.Options{
 		Shares: a.shares,
-		Store:  s.Chats(), Agents: talking{s}, Thinker: a.thinker, Publisher: a.hub, Observer: a.metrics.Chat, Log: log,
-		Alone: s.SQLite(), Node: a.queue.ID(),
-		Flows: laidOut{s, a.log}, Effects: flowEffects{s, a.notify, a.flowServers}, Runs: s.Runs(), Suspended: suspended(s), Spoke: func() { a.messaging.Said() },
+		Store:  s, Agents: talking{s}, Thinker: a.thinker, Publisher: a.hub, Observer: a.metrics.Chat, Log: log,
+		Alone: s.DB.SQLite(), Node: a.queue.ID(),
+		Flows: laidOut{s, a.log}, Effects: flowEffects{s, a.notify, a.flowServers}, Runs: s.Runs, Suspended: suspended(s), Spoke: func() { a.messaging.Said() },
 		Unanswered: func(ctx context.Context, c *chats.Conversation, question string) {
-			if err := recordQuestion(ctx, s.Questions(), c, question); err != nil {
+			if err := recordQuestion(ctx, s.Questions, c, question); err != nil {
 				log.WarnContext(ctx, "record a question without an answer", "conversation", c.ID, "error", err)
 			}
 		},
@@ -84,10 +84,10 @@ func recordQuestion(ctx context.Context, s *questions.Store, c *chats.Conversati
 // widgetDeps are the parts that the widgets use.
 func widgetDeps(a *App, sessionKey []byte) widget.Deps {
 	d := widget.Deps{
-		Auth: a.auth, Resources: a.store, Companies: a.store, Conversations: a.conversations, Chats: a.store.Chats(), Limits: a.limits, Files: a.files,
+		Auth: a.auth, Resources: a.store.Resources, Companies: a.store.Accounts, Conversations: a.conversations, Chats: a.store.Chats, Limits: a.limits, Files: a.files,
 		Events: a.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
 		Addresses: func() (string, string) { return a.ready.BaseURL, a.ready.WidgetURL },
-		Voices:    a.voices, Signed: a.store.Addresses(), Search: a.search, Engines: a.engines, Speaks: speaks,
+		Voices:    a.voices, Signed: a.store.Addresses, Search: a.search, Engines: a.engines, Speaks: speaks,
 	}
 	if a.translator != nil {
 		d.Translator = a.translator
@@ -113,7 +113,7 @@ func widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpio.Route {
 // suspended returns what reports whether a company is.
 func suspended(s *store.Store) func(ctx context.Context, companyID string) (bool, error) {
 	return func(ctx context.Context, companyID string) (bool, error) {
-		c, err := s.Company(ctx, companyID)
+		c, err := s.Accounts.Company(ctx, companyID)
 		if err != nil {
 			return false, err
 		}

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/agent"
 )
 
-// companies reads a company's limits; *store.Store does.
+// companies reads a company's limits; *accounts.Store does.
 type companies interface {
 	Company(ctx context.Context, id string) (*carillon.Company, error)
 }

@@ -42,7 +42,7 @@ type laidOut struct {
 
 // Run stores what lists show of flows that a program of another version wrote.
 func (l laidOut) Run(ctx context.Context) error {
-	if err := l.store.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
+	if err := l.store.Resources.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
 		l.log.WarnContext(ctx, "refresh what lists show of flows", "error", err)
 	}
 	return nil
@@ -50,7 +50,7 @@ func (l laidOut) Run(ctx context.Context) error {
 
 // Flows implements conversation.Flows.
 func (l laidOut) Flows(ctx context.Context, companyID string) ([]flow.Listed, error) {
-	heads, err := l.store.Heads(ctx, companyID, flow.Kind())
+	heads, err := l.store.Resources.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (l laidOut) Flows(ctx context.Context, companyID string) ([]flow.Listed, er
 
 // Flow implements conversation.Flows.
 func (l laidOut) Flow(ctx context.Context, companyID, id string) (*flow.Flow, error) {
-	x, err := l.store.Resource(ctx, companyID, flow.Kind(), id)
+	x, err := l.store.Resources.Resource(ctx, companyID, flow.Kind(), id)
 	f, _ := x.(*flow.Flow)
 	return f, err
 }
@@ -133,12 +133,12 @@ func (x flowEffects) sender(
 	ctx context.Context, companyID string, ch carillon.Channel, name string,
 ) (s *carillon.Sender, why string, err error) {
 	if name == "" {
-		if s, err = x.store.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
+		if s, err = x.store.Senders.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
 			why = fmt.Sprintf("The company has no default %s sender", ch)
 		}
 		return s, why, err
 	}
-	named, err := x.store.SendersNamed(ctx, companyID, name)
+	named, err := x.store.Senders.SendersNamed(ctx, companyID, name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -153,7 +153,7 @@ func (x flowEffects) sender(
 func (x flowEffects) accept(
 	ctx context.Context, who conversation.EffectFor, by *carillon.Sender, d *request.Draft,
 ) (flow.Values, string, bool, error) {
-	company, err := x.store.Company(ctx, who.CompanyID)
+	company, err := x.store.Accounts.Company(ctx, who.CompanyID)
 	if err != nil {
 		return nil, "", false, err
 	}
@@ -208,7 +208,7 @@ func (x flowEffects) secretsFor(ctx context.Context, companyID string, e *flow.E
 		if err != nil {
 			return nil, "The address is none", nil
 		}
-		found, err := x.store.Resource(ctx, companyID, secret.Kind(), name)
+		found, err := x.store.Resources.Resource(ctx, companyID, secret.Kind(), name)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return nil, "The company has no secret " + name, nil
 		}
@@ -219,7 +219,7 @@ func (x flowEffects) secretsFor(ctx context.Context, companyID string, e *flow.E
 		if !ok || !s.For(u.Hostname()) {
 			return nil, "The secret " + name + " may not be sent to " + u.Hostname(), nil
 		}
-		if err := x.store.SecretUsed(ctx, companyID, name, time.Now()); err != nil {
+		if err := x.store.Resources.SecretUsed(ctx, companyID, name, time.Now()); err != nil {
 			return nil, "", err
 		}
 		values[name] = s.Value

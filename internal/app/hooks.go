@@ -59,7 +59,7 @@ func (o owners) alert(ctx context.Context, x hook.Alert) {
 	if a.mailer == nil {
 		return
 	}
-	members, err := a.store.Members(ctx, x.CompanyID, "", 1000)
+	members, err := a.store.Accounts.Members(ctx, x.CompanyID, "", 1000)
 	if err != nil {
 		a.log.WarnContext(ctx, "read the owners of a company", "error", err)
 		return

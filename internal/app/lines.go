@@ -53,7 +53,7 @@ func meetTrunks(ctx context.Context, one, other json.RawMessage) bool {
 
 // warnOfNumbers warns the operator of numbers that lines of several companies have on one trunk.
 func warnOfNumbers(ctx context.Context, s *store.Store, log *slog.Logger) {
-	all, err := s.SharedNumbers(ctx)
+	all, err := s.Senders.SharedNumbers(ctx)
 	for err == nil && len(all) > 0 {
 		var lines []*carillon.Sender
 		var names []string
@@ -61,7 +61,7 @@ func warnOfNumbers(ctx context.Context, s *store.Store, log *slog.Logger) {
 			lines, names, all = append(lines, all[0]), append(names, all[0].CompanyID+"/"+all[0].ID), all[1:]
 		}
 		var owner string
-		if owner, err = s.NumberOwner(ctx, lines[0].Number); err == nil && owner == "" && telephone.Disputed(lines) {
+		if owner, err = s.Senders.NumberOwner(ctx, lines[0].Number); err == nil && owner == "" && telephone.Disputed(lines) {
 			log.WarnContext(ctx, "several companies have a line with one number and trunk: calls to it are refused until "+
 				"`carillon numbers assign` settles whose it is", "lines", names)
 		}

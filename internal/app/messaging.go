@@ -22,8 +22,8 @@ func newMessaging(a *App) *messaging.Messaging {
 	s := a.store
 	return messaging.New(messaging.Options{
 		Shares: a.shares,
-		Store:  s.Replies(), Chats: s.Chats(), Conversations: a.conversations, Agents: talking{s}, Files: a.files,
-		Channels: map[string]messaging.Channel{"whatsapp": whatsappReplies{a.whatsapp}, "sandbox": sandboxReplies{a.sandbox}}, Sender: s.Sender, AgentOf: agentOf,
+		Store:  s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: a.conversations, Agents: talking{s}, Files: a.files,
+		Channels: map[string]messaging.Channel{"whatsapp": whatsappReplies{a.whatsapp}, "sandbox": sandboxReplies{a.sandbox}}, Sender: s.Senders.Sender, AgentOf: agentOf,
 		Portfolio: portfolioOf,
 		Bound: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, lines, replyTo, time.Now())
@@ -34,20 +34,20 @@ func newMessaging(a *App) *messaging.Messaging {
 		Proved: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
 			return notify.Proved(ctx, a.notify, x, lines, providerID)
 		},
-		Begun: s.Runs().Begun,
+		Begun: s.Runs.Begun,
 		Suppress: func(ctx context.Context, companyID string, addresses ...string) error {
-			return s.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), addresses...)
+			return s.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), addresses...)
 		},
 		Lift: func(ctx context.Context, companyID string, who identity.Key) error {
-			_, err := s.Unsuppress(ctx, companyID, who)
+			_, err := s.Suppressions.Unsuppress(ctx, companyID, who)
 			return err
 		},
 		Suppressed: func(ctx context.Context, companyID string, who identity.Key) (bool, error) {
-			found, err := s.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
+			found, err := s.Suppressions.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
 			return found[who], err
 		},
 		FileURL:   func(f *chats.File) string { return a.files.Signed(f, a.ready.BaseURL, time.Now()).URL },
-		Publisher: a.hub, Observer: a.metrics.Chat, Log: a.log, Alone: s.SQLite(), Node: a.queue.ID(),
+		Publisher: a.hub, Observer: a.metrics.Chat, Log: a.log, Alone: s.DB.SQLite(), Node: a.queue.ID(),
 	})
 }
 
@@ -119,11 +119,11 @@ const unreachableMost = 10_000
 
 // newSandbox builds the sandbox's channel, whose phones keep what happens to them in the database.
 func newSandbox(a *App, reviewed func(context.Context, provider.TemplateEvent) error) *sandbox.Channel {
-	phones := a.store.Replies()
+	phones := a.store.Replies
 	return sandbox.New(sandbox.Options{
 		Receipts: a.sandboxReceipts, Templates: reviewed, Logger: a.log,
 		Replies: func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error {
-			s, err := a.store.Sender(ctx, senderUID)
+			s, err := a.store.Senders.Sender(ctx, senderUID)
 			if err != nil {
 				return err
 			}

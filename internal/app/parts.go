@@ -24,7 +24,7 @@ func (a *App) sandboxReceipts(ctx context.Context, rs []provider.Receipt) error 
 	if len(rs) == 0 {
 		return nil
 	}
-	s, err := a.store.Sender(ctx, rs[0].SenderUID)
+	s, err := a.store.Senders.Sender(ctx, rs[0].SenderUID)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 	t := telephone.New(telephone.Options{
 		Engine: a.sip, Trunks: trunks(a.phone), Voices: a.voices, Conversations: a.conversations, Agents: talking{a.store}, Files: a.files, Log: a.log,
 		Suppress: askedInCall(a.store),
-		Lines:    a.store.LinesByNumber, Owner: a.store.NumberOwner, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
+		Lines:    a.store.Senders.LinesByNumber, Owner: a.store.Senders.NumberOwner, Suspended: suspended(a.store), Incoming: a.incoming, Drain: a.cfg.CallDrain,
 		Placed: a.calls.UnderWay, Most: a.cfg.MaxCalls, Denied: a.cfg.CallsDenied,
 	})
 	opened.Store(t)
@@ -57,9 +57,9 @@ func openTelephone(ctx context.Context, a *App) (*telephone.Telephone, error) {
 func askedInCall(s *store.Store) func(ctx context.Context, companyID, number string, caller bool) error {
 	return func(ctx context.Context, companyID, number string, caller bool) error {
 		if caller {
-			return s.Suppress(ctx, companyID, suppressions.Marketing, suppressions.AskedByCaller, time.Now(), number)
+			return s.Suppressions.Suppress(ctx, companyID, suppressions.Marketing, suppressions.AskedByCaller, time.Now(), number)
 		}
-		return s.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
+		return s.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
 	}
 }
 
@@ -69,11 +69,11 @@ func lines(s *store.Store) func(context.Context) ([]sip.Line, error) {
 	var read bool
 	var generation uint64
 	return func(ctx context.Context) ([]sip.Line, error) {
-		now := s.Generation()
+		now := s.Config.Generation()
 		if read && now == generation {
 			return all, nil
 		}
-		senders, err := s.SIPLines(ctx)
+		senders, err := s.Senders.SIPLines(ctx)
 		if err != nil {
 			return nil, err
 		}

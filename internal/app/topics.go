@@ -6,10 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"carillon/internal/store/events"
+
 	"carillon"
 	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
-	"carillon/internal/store"
 )
 
 // The kinds of the queue on the bus.
@@ -21,11 +22,11 @@ const (
 // topics builds the bus between nodes with its kinds.
 func (a *App) topics() {
 	var others func(kind string, items ...realtime.Item)
-	if !a.store.SQLite() {
+	if !a.store.DB.SQLite() {
 		others = func(kind string, items ...realtime.Item) { a.bus.Publish(kind, items...) }
 	}
-	a.hub = realtime.NewHub(a.store, a.log, others)
-	a.store.OnEvents(func(all ...*store.Event) {
+	a.hub = realtime.NewHub(a.store.Topics, a.log, others)
+	a.store.Events.OnEvents(func(all ...*events.Event) {
 		a.hub.Publish(all...)
 		var companies []string
 		for i, e := range all {
@@ -36,7 +37,7 @@ func (a *App) topics() {
 		a.hooks.Wake(companies...)
 	})
 	earliest := func(x, y int64) int64 { return min(x, y) }
-	a.bus = realtime.NewBus(a.store, a.log, a.hub.Kind(),
+	a.bus = realtime.NewBus(a.store.DB, a.log, a.hub.Kind(),
 		realtime.Kind{Name: kindWake, Merge: earliest, Receive: func(items []realtime.Item) { a.queue.Published(wakesOf(items)) }},
 		realtime.Kind{Name: kindShards, Merge: earliest, Receive: func([]realtime.Item) { a.queue.Published([]queue.Wake{}) }},
 	)

@@ -29,8 +29,8 @@ func newVoices(a *App) *voice.Sessions {
 		a.log.Warn("run without espeak-ng: agents are silent in voice widgets, unless they have a speech server")
 	}
 	var nodes voice.Nodes
-	if !a.store.SQLite() {
-		nodes = a.store
+	if !a.store.DB.SQLite() {
+		nodes = a.store.DB
 	}
 	return voice.NewSessions(voice.Options{
 		Nodes: nodes, Shares: a.shares,

@@ -20,7 +20,7 @@ func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity
 	}
 	var candidates []provider.Receipt
 	for _, x := range found {
-		messages, err := n.store.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
+		messages, err := n.store.Messages.List(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 		if err != nil {
 			return false, err
 		}

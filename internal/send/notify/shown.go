@@ -10,6 +10,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 )
 
@@ -29,18 +30,18 @@ func ShownTo(
 	if len(lines) == 0 {
 		return nil, nil
 	}
-	f := store.Filter{Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}
-	found, _, err := s.Notifications(ctx, companyID, f, now)
+	f := messages.Filter{Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}
+	found, _, err := s.Notifications.List(ctx, companyID, f, now)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	templates, err := s.Templates(ctx, senderUID)
+	templates, err := s.Templates.Templates(ctx, senderUID)
 	if err != nil {
 		return nil, err
 	}
 	var all []Shown
 	for _, x := range found {
-		shown, err := shownOf(ctx, s, x, templates, func(m *store.Message) bool {
+		shown, err := shownOf(ctx, s, x, templates, func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && (m.Rank == rank.Delivered || m.Rank == rank.Read)
 		})
 		if err != nil {
@@ -68,11 +69,11 @@ func SentAs(
 		if !is {
 			continue
 		}
-		templates, err := s.Templates(ctx, senderUID)
+		templates, err := s.Templates.Templates(ctx, senderUID)
 		if err != nil {
 			return "", err
 		}
-		shown, err := shownOf(ctx, s, x, templates, func(m *store.Message) bool {
+		shown, err := shownOf(ctx, s, x, templates, func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && m.ProviderID == providerID
 		})
 		if err != nil || len(shown) == 0 {
@@ -85,14 +86,14 @@ func SentAs(
 
 // shownOf are messages of a notification as their recipients see them, the last one first; none where its template was deleted.
 func shownOf(
-	ctx context.Context, s *store.Store, x *store.Notification, templates []*carillon.Template, wanted func(m *store.Message) bool,
+	ctx context.Context, s *store.Store, x *messages.Notification, templates []*carillon.Template, wanted func(m *messages.Message) bool,
 ) ([]Shown, error) {
 	i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
 	if i < 0 {
 		return nil, nil
 	}
 	t := templates[i]
-	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
+	messages, err := s.Messages.List(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func shownOf(
 			continue
 		}
 		if r == nil {
-			whole, err := s.LoadNotification(ctx, carillon.SeqOf(x.ID))
+			whole, err := s.Notifications.Load(ctx, carillon.SeqOf(x.ID))
 			if err != nil {
 				return nil, err
 			}

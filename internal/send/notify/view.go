@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 )
 
@@ -51,7 +52,7 @@ type RecipientView struct {
 }
 
 // stateOf returns the state of a message.
-func stateOf(n *store.Notification, q int, known rank.Rank, attempted bool, now time.Time) carillon.State {
+func stateOf(n *messages.Notification, q int, known rank.Rank, attempted bool, now time.Time) carillon.State {
 	switch {
 	case known != rank.None:
 		return known.State()
@@ -74,20 +75,20 @@ var order = []carillon.State{
 }
 
 // viewsOf returns views of notifications without their recipients.
-func viewsOf(ctx context.Context, s *store.Store, all []*store.Notification, now time.Time) ([]*View, error) {
+func viewsOf(ctx context.Context, s *store.Store, all []*messages.Notification, now time.Time) ([]*View, error) {
 	messaging, voice := byChannel(all)
-	tallies, err := s.Standings(ctx, messaging...)
+	tallies, err := s.Messages.Standings(ctx, messaging...)
 	if err != nil {
 		return nil, err
 	}
-	called, err := s.Calls().Of(ctx, voice)
+	called, err := s.Calls.Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}
 	views := make([]*View, len(all))
 	for i, x := range all {
 		views[i] = viewOf(x, tallies[x.Seq()], called[x.Seq()], now)
-		sender, err := s.SenderOf(ctx, x.CompanyID, x.SenderUID)
+		sender, err := s.Senders.SenderOf(ctx, x.CompanyID, x.SenderUID)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +99,7 @@ func viewsOf(ctx context.Context, s *store.Store, all []*store.Notification, now
 	return views, nil
 }
 
-func byChannel(all []*store.Notification) (messaging, voice []carillon.Seq) {
+func byChannel(all []*messages.Notification) (messaging, voice []carillon.Seq) {
 	for _, x := range all {
 		if x.Channel == carillon.Voice {
 			voice = append(voice, x.Seq())
@@ -109,7 +110,7 @@ func byChannel(all []*store.Notification) (messaging, voice []carillon.Seq) {
 	return messaging, voice
 }
 
-func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, now time.Time) *View {
+func viewOf(x *messages.Notification, tallies []messages.Standing, call *calls.Call, now time.Time) *View {
 	v := &View{
 		ID: x.ID, Channel: x.Channel, TemplateName: x.Labels.TemplateName, Language: x.Labels.Language, AgentID: x.Labels.AgentID,
 		RecipientID: x.Labels.RecipientID, Type: x.Class.String(), Campaign: x.Campaign, Event: x.Labels.Event,
@@ -119,7 +120,7 @@ func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, n
 		v.Scheduled = carillon.FormatTime(x.DueAt)
 	}
 	if call != nil {
-		tallies = []store.Standing{callStanding(call)}
+		tallies = []messages.Standing{callStanding(call)}
 	}
 	v.State = summary(x, tallies, now)
 	if call != nil {
@@ -139,7 +140,7 @@ func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, n
 }
 
 // summary returns the notification's own state: scheduled, in_progress, completed or canceled.
-func summary(x *store.Notification, tallies []store.Standing, now time.Time) carillon.State {
+func summary(x *messages.Notification, tallies []messages.Standing, now time.Time) carillon.State {
 	open, begun := false, false
 	for _, t := range tallies {
 		open = open || t.Q > 0
@@ -161,11 +162,11 @@ func summary(x *store.Notification, tallies []store.Standing, now time.Time) car
 // 0 after the last. Errors: not_found.
 func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
 	now := time.Now()
-	n, err := x.Store.Notification(ctx, companyID, id)
+	n, err := x.Store.Notifications.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	views, err := viewsOf(ctx, x.Store, []*store.Notification{n}, now)
+	views, err := viewsOf(ctx, x.Store, []*messages.Notification{n}, now)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -183,7 +184,7 @@ func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) 
 		}
 		return v, 0, nil
 	}
-	rows, err := x.Store.Messages(ctx, n.Seq(), first, limit+1)
+	rows, err := x.Store.Messages.List(ctx, n.Seq(), first, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -198,7 +199,7 @@ func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) 
 	return v, next, nil
 }
 
-func recipientOf(x *store.Notification, m *store.Message, now time.Time) RecipientView {
+func recipientOf(x *messages.Notification, m *messages.Message, now time.Time) RecipientView {
 	return RecipientView{
 		MessageID: x.ID + "." + strconv.Itoa(m.N), Number: m.Number, State: stateOf(x, m.Q, m.Rank, m.Attempts > 0, now),
 		Reason: m.Reason, ProviderID: m.ProviderID, Attempts: m.Attempts, Times: timesOf(x, m, now),
@@ -206,7 +207,7 @@ func recipientOf(x *store.Notification, m *store.Message, now time.Time) Recipie
 }
 
 // timesOf returns when a message entered each of its states.
-func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.Details {
+func timesOf(x *messages.Notification, m *messages.Message, now time.Time) carillon.Details {
 	t := times{}
 	if m.Rank != rank.Skipped || m.Attempts > 0 {
 		t.accepted(x, m.Attempts > 0, m.Rank == rank.None, now)
@@ -231,7 +232,7 @@ func (t *times) add(s carillon.State, at time.Time) {
 }
 
 // accepted adds when a message or call of the notification was scheduled and queued.
-func (t *times) accepted(x *store.Notification, attempted, waits bool, now time.Time) {
+func (t *times) accepted(x *messages.Notification, attempted, waits bool, now time.Time) {
 	if !x.Scheduled {
 		t.add(carillon.StateQueued, x.CreatedAt)
 		return
@@ -243,9 +244,9 @@ func (t *times) accepted(x *store.Notification, attempted, waits bool, now time.
 }
 
 // Views returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
-func (x Sent) Views(ctx context.Context, companyID string, f store.Filter) (views []*View, next string, err error) {
+func (x Sent) Views(ctx context.Context, companyID string, f messages.Filter) (views []*View, next string, err error) {
 	now := time.Now()
-	rows, next, err := x.Store.Notifications(ctx, companyID, f, now)
+	rows, next, err := x.Store.Notifications.List(ctx, companyID, f, now)
 	if err != nil {
 		return nil, "", err
 	}
@@ -263,7 +264,7 @@ type Canceled struct {
 
 // Cancel cancels what has not been started. Errors: not_found, conflict.
 func (n *Notify) Cancel(ctx context.Context, companyID, id string) (*Canceled, error) {
-	canceled, sent, err := n.store.Cancel(ctx, companyID, id, time.Now())
+	canceled, sent, err := n.store.Notifications.Cancel(ctx, companyID, id, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +279,7 @@ type Moved struct {
 
 // Move changes a notification's time. Errors: not_found, conflict once delivery began.
 func (n *Notify) Move(ctx context.Context, companyID, id string, due time.Time) (*Moved, error) {
-	x, err := n.store.Move(ctx, companyID, id, due, time.Now())
+	x, err := n.store.Notifications.Move(ctx, companyID, id, due, time.Now())
 	if err != nil {
 		return nil, err
 	}
