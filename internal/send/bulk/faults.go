@@ -29,7 +29,9 @@ const checksRead = 100
 
 // BadRows returns rows of a job that are not sent, for a reason or for any, in the order of the file, with long cells shortened. more
 // reports whether there are more, and next where they begin.
-func (x *Jobs) BadRows(ctx context.Context, companyID, id, reason string, from Place, most int) (all []BadRow, next Place, more bool, err error) {
+func (x *Jobs) BadRows(
+	ctx context.Context, companyID, id, reason string, from Place, most int,
+) (all []BadRow, next Place, more bool, err error) {
 	v, err := x.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, next, false, err
@@ -65,7 +67,9 @@ func (x *Jobs) eachBad(ctx context.Context, v *View, reason string, from Place, 
 }
 
 // badOf calls read for the bad rows of a batch.
-func (x *Jobs) badOf(ctx context.Context, v *View, c bulk.Check, reason string, from Place, read func(at Place, r BadRow) bool) (on bool, err error) {
+func (x *Jobs) badOf(
+	ctx context.Context, v *View, c bulk.Check, reason string, from Place, read func(at Place, r BadRow) bool,
+) (on bool, err error) {
 	known, err := faultsOf(c.Faults)
 	if err != nil {
 		return false, err

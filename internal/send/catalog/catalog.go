@@ -74,7 +74,9 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	if o.OnApproved == nil {
 		o.OnApproved = func(context.Context, *carillon.Template) error { return nil }
 	}
-	return &Catalog{store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{}, by: templates.By{Kind: "system"}}
+	return &Catalog{
+		store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{}, by: templates.By{Kind: "system"},
+	}
 }
 
 // By returns the same catalog for changes by somebody, whom the history of the templates will name.

@@ -93,7 +93,8 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 		if w.end {
 			return nil, nil
 		}
-		found, next, err := w.sent.Store.Notifications.List(ctx, w.companyID, messages.Filter{Campaign: w.name, Before: w.before, Limit: min(most, maxNotified)}, time.Now())
+		f := messages.Filter{Campaign: w.name, Before: w.before, Limit: min(most, maxNotified)}
+		found, next, err := w.sent.Store.Notifications.List(ctx, w.companyID, f, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -141,16 +142,17 @@ func (x Sent) reached(ctx context.Context, found []*messages.Notification, from 
 
 func reachedByMessage(n *messages.Notification, m *messages.Message, now time.Time) Reached {
 	return Reached{
-		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: m.Number, State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now), Reason: m.Reason,
-		Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt), DeliveredAt: instant(m.DeliveredAt),
-		ReadAt: instant(m.ReadAt), EndedAt: instant(m.EndedAt),
+		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: m.Number, State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now),
+		Reason: m.Reason, Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt),
+		DeliveredAt: instant(m.DeliveredAt), ReadAt: instant(m.ReadAt), EndedAt: instant(m.EndedAt),
 	}
 }
 
 func reachedByCall(n *messages.Notification, c *calls.Call, now time.Time) Reached {
 	return Reached{
-		NotificationID: n.ID, Channel: n.Channel, Number: c.Number, State: callState(n, c, now), Reason: c.Reason, Detail: c.Cause, Attempts: c.Dials,
-		CreatedAt: instant(n.CreatedAt), SentAt: instant(c.DialedAt), DeliveredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
+		NotificationID: n.ID, Channel: n.Channel, Number: c.Number, State: callState(n, c, now), Reason: c.Reason, Detail: c.Cause,
+		Attempts: c.Dials, CreatedAt: instant(n.CreatedAt), SentAt: instant(c.DialedAt),
+		DeliveredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 	}
 }
 

@@ -211,7 +211,8 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	case provider.Sent:
 		if o.Number != "" && !identity.Number(j.Number).Is(o.Number) {
 			if err := w.store.Contacts.Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
-				w.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err) // the message is sent
+				// the message is sent
+				w.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err)
 			}
 		}
 		r := result(j, work.MoveDone, now)

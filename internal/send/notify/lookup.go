@@ -32,7 +32,8 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 		return x.byID(ctx, companyID, ref.NotificationID, ref.N)
 	}
 	if number := number.Find(text); number != "" {
-		found, next, err := x.Store.Notifications.List(ctx, companyID, messages.Filter{Lines: identity.Numbers(number), Limit: 1}, time.Now())
+		f := messages.Filter{Lines: identity.Numbers(number), Limit: 1}
+		found, next, err := x.Store.Notifications.List(ctx, companyID, f, time.Now())
 		if err != nil || len(found) == 0 && next == "" {
 			return Hit{}, err
 		}

@@ -111,7 +111,10 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Row: Row{View: v, Total: n.Total}, DueAt: instant(n.DueAt), DoneAt: instant(n.DoneAt), TemplateID: n.TemplateID, Recipients: []Recipient{}, Kept: n.Body != ""}
+	p := &Page{
+		Row: Row{View: v, Total: n.Total}, DueAt: instant(n.DueAt), DoneAt: instant(n.DoneAt), TemplateID: n.TemplateID,
+		Recipients: []Recipient{}, Kept: n.Body != "",
+	}
 	l := linksOf(n.Notes)
 	p.ResendOf, p.ResentAs = l.of, l.as
 	messages, err := x.Store.Messages.List(ctx, n.Seq(), 0, n.Total)

@@ -71,7 +71,8 @@ func stateOf(n *messages.Notification, q int, known rank.Rank, attempted bool, n
 var order = []carillon.State{
 	carillon.StateScheduled, carillon.StateQueued, carillon.StateSending, carillon.StateSent, carillon.StateDelivered, carillon.StateRead,
 	carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress, carillon.StateCompleted, carillon.StateBusy,
-	carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled, carillon.StateSkipped,
+	carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled,
+	carillon.StateSkipped,
 }
 
 // viewsOf returns views of notifications without their recipients.

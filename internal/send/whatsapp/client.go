@@ -71,7 +71,9 @@ func New(o Options) *Client {
 		WriteBufferSize:        writeBuffer,
 		MaxResponseHeaderBytes: maxHeader,
 	}
-	return &Client{timeout: o.RequestTimeout, accounts: cache.New[*account](maxAccounts, 0), transport: transport, guarded: o.Egress.Guard(transport)}
+	return &Client{
+		timeout: o.RequestTimeout, accounts: cache.New[*account](maxAccounts, 0), transport: transport, guarded: o.Egress.Guard(transport),
+	}
 }
 
 // to is the round tripper for an account's requests.

@@ -310,7 +310,8 @@ func (p *product) read() *provider.Product {
 func (r *referral) read() *provider.Referral {
 	x := &provider.Referral{
 		SourceType: r.SourceType.line(), SourceID: r.SourceID.line(), SourceURL: short(string(r.SourceURL), maxAddress),
-		Headline: r.Headline.line(), Body: short(r.Body, maxAdText), MediaType: r.MediaType.line(), Click: short(string(r.Click), maxInboundID),
+		Headline: r.Headline.line(), Body: short(r.Body, maxAdText), MediaType: r.MediaType.line(),
+		Click: short(string(r.Click), maxInboundID),
 	}
 	if *x == (provider.Referral{}) {
 		return nil

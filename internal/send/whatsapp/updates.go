@@ -50,7 +50,8 @@ func (t *templateValue) event(senderUID int64) provider.TemplateEvent {
 
 // reason joins the channel's reasons; their members depend on the event.
 func (t *templateValue) reason() string {
-	return shorten(join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title, t.OtherInfo.Description), maxReason)
+	return shorten(join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title,
+		t.OtherInfo.Description), maxReason)
 }
 
 func join(parts ...string) string {
