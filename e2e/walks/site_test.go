@@ -82,7 +82,6 @@ type site struct {
 	agent   *agent.Agent
 	talks   *conversation.Conversations
 	halt    func()
-	spoke   func() // a channel is to send something
 }
 
 func newSite(t *testing.T) *site {
@@ -92,7 +91,7 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &site{t: t, store: s, company: carillon.NewID(time.Now()), agent: robin(), halt: func() {}, spoke: func() {}}
+	x := &site{t: t, store: s, company: carillon.NewID(time.Now()), agent: robin(), halt: func() {}}
 	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: x.company, Name: "Acme"}, time.Now())
 	}); err != nil {
@@ -113,7 +112,6 @@ func (x *site) start() {
 	x.talks = conversation.New(conversation.Options{
 		Store: x.store, Agents: x, Thinker: agent.Builtin{}, Publisher: x.hub, Log: slog.New(slog.DiscardHandler),
 		Flows: x, Runs: x.store.Runs,
-		Spoke: func() { x.spoke() },
 	})
 	x.halt = running(x.t, x.talks.Run)
 }

@@ -97,7 +97,6 @@ func onWhatsApp(x *site) person {
 		x.t.Fatal(err)
 	}
 	p.connect()
-	x.spoke = func() { p.messages.Said() }
 	return p
 }
 
@@ -135,7 +134,7 @@ func (p *texter) SendReply(_ context.Context, _ *carillon.Sender, m *provider.Re
 
 // File implements messaging.Channel.
 func (*texter) File(context.Context, *carillon.Sender, string, int64) ([]byte, string, error) {
-	return nil, "", messaging.ErrNoFile
+	return nil, "", provider.ErrNoFile
 }
 
 // MarkRead implements messaging.Channel.

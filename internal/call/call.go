@@ -54,12 +54,11 @@ type Ended struct {
 
 // Options configure a Calls.
 type Options struct {
-	Dialers  map[string]Dialer // by provider
-	Incoming *Incoming         // nil: no calls to lines are taken
-	Observer Observer          // nil: none
-	Drain    time.Duration     // 0: Drain
-	Most     int               // calls that this node places at once; further ones wait. 0: 4,000
-	Share    *share.Share      // of calls, with those to lines; nil: a company has no part of its own
+	Incoming *Incoming     // nil: no calls to lines are taken
+	Observer Observer      // nil: none
+	Drain    time.Duration // 0: Drain
+	Most     int           // calls that this node places at once; further ones wait. 0: 4,000
+	Share    *share.Share  // of calls, with those to lines; nil: a company has no part of its own
 	Log      *slog.Logger
 }
 
@@ -69,6 +68,8 @@ type Calls struct {
 	calls *calls.Store
 	queue *queue.Queue
 	o     Options
+	// dialers, by provider, are set before Run.
+	dialers map[string]Dialer
 
 	mu      sync.Mutex
 	running map[carillon.MessageKey]context.CancelCauseFunc
@@ -99,6 +100,9 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	})
 	return c
 }
+
+// DialBy sets what places the calls of providers, before Run.
+func (c *Calls) DialBy(dialers map[string]Dialer) { c.dialers = dialers }
 
 // Why the program ends a call.
 var (

@@ -109,7 +109,8 @@ func newNode(t *testing.T, o store.Options, p *phone) *node {
 	}
 	n := &node{t: t, store: s}
 	n.queue = queue.New(s, queue.Options{Log: slog.New(slog.DiscardHandler)})
-	n.calls = call.New(s, n.queue, call.Options{Dialers: map[string]call.Dialer{"sandbox": p}, Drain: time.Minute, Most: p.allowed, Share: p.share})
+	n.calls = call.New(s, n.queue, call.Options{Drain: time.Minute, Most: p.allowed, Share: p.share})
+	n.calls.DialBy(map[string]call.Dialer{"sandbox": p})
 	return n
 }
 

@@ -75,7 +75,7 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	if done, stop := c.prepare(a); stop {
 		return done
 	}
-	dialer := c.o.Dialers[a.line.Provider]
+	dialer := c.dialers[a.line.Provider]
 	if dialer == nil {
 		return c.ended(a, begin, dial.Ending{
 			State: carillon.StateFailed, Reason: carillon.ReasonLineUnavailable, EndedBy: "system", At: begin,

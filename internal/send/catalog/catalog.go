@@ -45,10 +45,7 @@ type Reviewer interface {
 
 // Options configure a catalog; the zero value works.
 type Options struct {
-	// OnApproved is called for a template that may be used (again), after it was stored: messages held for it are released.
-	// It may be called twice. Its error makes the channel repeat a callback.
-	OnApproved func(ctx context.Context, t *carillon.Template) error
-	Logger     *slog.Logger
+	Logger *slog.Logger
 }
 
 // The contract's limit on templates at the channel at a time, and the bounds of requests to it.
@@ -63,6 +60,7 @@ type Catalog struct {
 	store     *store.Store
 	reviewers map[string]Reviewer
 	o         Options
+	approved  func(ctx context.Context, t *carillon.Template) error
 	wake      chan struct{}
 	syncing   *sync.Map // companies whose templates are being compared
 	by        templates.By
@@ -73,12 +71,17 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.OnApproved == nil {
-		o.OnApproved = func(context.Context, *carillon.Template) error { return nil }
-	}
+	approved := func(context.Context, *carillon.Template) error { return nil }
 	return &Catalog{
-		store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{}, by: templates.By{Kind: "system"},
+		approved: approved, store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{},
+		by: templates.By{Kind: "system"},
 	}
+}
+
+// OnApproved sets what is called for a template that may be used (again), after it was stored: messages held for it are released.
+// It may be called twice. Its error makes the channel repeat a callback. Before Run.
+func (c *Catalog) OnApproved(approved func(ctx context.Context, t *carillon.Template) error) {
+	c.approved = approved
 }
 
 // By returns the same catalog for changes by somebody, whom the history of the templates will name.

@@ -126,12 +126,13 @@ func newWorld(t *testing.T, o store.Options) *world {
 		}
 	})
 	w := &world{t: t, desk: &desk{known: map[string]*provider.TemplateEvent{}}}
-	w.Catalog = New(st, map[string]Reviewer{"desk": w.desk}, Options{OnApproved: func(_ context.Context, x *carillon.Template) error {
+	w.Catalog = New(st, map[string]Reviewer{"desk": w.desk}, Options{})
+	w.OnApproved(func(_ context.Context, x *carillon.Template) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.approved = append(w.approved, x.ID)
 		return nil
-	}})
+	})
 	w.ours, w.theirs = &carillon.Company{ID: "ours", Name: "Ours"}, &carillon.Company{ID: "theirs", Name: "Theirs"}
 	w.main, w.second, w.foreign = sender("ours", "main", "15555550100"), sender("ours", "second", "15555550101"), sender("theirs", "main", "15555550200")
 	w.main.Default = true

@@ -72,7 +72,7 @@ func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed
 	})
 	// Also when it was approved before: the first call may have failed.
 	if r != nil && e.Status == carillon.TemplateApproved && r.Status == carillon.TemplateApproved {
-		err = c.o.OnApproved(ctx, &r.Template)
+		err = c.approved(ctx, &r.Template)
 	}
 	return changed && err == nil, err
 }

@@ -67,7 +67,7 @@ func (c *Catalog) submitClaimed(
 	}
 	c.wakeUp()
 	if next.Status == carillon.TemplateApproved {
-		if err := c.o.OnApproved(ctx, &next.Template); err != nil {
+		if err := c.approved(ctx, &next.Template); err != nil {
 			return nil, err
 		}
 	}

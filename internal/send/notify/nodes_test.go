@@ -55,12 +55,13 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 	}
 	n := &rig{t: r.t, store: s, provider: r.provider, company: r.company, sender: r.sender, template: r.template}
 	log := slog.New(&doubts{slog.DiscardHandler, r.t})
-	q := queue.Options{Deposed: func() { n.notify.Sweep() }, Log: log}
+	q := queue.Options{Log: log}
 	if bus {
 		q.Bus = nodeBus{n}
 	}
 	n.queue = queue.New(s, q)
 	n.notify = notify.New(s, n.queue, notify.Options{Senders: map[string]notify.Sender{"test": n.provider}, Log: log})
+	n.queue.OnDeposed(n.notify.Sweep)
 	if bus {
 		earliest := func(a, b int64) int64 { return min(a, b) }
 		n.bus = realtime.NewBus(s.DB, log,

@@ -29,6 +29,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
+	"carillon/internal/store/questions"
 	"carillon/internal/store/runs"
 	"carillon/internal/talk/flow"
 )
@@ -71,7 +72,7 @@ func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
 func (nobody) Ran(flow.State)                                {}
 
-// Options configure Conversations; all are required but Flows, Effects, Suspended, Spoke and Unanswered.
+// Options configure Conversations; all are required but Flows, Effects, Suspended and Questions.
 type Options struct {
 	Store     *store.Store
 	Agents    Agents
@@ -84,11 +85,8 @@ type Options struct {
 	Runs    *runs.Store
 	// Suspended reports whether a company is suspended, for which neither agents nor flows speak; nil: none is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	// Spoke is called when the company has said something in a conversation whose channel sends it; nil: nobody waits for that.
-	Spoke func()
-	// Unanswered records a question that the agent had no answer to.
-	Unanswered func(ctx context.Context, c *chats.Conversation, question string)
-	Observer   Observer // default: nobody
+	Questions *questions.Store // keeps those that agents had no answer to; nil: they are not kept
+	Observer  Observer         // default: nobody
 	// MissedAfter is how long a contact waits for a teammate; default 5 minutes.
 	MissedAfter time.Duration
 	Now         func() time.Time // default time.Now
@@ -111,6 +109,7 @@ type Conversations struct {
 type core struct {
 	o     Options
 	store *store.Store
+	spoke func() // the company has said something in a conversation whose channel sends it
 }
 
 // New builds Conversations.
@@ -127,13 +126,7 @@ func New(o Options) *Conversations {
 	if o.Suspended == nil {
 		o.Suspended = func(context.Context, string) (bool, error) { return false, nil }
 	}
-	if o.Spoke == nil {
-		o.Spoke = func() {}
-	}
-	if o.Unanswered == nil {
-		o.Unanswered = func(context.Context, *chats.Conversation, string) {}
-	}
-	c := &core{o: o, store: o.Store}
+	c := &core{o: o, store: o.Store, spoke: func() {}}
 	screens := &Screens{publisher: o.Publisher, clock: c.now}
 	runner := &Runner{core: c, programs: cache.Sized(programs, sizeOf, programTimeout)}
 	runner.rounds = newRounds(runner)
@@ -147,6 +140,9 @@ func New(o Options) *Conversations {
 		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner, replies: replies,
 	}
 }
+
+// OnSpoke sets what is called when the company has said something in a conversation whose channel sends it.
+func (s *core) OnSpoke(spoke func()) { s.spoke = spoke }
 
 // now is the time as the database holds it.
 func (s *core) now() time.Time { return s.o.Now().Truncate(time.Millisecond).UTC() }
@@ -346,7 +342,7 @@ func (s *core) observe(before *chats.Conversation, c *chats.Change) {
 		s.o.Observer.Turned(t.Author, replied)
 	}
 	if spoke && c.Conversation.Channel == "whatsapp" {
-		s.o.Spoke()
+		s.spoke()
 	}
 }
 

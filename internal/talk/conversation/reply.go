@@ -280,7 +280,7 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 		return nil, false, &silentError{c, err}
 	}
 	if said.unanswered {
-		s.o.Unanswered(ctx, c, request.Message())
+		s.keepQuestion(ctx, c, request.Message())
 	}
 	err = s.keep(ctx, func() (err error) {
 		turn, again, err = s.storeReply(ctx, c, request, &said)

@@ -73,11 +73,13 @@ func newRig(t *testing.T, o store.Options) *rig {
 
 // node is conversations on the rig's database.
 func (r *rig) node() *Conversations {
-	return New(Options{
+	c := New(Options{
 		Store: r.db, Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
-		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs, Spoke: r.speaks, Node: "node",
+		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs, Node: "node",
 		Suspended: func(context.Context, string) (bool, error) { return r.suspended.Load(), nil },
 	})
+	c.OnSpoke(r.speaks)
+	return c
 }
 
 // work does what is due by now, and returns when the time of the next run comes.

@@ -135,7 +135,7 @@ func (r *rig) build() {
 	never := func(context.Context, string) (bool, error) { return false, nil }
 	r.talks = conversation.New(conversation.Options{
 		Store: r.db, Agents: robin{}, Thinker: robin{}, Publisher: r, Log: logger, Flows: &r.flows, Effects: &r.flows, Runs: r.db.Runs,
-		Spoke: func() { r.Said() }, Now: r.now,
+		Now: r.now,
 	})
 	r.files = files.New(r.db.Files, files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: never})
 	r.Messaging = messaging.New(messaging.Options{

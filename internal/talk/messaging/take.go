@@ -18,12 +18,6 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// The errors of files that a person sent.
-var (
-	ErrNoFile       = errors.New("the channel has no such file")
-	ErrFileTooLarge = errors.New("the file is too large")
-)
-
 const (
 	takeTimeout = 60 * time.Second
 	takeLease   = takeTimeout + 15*time.Second // after that another node takes a message in

@@ -1,4 +1,4 @@
-package app
+package telephone_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/call/sip"
+	"carillon/internal/call/telephone"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
@@ -42,7 +43,7 @@ func TestTheLinesThatMayCallFollowTheConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	may := lines(s)
+	may := telephone.StoredLines(s)
 	is := func(want ...sip.Line) {
 		t.Helper()
 		got, err := may(t.Context())

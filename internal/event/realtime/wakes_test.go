@@ -1,4 +1,4 @@
-package app
+package realtime
 
 import (
 	"testing"
@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
 )
 
@@ -30,7 +29,7 @@ func TestWakesAreUnderstoodByTheOtherNode(t *testing.T) {
 	if len(keys) != len(wakes) {
 		t.Errorf("%d wake-ups have %d keys", len(wakes), len(keys))
 	}
-	unknown := []realtime.Item{{Key: "call/7/99"}, {Key: "call/x/0"}, {Key: "call"}, {Key: ""}}
+	unknown := []Item{{Key: "call/7/99"}, {Key: "call/x/0"}, {Key: "call"}, {Key: ""}}
 	if got := wakesOf(unknown); len(got) != 0 || got == nil {
 		t.Errorf("of what it does not understand it reads %v", got)
 	}

@@ -1,4 +1,4 @@
-package app
+package effect
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 )
 
 // ask has the effects of flows ask a server, and returns the status that the flow gets and what its run shows.
-func ask(t *testing.T, x flowEffects, url string) (status, detail string) {
+func ask(t *testing.T, x Effects, url string) (status, detail string) {
 	t.Helper()
 	e := flow.RequestEffect(&flow.HTTP{Method: http.MethodGet, URL: url, Status: "status", Save: map[string]string{"body": "text"}}, nil)
 	values, detail, refused, err := x.Do(t.Context(), conversation.EffectFor{CompanyID: "acme", Key: "key"}, e)
@@ -40,9 +40,9 @@ func ask(t *testing.T, x flowEffects, url string) (status, detail string) {
 
 func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
 	t.Parallel()
-	client := newFlowServers([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
+	client := NewClient([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
 	t.Cleanup(client.Close)
-	x := flowEffects{client: client}
+	x := Effects{Client: client}
 	shop := httptest.NewServer(http.RedirectHandler("http://10.0.0.1/secret", http.StatusFound))
 	t.Cleanup(shop.Close)
 	if status, detail := ask(t, x, shop.URL+"/elsewhere"); status != "302" {
@@ -102,7 +102,7 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	client := newFlowServers([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
+	client := NewClient([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
 	t.Cleanup(client.Close)
 	url, sent := echoes(t)
 	do := func(url, name string) (flow.Values, string, bool) {
@@ -111,7 +111,7 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 			Method: http.MethodPost, URL: url + "/?key={{secret." + name + "}}&said={{said}}", Headers: map[string]string{"Authorization": "Bearer {{secret." + name + "}}"},
 			Body: `{"key": "{{secret.` + name + `}}"}`, Save: map[string]string{"echo": "echo", "key": "key"}, Status: "status",
 		}, flow.Values{"said": "{{secret.shop_key}}"})
-		values, detail, refused, err := flowEffects{store: s, client: client}.Do(t.Context(), conversation.EffectFor{CompanyID: "acme", Key: "key"}, e)
+		values, detail, refused, err := Effects{Store: s, Client: client}.Do(t.Context(), conversation.EffectFor{CompanyID: "acme", Key: "key"}, e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,9 @@
-package app
+package telephone_test
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,8 +16,13 @@ import (
 	"carillon/internal/store/senders"
 
 	"carillon"
+	"carillon/internal/agent"
+	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/config"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/resource"
+	"carillon/internal/call/sip"
+	"carillon/internal/call/telephone"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
@@ -52,7 +58,12 @@ const (
 	beta  = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e02"
 )
 
-func TestTheStartTellsOfNumbersThatTwoCompaniesHave(t *testing.T) {
+// options read set-ups of lines and their agents.
+var options = config.ProvisionOptions{
+	CheckSettings: map[string]func(json.RawMessage) error{"sip": sip.CheckSettings}, Kinds: []resource.Kind{knowledge.Kind(), agent.Kind()},
+}
+
+func TestTheStartWarnsOfNumbersThatTwoCompaniesHave(t *testing.T) {
 	onStores(t, func(t *testing.T, s *store.Store) {
 		line := func(id, name, number, trunk string) string {
 			agent := "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f" + id[len(id)-2:]
@@ -66,7 +77,7 @@ func TestTheStartTellsOfNumbersThatTwoCompaniesHave(t *testing.T) {
 			if err := os.WriteFile(name, []byte("companies:\n"+setup), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p, err := config.ReadProvision([]string{name}, ProvisionOptions())
+			p, err := config.ReadProvision([]string{name}, options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +85,7 @@ func TestTheStartTellsOfNumbersThatTwoCompaniesHave(t *testing.T) {
 				t.Fatal(err)
 			}
 			var log bytes.Buffer
-			warnOfNumbers(t.Context(), s, slog.New(slog.NewTextHandler(&log, nil)))
+			telephone.WarnOfNumbers(t.Context(), s, slog.New(slog.NewTextHandler(&log, nil)))
 			return log.String()
 		}
 		const number = "15555550101"
@@ -111,7 +122,7 @@ func TestAWishInACallHoldsAsFarAsItIsProved(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		ask := askedInCall(s)
+		ask := telephone.Suppress(s)
 		for _, x := range []struct {
 			caller bool
 			of     suppressions.Type

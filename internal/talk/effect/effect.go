@@ -1,4 +1,6 @@
-package app
+// Package effect does what flows do outside of their conversations: it sends templates, places calls and asks servers. It also
+// finds the flows of companies.
+package effect
 
 import (
 	"cmp"
@@ -25,32 +27,32 @@ import (
 )
 
 const (
-	maxFlowResponse = 256 << 10 // bytes of a response to a flow's request
-	flowTimeout     = 20 * time.Second
+	maxResponse = 256 << 10 // bytes of a response to a flow's request
+	timeout     = 20 * time.Second
 )
 
-// newFlowServers builds the client of flows' requests, which follows no redirects.
-func newFlowServers(allowed []netip.Prefix) *egress.Client {
-	return egress.New(egress.Options{AllowPrivate: allowed, Timeout: flowTimeout, MaxBody: maxFlowResponse, Redirects: -1})
+// NewClient builds the client of flows' requests, which follows no redirects.
+func NewClient(allowed []netip.Prefix) *egress.Client {
+	return egress.New(egress.Options{AllowPrivate: allowed, Timeout: timeout, MaxBody: maxResponse, Redirects: -1})
 }
 
-// laidOut finds the flows of companies.
-type laidOut struct {
-	store *store.Store
-	log   *slog.Logger
+// Flows finds the flows of companies.
+type Flows struct {
+	Store *store.Store
+	Log   *slog.Logger
 }
 
 // Run stores what lists show of flows that a program of another version wrote.
-func (l laidOut) Run(ctx context.Context) error {
-	if err := l.store.Resources.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
-		l.log.WarnContext(ctx, "refresh what lists show of flows", "error", err)
+func (l Flows) Run(ctx context.Context) error {
+	if err := l.Store.Resources.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
+		l.Log.WarnContext(ctx, "refresh what lists show of flows", "error", err)
 	}
 	return nil
 }
 
 // Flows implements conversation.Flows.
-func (l laidOut) Flows(ctx context.Context, companyID string) ([]flow.Listed, error) {
-	heads, err := l.store.Resources.Heads(ctx, companyID, flow.Kind())
+func (l Flows) Flows(ctx context.Context, companyID string) ([]flow.Listed, error) {
+	heads, err := l.Store.Resources.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -65,21 +67,21 @@ func (l laidOut) Flows(ctx context.Context, companyID string) ([]flow.Listed, er
 }
 
 // Flow implements conversation.Flows.
-func (l laidOut) Flow(ctx context.Context, companyID, id string) (*flow.Flow, error) {
-	x, err := l.store.Resources.Resource(ctx, companyID, flow.Kind(), id)
+func (l Flows) Flow(ctx context.Context, companyID, id string) (*flow.Flow, error) {
+	x, err := l.Store.Resources.Resource(ctx, companyID, flow.Kind(), id)
 	f, _ := x.(*flow.Flow)
 	return f, err
 }
 
-// flowEffects does what flows do outside their conversations.
-type flowEffects struct {
-	store  *store.Store
-	notify *notify.Notify
-	client *egress.Client
+// Effects does what flows do outside of their conversations.
+type Effects struct {
+	Store  *store.Store
+	Notify *notify.Notify
+	Client *egress.Client // NewClient makes it
 }
 
 // Do implements conversation.Effects.
-func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
+func (x Effects) Do(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
 	if e.HTTP != nil {
 		return x.request(ctx, who, e)
 	}
@@ -129,16 +131,16 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 // sender is the company's of a name for a channel, or its default one where there is no name; why says that there is none. A request for a
 // notification keeps a name that it does not know as a reference, and the default sender sends: what a flow sends never goes out by another
 // number.
-func (x flowEffects) sender(
+func (x Effects) sender(
 	ctx context.Context, companyID string, ch carillon.Channel, name string,
 ) (s *carillon.Sender, why string, err error) {
 	if name == "" {
-		if s, err = x.store.Senders.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
+		if s, err = x.Store.Senders.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
 			why = fmt.Sprintf("The company has no default %s sender", ch)
 		}
 		return s, why, err
 	}
-	named, err := x.store.Senders.SendersNamed(ctx, companyID, name)
+	named, err := x.Store.Senders.SendersNamed(ctx, companyID, name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -150,10 +152,10 @@ func (x flowEffects) sender(
 }
 
 // accept has a notification sent by a sender. Its key makes it one, however often it is asked for.
-func (x flowEffects) accept(
+func (x Effects) accept(
 	ctx context.Context, who conversation.EffectFor, by *carillon.Sender, d *request.Draft,
 ) (flow.Values, string, bool, error) {
-	company, err := x.store.Accounts.Company(ctx, who.CompanyID)
+	company, err := x.Store.Accounts.Company(ctx, who.CompanyID)
 	if err != nil {
 		return nil, "", false, err
 	}
@@ -161,7 +163,7 @@ func (x flowEffects) accept(
 	var accepted notify.Response
 	req, err := request.New(d, time.Now())
 	if err == nil {
-		accepted, err = x.notify.Accept(ctx, &notify.Submission{
+		accepted, err = x.Notify.Accept(ctx, &notify.Submission{
 			Company: company, Request: req, Sender: by, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key,
 		})
 	}
@@ -187,7 +189,7 @@ func reasonOf(e *carillon.Error) string {
 
 // request asks a server. Whatever comes of it, the flow goes on: it can look at the status. But a secret that the company does not have,
 // or that may not be sent there, fails the run.
-func (x flowEffects) request(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
+func (x Effects) request(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
 	secrets, refusal, err := x.secretsFor(ctx, who.CompanyID, e)
 	if refusal != "" || err != nil {
 		return nil, refusal, refusal != "", err
@@ -201,14 +203,14 @@ func (x flowEffects) request(ctx context.Context, who conversation.EffectFor, e 
 }
 
 // secretsFor are the values of the secrets of a request, or why they are not sent.
-func (x flowEffects) secretsFor(ctx context.Context, companyID string, e *flow.Effect) (values map[string]string, refusal string, err error) {
+func (x Effects) secretsFor(ctx context.Context, companyID string, e *flow.Effect) (values map[string]string, refusal string, err error) {
 	values = map[string]string{}
 	u, err := url.Parse(e.HTTP.URL)
 	for _, name := range e.Secrets() {
 		if err != nil {
 			return nil, "The address is none", nil
 		}
-		found, err := x.store.Resources.Resource(ctx, companyID, secret.Kind(), name)
+		found, err := x.Store.Resources.Resource(ctx, companyID, secret.Kind(), name)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return nil, "The company has no secret " + name, nil
 		}
@@ -219,7 +221,7 @@ func (x flowEffects) secretsFor(ctx context.Context, companyID string, e *flow.E
 		if !ok || !s.For(u.Hostname()) {
 			return nil, "The secret " + name + " may not be sent to " + u.Hostname(), nil
 		}
-		if err := x.store.Resources.SecretUsed(ctx, companyID, name, time.Now()); err != nil {
+		if err := x.Store.Resources.SecretUsed(ctx, companyID, name, time.Now()); err != nil {
 			return nil, "", err
 		}
 		values[name] = s.Value
@@ -228,7 +230,7 @@ func (x flowEffects) secretsFor(ctx context.Context, companyID string, e *flow.E
 }
 
 // ask sends a request. It returns the variables that the response brings, and what became of it.
-func (x flowEffects) ask(ctx context.Context, who conversation.EffectFor, e *flow.Effect, h *flow.HTTP) (flow.Values, string) {
+func (x Effects) ask(ctx context.Context, who conversation.EffectFor, e *flow.Effect, h *flow.HTTP) (flow.Values, string) {
 	if len(h.Body) >= flow.MaxFilled {
 		return e.Values(flow.OutcomeFailed), "The body is too large: with its values it has 256 KiB or more"
 	}
@@ -250,7 +252,7 @@ func (x flowEffects) ask(ctx context.Context, who conversation.EffectFor, e *flo
 		r.Header.Set(name, value)
 	}
 	began := time.Now()
-	resp, err := x.client.Do(r)
+	resp, err := x.Client.Do(r)
 	if err != nil {
 		return e.Values(flow.OutcomeFailed), "No response: " + err.Error()
 	}

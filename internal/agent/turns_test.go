@@ -1,4 +1,4 @@
-package app
+package agent_test
 
 import (
 	"context"
@@ -35,10 +35,10 @@ func TestOneConversationUsesAFiftiethOfTheDaysResponses(t *testing.T) {
 			t.Cleanup(func() { _ = s.Close() })
 			limits := limit.New(s.Rates, slog.New(slog.DiscardHandler))
 			limits.Now = func() time.Time { return time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC) }
-			x := engineTurns{turnsOf{"a": 100, "b": 1, "free": 0}, limits}
+			x := agent.EngineTurns{turnsOf{"a": 100, "b": 1, "free": 0}, limits}
 			used := func(company, conversation string, tries int) (n int) {
 				for range tries {
-					switch err := x.allow(t.Context(), &agent.Request{CompanyID: company, ConversationID: conversation}); {
+					switch err := x.Allow(t.Context(), &agent.Request{CompanyID: company, ConversationID: conversation}); {
 					case err == nil:
 						n++
 					case !carillon.IsCode(err, carillon.RateLimitExceeded):
