@@ -15,10 +15,10 @@ import (
 )
 
 type agentsCommand struct {
-	List   agentsList   `cmd:"" help:"List the company's agents."`
-	Show   agentsShow   `cmd:"" help:"Show an agent by id or name."`
-	Set    agentsSet    `cmd:"" help:"Add an agent, or replace the one of its id or name."`
-	Remove agentsRemove `cmd:"" help:"Remove an agent that nothing refers to."`
+	List   listCommand[agentRow] `cmd:"" help:"List the company's agents."`
+	Show   agentsShow            `cmd:"" help:"Show an agent by id or name."`
+	Set    agentsSet             `cmd:"" help:"Add an agent, or replace the one of its id or name."`
+	Remove agentsRemove          `cmd:"" help:"Remove an agent that nothing refers to."`
 }
 
 // agentRow is an agent as the panel returns it.
@@ -27,14 +27,17 @@ type agentRow struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// agents reads all agents of the company.
-func (a *administered) agents(ctx context.Context, c *client.Client) ([]agentRow, error) {
-	return pages[agentRow](ctx, c, a.panel(http.MethodGet, "agents"), 0)
+func (agentRow) list() (path string, columns []string) {
+	return "agents", []string{"ID", "NAME", "LANGUAGE", "ENGINE", "GREETING"}
+}
+
+func (x agentRow) rows() [][]string {
+	return [][]string{{x.ID, x.Name, x.Language, x.Engine, oneLine(x.Greeting, 60)}}
 }
 
 // agent returns the agent of an id, else of a name; nil when there is none.
 func (a *administered) agent(ctx context.Context, c *client.Client, idOrName string) (*agentRow, error) {
-	all, err := a.agents(ctx, c)
+	all, err := listOf[agentRow](ctx, c, a)
 	if err != nil {
 		return nil, err
 	}
@@ -48,54 +51,29 @@ func (a *administered) agent(ctx context.Context, c *client.Client, idOrName str
 	return &all[i], nil
 }
 
-type agentsList struct {
-	administered
-	credentials
-	jsonFlag
-}
-
-// Run lists the agents.
-func (a *agentsList) Run(ctx context.Context, env *environment) error {
-	c, err := a.connect(ctx, env, a.credentials)
+// findAgent returns the agent of an id or name, which there must be.
+func (m *memberFlags) findAgent(ctx context.Context, env *environment, idOrName string) (*client.Client, *agentRow, error) {
+	c, err := m.open(ctx, env)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	all, err := a.agents(ctx, c)
-	if err != nil {
-		return err
+	x, err := m.agent(ctx, c, idOrName)
+	if err == nil && x == nil {
+		err = fmt.Errorf("the company has no agent %s", idOrName)
 	}
-	if a.JSON {
-		return writeJSON(env.Stdout, all)
-	}
-	rows := [][]string{{"ID", "NAME", "LANGUAGE", "ENGINE", "GREETING"}}
-	for _, x := range all {
-		rows = append(rows, []string{x.ID, x.Name, x.Language, x.Engine, oneLine(x.Greeting, 60)})
-	}
-	return writeTable(env.Stdout, rows)
+	return c, x, err
 }
 
 type agentsShow struct {
 	Agent string `arg:"" help:"Id or name of the agent."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run shows the agent; its JSON is what `agents set` reads.
 func (a *agentsShow) Run(ctx context.Context, env *environment) error {
-	c, err := a.connect(ctx, env, a.credentials)
+	_, x, err := a.findAgent(ctx, env, a.Agent)
 	if err != nil {
 		return err
-	}
-	x, err := a.agent(ctx, c, a.Agent)
-	if err != nil {
-		return err
-	}
-	if x == nil {
-		return fmt.Errorf("the company has no agent %s", a.Agent)
-	}
-	if a.JSON {
-		return writeJSON(env.Stdout, x.Agent)
 	}
 	rows := [][]string{
 		{"id", x.ID},
@@ -110,14 +88,12 @@ func (a *agentsShow) Run(ctx context.Context, env *environment) error {
 	for _, r := range x.Result {
 		rows = append(rows, []string{"result " + r.Name, strings.Join(append([]string{r.Type}, r.Choices...), " ")})
 	}
-	return writeTable(env.Stdout, rows)
+	return a.show(env, x.Agent, rows)
 }
 
 type agentsSet struct {
 	File string `short:"f" required:"" placeholder:"FILE" help:"File with the agent, written as in a set-up file or in JSON."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run adds or replaces the agent.
@@ -126,7 +102,7 @@ func (a *agentsSet) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.connect(ctx, env, a.credentials)
+	c, err := a.open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -148,31 +124,22 @@ func (a *agentsSet) Run(ctx context.Context, env *environment) error {
 	if x.Warning != "" {
 		_, _ = fmt.Fprintln(env.Stderr, "warning: "+x.Warning)
 	}
-	return done(env, a.JSON, x.Agent, fmt.Sprintf("agent %s (%s) %s", x.Name, x.ID, word))
+	return a.done(env, x.Agent, fmt.Sprintf("agent %s (%s) %s", x.Name, x.ID, word))
 }
 
 type agentsRemove struct {
 	Agent string `arg:"" help:"Id or name of the agent."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run removes the agent.
 func (a *agentsRemove) Run(ctx context.Context, env *environment) error {
-	c, err := a.connect(ctx, env, a.credentials)
+	c, x, err := a.findAgent(ctx, env, a.Agent)
 	if err != nil {
 		return err
-	}
-	x, err := a.agent(ctx, c, a.Agent)
-	if err != nil {
-		return err
-	}
-	if x == nil {
-		return fmt.Errorf("the company has no agent %s", a.Agent)
 	}
 	if _, err := c.Do(ctx, a.panel(http.MethodDelete, "agents/"+url.PathEscape(x.ID))); err != nil {
 		return err
 	}
-	return done(env, a.JSON, map[string]any{"id": x.ID, "removed": true}, "agent "+x.Name+" ("+x.ID+") removed")
+	return a.done(env, map[string]any{"id": x.ID, "removed": true}, "agent "+x.Name+" ("+x.ID+") removed")
 }

@@ -36,7 +36,8 @@ func (c *applyCommand) Run(ctx context.Context, env *environment) error {
 	}
 	summary, err := app.Apply(ctx, cfg, logger(cfg, raw(env.Stderr)))
 	if errors.Is(err, store.ErrFolderInUse) {
-		return fmt.Errorf("%w\nwhile it runs, only it can apply a set-up, and it does not respond: it is starting or stopping, or its log says why", err)
+		return fmt.Errorf("%w\nwhile it runs, only it can apply a set-up, and it does not respond: "+
+			"it is starting or stopping, or its log says why", err)
 	}
 	if err != nil {
 		return err

@@ -61,7 +61,8 @@ func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 		return errors.Join(err, os.Remove(part))
 	}
 	_, _ = fmt.Fprintf(env.Stderr, keyWarning, m.MasterKey, filepath.Join(cfg.Data, "master.key"))
-	return done(env, c.JSON, m, fmt.Sprintf("%s: %d notifications, %d messages, %d bytes, verified", to, m.Counts.Notifications, m.Counts.Messages, m.Bytes))
+	line := fmt.Sprintf("%s: %d notifications, %d messages, %d bytes, verified", to, m.Counts.Notifications, m.Counts.Messages, m.Bytes)
+	return c.done(env, m, line)
 }
 
 // copy makes the copy itself if no program has the folder open; otherwise the running program does. The copy contains

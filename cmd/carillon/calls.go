@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,16 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"carillon/client"
 )
 
 type callsCommand struct {
 	Show   callsShow   `cmd:"" help:"Show a call: how it went, what it found out and what was said."`
 	Listen callsListen `cmd:"" help:"Keep the recording of a call as a WAV file, and print where it is."`
 }
-
-const callsPath = client.Prefix + "calls/"
 
 // callDetail is GET calls/{id}.
 type callDetail struct {
@@ -69,28 +66,28 @@ type callTurn struct {
 
 type callsShow struct {
 	ID string `arg:"" help:"Id of the call, which is that of its notification."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run shows the call.
 func (x *callsShow) Run(ctx context.Context, env *environment) error {
-	c, _, err := x.connect(env)
-	if err != nil {
-		return err
-	}
 	var d callDetail
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID), As: client.Company, Out: &d}); err != nil {
+	if err := x.do(ctx, env, http.MethodGet, "calls/"+url.PathEscape(x.ID), nil, &d); err != nil {
 		return err
-	}
-	if x.JSON {
-		return writeJSON(env.Stdout, d)
 	}
 	rows := [][]string{
-		{"number", d.Number}, {"line", d.Recipient}, {"agent", d.Agent}, {"state", strings.TrimSpace(d.State + " " + d.Reason)}, {"attempts", strconv.Itoa(d.Attempts)},
+		{"number", d.Number},
+		{"line", d.Recipient},
+		{"agent", d.Agent},
+		{"state", strings.TrimSpace(d.State + " " + d.Reason)},
+		{"attempts", strconv.Itoa(d.Attempts)},
 	}
 	for _, row := range [][]string{
-		{"cause", d.Cause}, {"answered by", d.AnsweredBy}, {"ended by", d.EndedBy}, {"answered", localTime(d.AnsweredAt)}, {"ended", localTime(d.EndedAt)},
+		{"cause", d.Cause},
+		{"answered by", d.AnsweredBy},
+		{"ended by", d.EndedBy},
+		{"answered", localTime(d.AnsweredAt)},
+		{"ended", localTime(d.EndedAt)},
 	} {
 		if row[1] != "" {
 			rows = append(rows, row)
@@ -106,7 +103,8 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 		rows = append(rows, []string{"recording", "carillon calls listen " + d.ID})
 	}
 	for _, t := range d.Transfers {
-		rows = append(rows, []string{"transferred", strings.TrimSpace("to " + t.Number + ": " + strings.ReplaceAll(t.State, "_", " ") + " " + t.Cause)})
+		to := "to " + t.Number + ": " + strings.ReplaceAll(t.State, "_", " ") + " " + t.Cause
+		rows = append(rows, []string{"transferred", strings.TrimSpace(to)})
 	}
 	for _, t := range d.Turns {
 		text := t.Text
@@ -118,20 +116,20 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 		}
 		rows = append(rows, []string{t.Author, text})
 	}
-	return writeTable(env.Stdout, rows)
+	return x.show(env, d, rows)
 }
 
 // happened says what happened in a call.
 var happened = map[string]string{ //nolint:gochecknoglobals // read only
-	"handoff_requested": "a person was asked for", "missed": "nobody was available", "called_off": "the talk went on without a person", "joined": "a teammate joined",
-	"released": "a teammate gave the call back", "returned": "a teammate gave the call back to the agent", "flow_began": "a flow began", "left": "the call ended",
+	"handoff_requested": "a person was asked for", "missed": "nobody was available", "called_off": "the talk went on without a person",
+	"joined": "a teammate joined", "released": "a teammate gave the call back", "returned": "a teammate gave the call back to the agent",
+	"flow_began": "a flow began", "left": "the call ended",
 }
 
 type callsListen struct {
 	ID     string `arg:"" help:"Id of the call, which is that of its notification."`
 	Output string `short:"o" placeholder:"FILE" help:"Where to; default the id and .wav in this folder. It must not exist."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run keeps the recording. The file is there once all of it is.
@@ -145,9 +143,64 @@ func (x *callsListen) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Do(ctx, client.Call{Method: http.MethodGet, Path: callsPath + url.PathEscape(x.ID) + "/recording", As: client.Company, Once: true, Into: f})
+	call := route(http.MethodGet, "calls/"+url.PathEscape(x.ID)+"/recording")
+	call.Once, call.Into = true, f
+	_, err = c.Do(ctx, call)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	return done(env, x.JSON, map[string]string{"call_id": x.ID, "file": path}, path)
+	return x.done(env, map[string]string{"call_id": x.ID, "file": path}, path)
+}
+
+type callCommand struct {
+	Agent    string      `required:"" placeholder:"ID" help:"Id of the agent that talks."`
+	To       typedNumber `required:"" placeholder:"NUMBER" help:"Whom to call, with the country code."`
+	Var      []string    `sep:"none" placeholder:"KEY=VALUE" help:"Field of the contact that the agent may use, as name=Ana; may be repeated."`
+	At       string      `placeholder:"WHEN" help:"Local time to call at, as 2030-01-31T09:00:00; else now."`
+	TZ       string      `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
+	From     string      `required:"" placeholder:"LINE" help:"Id or number of the line."`
+	Type     string      `enum:"transactional,marketing" default:"transactional" placeholder:"TYPE" help:"transactional or marketing; default ${default}."`
+	Campaign string      `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
+	RunID    string      `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours calls nobody twice. By default each run is new."`
+	keyFlags
+}
+
+// Run requests the call. It prints the notification's id, by which `notifications watch` follows the call.
+func (x *callCommand) Run(ctx context.Context, env *environment) error {
+	if x.TZ != "" && x.At == "" {
+		return usage("--tz goes with --at")
+	}
+	contact, err := pairs("--var", "name=Ana", x.Var)
+	if err != nil {
+		return err
+	}
+	contact["number"] = string(x.To)
+	c, _, err := x.connect(env)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{
+		"contact": contact, "agent_id": x.Agent, "recipient_id": x.From, "notification_type": x.Type, "campaign_name": x.Campaign,
+	}
+	for name, value := range map[string]string{"datetime_sending": x.At, "timezone": x.TZ} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	var response struct {
+		ID        string `json:"notification_id"`
+		Message   string `json:"message"`
+		Scheduled string `json:"scheduled_time,omitempty"`
+	}
+	call := route(http.MethodPost, "notify/voice")
+	call.Body, call.Out, call.Idempotency = body, &response, "call-"+orElse(x.RunID, rand.Text())
+	if _, err := c.Do(ctx, call); err != nil {
+		return err
+	}
+	if !x.JSON {
+		if n := findSender(ctx, c, response.ID); n != nil && n.stoodIn() != "" {
+			_, _ = fmt.Fprintf(env.Stderr, "warning: %s\n", n.stoodIn())
+		}
+	}
+	return x.done(env, response, response.ID)
 }

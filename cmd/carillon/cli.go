@@ -154,6 +154,23 @@ type jsonFlag struct {
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
+// show prints a document in JSON, or as a table.
+func (j jsonFlag) show(env *environment, document any, rows [][]string) error {
+	if j.JSON {
+		return writeJSON(env.Stdout, document)
+	}
+	return writeTable(env.Stdout, rows)
+}
+
+// done prints a document in JSON, or a line about it.
+func (j jsonFlag) done(env *environment, document any, line string) error {
+	if j.JSON {
+		return writeJSON(env.Stdout, document)
+	}
+	_, err := fmt.Fprintln(env.Stdout, line)
+	return err
+}
+
 // writeJSON writes one document.
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(cleaner{raw(w), true})

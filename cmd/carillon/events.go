@@ -56,16 +56,14 @@ func pull(ctx context.Context, c *client.Client, q url.Values, cursor *string) (
 		q.Set("cursor", *cursor)
 	}
 	page := &pulledEvents{}
-	_, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "events", Query: q, As: client.Company, Out: page})
-	return page, err
+	return page, get(ctx, c, "events", q, page)
 }
 
 type eventsList struct {
 	Types  []string `placeholder:"TYPE" help:"Only events of these types, as message.failed,call.failed."`
 	Most   int      `default:"100" placeholder:"N" help:"How many at most; default ${default}."`
 	Cursor string   `placeholder:"CURSOR" help:"Go on where a list ended, which prints it; else from the oldest event that is kept."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // oldest is the cursor of somebody who has read nothing.
@@ -91,7 +89,8 @@ func (l *eventsList) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 		for _, e := range page.Data {
-			rows, texts = append(rows, []string{e.ID, e.Type, e.Timestamp, orElse(e.Data.Number, "-"), orElse(e.Data.Status, "-")}), append(texts, e.text)
+			rows = append(rows, []string{e.ID, e.Type, e.Timestamp, orElse(e.Data.Number, "-"), orElse(e.Data.Status, "-")})
+			texts = append(texts, e.text)
 		}
 		cursor, more = page.NextCursor, page.HasMore
 	}
@@ -108,30 +107,23 @@ func (l *eventsList) Run(ctx context.Context, env *environment) error {
 type eventsReplay struct {
 	ID      string `arg:"" help:"Id of the event."`
 	Webhook string `placeholder:"ID" help:"Webhook to send it to; else whoever pulls events gets it, such as \"events listen\"."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run sends the event again.
 func (r *eventsReplay) Run(ctx context.Context, env *environment) error {
-	c, _, err := r.connect(env)
-	if err != nil {
-		return err
-	}
-	call := client.Call{Method: http.MethodPost, Path: client.Prefix + "events/" + url.PathEscape(r.ID) + "/replay", As: client.Company, Body: map[string]any{}}
-	to := "whoever pulls events"
+	path, body, to := "events/"+url.PathEscape(r.ID)+"/replay", map[string]any{}, "whoever pulls events"
 	if r.Webhook != "" {
-		call.Path, call.Body = client.Prefix+"webhooks/"+url.PathEscape(r.Webhook)+"/replay", map[string]any{"event_id": r.ID}
-		to = "webhook " + r.Webhook
+		path, to = "webhooks/"+url.PathEscape(r.Webhook)+"/replay", "webhook "+r.Webhook
+		body["event_id"] = r.ID
 	}
 	var response struct {
 		Replayed int64 `json:"replayed"`
 	}
-	call.Out = &response
-	if _, err := c.Do(ctx, call); err != nil {
+	if err := r.do(ctx, env, http.MethodPost, path, body, &response); err != nil {
 		return err
 	}
-	return done(env, r.JSON, response, "event "+r.ID+" is sent again to "+to)
+	return r.done(env, response, "event "+r.ID+" is sent again to "+to)
 }
 
 // triggers are the numbers to which a message of the sandbox ends in an event (docs/guides/sandbox.md).
@@ -151,8 +143,7 @@ type eventsTrigger struct {
 	Template string            `placeholder:"NAME" help:"Approved template of that sender; else the demo's."`
 	Lang     string            `default:"en" placeholder:"LANG" help:"Language of the template; default ${default}."`
 	Var      map[string]string `placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana; may be repeated; else those of the demo's template."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // triggerWait is how long an event may take.
@@ -162,7 +153,8 @@ const triggerWait = 30 * time.Second
 func (x *eventsTrigger) Run(ctx context.Context, env *environment) error {
 	number := triggers()[x.Type]
 	if number == "" {
-		return usage("cannot have %s happen; the types that can: %s. `carillon webhooks test` sends an example of any type", x.Type, triggered)
+		return usage("cannot have %s happen; the types that can: %s. `carillon webhooks test` sends an example of any type",
+			x.Type, triggered)
 	}
 	c, facts, err := x.connect(env)
 	if err != nil {
@@ -173,8 +165,8 @@ func (x *eventsTrigger) Run(ctx context.Context, env *environment) error {
 		return usage("--from and --template are required where the program is not the demo")
 	}
 	body := map[string]any{
-		"contact": map[string]string{"number": number, "name": "Ana"}, "name_template": template, "language_template": x.Lang, "recipient_id": from,
-		"notification_type": "transactional", "campaign_name": "events trigger",
+		"contact": map[string]string{"number": number, "name": "Ana"}, "name_template": template, "language_template": x.Lang,
+		"recipient_id": from, "notification_type": "transactional", "campaign_name": "events trigger",
 	}
 	switch {
 	case len(x.Var) > 0:
@@ -189,7 +181,9 @@ func (x *eventsTrigger) Run(ctx context.Context, env *environment) error {
 	var response struct {
 		ID string `json:"notification_id"`
 	}
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodPost, Path: client.Prefix + "notify", As: client.Company, Body: body, Out: &response}); err != nil {
+	call := route(http.MethodPost, "notify")
+	call.Body, call.Out = body, &response
+	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
 	return x.await(ctx, env, c, before.NextCursor, response.ID)
@@ -202,7 +196,8 @@ func (x *eventsTrigger) await(ctx context.Context, env *environment, c *client.C
 	for {
 		page, err := pull(ctx, c, url.Values{"wait": {"10"}, "types": {x.Type}}, &cursor)
 		if ctx.Err() != nil {
-			return fmt.Errorf("notification %s was accepted, but %s has not happened within %v: is its sender one of the sandbox?", notificationID, x.Type, triggerWait)
+			return fmt.Errorf("notification %s was accepted, but %s has not happened within %v: is its sender one of the sandbox?",
+				notificationID, x.Type, triggerWait)
 		}
 		if err != nil {
 			return err
@@ -211,7 +206,7 @@ func (x *eventsTrigger) await(ctx context.Context, env *environment, c *client.C
 			if e.Data.NotificationID != notificationID {
 				continue
 			}
-			if err := done(env, x.JSON, e.text, e.ID); err != nil {
+			if err := x.done(env, e.text, e.ID); err != nil {
 				return err
 			}
 			env.next(x.JSON, "events replay "+e.ID+x.again())

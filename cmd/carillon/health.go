@@ -40,5 +40,5 @@ func (h *healthCommand) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: path, Once: true, Out: &s}); err != nil {
 		return err
 	}
-	return done(env, h.JSON, s, s.Status)
+	return h.done(env, s, s.Status)
 }

@@ -44,7 +44,8 @@ func (s *sentinel) collected() {
 	runtime.SetFinalizer(s, (*sentinel).collected)
 }
 
-// roomPercent returns heapRoom as a percentage of the live heap, in steps, so that a small change does not change GOGC; of a large heap less.
+// roomPercent returns heapRoom as a percentage of the live heap, in steps, so that a small change does not change GOGC; of a
+// large heap less.
 func roomPercent(live uint64) int {
 	if live > large {
 		return largePercent

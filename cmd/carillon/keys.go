@@ -13,9 +13,9 @@ import (
 )
 
 type keysCommand struct {
-	Create keysCreate `cmd:"" help:"Create an access key and show it."`
-	List   keysList   `cmd:"" help:"List the company's access keys."`
-	Revoke keysRevoke `cmd:"" help:"Revoke an access key."`
+	Create keysCreate       `cmd:"" help:"Create an access key and show it."`
+	List   listCommand[key] `cmd:"" help:"List the company's access keys."`
+	Revoke keysRevoke       `cmd:"" help:"Revoke an access key."`
 }
 
 // key is an access key as the panel returns it.
@@ -36,9 +36,7 @@ type keysCreate struct {
 	Label   string        `required:"" help:"What the key is for."`
 	Scope   []string      `placeholder:"SCOPE" help:"Scope of the key, as notify:send; may be repeated; else all."`
 	Expires time.Duration `placeholder:"DURATION" help:"Time until it expires, as 720h; else never."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run creates a key and shows it.
@@ -46,7 +44,7 @@ func (k *keysCreate) Run(ctx context.Context, env *environment) error {
 	if k.Expires < 0 {
 		return usage("--expires must lie in the future")
 	}
-	c, err := k.connect(ctx, env, k.credentials)
+	c, err := k.open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -69,7 +67,8 @@ func (k *keysCreate) Run(ctx context.Context, env *environment) error {
 	if _, err = fmt.Fprintf(env.Stdout, "%s\n", made.Key); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(env.Stderr, "key %s (%s) made; those who may see keys find it with POST /functions/v1/api_keys\n", made.ID, made.Label)
+	const where = "those who may see keys find it with POST /functions/v1/api_keys"
+	_, _ = fmt.Fprintf(env.Stderr, "key %s (%s) made; %s\n", made.ID, made.Label, where)
 	if len(k.Scope) == 0 {
 		k.suggest(ctx, env, c, made.Key)
 	}
@@ -78,7 +77,7 @@ func (k *keysCreate) Run(ctx context.Context, env *environment) error {
 
 // suggest names the command that a new company needs next: a sender, or a template of it.
 func (k *keysCreate) suggest(ctx context.Context, env *environment, c *client.Client, key string) {
-	all, err := k.senders(ctx, c)
+	all, err := listOf[senderState](ctx, c, &k.administered)
 	if err != nil {
 		return // the key is made: what comes next is only advice
 	}
@@ -91,30 +90,12 @@ func (k *keysCreate) suggest(ctx context.Context, env *environment, c *client.Cl
 		option("from", all[i].Number)+option("key", key)+k.server.again())
 }
 
-type keysList struct {
-	administered
-	credentials
-	jsonFlag
+func (key) list() (path string, columns []string) {
+	return "keys", []string{"ID", "LABEL", "KEY", "SCOPES", "STATE", "LAST USED"}
 }
 
-// Run lists all keys, page by page.
-func (k *keysList) Run(ctx context.Context, env *environment) error {
-	c, err := k.connect(ctx, env, k.credentials)
-	if err != nil {
-		return err
-	}
-	all, err := pages[key](ctx, c, k.panel(http.MethodGet, "keys"), 0)
-	if err != nil {
-		return err
-	}
-	if k.JSON {
-		return writeJSON(env.Stdout, all)
-	}
-	rows := [][]string{{"ID", "LABEL", "KEY", "SCOPES", "STATE", "LAST USED"}}
-	for _, x := range all {
-		rows = append(rows, []string{x.ID, x.Label, x.Prefix + "…", strings.Join(x.Scopes, " "), stateOfKey(x), text(x.LastUsed, "never")})
-	}
-	return writeTable(env.Stdout, rows)
+func (k key) rows() [][]string {
+	return [][]string{{k.ID, k.Label, k.Prefix + "…", strings.Join(k.Scopes, " "), stateOfKey(k), text(k.LastUsed, "never")}}
 }
 
 func stateOfKey(k key) string {
@@ -138,53 +119,13 @@ func text(s *string, none string) string {
 
 type keysRevoke struct {
 	ID string `arg:"" help:"Id of the key, as the list shows it."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run revokes a key.
 func (k *keysRevoke) Run(ctx context.Context, env *environment) error {
-	c, err := k.connect(ctx, env, k.credentials)
-	if err != nil {
+	if err := k.do(ctx, env, http.MethodDelete, "keys/"+url.PathEscape(k.ID), nil, nil); err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, k.panel(http.MethodDelete, "keys/"+url.PathEscape(k.ID))); err != nil {
-		return err
-	}
-	return done(env, k.JSON, map[string]any{"id": k.ID, "revoked": true}, "key "+k.ID+" revoked")
-}
-
-// done prints the result of a command that has nothing else to show.
-func done(env *environment, asJSON bool, document any, line string) error {
-	if asJSON {
-		return writeJSON(env.Stdout, document)
-	}
-	_, err := fmt.Fprintln(env.Stdout, line)
-	return err
-}
-
-// pages reads a list to its end, or up to most rows when most is not 0.
-func pages[T any](ctx context.Context, c *client.Client, call client.Call, most int) ([]T, error) {
-	all := []T{}
-	for {
-		limit := 100
-		if most > 0 {
-			limit = min(limit, most-len(all))
-		}
-		call.Query.Set("limit", fmt.Sprint(limit))
-		var page struct {
-			Data []T     `json:"data"`
-			Next *string `json:"next_cursor"`
-		}
-		call.Out = &page
-		if _, err := c.Do(ctx, call); err != nil {
-			return nil, err
-		}
-		all = append(all, page.Data...)
-		if page.Next == nil || *page.Next == "" || most > 0 && len(all) >= most {
-			return all, nil
-		}
-		call.Query.Set("cursor", *page.Next)
-	}
+	return k.done(env, map[string]any{"id": k.ID, "revoked": true}, "key "+k.ID+" revoked")
 }

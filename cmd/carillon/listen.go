@@ -23,15 +23,14 @@ type eventsListen struct {
 	ForwardTo string   `name:"forward-to" required:"" placeholder:"URL" help:"Address that gets each event by POST, as http://localhost:3000/hook."`
 	Types     []string `placeholder:"TYPE" help:"Only events of these types, as message.failed,call.failed."`
 	Secret    string   `placeholder:"SECRET" help:"Secret that signs, whsec_ and the base64 of 24 to 64 bytes; else a new one, which is printed."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 const (
-	listenWait    = 20 // seconds for which the program waits for events
-	listenPause   = 2 * time.Second
-	forwardMost   = 15 * time.Second // for the response, as for a webhook
-	forwardedMost = 64 << 10         // bytes that are read of the response
+	listenWait   = 20 // seconds for which the program waits for events
+	listenPause  = 2 * time.Second
+	maxForward   = 15 * time.Second // for the response, as for a webhook
+	maxForwarded = 64 << 10         // bytes that are read of the response
 )
 
 // forwarded is what came of an event.
@@ -65,7 +64,8 @@ func (l *eventsListen) Run(ctx context.Context, env *environment) error {
 	if l.Secret == "" {
 		_, _ = fmt.Fprintf(env.Stderr, "they are signed with %s\n", secret)
 	}
-	local := &http.Client{Timeout: forwardMost, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	local := &http.Client{Timeout: maxForward, CheckRedirect: stay}
 	for cursor := page.NextCursor; ; cursor = page.NextCursor {
 		if page, err = l.next(ctx, env, c, cursor); err != nil {
 			if ctx.Err() != nil {
@@ -148,7 +148,8 @@ func post(ctx context.Context, local *http.Client, signer *standardwebhooks.Webh
 		return 0, err
 	}
 	for name, value := range map[string]string{
-		"Content-Type": "application/json", "User-Agent": "Carillon", "Webhook-Id": e.ID, "Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10), "Webhook-Signature": signature,
+		"Content-Type": "application/json", "User-Agent": "Carillon", "Webhook-Id": e.ID,
+		"Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10), "Webhook-Signature": signature,
 	} {
 		req.Header.Set(name, value)
 	}
@@ -157,7 +158,7 @@ func post(ctx context.Context, local *http.Client, signer *standardwebhooks.Webh
 		return 0, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, forwardedMost)) // the status is all that counts
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxForwarded)) // the status is all that counts
 	return resp.StatusCode, nil
 }
 

@@ -28,9 +28,7 @@ func (w window) String() string {
 
 type maintenanceOn struct {
 	Until string `required:"" placeholder:"WHEN" help:"End of the window: an instant as 2030-01-31T09:00:00Z, or a duration from now as 30m."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run sets the window.
@@ -43,43 +41,27 @@ func (m *maintenanceOn) Run(ctx context.Context, env *environment) error {
 		}
 		until = time.Now().Add(d)
 	}
-	return m.call(ctx, env, m.credentials, m.JSON, http.MethodPost, map[string]string{"until": until.UTC().Format(time.RFC3339)})
+	return m.window(ctx, env, http.MethodPost, map[string]string{"until": until.UTC().Format(time.RFC3339)})
 }
 
-type maintenanceOff struct {
-	administered
-	credentials
-	jsonFlag
-}
+type maintenanceOff struct{ memberFlags }
 
 // Run ends the window.
 func (m *maintenanceOff) Run(ctx context.Context, env *environment) error {
-	return m.call(ctx, env, m.credentials, m.JSON, http.MethodDelete, nil)
+	return m.window(ctx, env, http.MethodDelete, nil)
 }
 
-type maintenanceStatus struct {
-	administered
-	credentials
-	jsonFlag
-}
+type maintenanceStatus struct{ memberFlags }
 
 // Run shows the window.
 func (m *maintenanceStatus) Run(ctx context.Context, env *environment) error {
-	return m.call(ctx, env, m.credentials, m.JSON, http.MethodGet, nil)
+	return m.window(ctx, env, http.MethodGet, nil)
 }
 
-func (a *administered) call(ctx context.Context, env *environment, by credentials, asJSON bool, method string, body map[string]string) error {
-	c, err := a.connect(ctx, env, by)
-	if err != nil {
-		return err
-	}
+func (m *memberFlags) window(ctx context.Context, env *environment, method string, body any) error {
 	var w window
-	call := a.panel(method, "maintenance")
-	if call.Out = &w; body != nil {
-		call.Body = body
-	}
-	if _, err := c.Do(ctx, call); err != nil {
+	if err := m.do(ctx, env, method, "maintenance", body, &w); err != nil {
 		return err
 	}
-	return done(env, asJSON, w, fmt.Sprint(w))
+	return m.done(env, w, fmt.Sprint(w))
 }

@@ -101,8 +101,7 @@ type notificationsList struct {
 	From     string      `placeholder:"WHEN" help:"Only created at or after this instant."`
 	To       string      `placeholder:"WHEN" help:"Only created before this instant."`
 	Limit    int         `default:"25" help:"Largest number of rows."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run lists.
@@ -123,18 +122,17 @@ func (l *notificationsList) Run(ctx context.Context, env *environment) error {
 			q.Set(name, value)
 		}
 	}
-	all, err := pages[notification](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "notify", Query: q, As: client.Company}, l.Limit)
+	call := route(http.MethodGet, "notify")
+	call.Query = q
+	all, err := pages[notification](ctx, c, call, l.Limit)
 	if err != nil {
 		return err
-	}
-	if l.JSON {
-		return writeJSON(env.Stdout, all)
 	}
 	rows := [][]string{{"ID", "CREATED", "STATE", "WHAT", "TYPE", "CAMPAIGN", "RECIPIENTS"}}
 	for _, n := range all {
 		rows = append(rows, []string{n.ID, localTime(n.CreatedAt), n.State, n.what(), n.Type, oneLine(n.Campaign, 30), counts(n.Counts)})
 	}
-	return writeTable(env.Stdout, rows)
+	return l.show(env, all, rows)
 }
 
 func (n *notification) what() string {
@@ -148,9 +146,7 @@ func (n *notification) what() string {
 // only send.
 func findSender(ctx context.Context, c *client.Client, id string) *notification {
 	var n notification
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"limit": {"1"}}, As: client.Company, Out: &n,
-	}); err != nil || n.Sender == nil {
+	if err := get(ctx, c, "notify/"+url.PathEscape(id), url.Values{"limit": {"1"}}, &n); err != nil || n.Sender == nil {
 		return nil
 	}
 	return &n
@@ -162,9 +158,7 @@ func fetch(ctx context.Context, c *client.Client, id string) (*notification, err
 	query := url.Values{"limit": {"100"}}
 	for {
 		var page notification
-		if _, err := c.Do(ctx, client.Call{
-			Method: http.MethodGet, Path: client.Prefix + "notify/" + url.PathEscape(id), Query: query, As: client.Company, Out: &page,
-		}); err != nil {
+		if err := get(ctx, c, "notify/"+url.PathEscape(id), query, &page); err != nil {
 			return nil, err
 		}
 		recipients := append(whole.Recipients, page.Recipients...)
@@ -180,8 +174,7 @@ func fetch(ctx context.Context, c *client.Client, id string) (*notification, err
 
 type notificationsShow struct {
 	ID string `arg:"" help:"Id of the notification."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run shows one.
@@ -242,16 +235,11 @@ type notificationsMove struct {
 	ID string `arg:"" help:"Id of the notification."`
 	At string `required:"" placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00."`
 	TZ string `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run moves.
 func (m *notificationsMove) Run(ctx context.Context, env *environment) error {
-	c, _, err := m.connect(env)
-	if err != nil {
-		return err
-	}
 	body := map[string]string{"datetime_sending": m.At}
 	if m.TZ != "" {
 		body["timezone"] = m.TZ
@@ -260,19 +248,16 @@ func (m *notificationsMove) Run(ctx context.Context, env *environment) error {
 		ID        string `json:"notification_id"`
 		Scheduled string `json:"scheduled_time"`
 	}
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPatch, Path: client.Prefix + "notify/" + url.PathEscape(m.ID), As: client.Company, Body: body, Out: &response,
-	}); err != nil {
+	if err := m.do(ctx, env, http.MethodPatch, "notify/"+url.PathEscape(m.ID), body, &response); err != nil {
 		return err
 	}
-	return done(env, m.JSON, response, "to be sent at "+response.Scheduled)
+	return m.done(env, response, "to be sent at "+response.Scheduled)
 }
 
 type notificationsCancel struct {
 	ID     string `arg:"" help:"Id of the notification."`
 	HangUp bool   `name:"hang-up" help:"Also end a call that is ringing or talking."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run cancels.
@@ -286,14 +271,12 @@ func (x *notificationsCancel) Run(ctx context.Context, env *environment) error {
 		Canceled int    `json:"canceled"`
 		Sent     int    `json:"already_sent"`
 	}
-	query := url.Values{}
-	if x.HangUp {
-		query.Set("hangup", "true")
+	call := route(http.MethodDelete, "notify/"+url.PathEscape(x.ID))
+	if call.Out = &response; x.HangUp {
+		call.Query.Set("hangup", "true")
 	}
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodDelete, Path: client.Prefix + "notify/" + url.PathEscape(x.ID), Query: query, As: client.Company, Out: &response,
-	}); err != nil {
+	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	return done(env, x.JSON, response, fmt.Sprintf("%d canceled, %d already sent", response.Canceled, response.Sent))
+	return x.done(env, response, fmt.Sprintf("%d canceled, %d already sent", response.Canceled, response.Sent))
 }

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-
-	"carillon/client"
 )
 
 type numbersCommand struct {
-	List    numbersList    `cmd:"" help:"List the telephone numbers that lines of several companies have, and whose they are."`
-	Assign  numbersAssign  `cmd:"" help:"Assign a number to a company: calls to it go to that company only."`
-	Release numbersRelease `cmd:"" help:"Take an assignment back."`
+	List    listCommand[sharedNumber] `cmd:"" help:"List the telephone numbers that lines of several companies have, and whose they are."`
+	Assign  numbersAssign             `cmd:"" help:"Assign a number to a company: calls to it go to that company only."`
+	Release numbersRelease            `cmd:"" help:"Take an assignment back."`
 }
 
 // sharedNumber is a number that several companies have a line of.
@@ -29,89 +27,51 @@ type sharedNumber struct {
 	} `json:"lines"`
 }
 
-type numbersList struct {
-	administered
-	credentials
-	jsonFlag
+func (sharedNumber) list() (path string, columns []string) {
+	return "numbers", []string{"NUMBER", "COMPANY", "NAME", "LINE", "TRUNK", "ENTERED BY", "CALLS"}
 }
 
-// Run lists the lines of each number.
-func (n *numbersList) Run(ctx context.Context, env *environment) error {
-	c, err := n.connect(ctx, env, n.credentials)
-	if err != nil {
-		return err
-	}
-	var response struct {
-		Data []sharedNumber `json:"data"`
-	}
-	call := n.panel(http.MethodGet, "numbers")
-	call.Out = &response
-	if _, err := c.Do(ctx, call); err != nil {
-		return err
-	}
-	if n.JSON {
-		return writeJSON(env.Stdout, response.Data)
-	}
-	rows := [][]string{{"NUMBER", "COMPANY", "NAME", "LINE", "TRUNK", "ENTERED BY", "CALLS"}}
-	for _, x := range response.Data {
-		for _, l := range x.Lines {
-			by, calls := "a member", "-"
-			if l.Declared {
-				by = "set-up file"
-			}
-			switch {
-			case x.Disputed:
-				calls = "refused: disputed"
-			case x.Assigned != nil && *x.Assigned == l.Company:
-				calls = "assigned"
-			}
-			rows = append(rows, []string{x.Number, l.Company, oneLine(l.CompanyName, 40), l.ID, l.Trunk, by, calls})
+func (n sharedNumber) rows() (rows [][]string) {
+	for _, l := range n.Lines {
+		by, calls := "a member", "-"
+		if l.Declared {
+			by = "set-up file"
 		}
+		switch {
+		case n.Disputed:
+			calls = "refused: disputed"
+		case n.Assigned != nil && *n.Assigned == l.Company:
+			calls = "assigned"
+		}
+		rows = append(rows, []string{n.Number, l.Company, oneLine(l.CompanyName, 40), l.ID, l.Trunk, by, calls})
 	}
-	return writeTable(env.Stdout, rows)
+	return rows
 }
 
 type numbersAssign struct {
 	Number  typedNumber `arg:"" help:"Phone number, with the country code."`
 	Company string      `arg:"" name:"company-id" help:"Id of the company."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run gives the number to the company.
 func (n *numbersAssign) Run(ctx context.Context, env *environment) error {
-	c, err := n.connect(ctx, env, n.credentials)
-	if err != nil {
+	body := map[string]string{"company": n.Company}
+	if err := n.do(ctx, env, http.MethodPut, "numbers/"+url.PathEscape(string(n.Number)), body, nil); err != nil {
 		return err
 	}
-	call := n.number(http.MethodPut, n.Number)
-	call.Body = map[string]string{"company": n.Company}
-	if _, err := c.Do(ctx, call); err != nil {
-		return err
-	}
-	return done(env, n.JSON, map[string]any{"number": n.Number, "company": n.Company}, fmt.Sprintf("%s is %s's", n.Number, n.Company))
+	return n.done(env, map[string]any{"number": n.Number, "company": n.Company}, fmt.Sprintf("%s is %s's", n.Number, n.Company))
 }
 
 type numbersRelease struct {
 	Number typedNumber `arg:"" help:"Phone number, with the country code."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run takes the number back.
 func (n *numbersRelease) Run(ctx context.Context, env *environment) error {
-	c, err := n.connect(ctx, env, n.credentials)
-	if err != nil {
+	if err := n.do(ctx, env, http.MethodDelete, "numbers/"+url.PathEscape(string(n.Number)), nil, nil); err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, n.number(http.MethodDelete, n.Number)); err != nil {
-		return err
-	}
-	return done(env, n.JSON, map[string]any{"number": n.Number, "company": nil}, string(n.Number)+" is assigned to no company")
-}
-
-func (a *administered) number(method string, number typedNumber) client.Call {
-	return a.panel(method, "numbers/"+url.PathEscape(string(number)))
+	return n.done(env, map[string]any{"number": n.Number, "company": nil}, string(n.Number)+" is assigned to no company")
 }

@@ -20,8 +20,6 @@ type peopleCommand struct {
 	Erase  peopleErase  `cmd:"" help:"Delete everything that is stored about a person."`
 }
 
-const peoplePath = client.Prefix + "people"
-
 // who says which person is meant. It needs a key with all scopes.
 type who struct {
 	Number  string `arg:"" optional:"" help:"The person's number: digits only, with the country code."`
@@ -44,7 +42,9 @@ func (w *who) body() (map[string]string, error) {
 
 func (w *who) call(path string) (client.Call, error) {
 	body, err := w.body()
-	return client.Call{Method: http.MethodPost, Path: peoplePath + path, As: client.Company, Body: body}, err
+	call := route(http.MethodPost, "people"+path)
+	call.Body = body
+	return call, err
 }
 
 // storedPerson is a company's summary of a person's data.
@@ -65,8 +65,7 @@ type storedPerson struct {
 
 type peopleFind struct {
 	who
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run shows the person's contacts, and how much there is.
@@ -84,9 +83,6 @@ func (p *peopleFind) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	if p.JSON {
-		return writeJSON(env.Stdout, found)
-	}
 	rows := [][]string{
 		{"identities", strings.Join(found.Identities, ", ")},
 		{"conversations", strconv.Itoa(found.Conversations)},
@@ -97,7 +93,7 @@ func (p *peopleFind) Run(ctx context.Context, env *environment) error {
 		fields := []string{x.ID, oneLine(x.Name, 40), x.Number, x.UserID, x.Username, x.Email}
 		rows = append(rows, []string{"contact", strings.Join(slices.DeleteFunc(fields, empty), "  ")})
 	}
-	return writeTable(env.Stdout, rows)
+	return p.show(env, found, rows)
 }
 
 func empty(s string) bool { return s == "" }
@@ -105,8 +101,7 @@ func empty(s string) bool { return s == "" }
 type peopleExport struct {
 	who
 	Output string `short:"o" default:"person.zip" placeholder:"FILE" help:"Where to; default person.zip in this folder. It must not exist."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run keeps the archive. The file is there once all of it is.
@@ -128,14 +123,13 @@ func (p *peopleExport) Run(ctx context.Context, env *environment) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(p.Output))
 	}
-	return done(env, p.JSON, map[string]string{"file": p.Output}, p.Output)
+	return p.done(env, map[string]string{"file": p.Output}, p.Output)
 }
 
 type peopleErase struct {
 	who
 	Yes bool `help:"Really erase. Nothing brings it back but a backup from before."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run erases the person.
@@ -159,14 +153,11 @@ func (p *peopleErase) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	if p.JSON {
-		return writeJSON(env.Stdout, erased)
-	}
 	rows := [][]string{{"recorded as", erased.Hash}}
 	for _, table := range slices.Sorted(maps.Keys(erased.Rows)) {
 		if n := erased.Rows[table]; n > 0 {
 			rows = append(rows, []string{table, fmt.Sprint(n)})
 		}
 	}
-	return writeTable(env.Stdout, rows)
+	return p.show(env, erased, rows)
 }

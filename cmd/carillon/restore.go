@@ -68,7 +68,7 @@ func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	report := restoredFolder{m.TakenAt, r.At, r.Total(), r.Failed}
-	return done(env, c.JSON, report, fmt.Sprintf(afterRestore, m.TakenAt.Format(time.RFC3339), report.Held, report.Failed))
+	return c.done(env, report, fmt.Sprintf(afterRestore, m.TakenAt.Format(time.RFC3339), report.Held, report.Failed))
 }
 
 // restoreKey reads the master key of the backup. It creates none, which could not decrypt anything.

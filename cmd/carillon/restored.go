@@ -52,32 +52,20 @@ func (h heldState) String() string {
 	return b.String()
 }
 
-type restoredStatus struct {
-	administered
-	credentials
-	jsonFlag
-}
+type restoredStatus struct{ memberFlags }
 
 // Run shows what is held, by company.
 func (c *restoredStatus) Run(ctx context.Context, env *environment) error {
-	to, err := c.connect(ctx, env, c.credentials)
-	if err != nil {
-		return err
-	}
 	var h heldState
-	call := c.panel(http.MethodGet, "restored")
-	call.Out = &h
-	if _, err := to.Do(ctx, call); err != nil {
+	if err := c.do(ctx, env, http.MethodGet, "restored", nil, &h); err != nil {
 		return err
 	}
-	return done(env, c.JSON, h, h.String())
+	return c.done(env, h, h.String())
 }
 
 type restoredDecision struct {
 	Company string `placeholder:"COMPANY-ID" help:"Only messages of this company; else of all."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 type restoredSend struct{ restoredDecision }
@@ -96,7 +84,7 @@ func (c *restoredFail) Run(ctx context.Context, env *environment) error {
 
 // decide repeats the request until nothing is held any more, since the program works for some seconds a request.
 func (c *restoredDecision) decide(ctx context.Context, env *environment, decision, what string) error {
-	to, err := c.connect(ctx, env, c.credentials)
+	to, err := c.open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -127,7 +115,7 @@ func (c *restoredDecision) decide(ctx context.Context, env *environment, decisio
 		more = response.Held > 0
 		bar.at(min(total, bar.total), 0)
 	}
-	return done(env, c.JSON, map[string]int{"decided": total}, fmt.Sprintf("%d messages %s", total, what))
+	return c.done(env, map[string]int{"decided": total}, fmt.Sprintf("%d messages %s", total, what))
 }
 
 type restoredMark struct {
@@ -160,8 +148,9 @@ func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
 	if err != nil {
 		return err
 	}
-	return done(env, c.JSON, restoredFolder{At: r.At, Held: r.Total(), Failed: r.Failed},
-		fmt.Sprintf("%d messages were due by now and are held; %d that were being sent ended as failed, outcome_unknown", r.Total(), r.Failed))
+	line := fmt.Sprintf("%d messages were due by now and are held; %d that were being sent ended as failed, outcome_unknown",
+		r.Total(), r.Failed)
+	return c.done(env, restoredFolder{At: r.At, Held: r.Total(), Failed: r.Failed}, line)
 }
 
 // quiet returns an error when a node of the database is alive. On SQLite the folder's lock ensures that none is.

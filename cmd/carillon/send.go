@@ -26,8 +26,7 @@ type sendCommand struct {
 	Campaign string        `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
 	Event    string        `placeholder:"NAME" help:"Event that starts a conversation flow."`
 	RunID    string        `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours sends nothing twice. By default the file's content identifies a run; --to makes a new one each time."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // maxBatch is the interface's limit of recipients in a request.
@@ -121,7 +120,8 @@ func (s *sendCommand) request(components map[string]string, facts config.DemoFac
 		return nil, usage("--from is required: the id or number of the sender")
 	}
 	body := map[string]any{
-		"name_template": s.Template, "language_template": s.Lang, "recipient_id": from, "notification_type": s.Type, "campaign_name": s.Campaign,
+		"name_template": s.Template, "language_template": s.Lang, "recipient_id": from,
+		"notification_type": s.Type, "campaign_name": s.Campaign,
 	}
 	for name, value := range map[string]string{"name_event": s.Event, "datetime_sending": s.At, "timezone": s.TZ} {
 		if value != "" {

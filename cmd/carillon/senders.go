@@ -8,15 +8,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"carillon/client"
 )
 
 type sendersCommand struct {
-	List   sendersList   `cmd:"" help:"List the company's senders and their circuit breakers."`
-	Show   sendersShow   `cmd:"" help:"Show a sender, without the secrets of its settings."`
-	Add    sendersAdd    `cmd:"" help:"Add a sender: a number that messages are sent from, or a line that calls are placed on."`
-	Remove sendersRemove `cmd:"" help:"Remove a sender of which nothing waits, with its templates."`
+	List   listCommand[senderState] `cmd:"" help:"List the company's senders and their circuit breakers."`
+	Show   sendersShow              `cmd:"" help:"Show a sender, without the secrets of its settings."`
+	Add    sendersAdd               `cmd:"" help:"Add a sender: a number that messages are sent from, or a line that calls are placed on."`
+	Remove sendersRemove            `cmd:"" help:"Remove a sender of which nothing waits, with its templates."`
 }
 
 // senderState is a sender as the panel returns it; a list has the first fields only.
@@ -47,67 +45,28 @@ type senderRules struct {
 	Settings      map[string]any    `json:"settings,omitempty"`
 }
 
-type sendersList struct {
-	administered
-	credentials
-	jsonFlag
+func (senderState) list() (path string, columns []string) {
+	return "senders", []string{"ID", "NUMBER", "CHANNEL", "PROVIDER", "BREAKER", "CLASS", "SINCE", "UNTIL", "DETAIL"}
 }
 
-// Run lists the senders.
-func (s *sendersList) Run(ctx context.Context, env *environment) error {
-	c, err := s.connect(ctx, env, s.credentials)
-	if err != nil {
-		return err
-	}
-	all, err := s.senders(ctx, c)
-	if err != nil {
-		return err
-	}
-	if s.JSON {
-		return writeJSON(env.Stdout, all)
-	}
-	rows := [][]string{{"ID", "NUMBER", "CHANNEL", "PROVIDER", "BREAKER", "CLASS", "SINCE", "UNTIL", "DETAIL"}}
-	for _, x := range all {
-		b := x.Breaker
-		rows = append(rows, []string{
-			x.ID, x.Number, x.Channel, x.Provider, b.State, text(b.Class, "-"), text(b.Since, "-"), text(b.Until, "-"), oneLine(text(b.Detail, ""), 60),
-		})
-	}
-	return writeTable(env.Stdout, rows)
-}
-
-// senders reads the company's senders.
-func (a *administered) senders(ctx context.Context, c *client.Client) ([]senderState, error) {
-	var response struct {
-		Data []senderState `json:"data"`
-	}
-	call := a.panel(http.MethodGet, "senders")
-	call.Out = &response
-	_, err := c.Do(ctx, call)
-	return response.Data, err
+func (s senderState) rows() [][]string {
+	b := s.Breaker
+	return [][]string{{
+		s.ID, s.Number, s.Channel, s.Provider,
+		b.State, text(b.Class, "-"), text(b.Since, "-"), text(b.Until, "-"), oneLine(text(b.Detail, ""), 60),
+	}}
 }
 
 type sendersShow struct {
 	ID string `arg:"" help:"Id of the sender."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run shows the sender.
 func (s *sendersShow) Run(ctx context.Context, env *environment) error {
-	c, err := s.connect(ctx, env, s.credentials)
-	if err != nil {
-		return err
-	}
 	var x senderState
-	call := s.panel(http.MethodGet, "senders/"+url.PathEscape(s.ID))
-	call.Out = &x
-	if _, err := c.Do(ctx, call); err != nil {
+	if err := s.do(ctx, env, http.MethodGet, "senders/"+url.PathEscape(s.ID), nil, &x); err != nil {
 		return err
-	}
-	if s.JSON {
-		return writeJSON(env.Stdout, x)
 	}
 	rows := [][]string{
 		{"id", x.ID},
@@ -131,7 +90,7 @@ func (s *sendersShow) Run(ctx context.Context, env *environment) error {
 	for _, name := range slices.Sorted(maps.Keys(x.Settings)) {
 		rows = append(rows, []string{"setting " + name, fmt.Sprint(x.Settings[name])})
 	}
-	return writeTable(env.Stdout, rows)
+	return s.show(env, x, rows)
 }
 
 func noneOr(n int) string {
@@ -154,9 +113,7 @@ type sendersAdd struct {
 	MediaCheck    string      `enum:",full,syntax" default:"" placeholder:"CHECK" help:"full or syntax."`
 	Setting       []string    `sep:"none" placeholder:"KEY=VALUE" help:"Setting of the provider, as phone_number_id=1000001; may be repeated."`
 	SettingFile   []string    `sep:"none" placeholder:"KEY=FILE" help:"Setting whose value is in a file, as access_token=token.txt; may be repeated."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run adds the sender.
@@ -165,17 +122,11 @@ func (s *sendersAdd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.connect(ctx, env, s.credentials)
-	if err != nil {
-		return err
-	}
 	var x senderState
-	call := s.panel(http.MethodPost, "senders")
-	call.Body, call.Out = body, &x
-	if _, err := c.Do(ctx, call); err != nil {
+	if err := s.do(ctx, env, http.MethodPost, "senders", body, &x); err != nil {
 		return err
 	}
-	if err := done(env, s.JSON, x, fmt.Sprintf("sender %s (%s, %s) added", x.ID, x.Channel, x.Provider)); err != nil {
+	if err := s.done(env, x, fmt.Sprintf("sender %s (%s, %s) added", x.ID, x.Channel, x.Provider)); err != nil {
 		return err
 	}
 	env.next(s.JSON, "keys create --label 'My application'"+s.again(s.credentials))
@@ -223,19 +174,13 @@ func (s *sendersAdd) body() (map[string]any, error) {
 
 type sendersRemove struct {
 	ID string `arg:"" help:"Id of the sender."`
-	administered
-	credentials
-	jsonFlag
+	memberFlags
 }
 
 // Run removes the sender.
 func (s *sendersRemove) Run(ctx context.Context, env *environment) error {
-	c, err := s.connect(ctx, env, s.credentials)
-	if err != nil {
+	if err := s.do(ctx, env, http.MethodDelete, "senders/"+url.PathEscape(s.ID), nil, nil); err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, s.panel(http.MethodDelete, "senders/"+url.PathEscape(s.ID))); err != nil {
-		return err
-	}
-	return done(env, s.JSON, map[string]any{"id": s.ID, "removed": true}, "sender "+s.ID+" removed")
+	return s.done(env, map[string]any{"id": s.ID, "removed": true}, "sender "+s.ID+" removed")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strconv"
@@ -144,9 +145,9 @@ func (r *sending) post(ctx context.Context, idempotency string, contacts []conta
 		ID        string `json:"notification_id"`
 		Scheduled string `json:"scheduled_time"`
 	}
-	reply, err := r.client.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify", As: client.Company, Body: body, Out: &response, Idempotency: idempotency,
-	})
+	call := route(http.MethodPost, "notify")
+	call.Body, call.Out, call.Idempotency = body, &response, idempotency
+	reply, err := r.client.Do(ctx, call)
 	if err != nil {
 		return err
 	}
@@ -206,9 +207,11 @@ func (r *sending) summaryText(o *outcome) error {
 			replayed += n.Recipients
 		}
 	}
-	_, err := fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed, %d not tried\n", o.Accepted, replayed, o.Failed, o.NotTried)
+	_, err := fmt.Fprintf(r.env.Stderr, "%d accepted (%d of them by an earlier run), %d failed, %d not tried\n",
+		o.Accepted, replayed, o.Failed, o.NotTried)
 	if replayed > 0 && replayed == o.Accepted {
-		_, _ = fmt.Fprintln(r.env.Stderr, "nothing new was sent: the same send ran within the last 24 hours; to send it again, give it a name with --run-id")
+		_, _ = fmt.Fprintln(r.env.Stderr, "nothing new was sent: the same send ran within the last 24 hours; "+
+			"to send it again, give it a name with --run-id")
 	}
 	return err
 }
@@ -232,4 +235,45 @@ func (r *sending) summary() error {
 		return errFailed
 	}
 	return err
+}
+
+// progress shows the progress of a long run: a bar on a terminal, else a line for each tenth.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	total    int
+	shown    int    // tenths shown so far
+	what     string // what is counted; "" counts recipients and their failures
+}
+
+const barWidth = 30
+
+// at shows how many of the total are done.
+func (p *progress) at(done, failed int) {
+	if p.total == 0 {
+		return
+	}
+	tail := fmt.Sprintf(", %d failed", failed)
+	if p.what != "" {
+		tail = " " + p.what
+	}
+	if p.terminal {
+		full := done * barWidth / p.total
+		_, _ = fmt.Fprintf(p.out, "\r[%s%s] %d/%d%s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, p.total, tail)
+		if done == p.total {
+			_, _ = fmt.Fprintln(p.out)
+		}
+		return
+	}
+	if tenths := done * 10 / p.total; tenths > p.shown {
+		p.shown = tenths
+		_, _ = fmt.Fprintf(p.out, "%d/%d%s\n", done, p.total, tail)
+	}
+}
+
+// clear ends the bar's line before something else is written.
+func (p *progress) clear() {
+	if p.terminal && p.total > 0 {
+		_, _ = fmt.Fprint(p.out, "\r\x1b[K")
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -35,9 +36,10 @@ func (s *server) connect(env *environment) (*client.Client, config.DemoFacts, er
 			facts = *ready.DemoFacts
 		}
 	}
-	c, err := client.New(orElse(address, defaultURL), client.WithUserAgent("carillon/"+app.Version()), client.WithNotice(func(d time.Duration, why error) {
+	notice := client.WithNotice(func(d time.Duration, why error) {
 		_, _ = fmt.Fprintf(env.Stderr, "%v; trying again in %v\n", why, d.Round(100*time.Millisecond))
-	}))
+	})
+	c, err := client.New(orElse(address, defaultURL), client.WithUserAgent("carillon/"+app.Version()), notice)
 	if err != nil {
 		return nil, facts, usageError{err}
 	}
@@ -106,7 +108,8 @@ func (k *keyed) key(env *environment, facts config.DemoFacts) (string, error) {
 		return "", err
 	}
 	if key = orElse(key, facts.AccessKey); key == "" {
-		return "", usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY; the demo's is found in the folder where the demo was started, or by --ready-file")
+		return "", usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY; " +
+			"the demo's is found in the folder where the demo was started, or by --ready-file")
 	}
 	return key, nil
 }
@@ -185,4 +188,58 @@ func (a *administered) panel(method, path string) client.Call {
 		q.Set("company", a.In)
 	}
 	return client.Call{Method: method, Path: "/panel/v1/" + path, Query: q, As: client.User}
+}
+
+// memberFlags are the flags of a command that a member of a company gives.
+type memberFlags struct {
+	administered
+	credentials
+	jsonFlag
+}
+
+func (m *memberFlags) open(ctx context.Context, env *environment) (*client.Client, error) {
+	return m.connect(ctx, env, m.credentials)
+}
+
+// do makes one call of a panel route.
+func (m *memberFlags) do(ctx context.Context, env *environment, method, path string, body, out any) error {
+	c, err := m.open(ctx, env)
+	if err != nil {
+		return err
+	}
+	call := m.panel(method, path)
+	call.Body, call.Out = body, out
+	_, err = c.Do(ctx, call)
+	return err
+}
+
+// keyFlags are the flags of a command with an access key.
+type keyFlags struct {
+	keyed
+	jsonFlag
+}
+
+// do makes one call of the interface.
+func (k *keyFlags) do(ctx context.Context, env *environment, method, path string, body, out any) error {
+	c, _, err := k.connect(env)
+	if err != nil {
+		return err
+	}
+	call := route(method, path)
+	call.Body, call.Out = body, out
+	_, err = c.Do(ctx, call)
+	return err
+}
+
+// route is a call of the interface.
+func route(method, path string) client.Call {
+	return client.Call{Method: method, Path: client.Prefix + path, Query: url.Values{}, As: client.Company}
+}
+
+// get makes a call that reads.
+func get(ctx context.Context, c *client.Client, path string, query url.Values, out any) error {
+	call := route(http.MethodGet, path)
+	call.Query, call.Out = query, out
+	_, err := c.Do(ctx, call)
+	return err
 }

@@ -21,8 +21,8 @@ func newSettingFlags(names ...string) kong.Plugins {
 		}
 		fields = append(fields, settingField(len(fields), s.Name, s.Doc+" ["+s.Env()+"]", s))
 		if s.Secret {
-			fields = append(fields, settingField(len(fields), s.Name+config.FileSuffix, "File to read --"+s.Name+" from. ["+s.Env()+"_FILE]",
-				config.Setting{Unit: "file"}))
+			help := "File to read --" + s.Name + " from. [" + s.Env() + "_FILE]"
+			fields = append(fields, settingField(len(fields), s.Name+config.FileSuffix, help, config.Setting{Unit: "file"}))
 		}
 	}
 	return kong.Plugins{reflect.New(reflect.StructOf(fields)).Interface()}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-
-	"carillon/client"
 )
 
 type suppressionsCommand struct {
@@ -24,12 +22,11 @@ type suppression struct {
 	UserID    string `json:"user_id,omitempty"` // the channel's id of the person
 }
 
-const suppressionsPath = client.Prefix + "suppressions"
+const suppressionsPath = "suppressions"
 
 type suppressionsList struct {
 	Limit int `default:"0" help:"Largest number of rows; 0: all."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run lists the numbers.
@@ -38,58 +35,43 @@ func (s *suppressionsList) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	all, err := pages[suppression](ctx, c, client.Call{Method: http.MethodGet, Path: suppressionsPath, Query: url.Values{}, As: client.Company}, s.Limit)
+	all, err := pages[suppression](ctx, c, route(http.MethodGet, suppressionsPath), s.Limit)
 	if err != nil {
 		return err
-	}
-	if s.JSON {
-		return writeJSON(env.Stdout, all)
 	}
 	rows := [][]string{{"NUMBER", "TYPE", "SINCE", "REASON"}}
 	for _, x := range all {
 		rows = append(rows, []string{cmp.Or(x.Number, x.UserID), x.Type, x.CreatedAt, oneLine(x.Reason, 60)})
 	}
-	return writeTable(env.Stdout, rows)
+	return s.show(env, all, rows)
 }
 
 type suppressionsAdd struct {
 	Number typedNumber `arg:"" help:"Phone number, with the country code."`
 	Reason string      `default:"command line" placeholder:"TEXT" help:"Why; default \"${default}\"."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run adds the number.
 func (s *suppressionsAdd) Run(ctx context.Context, env *environment) error {
-	c, _, err := s.connect(env)
-	if err != nil {
-		return err
-	}
 	var x suppression
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: suppressionsPath, As: client.Company,
-		Body: map[string]string{"number": string(s.Number), "reason": s.Reason}, Out: &x,
-	}); err != nil {
+	body := map[string]string{"number": string(s.Number), "reason": s.Reason}
+	if err := s.do(ctx, env, http.MethodPost, suppressionsPath, body, &x); err != nil {
 		return err
 	}
-	return done(env, s.JSON, x, x.Number+" is suppressed since "+x.CreatedAt+": "+x.Reason)
+	return s.done(env, x, x.Number+" is suppressed since "+x.CreatedAt+": "+x.Reason)
 }
 
 type suppressionsRemove struct {
 	Number typedNumber `arg:"" help:"Phone number, with the country code."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run removes the number.
 func (s *suppressionsRemove) Run(ctx context.Context, env *environment) error {
-	c, _, err := s.connect(env)
-	if err != nil {
-		return err
-	}
 	path := suppressionsPath + "/" + url.PathEscape(string(s.Number))
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: path, As: client.Company}); err != nil {
+	if err := s.do(ctx, env, http.MethodDelete, path, nil, nil); err != nil {
 		return err
 	}
-	return done(env, s.JSON, map[string]any{"number": s.Number, "suppressed": false}, string(s.Number)+" is not suppressed any more")
+	return s.done(env, map[string]any{"number": s.Number, "suppressed": false}, string(s.Number)+" is not suppressed any more")
 }

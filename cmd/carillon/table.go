@@ -1,10 +1,15 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"carillon/client"
 )
 
 // writeTable writes rows in columns; the first row is the header.
@@ -20,4 +25,64 @@ func writeTable(w io.Writer, rows [][]string) error {
 		}
 	}
 	return t.Flush()
+}
+
+// listed is something that the panel lists.
+type listed interface {
+	list() (path string, columns []string)
+	rows() [][]string
+}
+
+// listCommand lists what a company has.
+type listCommand[T listed] struct{ memberFlags }
+
+// Run lists all of it, page by page.
+func (l *listCommand[T]) Run(ctx context.Context, env *environment) error {
+	c, err := l.open(ctx, env)
+	if err != nil {
+		return err
+	}
+	all, err := listOf[T](ctx, c, &l.administered)
+	if err != nil {
+		return err
+	}
+	var one T
+	_, columns := one.list()
+	rows := [][]string{columns}
+	for _, x := range all {
+		rows = append(rows, x.rows()...)
+	}
+	return l.show(env, all, rows)
+}
+
+// listOf reads what a company has.
+func listOf[T listed](ctx context.Context, c *client.Client, a *administered) ([]T, error) {
+	var one T
+	path, _ := one.list()
+	return pages[T](ctx, c, a.panel(http.MethodGet, path), 0)
+}
+
+// pages reads a list to its end, or up to most rows when most is not 0.
+func pages[T any](ctx context.Context, c *client.Client, call client.Call, most int) ([]T, error) {
+	all := []T{}
+	for {
+		limit := 100
+		if most > 0 {
+			limit = min(limit, most-len(all))
+		}
+		call.Query.Set("limit", fmt.Sprint(limit))
+		var page struct {
+			Data []T     `json:"data"`
+			Next *string `json:"next_cursor"`
+		}
+		call.Out = &page
+		if _, err := c.Do(ctx, call); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Data...)
+		if page.Next == nil || *page.Next == "" || most > 0 && len(all) >= most {
+			return all, nil
+		}
+		call.Query.Set("cursor", *page.Next)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"carillon/client"
 )
@@ -25,8 +26,7 @@ type templatesCommand struct {
 
 type templatesList struct {
 	From string `placeholder:"NUMBER" help:"Phone number of the sender; else the demo's."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // record is a template in the list.
@@ -51,19 +51,14 @@ func (t *templatesList) Run(ctx context.Context, env *environment) error {
 		return usage("--from is required: the phone number of the sender")
 	}
 	var all []record
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/templates", Query: url.Values{"phone_number": {from}}, As: client.Company, Out: &all,
-	}); err != nil {
+	if err := get(ctx, c, "notify/templates", url.Values{"phone_number": {from}}, &all); err != nil {
 		return err
-	}
-	if t.JSON {
-		return writeJSON(env.Stdout, all)
 	}
 	rows := [][]string{{"ID", "NAME", "LANGUAGE", "CATEGORY", "STATUS", "BODY"}}
 	for _, x := range all {
 		rows = append(rows, []string{x.ID, x.Name, x.Language, x.Category, x.Status, bodyText(x.Components)})
 	}
-	return writeTable(env.Stdout, rows)
+	return t.show(env, all, rows)
 }
 
 func bodyText(components json.RawMessage) string {
@@ -98,8 +93,7 @@ type templatesCreate struct {
 	From     string   `placeholder:"NUMBER" help:"Phone number of the sender; else the default one."`
 	Submit   bool     `help:"Submit it to the channel's review at once."`
 	Wait     bool     `help:"With --submit: wait until the channel has decided."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // made is the response to a creation.
@@ -126,12 +120,12 @@ func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	call := client.Call{Method: http.MethodPost, Path: client.Prefix + "notify/templates", Query: url.Values{}, As: client.Company, Body: body}
+	call := route(http.MethodPost, "notify/templates")
 	if t.From != "" {
 		call.Query.Set("phone_number", t.From)
 	}
 	var m made
-	call.Out = &m
+	call.Body, call.Out = body, &m
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
@@ -140,7 +134,7 @@ func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	if err := done(env, t.JSON, m, fmt.Sprintf("template %s (%s) is %s", m.Template.Name, m.Template.ID, m.Template.Status)); err != nil {
+	if err := t.done(env, m, fmt.Sprintf("template %s (%s) is %s", m.Template.Name, m.Template.ID, m.Template.Status)); err != nil {
 		return err
 	}
 	t.suggest(env, &m)
@@ -213,8 +207,7 @@ func readPayload(env *environment, name string, out any) error {
 type templatesShow struct {
 	Template string `arg:"" help:"Id or name of the template."`
 	Lang     string `placeholder:"LANG" help:"Language, for a name that has several."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run shows the template.
@@ -231,9 +224,6 @@ func (t *templatesShow) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if t.JSON {
-		return writeJSON(env.Stdout, x)
-	}
 	rows := [][]string{
 		{"id", x.ID},
 		{"name", x.Name},
@@ -242,7 +232,7 @@ func (t *templatesShow) Run(ctx context.Context, env *environment) error {
 		{"status", x.Status},
 		{"variables", x.ParameterFormat},
 	}
-	return writeTable(env.Stdout, append(rows, componentRows(x.Components)...))
+	return t.show(env, x, append(rows, componentRows(x.Components)...))
 }
 
 // findTemplate reads one template by id or name, a draft too.
@@ -250,9 +240,7 @@ func findTemplate(ctx context.Context, c *client.Client, query url.Values) (reco
 	var response struct {
 		Template record `json:"template"`
 	}
-	_, err := c.Do(ctx, client.Call{
-		Method: http.MethodGet, Path: client.Prefix + "notify/template/components", Query: query, As: client.Company, Out: &response,
-	})
+	err := get(ctx, c, "notify/template/components", query, &response)
 	return response.Template, err
 }
 
@@ -278,39 +266,100 @@ func componentRows(components json.RawMessage) (rows [][]string) {
 
 type templatesDelete struct {
 	ID string `arg:"" help:"Id of the template."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run deletes the template.
 func (t *templatesDelete) Run(ctx context.Context, env *environment) error {
-	c, _, err := t.connect(env)
-	if err != nil {
+	if err := t.do(ctx, env, http.MethodDelete, "notify/templates/"+url.PathEscape(t.ID), nil, nil); err != nil {
 		return err
 	}
-	if _, err := c.Do(ctx, client.Call{Method: http.MethodDelete, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID), As: client.Company}); err != nil {
-		return err
-	}
-	return done(env, t.JSON, map[string]any{"id": t.ID, "deleted": true}, "template "+t.ID+" deleted")
+	return t.done(env, map[string]any{"id": t.ID, "deleted": true}, "template "+t.ID+" deleted")
 }
 
 type templatesSubmit struct {
 	ID string `arg:"" help:"Id of the template."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run submits the template.
 func (t *templatesSubmit) Run(ctx context.Context, env *environment) error {
-	c, _, err := t.connect(env)
-	if err != nil {
-		return err
-	}
 	var x record
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "notify/templates/" + url.PathEscape(t.ID) + "/submit", As: client.Company, Out: &x,
-	}); err != nil {
+	if err := t.do(ctx, env, http.MethodPost, "notify/templates/"+url.PathEscape(t.ID)+"/submit", nil, &x); err != nil {
 		return err
 	}
-	return done(env, t.JSON, x, fmt.Sprintf("template %s (%s) is %s", x.Name, x.ID, strings.ToLower(x.Status)))
+	return t.done(env, x, fmt.Sprintf("template %s (%s) is %s", x.Name, x.ID, strings.ToLower(x.Status)))
+}
+
+// decided waits until the channel has decided about a template.
+func decided(ctx context.Context, c *client.Client, m *made) error {
+	for strings.EqualFold(m.Template.Status, "pending") {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+		x, err := findTemplate(ctx, c, url.Values{"template": {m.Template.ID}})
+		if err != nil {
+			return err
+		}
+		m.Template.Status = strings.ToLower(x.Status)
+	}
+	return nil
+}
+
+// suggest names the command that comes next: sending an approved template, submitting a draft.
+func (t *templatesCreate) suggest(env *environment, m *made) {
+	switch {
+	case m.Template.Status == "draft":
+		env.next(t.JSON, "templates submit "+m.Template.ID+t.again())
+	case m.Template.Status == "approved" && t.From != "" && t.File == "":
+		var words strings.Builder
+		words.WriteString("send" + option("template", t.Name) + option("lang", t.Lang) + option("from", t.From) + " --to 34600111222")
+		for i := range markersOf(t.Content) {
+			fmt.Fprintf(&words, " --var body_text_%d=Ana", i)
+		}
+		env.next(t.JSON, words.String()+t.again())
+	}
+}
+
+// markersOf returns the variables of a text, each once.
+func markersOf(content string) (all []string) {
+	for part := range strings.SplitSeq(content, "{{") {
+		name, _, closed := strings.Cut(part, "}}")
+		if name = strings.TrimSpace(name); closed && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+type templatesReview struct {
+	ID      string `arg:"" help:"Id of the template."`
+	Approve bool   `xor:"decision" help:"Approve it."`
+	Reject  bool   `xor:"decision" help:"Reject it."`
+	Reason  string `placeholder:"TEXT" help:"Why it is rejected."`
+	memberFlags
+}
+
+// decision is the request to the sandbox's reviewer.
+type decision struct {
+	Approve bool   `json:"approve"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Run approves or rejects the template.
+func (t *templatesReview) Run(ctx context.Context, env *environment) error {
+	if t.Approve == t.Reject {
+		return usage("say --approve or --reject")
+	}
+	d := decision{Approve: t.Approve, Reason: t.Reason}
+	if err := t.do(ctx, env, http.MethodPost, "templates/"+url.PathEscape(t.ID)+"/review", d, nil); err != nil {
+		return err
+	}
+	word := "approved"
+	if t.Reject {
+		word = "rejected"
+	}
+	return t.done(env, d, "template "+t.ID+" is "+word)
 }

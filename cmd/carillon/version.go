@@ -23,7 +23,9 @@ type build struct {
 }
 
 func buildOf() build {
-	b := build{Version: app.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Zones: schedule.BuiltIn().Version}
+	b := build{
+		Version: app.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Zones: schedule.BuiltIn().Version,
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

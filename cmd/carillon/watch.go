@@ -15,8 +15,7 @@ type notificationsWatch struct {
 	ID      string        `arg:"" help:"Id of the notification."`
 	Until   string        `enum:"sent,delivered,read" default:"read" help:"State at which a message counts as ended; not every channel reports reads (${enum})."`
 	Timeout time.Duration `default:"0s" help:"Give up after this time; 0s: never."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // step is one change of one recipient.

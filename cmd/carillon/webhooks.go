@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-
-	"carillon/client"
 )
 
 type webhooksCommand struct {
@@ -31,10 +29,7 @@ type webhook struct {
 	} `json:"status"`
 }
 
-type webhooksList struct {
-	keyed
-	jsonFlag
-}
+type webhooksList struct{ keyFlags }
 
 // Run lists the webhooks.
 func (l *webhooksList) Run(ctx context.Context, env *environment) error {
@@ -42,38 +37,32 @@ func (l *webhooksList) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	all, err := pages[webhook](ctx, c, client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks", Query: url.Values{}, As: client.Company}, 0)
+	all, err := pages[webhook](ctx, c, route(http.MethodGet, "webhooks"), 0)
 	if err != nil {
 		return err
 	}
 	rows := [][]string{{"ID", "STATE", "FAILURES", "WAITING", "FAILED", "LAST SUCCESS", "URL"}}
 	for i := range all {
 		x := &all[i]
-		if _, err := c.Do(ctx, client.Call{Method: http.MethodGet, Path: client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/status", As: client.Company, Out: &x.Status}); err != nil {
+		if err := get(ctx, c, "webhooks/"+url.PathEscape(x.ID)+"/status", nil, &x.Status); err != nil {
 			return err
 		}
 		s := &x.Status
-		rows = append(rows, []string{x.ID, s.State, fmt.Sprint(s.Failures), fmt.Sprint(s.Waiting), fmt.Sprint(s.Failed), text(s.SucceededAt, "-"), x.URL})
+		rows = append(rows, []string{
+			x.ID, s.State, fmt.Sprint(s.Failures), fmt.Sprint(s.Waiting), fmt.Sprint(s.Failed), text(s.SucceededAt, "-"), x.URL,
+		})
 	}
-	if l.JSON {
-		return writeJSON(env.Stdout, all)
-	}
-	return writeTable(env.Stdout, rows)
+	return l.show(env, all, rows)
 }
 
 type webhooksTest struct {
 	ID   string `arg:"" help:"Id of the webhook."`
 	Type string `default:"message.delivered" placeholder:"TYPE" help:"Type of the event; default ${default}."`
-	keyed
-	jsonFlag
+	keyFlags
 }
 
 // Run sends the example. It fails when the endpoint does not take it, so that scripts notice.
 func (x *webhooksTest) Run(ctx context.Context, env *environment) error {
-	c, _, err := x.connect(env)
-	if err != nil {
-		return err
-	}
 	var a struct {
 		EventID  string `json:"event_id"`
 		OK       bool   `json:"succeeded"`
@@ -83,16 +72,15 @@ func (x *webhooksTest) Run(ctx context.Context, env *environment) error {
 		Request  string `json:"request"`
 		Response string `json:"response"`
 	}
-	if _, err := c.Do(ctx, client.Call{
-		Method: http.MethodPost, Path: client.Prefix + "webhooks/" + url.PathEscape(x.ID) + "/test", As: client.Company, Body: map[string]string{"type": x.Type}, Out: &a,
-	}); err != nil {
+	body := map[string]string{"type": x.Type}
+	if err := x.do(ctx, env, http.MethodPost, "webhooks/"+url.PathEscape(x.ID)+"/test", body, &a); err != nil {
 		return err
 	}
 	outcome := a.Error
 	if a.OK {
 		outcome = fmt.Sprintf("it responded %d", a.Status)
 	}
-	if err := done(env, x.JSON, a, fmt.Sprintf("%s: %s after %d ms", a.EventID, outcome, a.Duration)); err != nil {
+	if err := x.done(env, a, fmt.Sprintf("%s: %s after %d ms", a.EventID, outcome, a.Duration)); err != nil {
 		return err
 	}
 	if a.Response != "" && !x.JSON {

@@ -1,13 +1,18 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"carillon/internal/base/content"
 	"carillon/internal/base/resource"
 )
 
@@ -321,4 +326,162 @@ func (f *form) inner(name string, read func(*form)) {
 		read(inner)
 		inner.end()
 	}
+}
+
+// number reads a whole number from 0 to most.
+func (f *form) number(name string, left, most int) int {
+	x, ok := f.find(name)
+	if !ok {
+		return left
+	}
+	i, ok := x.value.(*ast.IntegerNode)
+	if !ok {
+		f.wrong(x, "must be a whole number, not "+kindOf(x.value))
+		return left
+	}
+	// The parser reads 012 as octal; only the plain decimal form is unambiguous.
+	n, err := strconv.Atoi(i.Token.Value)
+	if err != nil || n < 0 || n > most || strconv.Itoa(n) != i.Token.Value {
+		f.wrong(x, fmt.Sprintf("must be a whole number from 0 to %d", most))
+		return left
+	}
+	return n
+}
+
+// decimal reads a number such as 0.2; 0 where there is none.
+func decimal(f *form, name string) float64 {
+	x, ok := f.find(name)
+	if !ok {
+		return 0
+	}
+	var text string
+	switch n := x.value.(type) {
+	case *ast.IntegerNode:
+		text = n.Token.Value
+	case *ast.FloatNode:
+		text = n.Token.Value
+	case *ast.InfinityNode, *ast.NanNode:
+	default:
+		f.wrong(x, "must be a number, not "+kindOf(x.value))
+		return 0
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(n, 0) || strings.ContainsAny(text, "_xX") {
+		f.wrong(x, "must be a number such as 0.2")
+		return 0
+	}
+	return n
+}
+
+// duration reads a text such as 6s or 10m; a bare 0 is allowed.
+func (f *form) duration(name string, left, least, most time.Duration) time.Duration {
+	x, ok := f.find(name)
+	if !ok {
+		return left
+	}
+	s, _ := scalarText(x.value)
+	if i, ok := x.value.(*ast.IntegerNode); ok && i.Token.Value == "0" {
+		s = "0"
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < least || d > most || d%time.Millisecond != 0 {
+		f.wrong(x, fmt.Sprintf("must be a duration such as 6s or 10m, in whole milliseconds, from %v to %v", least, most))
+		return left
+	}
+	return d
+}
+
+// instant reads an RFC 3339 time, zero when it is absent.
+func (f *form) instant(name string) time.Time {
+	x, ok := f.find(name)
+	if !ok {
+		return time.Time{}
+	}
+	s, _ := scalarText(x.value)
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || t.Year() < 1971 {
+		f.wrong(x, "must be an instant such as 2030-01-31T09:00:00Z")
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// maxDepth bounds what jsonOf reads.
+const maxDepth = 20
+
+// jsonOf reads a mapping of anything, such as a schema, as JSON.
+func jsonOf(f *form, x field) json.RawMessage {
+	if kindOf(x.value) != "a mapping" {
+		f.wrong(x, "must be a mapping, not "+kindOf(x.value))
+		return nil
+	}
+	before := len(f.r.problems)
+	value := plainOf(f, x, 0)
+	if len(f.r.problems) > before {
+		return nil
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		f.wrong(x, "must be written in JSON")
+	}
+	return text
+}
+
+// plainOf is a value of any kind.
+func plainOf(f *form, x field, depth int) any {
+	if depth > maxDepth {
+		f.wrong(x, "is nested too deeply")
+		return nil
+	}
+	switch n := x.value.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		inner, ok := f.r.form(n, x.name, x.path)
+		if !ok {
+			return nil
+		}
+		all := map[string]any{}
+		for _, entry := range inner.fields {
+			all[entry.name] = plainOf(f, entry, depth+1)
+		}
+		return all
+	case *ast.SequenceNode:
+		all := make([]any, len(n.Values))
+		for i, v := range n.Values {
+			all[i] = plainOf(f, field{x.name, resource.Index(x.path, i), f.r.at(v), v}, depth+1)
+		}
+		return all
+	case *ast.BoolNode:
+		return n.Value
+	case *ast.NullNode:
+		return nil
+	case *ast.IntegerNode:
+		return jsonNumber(f, x, n.Token.Value)
+	case *ast.FloatNode:
+		return jsonNumber(f, x, n.Token.Value)
+	}
+	text, _ := f.textOf(x)
+	return text
+}
+
+// jsonNumber is a number as JSON writes it too.
+func jsonNumber(f *form, x field, text string) any {
+	if !json.Valid([]byte(text)) {
+		f.wrong(x, "must be a plain decimal number")
+		return nil
+	}
+	return json.Number(text)
+}
+
+// nearest returns the known name that is most similar to a mistyped one, "" when none is similar.
+func nearest(name string, known []string) string {
+	best, least := "", 3
+	if len(name) > 40 {
+		return ""
+	}
+	for _, k := range known {
+		if d := content.EditDistance(name, k); d < least && d < len(k) {
+			best, least = k, d
+		}
+	}
+	return best
 }

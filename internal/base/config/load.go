@@ -51,7 +51,8 @@ func (s Setting) load(c *Config, flags map[string][]string, env func(string) (st
 
 // find returns the values of the first source that has any, and the source's name.
 func (s Setting) find(flags map[string][]string, env func(string) (string, bool)) ([]string, string, error) {
-	if values, source, err := s.pick(flags[s.Name], flags[s.Name+FileSuffix], "--"+s.Name, "--"+s.Name+FileSuffix); err != nil || values != nil {
+	values, source, err := s.pick(flags[s.Name], flags[s.Name+FileSuffix], "--"+s.Name, "--"+s.Name+FileSuffix)
+	if err != nil || values != nil {
 		return values, source, err
 	}
 	name := s.Env()

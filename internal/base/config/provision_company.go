@@ -110,7 +110,9 @@ const (
 // redial reads a policy. Absent fields are those of a new company; an empty list of outcomes disables redialing.
 func redial(f *form) carillon.Redial {
 	p := carillon.NewCompany("").Redial
-	all := []string{string(carillon.StateBusy), string(carillon.StateNoAnswer), string(carillon.StateRejected), string(carillon.StateVoicemail)}
+	all := []string{
+		string(carillon.StateBusy), string(carillon.StateNoAnswer), string(carillon.StateRejected), string(carillon.StateVoicemail),
+	}
 	if _, given := f.find("outcomes"); given {
 		p.Outcomes = []carillon.State{}
 		named := f.words("outcomes", all...)

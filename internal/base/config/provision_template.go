@@ -16,7 +16,8 @@ func (c *company) template(f *form) {
 	t.Name = f.neededAs("name", content.ValidName, "must be 1 to 512 characters of a-z, 0-9 and _")
 	t.Language = f.neededAs("language", content.ValidLanguage, "must be of the form xx or xx_XX")
 	t.Category = f.neededChoice("category", "MARKETING", "UTILITY", "AUTHENTICATION")
-	t.Status = carillon.TemplateStatus(cmp.Or(f.choice("status", "approved", "draft", "pending", "rejected", "paused", "disabled"), "approved"))
+	status := f.choice("status", "approved", "draft", "pending", "rejected", "paused", "disabled")
+	t.Status = carillon.TemplateStatus(cmp.Or(status, "approved"))
 	t.Components = components(f)
 	if err := content.Compile(&t.Template); err != nil {
 		f.r.problem(componentFault(f, t.Components, err))
@@ -45,7 +46,8 @@ func components(f *form) []carillon.Component {
 
 func header(f *form) carillon.Component {
 	c := carillon.Component{Type: content.TypeHeader}
-	c.Format = cmp.Or(f.choice("format", content.FormatText, content.FormatImage, content.FormatVideo, content.FormatDocument), content.FormatText)
+	format := f.choice("format", content.FormatText, content.FormatImage, content.FormatVideo, content.FormatDocument)
+	c.Format = cmp.Or(format, content.FormatText)
 	c.Text = f.text("text")
 	samples := f.texts("example")
 	switch {
@@ -101,7 +103,8 @@ func headerExample(t *carillon.Template, samples []string) *carillon.ComponentEx
 	if t.ParameterFormat != content.Named {
 		return &carillon.ComponentExample{HeaderText: samples}
 	}
-	return &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: t.Shape.HeaderVariable, Example: samples[0]}}}
+	named := carillon.NamedExample{ParamName: t.Shape.HeaderVariable, Example: samples[0]}
+	return &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{named}}
 }
 
 func bodyExample(t *carillon.Template, samples []string) *carillon.ComponentExample {

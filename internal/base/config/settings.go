@@ -44,7 +44,8 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "base-url", Unit: "url",
-			Doc: "The public address of this installation, as clients and providers reach it, without a path: it has a host name of its own. Empty: made from the address it listens on.",
+			Doc: "The public address of this installation, as clients and providers reach it, without a path: it has a host name of " +
+				"its own. Empty: made from the address it listens on.",
 			set: one(siteURL, func(c *Config) *string { return &c.BaseURL }),
 		},
 		{
@@ -64,12 +65,14 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "master-key-file", Unit: "file",
-			Doc: "File with the master key, 32 bytes (raw or base64), which encrypts stored keys and provider settings. Without it one is created in the data folder; on PostgreSQL it is required.",
+			Doc: "File with the master key, 32 bytes (raw or base64), which encrypts stored keys and provider settings. Without it " +
+				"one is created in the data folder; on PostgreSQL it is required.",
 			set: one(text, func(c *Config) *string { return &c.MasterKeyFile }),
 		},
 		{
 			Name: "zones-file", Unit: "file",
-			Doc: "A zip with a release of the IANA time zones that replaces the program's own, for a change of clocks before the next version. It is read at the start. Empty: the program's own.",
+			Doc: "A zip with a release of the IANA time zones that replaces the program's own, for a change of clocks before the " +
+				"next version. It is read at the start. Empty: the program's own.",
 			set: one(text, func(c *Config) *string { return &c.ZonesFile }),
 		},
 		{
@@ -79,7 +82,8 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "demo", Default: "false", Switch: true,
-			Doc: "Set up the demo company on the sandbox channel. Never on an installation that others can reach, because its password and key are public.",
+			Doc: "Set up the demo company on the sandbox channel. Never on an installation that others can reach, because its " +
+				"password and key are public.",
 			set: one(boolean, func(c *Config) *bool { return &c.Demo }),
 		},
 		{
@@ -99,7 +103,8 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "log-slow", Default: "1s", Unit: "duration",
-			Doc: "From how long on a request is logged although it succeeded. Requests that fail are always logged, all others at the level debug.",
+			Doc: "From how long on a request is logged although it succeeded. Requests that fail are always logged, all others at " +
+				"the level debug.",
 			set: one(duration, func(c *Config) *time.Duration { return &c.LogSlow }),
 		},
 		{
@@ -109,7 +114,8 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "traces-url", Unit: "url",
-			Doc: "An OpenTelemetry collector that accepts OTLP over HTTP, as http://127.0.0.1:4318; /v1/traces is added. Empty: the standard variable OTEL_EXPORTER_OTLP_ENDPOINT applies; without it, off. The other OTEL_… variables apply too.",
+			Doc: "An OpenTelemetry collector that accepts OTLP over HTTP, as http://127.0.0.1:4318; /v1/traces is added. Empty: the " +
+				"standard variable OTEL_EXPORTER_OTLP_ENDPOINT applies; without it, off. The other OTEL_… variables apply too.",
 			set: one(baseURL, func(c *Config) *string { return &c.TracesURL }),
 		},
 		{
@@ -119,37 +125,46 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "max-connections", Default: "8192", Unit: "connections",
-			Doc: "Open connections. Near the limit the connection that has been idle longest is closed; while none is idle, more wait to be accepted. 0: no limit.",
+			Doc: "Open connections. Near the limit the connection that has been idle longest is closed; while none is idle, more " +
+				"wait to be accepted. 0: no limit.",
 			set: one(whole(0, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
 		{
 			Name: "max-connections-per-address", Default: "0", Unit: "connections",
-			Doc: "Open connections from one address, or from one IPv6 network of 64 bits. Beyond it the address's longest idle connection is closed, or the new one when none is idle. Trusted proxies have no such limit. 0: a quarter of max-connections.",
+			Doc: "Open connections from one address, or from one IPv6 network of 64 bits. Beyond it the address's longest idle " +
+				"connection is closed, or the new one when none is idle. Trusted proxies have no such limit. 0: a quarter of " +
+				"max-connections.",
 			set: one(whole(0, 1_000_000), func(c *Config) *int { return &c.ConnectionsEach }),
 		},
 		{
 			Name: "shutdown-delay", Default: "0s", Unit: "duration",
-			Doc: "How long a stopping program still serves requests while /readyz responds with 503, so that load balancers stop sending requests first.",
+			Doc: "How long a stopping program still serves requests while /readyz responds with 503, so that load balancers stop " +
+				"sending requests first.",
 			set: one(duration, func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		},
 		{
 			Name: "shutdown-timeout", Default: "25s", Unit: "duration",
-			Doc: "How long a stopping program waits for requests and sends in flight. The sum with the delay must be less than the time after which the supervisor kills.",
+			Doc: "How long a stopping program waits for requests and sends in flight. The sum with the delay must be less than the " +
+				"time after which the supervisor kills.",
 			set: one(duration, func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 		{
 			Name: "call-drain", Default: "5m", Unit: "duration",
-			Doc: "How long a stopping program lets calls under way go on before it hangs up. Meanwhile it places no new ones and accepts no requests; a second signal ends it at once. The sum with the shutdown delay and timeout must be less than the time after which the supervisor kills.",
+			Doc: "How long a stopping program lets calls under way go on before it hangs up. Meanwhile it places no new ones and " +
+				"accepts no requests; a second signal ends it at once. The sum with the shutdown delay and timeout must be less " +
+				"than the time after which the supervisor kills.",
 			set: one(duration, func(c *Config) *time.Duration { return &c.CallDrain }),
 		},
 		{
 			Name: "max-calls", Default: "200", Unit: "calls",
-			Doc: "How many telephone calls this node places at once: further ones stay queued until one ends. A call to a line is taken while those that were placed and taken together are fewer, else it gets 503.",
+			Doc: "How many telephone calls this node places at once: further ones stay queued until one ends. A call to a line is " +
+				"taken while those that were placed and taken together are fewer, else it gets 503.",
 			set: one(whole(1, 4000), func(c *Config) *int { return &c.MaxCalls }),
 		},
 		{
 			Name: "sip-addr", Default: "127.0.0.1:0", Unit: "host:port",
-			Doc: "Where calls over SIP are placed from and taken, over UDP and TCP. The default reaches the sandbox's phone alone; with a trunk it is 0.0.0.0:5060, say. Port 0 takes a free one.",
+			Doc: "Where calls over SIP are placed from and taken, over UDP and TCP. The default reaches the sandbox's phone alone; " +
+				"with a trunk it is 0.0.0.0:5060, say. Port 0 takes a free one.",
 			set: one(address, func(c *Config) *string { return &c.SIPAddr }),
 		},
 		{
@@ -174,17 +189,20 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "sip-ports", Unit: "ports",
-			Doc: "The UDP ports of the sound of calls, as 10000-19999: what a firewall lets through. Two for each call. Empty: any free port.",
+			Doc: "The UDP ports of the sound of calls, as 10000-19999: what a firewall lets through. Two for each call. Empty: any " +
+				"free port.",
 			set: one(portRange, func(c *Config) *[2]uint16 { return &c.SIPPorts }),
 		},
 		{
 			Name: "sip-allow-private", Unit: "cidr", List: true,
-			Doc: "Private networks that trunks may be in which administrators enter in the panel. Trunks of set-up files may be anywhere. May be repeated.",
+			Doc: "Private networks that trunks may be in which administrators enter in the panel. Trunks of set-up files may be " +
+				"anywhere. May be repeated.",
 			set: many(prefix, func(c *Config) *[]netip.Prefix { return &c.SIPAllowPrivate }),
 		},
 		{
 			Name: "calls-denied", Default: defaultDenied, Unit: "prefixes", List: true,
-			Doc: "Beginnings of telephone numbers that are never called, by no company: not by requests, redials, flows, transfers or test calls. " +
+			Doc: "Beginnings of telephone numbers that are never called, by no company: not by requests, redials, flows, transfers " +
+				"or test calls. " +
 				"The default has satellites, premium-rate and personal numbers, which the reference of calls lists; " +
 				"naming any replaces it. none: every number may be called. May be repeated.",
 			set: func(c *Config, values []string) (err error) {
@@ -204,7 +222,9 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "smtp-url", Unit: "smtp url", Secret: true,
-			Doc: "The server that sends invitations and links for forgotten passwords, as smtp://user:password@mail.example.com:587 (encrypted by STARTTLS; with ?tls=none not at all) or smtps://…. Empty: no e-mails are sent, and the panel shows such links to who made them.",
+			Doc: "The server that sends invitations and links for forgotten passwords, as smtp://user:password@mail.example.com:587 " +
+				"(encrypted by STARTTLS; with ?tls=none not at all) or smtps://…. Empty: no e-mails are sent, and the panel shows " +
+				"such links to who made them.",
 			set: one(smtpURL, func(c *Config) *Secret { return &c.SMTPURL }),
 		},
 		{
@@ -214,7 +234,9 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "oidc-issuer", Unit: "url",
-			Doc: "The OpenID Connect server by which people sign in to the panel, as in its tokens, for example https://login.example.com or https://example.auth0.com/. It sends them back to <base-url>/panel/v1/sso/callback. Empty: no single sign-on.",
+			Doc: "The OpenID Connect server by which people sign in to the panel, as in its tokens, for example " +
+				"https://login.example.com or https://example.auth0.com/. It sends them back to <base-url>/panel/v1/sso/callback. " +
+				"Empty: no single sign-on.",
 			set: one(issuer, func(c *Config) *string { return &c.OIDCIssuer }),
 		},
 		{
@@ -234,12 +256,14 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "oidc-trust-email", Default: "false", Switch: true,
-			Doc: "Takes an e-mail of that server for verified where it does not say whether it is, as Entra ID never does. Only for a server of your own in which nobody can enter the address of somebody else: they would sign in as that person.",
+			Doc: "Takes an e-mail of that server for verified where it does not say whether it is, as Entra ID never does. Only for " +
+				"a server of your own in which nobody can enter the address of somebody else: they would sign in as that person.",
 			set: one(boolean, func(c *Config) *bool { return &c.OIDCTrustEmail }),
 		},
 		{
 			Name: "translate-url", Unit: "url",
-			Doc: "A LibreTranslate server, which translates a widget's welcome into the languages that it has no translation for. Empty: the original is shown.",
+			Doc: "A LibreTranslate server, which translates a widget's welcome into the languages that it has no translation for. " +
+				"Empty: the original is shown.",
 			set: one(baseURL, func(c *Config) *string { return &c.TranslateURL }),
 		},
 		{
@@ -259,7 +283,8 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "media-allow-private", Unit: "cidr", List: true,
-			Doc: "Private networks that addresses given by users (media, webhooks, agents' engines, pages to import) may be in. For tests, and for servers on your own network. May be repeated.",
+			Doc: "Private networks that addresses given by users (media, webhooks, agents' engines, pages to import) may be in. For " +
+				"tests, and for servers on your own network. May be repeated.",
 			set: many(prefix, func(c *Config) *[]netip.Prefix { return &c.MediaAllowPrivate }),
 		},
 	}

@@ -1,9 +1,16 @@
+// Package content knows what a message consists of: the parts of a template and the variables in them, the values that a
+// request gives for those variables, and how the two combine into the content for one recipient.
+//
+// Compile analyses a template once. ParseComponent reads one value of a request; Check and Fill match the values of a
+// request with a compiled template. FindTemplate picks a template by name and language. A Draft is the payload that
+// creates or changes a template.
 package content
 
 import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -164,6 +171,26 @@ func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value str
 	case buttonPayload:
 		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "quick_reply", Value: value})
 	}
+}
+
+// Values are the values of a content by the keys of a request.
+func Values(t *carillon.Template, c *provider.Content) map[string]string {
+	values := map[string]string{}
+	if c.HeaderText != "" {
+		values["header_text_0"] = c.HeaderText
+	}
+	if c.MediaURL != "" && t.Shape != nil {
+		values["header_"+strings.ToLower(t.Shape.HeaderFormat)] = c.MediaURL
+	}
+	for i, text := range c.Body {
+		values["body_text_"+strconv.Itoa(i)] = text
+	}
+	for _, b := range c.Buttons {
+		if b.Kind == "url" {
+			values["button_url_"+strconv.Itoa(b.Index)] = b.Value
+		}
+	}
+	return values
 }
 
 // resolver resolves the components of a source for a range of its recipients and collects what is wrong.
@@ -373,4 +400,30 @@ func appendDistinct(list, more []string) []string {
 		}
 	}
 	return list
+}
+
+// maxCompared is how much of each name EditDistance compares; of the rest it compares only the lengths.
+const maxCompared = 128
+
+// EditDistance returns the Levenshtein distance of two names in bytes. Beyond the first 128 it compares only the lengths.
+func EditDistance(a, b string) int {
+	beyond := max(len(a), len(b), maxCompared) - maxCompared
+	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]
+	var row [maxCompared + 1]int
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substituted := diagonal
+			if a[i] != b[j] {
+				substituted++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substituted, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)] + beyond
 }

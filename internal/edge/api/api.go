@@ -96,7 +96,7 @@ func Routes(d Deps) []httpio.Route {
 		signIn{d.Auth, d.Proxies}.routes(),
 		sending{g, d.Store, d.Limits, d.Notify, d.Accepted}.routes(),
 		notifications{g, d.Store, d.Limits, d.Notify, d.Calls}.routes(),
-		calls{g, d.Notify, d.Files}.routes(),
+		calls{g, notify.Calls{Store: d.Store}, d.Files}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
 		suppressionList{g, d.Store}.routes(),
 		personal{g, d.People}.routes(),

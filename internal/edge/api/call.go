@@ -22,8 +22,8 @@ type Calls interface {
 // calls are the endpoints that read single calls.
 type calls struct {
 	guard
-	notify *notify.Notify
-	files  *files.Files
+	calls notify.Calls
+	files *files.Files
 }
 
 func (s calls) routes() []httpio.Route {
@@ -38,7 +38,7 @@ func (s calls) show(r *http.Request, p *auth.Principal) (any, error) {
 	if err != nil {
 		return nil, carillon.Absent("Call")
 	}
-	return s.notify.Call(r.Context(), p.Company.ID, id)
+	return s.calls.Call(r.Context(), p.Company.ID, id)
 }
 
 // recording responds with the sound of a call.
@@ -47,7 +47,7 @@ func (s calls) recording(w http.ResponseWriter, r *http.Request, p *auth.Princip
 	if err != nil {
 		return carillon.Absent("Call")
 	}
-	file, conversation, err := s.notify.Recording(r.Context(), p.Company.ID, id)
+	file, conversation, err := s.calls.Recording(r.Context(), p.Company.ID, id)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (s notifications) show(r *http.Request, p *auth.Principal) (any, error) {
 			return nil, httpio.BadCursor(r.URL.Query())
 		}
 	}
-	v, next, err := s.notify.Find(r.Context(), p.Company.ID, id, first, page.Limit)
+	v, next, err := notify.Sent{Store: s.store}.Find(r.Context(), p.Company.ID, id, first, page.Limit)
 	if err == nil && next > 0 {
 		v.NextCursor = httpio.EncodeCursor(recipientsList, strconv.Itoa(next))
 	}
@@ -94,7 +94,7 @@ func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Prin
 	if none {
 		return httpio.JSON(w, http.StatusOK, list)
 	}
-	views, next, err := s.notify.List(r.Context(), p.Company.ID, f)
+	views, next, err := notify.Sent{Store: s.store}.Views(r.Context(), p.Company.ID, f)
 	if err != nil {
 		return err
 	}
@@ -157,5 +157,5 @@ func (s notifications) move(r *http.Request, p *auth.Principal) (any, error) {
 }
 
 func (s notifications) usage(r *http.Request, p *auth.Principal) (any, error) {
-	return s.notify.Usage(r.Context(), p.Company)
+	return notify.UsageOf(r.Context(), s.store, p.Company)
 }

@@ -97,7 +97,7 @@ func Routes(d Deps) []httpio.Route {
 	letters := account.Letters{Limits: d.Limits, Mail: d.Mail}
 	sessions := account.Sessions{Gate: gate, Store: d.Store, SSO: d.SSO, Mail: d.Mail}
 	send := sending.Send{Gate: gate, Store: d.Store, Notify: d.Notify}
-	channel := inbox.Channel{Store: d.Store, Notify: d.Notify, Messages: d.Messages}
+	channel := inbox.Channel{Store: d.Store, Messages: d.Messages}
 	senders := channels.Senders{Gate: gate, Store: d.Store, Providers: d.Providers, Lines: d.Lines}
 	exports := d.Shares.Of(share.Exports)
 	return slices.Concat(
@@ -109,7 +109,7 @@ func Routes(d Deps) []httpio.Route {
 		account.Keys{Gate: gate, Store: d.Store}.Routes(),
 
 		inbox.Inbox{Gate: gate, Store: d.Store, Conversations: d.Conversations, Files: d.Files, Channel: channel}.Routes(),
-		inbox.People{Gate: gate, Store: d.Store, Conversations: d.Conversations, Notify: d.Notify, Events: d.Events}.Routes(),
+		inbox.People{Gate: gate, Store: d.Store, Conversations: d.Conversations, Events: d.Events}.Routes(),
 		inbox.Templates{Gate: gate, Store: d.Store, Conversations: d.Conversations, Send: send, Channel: channel}.Routes(),
 		inbox.Files{Gate: gate, Store: d.Store, Files: d.Files}.Routes(),
 		inbox.Voice{Gate: gate, Store: d.Store, Conversations: d.Conversations, Talks: d.Talks}.Routes(),
@@ -118,7 +118,7 @@ func Routes(d Deps) []httpio.Route {
 		send.Routes(),
 		sending.Sent{Gate: gate, Store: d.Store, Notify: d.Notify, Send: send}.Routes(),
 		sending.Jobs{Gate: gate, Store: d.Store, Jobs: d.Jobs, Uploads: d.Shares.Of(share.ListUploads), Exports: exports}.Routes(),
-		sending.Campaigns{Gate: gate, Store: d.Store, Notify: d.Notify, Exports: exports}.Routes(),
+		sending.Campaigns{Gate: gate, Store: d.Store, Exports: exports}.Routes(),
 		sending.Overview{Gate: gate, Store: d.Store}.Routes(),
 		sending.Suppressions{Gate: gate, Store: d.Store}.Routes(),
 
@@ -143,7 +143,7 @@ func Routes(d Deps) []httpio.Route {
 
 		system.Company{Gate: gate, Store: d.Store}.Routes(),
 		system.Installation{Gate: gate, Store: d.Store, Notify: d.Notify}.Routes(),
-		system.Attention{Gate: gate, Store: d.Store, Notify: d.Notify, Hooks: d.Hooks}.Routes(),
+		system.Attention{Gate: gate, Store: d.Store, Hooks: d.Hooks}.Routes(),
 		system.Activity{Gate: gate, Store: d.Store}.Routes(),
 		system.People{Gate: gate, People: d.People}.Routes(),
 

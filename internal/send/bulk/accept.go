@@ -64,7 +64,7 @@ func (a Accepting) Cancel(ctx context.Context, companyID, id string) (canceled, 
 	if _, err := a.Notify.Cancel(ctx, companyID, id); err != nil && !carillon.IsCode(err, carillon.Conflict) {
 		return 0, 0, err
 	}
-	v, _, err := a.Notify.Find(ctx, companyID, id, 0, 1)
+	v, _, err := notify.Sent{Store: a.Store}.Find(ctx, companyID, id, 0, 1)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -155,18 +155,23 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, a
 		case v.State != bulk.Checked:
 			return carillon.InConflict("The rows have to be checked before they are sent")
 		case !v.RestoredAt.IsZero() && !again:
-			return carillon.InConflict("The database was restored, and the job may have been sent since the backup was made: confirm with `again` that it is to be sent")
+			return carillon.InConflict("The database was restored, and the job may have been sent since the backup was made: " +
+				"confirm with `again` that it is to be sent")
 		case v.Result.Good == 0:
 			return carillon.InConflict("No row can be sent")
 		case recipients != v.Result.Good:
-			return carillon.InConflict(fmt.Sprintf("The job has %d recipients, and %d were confirmed: load it again", v.Result.Good, recipients))
+			const text = "The job has %d recipients, and %d were confirmed: load it again"
+			return carillon.InConflict(fmt.Sprintf(text, v.Result.Good, recipients))
 		case q.Limit > 0 && v.Result.Good > q.Left():
-			return &carillon.Error{Code: carillon.QuotaExceeded, Message: "The recipients do not fit into today's quota", Details: carillon.Details{
-				{Key: "quota", Value: q.Limit},
-				{Key: "used", Value: q.Used},
-				{Key: "reset_time", Value: carillon.FormatTime(q.Reset)},
-				{Key: "reason", Value: fmt.Sprintf("%d recipients, of which %d can be sent today", v.Result.Good, q.Left())},
-			}}
+			return &carillon.Error{
+				Code: carillon.QuotaExceeded, Message: "The recipients do not fit into today's quota",
+				Details: carillon.Details{
+					{Key: "quota", Value: q.Limit},
+					{Key: "used", Value: q.Used},
+					{Key: "reset_time", Value: carillon.FormatTime(q.Reset)},
+					{Key: "reason", Value: fmt.Sprintf("%d recipients, of which %d can be sent today", v.Result.Good, q.Left())},
+				},
+			}
 		}
 		due, err := v.Settings.due()
 		if err != nil {

@@ -2,12 +2,14 @@ package bulk
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
 
 	"carillon"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/number"
 	"carillon/internal/store/bulk"
 )
 
@@ -134,4 +136,18 @@ func faultsText(bad map[int]fault) string {
 	}
 	slices.SortFunc(list, func(a, b fault) int { return a.I - b.I })
 	return write(list)
+}
+
+// cleanNumber returns the phone number of a cell, and whether it was written otherwise; fault says why it is none.
+func cleanNumber(cell string) (digits string, cleaned bool, fault string) {
+	digits, err := number.Clean(cell)
+	switch {
+	case errors.Is(err, number.ErrMissing):
+		return "", false, NumberMissing
+	case errors.Is(err, number.ErrAmount):
+		return "", false, NumberAmount
+	case err != nil:
+		return "", false, NumberInvalid
+	}
+	return digits, digits != cell, ""
 }

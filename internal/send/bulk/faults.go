@@ -7,11 +7,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"carillon"
 	"carillon/internal/base/content"
-	"carillon/internal/base/provider"
 	"carillon/internal/base/sheet"
 	"carillon/internal/store/bulk"
 )
@@ -31,7 +29,9 @@ const checksRead = 100
 
 // BadRows returns rows of a job that are not sent, for a reason or for any, in the order of the file, with long cells shortened. more
 // reports whether there are more, and next where they begin.
-func (x *Jobs) BadRows(ctx context.Context, companyID, id, reason string, from Place, most int) (all []BadRow, next Place, more bool, err error) {
+func (x *Jobs) BadRows(
+	ctx context.Context, companyID, id, reason string, from Place, most int,
+) (all []BadRow, next Place, more bool, err error) {
 	v, err := x.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, next, false, err
@@ -67,7 +67,9 @@ func (x *Jobs) eachBad(ctx context.Context, v *View, reason string, from Place, 
 }
 
 // badOf calls read for the bad rows of a batch.
-func (x *Jobs) badOf(ctx context.Context, v *View, c bulk.Check, reason string, from Place, read func(at Place, r BadRow) bool) (on bool, err error) {
+func (x *Jobs) badOf(
+	ctx context.Context, v *View, c bulk.Check, reason string, from Place, read func(at Place, r BadRow) bool,
+) (on bool, err error) {
 	known, err := faultsOf(c.Faults)
 	if err != nil {
 		return false, err
@@ -199,30 +201,7 @@ func (v *View) sample(t *carillon.Template, r row) Sample {
 		return s
 	}
 	if c, err := req.Content(t, 0); err == nil {
-		s.Values = valuesOf(t, &c)
+		s.Values = content.Values(t, &c)
 	}
 	return s
-}
-
-// valuesOf are the values of a message by component key.
-func valuesOf(t *carillon.Template, c *provider.Content) map[string]string {
-	values := map[string]string{}
-	body := 0
-	for _, key := range content.Keys(t.Shape) {
-		switch {
-		case key == "header_text_0":
-			values[key] = c.HeaderText
-		case strings.HasPrefix(key, "header_"):
-			values[key] = c.MediaURL
-		case strings.HasPrefix(key, "body_text_"):
-			values[key] = c.Body[body]
-			body++
-		}
-	}
-	for _, b := range c.Buttons {
-		if b.Kind == "url" {
-			values["button_url_"+strconv.Itoa(b.Index)] = b.Value
-		}
-	}
-	return values
 }

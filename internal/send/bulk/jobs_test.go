@@ -554,7 +554,7 @@ func TestLongCellsAreShownShortened(t *testing.T) {
 
 func TestAFileHasBounds(t *testing.T) {
 	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
-	_, err := r.Upload(t.Context(), bulk.File{CompanyID: r.company.ID, Name: "x", Bytes: 1, Content: strings.NewReader("phone\n" + strings.Repeat("34600111222\n", bulk.RowsMost+1))})
+	_, err := r.Upload(t.Context(), bulk.File{CompanyID: r.company.ID, Name: "x", Bytes: 1, Content: strings.NewReader("phone\n" + strings.Repeat("34600111222\n", bulk.MaxRows+1))})
 	if e, ok := errors.AsType[*carillon.Error](err); !ok || !strings.Contains(fmt.Sprint(e.Details), "100000 rows") {
 		t.Error(err)
 	}
@@ -572,7 +572,7 @@ func TestAFileHasBounds(t *testing.T) {
 	if v, err := chunked(); err != nil || v.Bytes != 18 {
 		t.Error("a file of 18 bytes counts for", v, err)
 	}
-	almost := &stored.Job{ID: "almost", CompanyID: r.company.ID, State: stored.Uploading, Bytes: 1<<30 - bulk.FileMost, CreatedAt: time.Now()}
+	almost := &stored.Job{ID: "almost", CompanyID: r.company.ID, State: stored.Uploading, Bytes: 1<<30 - bulk.MaxFile, CreatedAt: time.Now()}
 	if err := r.store.Bulk.Begin(t.Context(), almost, stored.Room{Bytes: 1 << 30, Jobs: 10}); err != nil {
 		t.Fatal(err)
 	}

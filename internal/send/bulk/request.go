@@ -135,7 +135,9 @@ func (s *Settings) faultOf(err error) fault {
 	}
 	unexpected, _ := e.Details.Find("unexpected").([]string)
 	switch {
-	case e.Code == carillon.VariableMismatch && slices.ContainsFunc(unexpected, func(key string) bool { return strings.HasPrefix(key, "button_url") }):
+	case e.Code == carillon.VariableMismatch && slices.ContainsFunc(unexpected, func(key string) bool {
+		return strings.HasPrefix(key, "button_url")
+	}):
 		return fault{Reason: AddressInvalid, Detail: s.columnNames(unexpected)}
 	case strings.Contains(field, "header_image"), strings.Contains(field, "header_video"), strings.Contains(field, "header_document"):
 		return fault{Reason: MediaInvalid, Detail: reason}

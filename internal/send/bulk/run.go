@@ -156,7 +156,8 @@ func (x worker) stuck(ctx context.Context, v *View) {
 
 // drop gives a job up after an error: what v says of it may not be stored, and is not stored now.
 func (x worker) drop(ctx context.Context, v *View, after time.Duration, reason string) {
-	if err := x.o.Store.Bulk.Yield(ctx, v.Job, time.Now().Add(after), reason); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+	err := x.o.Store.Bulk.Yield(ctx, v.Job, time.Now().Add(after), reason)
+	if err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
 		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
 	}
 }

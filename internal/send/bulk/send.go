@@ -282,7 +282,8 @@ func (x worker) catchUp(ctx context.Context, v *View) error {
 	if err != nil || found.Good == 0 {
 		return err
 	}
-	if found.NotificationID, err = x.o.Notifications.Accepted(ctx, v.CompanyID, Request{Key: key(v.ID, v.Done)}); err != nil || found.NotificationID == "" {
+	found.NotificationID, err = x.o.Notifications.Accepted(ctx, v.CompanyID, Request{Key: key(v.ID, v.Done)})
+	if err != nil || found.NotificationID == "" {
 		return err
 	}
 	v.Done++

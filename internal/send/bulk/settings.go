@@ -78,7 +78,8 @@ type Result struct {
 //nolint:gochecknoglobals // a constant table
 var names = map[string][]string{
 	"number": {
-		"number", "phone", "phonenumber", "mobile", "mobilenumber", "cell", "cellphone", "whatsapp", "msisdn", "tel", "telephone", "telefono", "numero",
+		"number", "phone", "phonenumber", "mobile", "mobilenumber", "cell", "cellphone", "whatsapp", "msisdn", "tel", "telephone",
+		"telefono", "numero",
 		"numerodetelefono", "movil", "celular", "telefone", "numerodetelefone", "telemovel", "to", "recipient",
 	},
 	"first_name": {"firstname", "first", "givenname", "nombre", "primernombre", "nome", "primeironome"},
@@ -110,7 +111,10 @@ func (s *Settings) mapColumns() {
 	}
 	if s.Number < 0 {
 		s.Number = slices.IndexFunc(s.Columns, func(c Column) bool { // by what stands in it
-			return len(c.Samples) > 0 && !slices.ContainsFunc(c.Samples, func(v string) bool { _, _, fault := cleanNumber(v); return fault != "" })
+			return len(c.Samples) > 0 && !slices.ContainsFunc(c.Samples, func(v string) bool {
+				_, _, fault := cleanNumber(v)
+				return fault != ""
+			})
 		})
 	}
 	s.nameColumns()
@@ -252,8 +256,12 @@ func bare(text string) string { return strings.ReplaceAll(slug(text), "_", "") }
 
 // plain replaces the letters with accents of the panel's languages.
 func plain(text string) string {
-	return strings.NewReplacer("á", "a", "à", "a", "â", "a", "ã", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ü", "u", "ç", "c", "ñ", "n",
-		"Á", "a", "À", "a", "Â", "a", "Ã", "a", "É", "e", "Ê", "e", "Í", "i", "Ó", "o", "Ô", "o", "Õ", "o", "Ú", "u", "Ü", "u", "Ç", "c", "Ñ", "n").Replace(text)
+	return strings.NewReplacer(
+		"á", "a", "à", "a", "â", "a", "ã", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ü", "u",
+		"ç", "c", "ñ", "n",
+		"Á", "a", "À", "a", "Â", "a", "Ã", "a", "É", "e", "Ê", "e", "Í", "i", "Ó", "o", "Ô", "o", "Õ", "o", "Ú", "u", "Ü", "u",
+		"Ç", "c", "Ñ", "n",
+	).Replace(text)
 }
 
 // read reads what is stored as JSON. What cannot be read was never written.

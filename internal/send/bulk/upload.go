@@ -27,12 +27,12 @@ type File struct {
 
 // Bounds of an upload.
 const (
-	FileMost = 32 << 20 // bytes of a file
-	RowsMost = 100_000
+	MaxFile = 32 << 20 // bytes of a file
+	MaxRows = 100_000
 
-	samplesMost  = 5  // rows
+	maxSamples   = 5  // rows
 	writeBatches = 10 // in a transaction
-	fileNameMost = 200
+	maxFileName  = 200
 )
 
 // Upload reads a file and makes a job of it, or returns the one that was made by an earlier upload with the key. Errors: validation_failed,
@@ -44,7 +44,7 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 		return nil, err
 	}
 	if f.Bytes <= 0 {
-		f.Bytes = FileMost // until it is known
+		f.Bytes = MaxFile // until it is known
 	}
 	now := time.Now()
 	id, made, err := earlier(ctx, x.o.Store.Bulk, f, now)
@@ -54,12 +54,12 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 	name := []rune(strings.ToValidUTF8(strings.ReplaceAll(f.Name, "\x00", ""), ""))
 	v := &View{
 		Job: &bulk.Job{
-			ID: id, CompanyID: f.CompanyID, Author: f.Author, State: bulk.Uploading, File: string(name[:min(len(name), fileNameMost)]),
+			ID: id, CompanyID: f.CompanyID, Author: f.Author, State: bulk.Uploading, File: string(name[:min(len(name), maxFileName)]),
 			Bytes: f.Bytes, Settings: "{}", Result: "{}", CreatedAt: now, ChangedAt: now,
 		},
 		Settings: Settings{Delimiter: string(t.Delimiter)},
 	}
-	if err := x.o.Store.Bulk.Begin(ctx, v.Job, bulk.Room{Bytes: storageOf, Jobs: jobsMost}); err != nil {
+	if err := x.o.Store.Bulk.Begin(ctx, v.Job, bulk.Room{Bytes: storageOf, Jobs: maxJobs}); err != nil {
 		return nil, err
 	}
 	if err := x.fill(ctx, v, t, counted); err != nil {
@@ -115,10 +115,10 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *sheet.Table, counted *count
 		if err != nil {
 			return err
 		}
-		if v.Total++; v.Total > RowsMost {
-			return carillon.Invalid("file", fmt.Sprintf("The file has more than %d rows: divide it", RowsMost))
+		if v.Total++; v.Total > MaxRows {
+			return carillon.Invalid("file", fmt.Sprintf("The file has more than %d rows: divide it", MaxRows))
 		}
-		if v.Total <= samplesMost {
+		if v.Total <= maxSamples {
 			for i := range v.Settings.Columns {
 				v.Settings.Columns[i].Samples = append(v.Settings.Columns[i].Samples, carillon.Shorten(r.Cells[i]))
 			}

@@ -17,12 +17,15 @@ var ErrCreatedToday = templates.ErrToday
 // Create stores a draft of the sender's company, or with submit submits it at once; then it is created pending, or not at
 // all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
 // the channel.
-func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *carillon.Sender, t carillon.Template, submit bool) (*carillon.Template, error) {
+func (c *Catalog) Create(
+	ctx context.Context, company *carillon.Company, s *carillon.Sender, t carillon.Template, submit bool,
+) (*carillon.Template, error) {
 	if err := content.Compile(&t); err != nil {
 		return nil, err
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	t.ID, t.ProviderID, t.CompanyID, t.SenderUID, t.Status, t.Reason = carillon.NewTemplateID(now), "", company.ID, s.UID, carillon.TemplateDraft, ""
+	t.ID, t.ProviderID, t.CompanyID, t.SenderUID = carillon.NewTemplateID(now), "", company.ID, s.UID
+	t.Status, t.Reason = carillon.TemplateDraft, ""
 	t.CreatedAt, t.UpdatedAt = now, now
 	r := &templates.Record{Template: t}
 	changes := []templates.Change{{Action: templates.Created, By: c.by}}
@@ -46,7 +49,9 @@ func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *cari
 // Edit changes a draft, a rejected template, which becomes a draft, or a pending one, which is withdrawn at the channel
 // and becomes a draft. Revise turns the present template into the edited one. Name and language are fixed once the
 // channel has had the template. Errors: not_found, conflict, validation_failed, service_unavailable.
-func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t carillon.Template) (carillon.Template, error)) (*carillon.Template, error) {
+func (c *Catalog) Edit(
+	ctx context.Context, companyID, id string, revise func(t carillon.Template) (carillon.Template, error),
+) (*carillon.Template, error) {
 	r, err := c.unclaimed(ctx, companyID, id)
 	if err != nil {
 		return nil, err
@@ -128,7 +133,9 @@ func claim(r *templates.Record, status carillon.TemplateStatus, now time.Time) {
 
 // withdraw withdraws a template at the channel under a claim, then calls finish to store the result. When the channel fails,
 // the template stays as it was.
-func (c *Catalog) withdraw(ctx context.Context, r *templates.Record, finish func(ctx context.Context, claimed *templates.Record) (bool, error)) error {
+func (c *Catalog) withdraw(
+	ctx context.Context, r *templates.Record, finish func(ctx context.Context, claimed *templates.Record) (bool, error),
+) error {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
 		return err
@@ -156,7 +163,9 @@ func (c *Catalog) withdraw(ctx context.Context, r *templates.Record, finish func
 
 // underClaim calls write while our claim holds. The channel may report meanwhile; then write is called again with the record
 // that it changed. False: the claim is lost.
-func (c *Catalog) underClaim(ctx context.Context, claimed *templates.Record, write func(ctx context.Context, now *templates.Record) (bool, error)) (bool, error) {
+func (c *Catalog) underClaim(
+	ctx context.Context, claimed *templates.Record, write func(ctx context.Context, now *templates.Record) (bool, error),
+) (bool, error) {
 	now := claimed
 	for {
 		if ok, err := write(ctx, now); ok || err != nil {

@@ -23,7 +23,9 @@ func ParseID(id string) (string, error) {
 
 // CreateFrom creates a template from a creation payload. of returns the template's sender; it is called for a payload without
 // faults. Errors: those of Create and of the payload; rate_limit_exceeded for one too many a day.
-func CreateFrom(ctx context.Context, c *Catalog, company *carillon.Company, body []byte, of func() (*carillon.Sender, error)) (*carillon.Template, error) {
+func CreateFrom(
+	ctx context.Context, c *Catalog, company *carillon.Company, body []byte, of func() (*carillon.Sender, error),
+) (*carillon.Template, error) {
 	draft, err := content.ParseDraft(body)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,9 @@ func createdToday(perDay int, now time.Time) *carillon.Error {
 
 // EditFrom changes the fields of a template that a payload has, unless admit refuses the template as it is. With submit it submits
 // the edited draft. Errors: those of Edit, of Submit, of the payload and of admit.
-func EditFrom(ctx context.Context, c *Catalog, companyID, id string, body []byte, admit func(t *carillon.Template) error) (*carillon.Template, error) {
+func EditFrom(
+	ctx context.Context, c *Catalog, companyID, id string, body []byte, admit func(t *carillon.Template) error,
+) (*carillon.Template, error) {
 	submit := false
 	t, err := c.Edit(ctx, companyID, id, func(t carillon.Template) (carillon.Template, error) {
 		if err := admit(&t); err != nil {

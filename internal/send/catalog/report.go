@@ -79,7 +79,9 @@ func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed
 
 // revise changes a template as it is when it is read, again where another write came first. It returns the template as it is
 // then, nil where there is none.
-func (c *Catalog) revise(ctx context.Context, read func() (*templates.Record, error), change func(next *templates.Record) bool) (*templates.Record, error) {
+func (c *Catalog) revise(
+	ctx context.Context, read func() (*templates.Record, error), change func(next *templates.Record) bool,
+) (*templates.Record, error) {
 	for range maxSwaps {
 		r, err := read()
 		if err != nil || r == nil {

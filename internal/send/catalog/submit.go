@@ -25,7 +25,9 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	}
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	if err := orChanged(c.store.Templates.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{Active: maxActive}, templates.Change{Action: templates.Submitted, By: c.by})); err != nil {
+	change := templates.Change{Action: templates.Submitted, By: c.by}
+	limits := templates.Limits{Active: maxActive}
+	if err := orChanged(c.store.Templates.SwapTemplate(ctx, r, &claimed, time.Now(), limits, change)); err != nil {
 		return nil, err
 	}
 	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *templates.Record, failed error) error {
@@ -35,7 +37,10 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 
 // submitClaimed submits a template that is pending under our claim, then stores the result. When the channel did not accept
 // it, undo restores the previous state.
-func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed *templates.Record, undo func(ctx context.Context, now *templates.Record, failed error) error) (*carillon.Template, error) {
+func (c *Catalog) submitClaimed(
+	ctx context.Context, s *carillon.Sender, claimed *templates.Record,
+	undo func(ctx context.Context, now *templates.Record, failed error) error,
+) (*carillon.Template, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimDuration)
 	defer cancel()
 	providerID, status, failed := c.review(ctx, s, &claimed.Template)

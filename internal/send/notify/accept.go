@@ -339,11 +339,11 @@ type Usage struct {
 	Limits    carillon.Limits `json:"limits"`
 }
 
-// Usage reads a company's use of its daily quota.
-func (n *Notify) Usage(ctx context.Context, c *carillon.Company) (*Usage, error) {
+// UsageOf reads a company's use of its daily quota.
+func UsageOf(ctx context.Context, s *store.Store, c *carillon.Company) (*Usage, error) {
 	now := time.Now().UTC()
 	day := now.Format(time.DateOnly)
-	used, err := n.store.Notifications.Used(ctx, c.ID, day)
+	used, err := s.Notifications.Used(ctx, c.ID, day)
 	if err != nil {
 		return nil, err
 	}

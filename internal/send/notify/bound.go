@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/messages"
@@ -24,12 +25,7 @@ const (
 func Bound(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, replyTo string, now time.Time,
 ) ([]*chats.Bound, error) {
-	if len(lines) == 0 {
-		return nil, nil
-	}
-	found, _, err := s.Notifications.List(ctx, companyID, messages.Filter{
-		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
-	}, now)
+	found, err := lately(ctx, s, companyID, senderUID, lines, now)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +51,19 @@ func Bound(
 		}
 	}
 	return all, nil
+}
+
+// lately returns the notifications of a sender to a person within a month, the newest first.
+func lately(
+	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, now time.Time,
+) ([]*messages.Notification, error) {
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	found, _, err := s.Notifications.List(ctx, companyID, messages.Filter{
+		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
+	}, now)
+	return found, err
 }
 
 // reachedBy reports whether the provider knows the message of a notification to a person by an id, and whether the person may have got
@@ -101,4 +110,37 @@ func bound(ctx context.Context, s *store.Store, x *messages.Notification, lines 
 		}
 	}
 	return b, nil
+}
+
+// Proved records that a message of a sender to one of a person's lines has arrived, though its outcome is not known: the person answers a
+// message by this id of the provider's, which no message has, and there is only one that it can be of. It reports whether there is.
+func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
+	now := time.Now()
+	found, err := lately(ctx, n.store, s.CompanyID, s.UID, lines, now)
+	if err != nil {
+		return false, err
+	}
+	var candidates []provider.Receipt
+	for _, x := range found {
+		messages, err := n.store.Messages.List(ctx, carillon.SeqOf(x.ID), 0, x.Total)
+		if err != nil {
+			return false, err
+		}
+		for i := range messages {
+			m := &messages[i]
+			switch {
+			case !identity.Has(lines, m.Number):
+			case m.ProviderID == providerID:
+				return false, nil
+			case m.ProviderID == "" && (m.Rank == rank.FailedUnknown || m.Rank == rank.None && !m.StartedAt.IsZero()):
+				candidates = append(candidates, provider.Receipt{
+					Ref: provider.Ref{NotificationID: x.ID, N: m.N}, ProviderID: providerID, State: carillon.StateDelivered, At: now,
+				})
+			}
+		}
+	}
+	if len(candidates) != 1 {
+		return false, nil
+	}
+	return true, n.Receive(ctx, s, candidates)
 }

@@ -43,9 +43,9 @@ func (f *ReachedFilter) Fits(r *Reached) bool {
 func (f *ReachedFilter) narrows() bool { return len(f.States) > 0 || f.Reason != "" }
 
 const (
-	reachedMost   = 2000 // recipients that one page looks at
+	maxReached    = 2000 // recipients that one page looks at
 	reachedPage   = 200  // and where nothing is left out
-	notifiedMost  = 500  // notifications that are read at once
+	maxNotified   = 500  // notifications that are read at once
 	reachedBefore = "/"  // between the id and the place in a cursor
 )
 
@@ -74,7 +74,7 @@ func (w *Recipients) After(ctx context.Context, cursor string) (ok bool, err err
 		return false, nil //nolint:nilerr // it is no number
 	}
 	w.before, w.from = id, n+1
-	w.waiting, err = w.sent.N.store.Notifications.Of(ctx, w.companyID, []string{id})
+	w.waiting, err = w.sent.Store.Notifications.Of(ctx, w.companyID, []string{id})
 	if len(w.waiting) > 0 && w.waiting[0].Campaign != w.name {
 		return false, err
 	}
@@ -93,7 +93,8 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 		if w.end {
 			return nil, nil
 		}
-		found, next, err := w.sent.N.store.Notifications.List(ctx, w.companyID, messages.Filter{Campaign: w.name, Before: w.before, Limit: min(most, notifiedMost)}, time.Now())
+		f := messages.Filter{Campaign: w.name, Before: w.before, Limit: min(most, maxNotified)}
+		found, next, err := w.sent.Store.Notifications.List(ctx, w.companyID, f, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -114,19 +115,12 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 
 // reached are the recipients of notifications, of the first one those from a place on.
 func (x Sent) reached(ctx context.Context, found []*messages.Notification, from int) ([]Reached, error) {
-	var messaging, voice []carillon.Seq
-	for _, n := range found {
-		if n.Channel == carillon.Voice {
-			voice = append(voice, n.Seq())
-		} else {
-			messaging = append(messaging, n.Seq())
-		}
-	}
-	messages, err := x.N.store.Messages.ListAll(ctx, messaging)
+	messaging, voice := byChannel(found)
+	messages, err := x.Store.Messages.ListAll(ctx, messaging)
 	if err != nil {
 		return nil, err
 	}
-	called, err := x.N.store.Calls.Of(ctx, voice)
+	called, err := x.Store.Calls.Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}
@@ -148,27 +142,28 @@ func (x Sent) reached(ctx context.Context, found []*messages.Notification, from 
 
 func reachedByMessage(n *messages.Notification, m *messages.Message, now time.Time) Reached {
 	return Reached{
-		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: m.Number, State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now), Reason: m.Reason,
-		Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt), DeliveredAt: instant(m.DeliveredAt),
-		ReadAt: instant(m.ReadAt), EndedAt: instant(m.EndedAt),
+		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: m.Number, State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now),
+		Reason: m.Reason, Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt),
+		DeliveredAt: instant(m.DeliveredAt), ReadAt: instant(m.ReadAt), EndedAt: instant(m.EndedAt),
 	}
 }
 
 func reachedByCall(n *messages.Notification, c *calls.Call, now time.Time) Reached {
 	return Reached{
-		NotificationID: n.ID, Channel: n.Channel, Number: c.Number, State: callState(n, c, now), Reason: c.Reason, Detail: c.Cause, Attempts: c.Dials,
-		CreatedAt: instant(n.CreatedAt), SentAt: instant(c.DialedAt), DeliveredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
+		NotificationID: n.ID, Channel: n.Channel, Number: c.Number, State: callState(n, c, now), Reason: c.Reason, Detail: c.Cause,
+		Attempts: c.Dials, CreatedAt: instant(n.CreatedAt), SentAt: instant(c.DialedAt),
+		DeliveredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 	}
 }
 
 // List returns a page of recipients that fit; next is the cursor of the next page, "" after the last. A page that has looked at
-// reachedMost recipients ends early, even with none found.
+// maxReached recipients ends early, even with none found.
 func (w *Recipients) List(ctx context.Context, f ReachedFilter, limit int) (found []Reached, next string, err error) {
 	at := reachedPage
 	if f.narrows() {
-		at = notifiedMost
+		at = maxNotified
 	}
-	for looked := 0; looked < reachedMost; {
+	for looked := 0; looked < maxReached; {
 		some, err := w.Next(ctx, at)
 		if err != nil || len(some) == 0 {
 			return found, "", err
@@ -186,12 +181,12 @@ func (w *Recipients) List(ctx context.Context, f ReachedFilter, limit int) (foun
 	return found, next, nil
 }
 
-// Why counts the recipients that failed or were skipped by reason, among the next reachedMost; next is the cursor of those after
+// Why counts the recipients that failed or were skipped by reason, among the next maxReached; next is the cursor of those after
 // them, "" after the last.
 func (w *Recipients) Why(ctx context.Context) (reasons map[carillon.Reason]int, looked int, next string, err error) {
 	reasons = map[carillon.Reason]int{}
-	for looked < reachedMost {
-		some, err := w.Next(ctx, reachedMost)
+	for looked < maxReached {
+		some, err := w.Next(ctx, maxReached)
 		if err != nil || len(some) == 0 {
 			return reasons, looked, "", err
 		}

@@ -113,7 +113,7 @@ func within(ctx context.Context, s *carillon.Sender) (context.Context, context.C
 
 const (
 	suspendedWait = 5 * time.Second // before a message of a suspended company is tried again
-	lookMost      = 5 * time.Second // of a query before a send
+	maxLook       = 5 * time.Second // of a query before a send
 )
 
 // unwanted ends a message whose recipient was suppressed after it was accepted, and postpones one whose company was
@@ -131,7 +131,7 @@ func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	if !c.Suppresses {
 		return queue.Done{}, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	ctx, cancel := context.WithTimeout(ctx, maxLook)
 	defer cancel()
 	who := identity.Number(j.Number)
 	hit, err := w.store.Suppressions.Suppressed(ctx, c.ID, j.Class, []identity.Key{who})
@@ -211,7 +211,8 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	case provider.Sent:
 		if o.Number != "" && !identity.Number(j.Number).Is(o.Number) {
 			if err := w.store.Contacts.Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
-				w.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err) // the message is sent
+				// the message is sent
+				w.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err)
 			}
 		}
 		r := result(j, work.MoveDone, now)

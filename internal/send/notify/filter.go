@@ -74,7 +74,8 @@ func queryInstant(q url.Values, name string) (time.Time, error) {
 	}
 	t, err := schedule.Parse(v, "UTC")
 	if err != nil {
-		return time.Time{}, carillon.BadFormat(name, v, "ISO 8601 (YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS, UTC unless it has an offset)", "2026-01-31T09:00:00")
+		const form = "ISO 8601 (YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS, UTC unless it has an offset)"
+		return time.Time{}, carillon.BadFormat(name, v, form, "2026-01-31T09:00:00")
 	}
 	return t, nil
 }

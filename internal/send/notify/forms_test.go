@@ -77,7 +77,7 @@ func TestAReplyBelongsToWhatWentToAnotherForm(t *testing.T) {
 				if text, err := notify.SentAs(t.Context(), r.store, r.company.ID, r.sender.UID, identity.Numbers(from), "wamid."+id, time.Now()); text != "Hello Ana!" || err != nil {
 					t.Errorf("%s answers %q, %v", from, text, err)
 				}
-				found, err := (notify.Sent{N: r.notify}).LookUp(t.Context(), r.company.ID, "+"+from)
+				found, err := (notify.Sent{Store: r.store}).LookUp(t.Context(), r.company.ID, "+"+from)
 				if err != nil || found.Kind != "number" {
 					t.Errorf("%s is looked up as %+v, %v", from, found, err)
 				}

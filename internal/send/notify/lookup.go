@@ -32,7 +32,8 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 		return x.byID(ctx, companyID, ref.NotificationID, ref.N)
 	}
 	if number := number.Find(text); number != "" {
-		found, next, err := x.N.store.Notifications.List(ctx, companyID, messages.Filter{Lines: identity.Numbers(number), Limit: 1}, time.Now())
+		f := messages.Filter{Lines: identity.Numbers(number), Limit: 1}
+		found, next, err := x.Store.Notifications.List(ctx, companyID, f, time.Now())
 		if err != nil || len(found) == 0 && next == "" {
 			return Hit{}, err
 		}
@@ -55,10 +56,10 @@ func refOf(text string) (provider.Ref, bool) {
 }
 
 func (x Sent) byID(ctx context.Context, companyID, id string, n int) (Hit, error) {
-	found, err := x.N.store.Notifications.Find(ctx, companyID, id)
+	found, err := x.Store.Notifications.Find(ctx, companyID, id)
 	switch {
 	case carillon.IsCode(err, carillon.NotFound):
-		if c, err := x.N.store.Incoming.Find(ctx, companyID, id); err != nil || c == nil {
+		if c, err := x.Store.Incoming.Find(ctx, companyID, id); err != nil || c == nil {
 			return Hit{}, err
 		}
 		return Hit{Kind: "call", ID: id}, nil
@@ -81,7 +82,7 @@ func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, erro
 	if number := numberIn(id); number != "" {
 		f := messages.Filter{Lines: identity.Numbers(number), Channel: carillon.Messaging, Limit: 50}
 		for range numberPages {
-			found, next, err := x.N.store.Notifications.List(ctx, companyID, f, time.Now())
+			found, next, err := x.Store.Notifications.List(ctx, companyID, f, time.Now())
 			if err != nil {
 				return Hit{}, err
 			}
@@ -93,11 +94,11 @@ func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, erro
 			}
 		}
 	}
-	key, ok, err := x.N.store.Messages.ByProviderID(ctx, companyID, id)
+	key, ok, err := x.Store.Messages.ByProviderID(ctx, companyID, id)
 	if err != nil || !ok {
 		return Hit{}, err
 	}
-	n, err := x.N.store.Notifications.Load(ctx, key.Seq())
+	n, err := x.Store.Notifications.Load(ctx, key.Seq())
 	if err != nil || n.CompanyID != companyID {
 		return Hit{}, err
 	}
@@ -111,7 +112,7 @@ func (x Sent) among(ctx context.Context, found []*messages.Notification, provide
 		seqs[i] = n.Seq()
 		ids[n.Seq()] = n.ID
 	}
-	messages, err := x.N.store.Messages.ListAll(ctx, seqs)
+	messages, err := x.Store.Messages.ListAll(ctx, seqs)
 	for seq, all := range messages {
 		for i := range all {
 			if all[i].ProviderID == providerID {

@@ -151,7 +151,7 @@ func TestRepeatsOfOneKeyGiveOneNotificationAndOneAnswer(t *testing.T) {
 			}
 			await(t, "the message", func() bool { return r.provider.count() > seed })
 		}
-		list, _, err := r.notify.List(t.Context(), r.company.ID, messages.Filter{Limit: 100})
+		list, _, err := notify.Sent{Store: r.store}.Views(t.Context(), r.company.ID, messages.Filter{Limit: 100})
 		if err != nil || len(list) != seeds(t) || r.provider.count() != seeds(t) {
 			t.Errorf("%d keys made %d notifications and %d messages, %v", seeds(t), len(list), r.provider.count(), err)
 		}

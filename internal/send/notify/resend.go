@@ -21,13 +21,13 @@ import (
 // Notes that link a notification with those that were sent to its failed recipients again. The one that a resend is begun stands before it
 // is accepted, so that one whose node was killed in between is found.
 const (
-	noteResendOf  = "resend_of:"
-	noteResentAs  = "resent_as:"
-	noteResending = "resending:"
-	resendRoute   = "panel/notifications/resend"
-	resendsMost   = 20  // of one notification
-	resendsRead   = 100 // of a notification, those of them, and so on
-	resendKeep    = 40 * 24 * time.Hour
+	noteResendOf   = "resend_of:"
+	noteResentAs   = "resent_as:"
+	noteResending  = "resending:"
+	resendRoute    = "panel/notifications/resend"
+	maxResends     = 20  // of one notification
+	maxResendsRead = 100 // of a notification, those of them, and so on
+	resendKeep     = 40 * 24 * time.Hour
 )
 
 // links are what the notes of a notification say of resends.
@@ -87,10 +87,10 @@ func (x Sent) resendable(ctx context.Context, n *messages.Notification, now time
 	switch {
 	case n.Body == "":
 		return nil, nil, carillon.InConflict("The request is not kept any more")
-	case len(as) >= resendsMost:
-		return nil, nil, carillon.InConflict("It was sent again " + strconv.Itoa(resendsMost) + " times already")
+	case len(as) >= maxResends:
+		return nil, nil, carillon.InConflict("It was sent again " + strconv.Itoa(maxResends) + " times already")
 	}
-	messages, err := x.N.store.Messages.List(ctx, n.Seq(), 0, n.Total)
+	messages, err := x.Store.Messages.List(ctx, n.Seq(), 0, n.Total)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +108,7 @@ func (x Sent) resendable(ctx context.Context, n *messages.Notification, now time
 		r.judge(m, now)
 		all, people = append(all, r), append(people, identity.Number(m.Number))
 	}
-	suppressed, err := x.N.store.Suppressions.Suppressed(ctx, n.CompanyID, n.Class, people)
+	suppressed, err := x.Store.Suppressions.Suppressed(ctx, n.CompanyID, n.Class, people)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +134,7 @@ func (x Sent) resendable(ctx context.Context, n *messages.Notification, now time
 func (x Sent) resentAs(ctx context.Context, n *messages.Notification) ([]string, error) {
 	l := linksOf(n.Notes)
 	for _, key := range l.pending {
-		answer, err := x.N.store.Notifications.AcceptedAs(ctx, n.CompanyID, resendRoute, n.ID+"/"+key, time.Now())
+		answer, err := x.Store.Notifications.AcceptedAs(ctx, n.CompanyID, resendRoute, n.ID+"/"+key, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -174,8 +174,8 @@ const (
 // sentAgain is what became of the resends of a notification and of those that these were sent as again, by number.
 func (x Sent) sentAgain(ctx context.Context, companyID string, ids []string) (map[string]fate, error) {
 	fates, seen := map[string]fate{}, map[string]bool{}
-	for len(ids) > 0 && len(seen) < resendsRead {
-		found, err := x.N.store.Notifications.Of(ctx, companyID, ids)
+	for len(ids) > 0 && len(seen) < maxResendsRead {
+		found, err := x.Store.Notifications.Of(ctx, companyID, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (x Sent) sentAgain(ctx context.Context, companyID string, ids []string) (ma
 			}
 			ids = append(ids, as...)
 		}
-		messages, err := x.N.store.Messages.ListAll(ctx, seqs)
+		messages, err := x.Store.Messages.ListAll(ctx, seqs)
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func fateOf(m *messages.Message) fate {
 // Origin is the notification of which a notification is a resend, or of which that is one, and so on; itself where it is none. Errors:
 // not_found.
 func (x Sent) Origin(ctx context.Context, companyID, id string) (string, error) {
-	for range resendsMost {
+	for range maxResends {
 		n, err := x.load(ctx, companyID, id)
 		if err != nil {
 			return "", err
@@ -256,7 +256,7 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 	hash := digestOf(n.ID, fmt.Sprint(to.Recipients))
 	key := digestOf("key", to.Key)
 	if to.Key != "" {
-		if as, err := x.N.store.Notifications.LookupIdempotent(ctx, companyID, resendRoute, n.ID+"/"+key, hash, now); err != nil || as != "" {
+		if as, err := x.Store.Notifications.LookupIdempotent(ctx, companyID, resendRoute, n.ID+"/"+key, hash, now); err != nil || as != "" {
 			return nil, idIn(as), err
 		}
 	}
@@ -301,7 +301,7 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 	}
 	return &Submission{
 		Request: req, Route: resendRoute, IdempotencyKey: n.ID + "/" + key, Hash: hash, ResendOf: n.ID, Keep: resendKeep,
-	}, "", x.N.store.Notifications.AddNote(ctx, companyID, n.ID, noteResending+key, "")
+	}, "", x.Store.Notifications.AddNote(ctx, companyID, n.ID, noteResending+key, "")
 }
 
 func digestOf(parts ...string) string {
@@ -320,13 +320,13 @@ func idIn(answer string) string {
 
 // exactly is the resend that went to these numbers and no others; "": there is none.
 func (x Sent) exactly(ctx context.Context, companyID string, resends, numbers []string) (string, error) {
-	found, err := x.N.store.Notifications.Of(ctx, companyID, resends)
+	found, err := x.Store.Notifications.Of(ctx, companyID, resends)
 	if err != nil {
 		return "", err
 	}
 	slices.Sort(numbers)
 	for _, n := range found {
-		messages, err := x.N.store.Messages.List(ctx, n.Seq(), 0, n.Total)
+		messages, err := x.Store.Messages.List(ctx, n.Seq(), 0, n.Total)
 		if err != nil {
 			return "", err
 		}
@@ -345,9 +345,9 @@ func (x Sent) exactly(ctx context.Context, companyID string, resends, numbers []
 // Resent links a notification with the one that a submission was accepted as; "": it was refused.
 func (x Sent) Resent(ctx context.Context, companyID string, s *Submission, as string) error {
 	if as != "" {
-		if err := x.N.store.Notifications.AddNote(ctx, companyID, s.ResendOf, noteResentAs+as, audit.Resent); err != nil {
+		if err := x.Store.Notifications.AddNote(ctx, companyID, s.ResendOf, noteResentAs+as, audit.Resent); err != nil {
 			return err
 		}
 	}
-	return x.N.store.Notifications.DropNote(ctx, companyID, s.ResendOf, noteResending+strings.TrimPrefix(s.IdempotencyKey, s.ResendOf+"/"))
+	return x.Store.Notifications.DropNote(ctx, companyID, s.ResendOf, noteResending+strings.TrimPrefix(s.IdempotencyKey, s.ResendOf+"/"))
 }

@@ -233,7 +233,7 @@ func notificationIn(t *testing.T, a notify.Response) string {
 
 func (r *rig) view(id string) *notify.View {
 	r.t.Helper()
-	v, _, err := r.notify.Find(context.Background(), r.company.ID, id, 0, 100)
+	v, _, err := notify.Sent{Store: r.store}.Find(context.Background(), r.company.ID, id, 0, 100)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -8,12 +8,13 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
+	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/messages"
 )
 
-// Sent reads notifications for a company's members.
-type Sent struct{ N *Notify }
+// Sent reads notifications.
+type Sent struct{ Store *store.Store }
 
 // Row is a notification in a list.
 type Row struct {
@@ -25,7 +26,7 @@ type Row struct {
 
 // List returns a page of a company's notifications, newest first; next is the id that the next page begins after, "" after the last.
 func (x Sent) List(ctx context.Context, companyID string, f messages.Filter) (rows []Row, next string, err error) {
-	found, next, err := x.N.store.Notifications.List(ctx, companyID, f, time.Now())
+	found, next, err := x.Store.Notifications.List(ctx, companyID, f, time.Now())
 	if err != nil {
 		return nil, "", err
 	}
@@ -35,7 +36,7 @@ func (x Sent) List(ctx context.Context, companyID string, f messages.Filter) (ro
 
 // Of returns those of the notifications that are a company's, newest first.
 func (x Sent) Of(ctx context.Context, companyID string, ids []string) ([]Row, error) {
-	found, err := x.N.store.Notifications.Of(ctx, companyID, ids)
+	found, err := x.Store.Notifications.Of(ctx, companyID, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -44,23 +45,16 @@ func (x Sent) Of(ctx context.Context, companyID string, ids []string) ([]Row, er
 }
 
 func (x Sent) rows(ctx context.Context, found []*messages.Notification) ([]Row, error) {
-	views, err := viewsOf(ctx, x.N.store, found, time.Now())
+	views, err := viewsOf(ctx, x.Store, found, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	var messaging, voice []carillon.Seq
-	for _, n := range found {
-		if n.Channel == carillon.Voice {
-			voice = append(voice, n.Seq())
-		} else {
-			messaging = append(messaging, n.Seq())
-		}
-	}
-	first, err := x.N.store.Messages.Openings(ctx, messaging...)
+	messaging, voice := byChannel(found)
+	first, err := x.Store.Messages.Openings(ctx, messaging...)
 	if err != nil {
 		return nil, err
 	}
-	called, err := x.N.store.Calls.Of(ctx, voice)
+	called, err := x.Store.Calls.Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}
@@ -109,18 +103,21 @@ type Page struct {
 // One reads a notification with all its recipients. Errors: not_found.
 func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 	now := time.Now()
-	v, _, err := x.N.Find(ctx, companyID, id, 0, content.MaxRecipients)
+	v, _, err := x.Find(ctx, companyID, id, 0, content.MaxRecipients)
 	if err != nil {
 		return nil, err
 	}
-	n, err := x.N.store.Notifications.Load(ctx, carillon.SeqOf(id))
+	n, err := x.Store.Notifications.Load(ctx, carillon.SeqOf(id))
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Row: Row{View: v, Total: n.Total}, DueAt: instant(n.DueAt), DoneAt: instant(n.DoneAt), TemplateID: n.TemplateID, Recipients: []Recipient{}, Kept: n.Body != ""}
+	p := &Page{
+		Row: Row{View: v, Total: n.Total}, DueAt: instant(n.DueAt), DoneAt: instant(n.DoneAt), TemplateID: n.TemplateID,
+		Recipients: []Recipient{}, Kept: n.Body != "",
+	}
 	l := linksOf(n.Notes)
 	p.ResendOf, p.ResentAs = l.of, l.as
-	messages, err := x.N.store.Messages.List(ctx, n.Seq(), 0, n.Total)
+	messages, err := x.Store.Messages.List(ctx, n.Seq(), 0, n.Total)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +181,7 @@ func (x Sent) Request(ctx context.Context, companyID, id string) (*Request, erro
 
 // load reads a company's notification with its body. Errors: not_found.
 func (x Sent) load(ctx context.Context, companyID, id string) (*messages.Notification, error) {
-	n, err := x.N.store.Notifications.Load(ctx, carillon.SeqOf(id))
+	n, err := x.Store.Notifications.Load(ctx, carillon.SeqOf(id))
 	if err == nil && (n.CompanyID != companyID || n.ID != id) {
 		err = carillon.Absent("Notification")
 	}

@@ -41,11 +41,7 @@ func ShownTo(
 	}
 	var all []Shown
 	for _, x := range found {
-		i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
-		if i < 0 {
-			continue // it was deleted
-		}
-		shown, err := shownOf(ctx, s, x, templates[i], func(m *messages.Message) bool {
+		shown, err := shownOf(ctx, s, x, templates, func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && (m.Rank == rank.Delivered || m.Rank == rank.Read)
 		})
 		if err != nil {
@@ -61,12 +57,7 @@ func ShownTo(
 func SentAs(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, providerID string, now time.Time,
 ) (string, error) {
-	if len(lines) == 0 {
-		return "", nil
-	}
-	found, _, err := s.Notifications.List(ctx, companyID, messages.Filter{
-		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
-	}, now)
+	found, err := lately(ctx, s, companyID, senderUID, lines, now)
 	if err != nil {
 		return "", err
 	}
@@ -82,11 +73,7 @@ func SentAs(
 		if err != nil {
 			return "", err
 		}
-		i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
-		if i < 0 {
-			return "", nil
-		}
-		shown, err := shownOf(ctx, s, x, templates[i], func(m *messages.Message) bool {
+		shown, err := shownOf(ctx, s, x, templates, func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && m.ProviderID == providerID
 		})
 		if err != nil || len(shown) == 0 {
@@ -97,8 +84,15 @@ func SentAs(
 	return "", nil
 }
 
-// shownOf are messages of a notification as their recipients see them, the last one first.
-func shownOf(ctx context.Context, s *store.Store, x *messages.Notification, t *carillon.Template, wanted func(m *messages.Message) bool) ([]Shown, error) {
+// shownOf are messages of a notification as their recipients see them, the last one first; none where its template was deleted.
+func shownOf(
+	ctx context.Context, s *store.Store, x *messages.Notification, templates []*carillon.Template, wanted func(m *messages.Message) bool,
+) ([]Shown, error) {
+	i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
+	if i < 0 {
+		return nil, nil
+	}
+	t := templates[i]
 	messages, err := s.Messages.List(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	if err != nil {
 		return nil, err
@@ -133,4 +127,46 @@ func shownOf(ctx context.Context, s *store.Store, x *messages.Notification, t *c
 		all = append(all, Shown{x.ID, m.ProviderID, at, m.ReadAt, rendered})
 	}
 	return all, nil
+}
+
+// Filled is a template with the values that one recipient of a notification gets.
+type Filled struct {
+	Components []carillon.Component `json:"components"`
+	Values     map[string]string    `json:"values"`  // header_text_0 or header_image, body_text_N, button_url_N
+	Changed    bool                 `json:"changed"` // the template has changed so that the request does not fit it any more
+}
+
+// Filled returns what recipient i of a notification gets, by the template as it is now. Errors: not_found, also where the template
+// was deleted or the request is not kept.
+func (x Sent) Filled(ctx context.Context, companyID, id string, i int) (*Filled, error) {
+	n, err := x.load(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	if n.Channel == carillon.Voice || i < 0 || i >= n.Total {
+		return nil, carillon.Absent("Message")
+	}
+	all, err := x.Store.Templates.Templates(ctx, n.SenderUID)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(all, func(t *carillon.Template) bool { return t.ID == n.TemplateID })
+	if at < 0 {
+		return nil, carillon.Absent("Template")
+	}
+	f := &Filled{Components: all[at].Components, Values: map[string]string{}}
+	if n.Body == "" {
+		return f, nil
+	}
+	r, err := requestOf(n)
+	if err != nil {
+		return f, nil //nolint:nilerr // an older version took what this one does not: the template is shown without values
+	}
+	c, err := r.Content(all[at], i)
+	if err != nil {
+		f.Changed = true
+		return f, nil //nolint:nilerr // that is what the error says
+	}
+	f.Values = content.Values(all[at], &c)
+	return f, nil
 }

@@ -48,8 +48,8 @@ func (t *timeline) add(at time.Time, name, text string) {
 }
 
 // Timeline returns the events of a notification as a whole. Errors: not_found.
-func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, error) {
-	v, _, err := n.Find(ctx, companyID, id, 0, 1)
+func (x Sent) Timeline(ctx context.Context, companyID, id string) ([]Event, error) {
+	v, _, err := x.Find(ctx, companyID, id, 0, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func TestTheListSaysTheSenderAndHasNoTimeline(t *testing.T) {
 	r := newRig(t, sqlite(t), nil)
 	t.Cleanup(func() { _ = r.store.Close() })
 	r.accept(body("", "34600111001"))
-	views, _, err := r.notify.List(t.Context(), r.company.ID, messages.Filter{Limit: 10})
+	views, _, err := notify.Sent{Store: r.store}.Views(t.Context(), r.company.ID, messages.Filter{Limit: 10})
 	if err != nil || len(views) != 1 || views[0].Sender == nil || views[0].Sender.ID != "main" || views[0].Timeline != nil {
 		t.Errorf("%+v, %v", views[0], err)
 	}

@@ -71,20 +71,14 @@ func stateOf(n *messages.Notification, q int, known rank.Rank, attempted bool, n
 var order = []carillon.State{
 	carillon.StateScheduled, carillon.StateQueued, carillon.StateSending, carillon.StateSent, carillon.StateDelivered, carillon.StateRead,
 	carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress, carillon.StateCompleted, carillon.StateBusy,
-	carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled, carillon.StateSkipped,
+	carillon.StateNoAnswer, carillon.StateRejected, carillon.StateVoicemail, carillon.StateFailed, carillon.StateCanceled,
+	carillon.StateSkipped,
 }
 
 // viewsOf returns views of notifications without their recipients.
 func viewsOf(ctx context.Context, s *store.Store, all []*messages.Notification, now time.Time) ([]*View, error) {
-	var seqs, voice []carillon.Seq
-	for _, x := range all {
-		if x.Channel == carillon.Voice {
-			voice = append(voice, x.Seq())
-		} else {
-			seqs = append(seqs, x.Seq())
-		}
-	}
-	tallies, err := s.Messages.Standings(ctx, seqs...)
+	messaging, voice := byChannel(all)
+	tallies, err := s.Messages.Standings(ctx, messaging...)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +98,17 @@ func viewsOf(ctx context.Context, s *store.Store, all []*messages.Notification, 
 		}
 	}
 	return views, nil
+}
+
+func byChannel(all []*messages.Notification) (messaging, voice []carillon.Seq) {
+	for _, x := range all {
+		if x.Channel == carillon.Voice {
+			voice = append(voice, x.Seq())
+		} else {
+			messaging = append(messaging, x.Seq())
+		}
+	}
+	return messaging, voice
 }
 
 func viewOf(x *messages.Notification, tallies []messages.Standing, call *calls.Call, now time.Time) *View {
@@ -154,33 +159,33 @@ func summary(x *messages.Notification, tallies []messages.Standing, now time.Tim
 	}
 }
 
-// Find reads a notification with its timeline and a page of its recipients, from index first on. next is the index of the next page, 0 after the
-// last. Errors: not_found.
-func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
+// Find reads a notification with its timeline and a page of its recipients, from index first on. next is the index of the next page,
+// 0 after the last. Errors: not_found.
+func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
 	now := time.Now()
-	x, err := n.store.Notifications.Find(ctx, companyID, id)
+	n, err := x.Store.Notifications.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	views, err := viewsOf(ctx, n.store, []*messages.Notification{x}, now)
+	views, err := viewsOf(ctx, x.Store, []*messages.Notification{n}, now)
 	if err != nil {
 		return nil, 0, err
 	}
 	v = views[0]
-	call, err := callOf(ctx, n.store, x)
+	call, err := callOf(ctx, x.Store, n)
 	if err != nil {
 		return nil, 0, err
 	}
-	if v.Timeline, err = timelineOf(ctx, n.store, x, v.Sender, call); err != nil {
+	if v.Timeline, err = timelineOf(ctx, x.Store, n, v.Sender, call); err != nil {
 		return nil, 0, err
 	}
 	if call != nil {
 		if v.Recipients = []RecipientView{}; first == 0 {
-			v.Recipients = append(v.Recipients, recipientOfCall(x, call, now))
+			v.Recipients = append(v.Recipients, recipientOfCall(n, call, now))
 		}
 		return v, 0, nil
 	}
-	rows, err := n.store.Messages.List(ctx, x.Seq(), first, limit+1)
+	rows, err := x.Store.Messages.List(ctx, n.Seq(), first, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -190,7 +195,7 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 	}
 	v.Recipients = make([]RecipientView, len(rows))
 	for i := range rows {
-		v.Recipients[i] = recipientOf(x, &rows[i], now)
+		v.Recipients[i] = recipientOf(n, &rows[i], now)
 	}
 	return v, next, nil
 }
@@ -239,14 +244,14 @@ func (t *times) accepted(x *messages.Notification, attempted, waits bool, now ti
 	}
 }
 
-// List returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
-func (n *Notify) List(ctx context.Context, companyID string, f messages.Filter) (views []*View, next string, err error) {
+// Views returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
+func (x Sent) Views(ctx context.Context, companyID string, f messages.Filter) (views []*View, next string, err error) {
 	now := time.Now()
-	rows, next, err := n.store.Notifications.List(ctx, companyID, f, now)
+	rows, next, err := x.Store.Notifications.List(ctx, companyID, f, now)
 	if err != nil {
 		return nil, "", err
 	}
-	views, err = viewsOf(ctx, n.store, rows, now)
+	views, err = viewsOf(ctx, x.Store, rows, now)
 	return views, next, err
 }
 

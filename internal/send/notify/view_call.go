@@ -69,28 +69,29 @@ type CallTurn struct {
 }
 
 // Call reads a call of a company. Errors: not_found.
-func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, error) {
-	x, err := n.store.Notifications.Find(ctx, companyID, id)
+func (x Calls) Call(ctx context.Context, companyID, id string) (*CallDetail, error) {
+	n, err := x.Store.Notifications.Find(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return incomingCall(ctx, n.store, companyID, id)
+		return incomingCall(ctx, x.Store, companyID, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := callOf(ctx, n.store, x)
+	c, err := callOf(ctx, x.Store, n)
 	if err == nil && c == nil {
 		err = carillon.Absent("Call")
 	}
 	if err != nil {
 		return nil, err
 	}
-	transfers, err := transfersOf(ctx, n.store.Incoming, companyID, c.ConversationID)
+	transfers, err := transfersOf(ctx, x.Store.Incoming, companyID, c.ConversationID)
 	if err != nil {
 		return nil, err
 	}
 	return &CallDetail{
-		Transfers: transfers, CallView: viewCall(x.ID, c), Direction: outgoing, NotificationID: x.ID, RecipientID: x.Labels.RecipientID, Number: c.Number, AgentID: x.Labels.AgentID,
-		State: callState(x, c.Call, time.Now()), Reason: c.Reason, Turns: callTurns(c.turns, c.Recording, "callee"),
+		Transfers: transfers, CallView: viewCall(n.ID, c), Direction: outgoing, NotificationID: n.ID, RecipientID: n.Labels.RecipientID,
+		Number: c.Number, AgentID: n.Labels.AgentID, State: callState(n, c.Call, time.Now()), Reason: c.Reason,
+		Turns: callTurns(c.turns, c.Recording, "callee"),
 	}, nil
 }
 
@@ -237,19 +238,19 @@ func resultOf(turns []chats.Turn) (result carillon.Details) {
 }
 
 // Recording is the file of a call's recording. Errors: not_found.
-func (n *Notify) Recording(ctx context.Context, companyID, id string) (fileID, conversationID string, err error) {
-	x, err := n.store.Notifications.Find(ctx, companyID, id)
+func (x Calls) Recording(ctx context.Context, companyID, id string) (fileID, conversationID string, err error) {
+	n, err := x.Store.Notifications.Find(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return incomingRecording(ctx, n.store, companyID, id)
+		return incomingRecording(ctx, x.Store, companyID, id)
 	}
 	if err != nil {
 		return "", "", err
 	}
-	c, err := n.store.Calls.Find(ctx, x.Seq().Message(0))
+	c, err := x.Store.Calls.Find(ctx, n.Seq().Message(0))
 	switch {
 	case err != nil:
 		return "", "", err
-	case x.Channel != carillon.Voice || c == nil:
+	case n.Channel != carillon.Voice || c == nil:
 		return "", "", carillon.Absent("Call")
 	case c.Recording == "":
 		return "", "", carillon.Absent("Recording")

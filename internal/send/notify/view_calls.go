@@ -40,7 +40,7 @@ type CallRow struct {
 	ConversationID string           `json:"conversation_id,omitempty"`
 }
 
-// Calls reads calls for a company's members.
+// Calls reads calls.
 type Calls struct{ Store *store.Store }
 
 // List returns a page of a company's calls, newest first; next is what the next page begins before, calls.Oldest after the last.
@@ -70,7 +70,8 @@ func rowOf(c *calls.Listed, noted []chats.Value, now time.Time) CallRow {
 	r := CallRow{
 		CallID: c.NotificationID, Direction: outgoing, State: c.State, Reason: c.Reason, Number: c.Number, Name: calledName(c.Body, c.Flat),
 		AgentID: c.AgentID, Campaign: c.Campaign, SenderUID: c.SenderUID, CreatedAt: instant(c.CreatedAt), DialedAt: instant(c.DialedAt),
-		RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt), DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Attempts: c.Dials,
+		RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
+		DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Attempts: c.Dials,
 		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, HasRecording: c.Recording != "", ConversationID: c.ConversationID,
 		Result: resultOf([]chats.Turn{{Extra: chats.Extra{Set: noted}}}),
 	}
@@ -156,14 +157,18 @@ func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error)
 			return nil, err
 		}
 	}
-	p := &CallPage{CallRow: rowOf(c, nil, time.Now()), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
+	p := &CallPage{
+		CallRow: rowOf(c, nil, time.Now()), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{},
+		RecordedAt: instant(recordedAt(c.Recording)),
+	}
 	p.Result = resultOf(turns)
 	if p.Transfers, err = transfersOf(ctx, x.Store.Incoming, companyID, c.ConversationID); err != nil {
 		return nil, err
 	}
 	for _, a := range attempts {
 		p.Tries = append(p.Tries, TryView{
-			a.N, a.State, a.Reason, a.Cause, a.Detail, a.Counts, instant(a.DialedAt), instant(a.RingingAt), instant(a.AnsweredAt), instant(a.EndedAt),
+			a.N, a.State, a.Reason, a.Cause, a.Detail, a.Counts, instant(a.DialedAt), instant(a.RingingAt), instant(a.AnsweredAt),
+			instant(a.EndedAt),
 		})
 	}
 	for i := range turns {

@@ -66,8 +66,9 @@ func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*C
 	}
 	d := &CallDetail{
 		CallView: &CallView{
-			CallID: c.ID, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt), DurationS: talkedFor(c.AnsweredAt, c.EndedAt),
-			Cause: c.Cause, EndedBy: c.EndedBy, Result: resultOf(c.turns), HasRecording: c.Recording != "",
+			CallID: c.ID, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
+			DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, Result: resultOf(c.turns),
+			HasRecording: c.Recording != "",
 		},
 		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
 		Turns: callTurns(c.turns, c.Recording, "caller"),
@@ -101,7 +102,10 @@ func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, e
 	if err != nil {
 		return nil, err
 	}
-	p := &CallPage{CallRow: rowOfIncoming(c.IncomingCall), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
+	p := &CallPage{
+		CallRow: rowOfIncoming(c.IncomingCall), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{},
+		RecordedAt: instant(recordedAt(c.Recording)),
+	}
 	p.Result, p.Transfers = resultOf(c.turns), c.transfers
 	if p.Name, err = x.callerName(ctx, companyID, c.ConversationID); err != nil {
 		return nil, err
@@ -134,7 +138,8 @@ func rowOfIncoming(c *calls.IncomingCall) CallRow {
 	return CallRow{
 		CallID: c.ID, Direction: incoming, State: c.State, Reason: c.Reason, Number: c.Number, AgentID: c.AgentID, SenderUID: c.SenderUID,
 		CreatedAt: instant(c.RingingAt), RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
-		DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, HasRecording: c.Recording != "", ConversationID: c.ConversationID,
+		DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, HasRecording: c.Recording != "",
+		ConversationID: c.ConversationID,
 	}
 }
 

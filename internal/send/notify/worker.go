@@ -160,8 +160,8 @@ func (e *entry) fits(t *carillon.Template) bool {
 }
 
 const (
-	entriesMost = 64
-	readMost    = 10 * time.Second
+	maxEntries = 64
+	maxRead    = 10 * time.Second
 )
 
 func entryKey(seq carillon.Seq) string { return strconv.FormatInt(int64(seq), 36) }

@@ -71,7 +71,9 @@ func (c *Channel) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Te
 	if !strings.HasSuffix(t.Name, slowSuffix) && !c.await(review{key: k, of: x, due: due, at: due}) {
 		return "", "", &carillon.Error{
 			Code: carillon.UpstreamUnavailable, Message: "The sandbox reviews no more at present",
-			Details: carillon.Details{{Key: "service", Value: "sandbox"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))}},
+			Details: carillon.Details{
+				{Key: "service", Value: "sandbox"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))},
+			},
 		}
 	}
 	c.templates[k] = x

@@ -61,7 +61,9 @@ func (c *Channel) accept(ctx context.Context, d delivery, attempt int, ref fmt.S
 	}
 	switch {
 	case attempt <= p.faults && p.limited:
-		return provider.Outcome{Verdict: provider.RetryLater, Detail: "sandbox: rate limited, by the number", RetryAfter: c.o.Delays.RetryAfter}
+		return provider.Outcome{
+			Verdict: provider.RetryLater, Detail: "sandbox: rate limited, by the number", RetryAfter: c.o.Delays.RetryAfter,
+		}
 	case attempt <= p.faults:
 		return provider.Outcome{Verdict: provider.RetryLater, Detail: "sandbox: temporary fault, by the number"}
 	case p.verdict == provider.Refused:

@@ -37,14 +37,15 @@ const (
 
 func items() []string {
 	return []string{
-		itemConnection, itemVersion, itemToken, itemPhone, itemNumber, itemAccount, itemRegistered, itemName, itemQuality, itemLimit, itemSecret, itemSubscribed,
+		itemConnection, itemVersion, itemToken, itemPhone, itemNumber, itemAccount, itemRegistered, itemName, itemQuality,
+		itemLimit, itemSecret, itemSubscribed,
 	}
 }
 
 const (
-	checkMost   = 25 * time.Second // for a whole check
-	askMost     = 8 * time.Second  // of one request of it
-	numbersMost = 10               // pages of an account's numbers that are read
+	maxCheck    = 25 * time.Second // for a whole check
+	maxAsk      = 8 * time.Second  // of one request of it
+	maxNumbers  = 10               // pages of an account's numbers that are read
 	expiresSoon = 14 * 24 * time.Hour
 	temporary   = 25 * time.Hour // a token from the application's first page lives for a day
 )
@@ -59,9 +60,10 @@ func scopes() []string {
 func (c *Client) Check(ctx context.Context, s *carillon.Sender) provider.Inspection {
 	a, err := c.account(s)
 	if err != nil { // settings are checked before they are stored
-		return provider.Inspection{Findings: []provider.Finding{{Item: itemConnection, State: provider.FindingBad, Code: "settings_unusable"}}}
+		unusable := provider.Finding{Item: itemConnection, State: provider.FindingBad, Code: "settings_unusable"}
+		return provider.Inspection{Findings: []provider.Finding{unusable}}
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkMost)
+	ctx, cancel := context.WithTimeout(ctx, maxCheck)
 	defer cancel()
 	k := &checking{c: c, a: a, number: s.Number, now: time.Now()}
 	for _, step := range []func(context.Context) bool{k.phone, k.token, k.account, k.limit, k.secret, k.subscription} {
@@ -127,7 +129,7 @@ func (r reply) denies() bool {
 
 // ask reads one node or edge.
 func (k *checking) ask(ctx context.Context, method, path string, query url.Values, into any) reply {
-	ctx, cancel := context.WithTimeout(ctx, askMost)
+	ctx, cancel := context.WithTimeout(ctx, maxAsk)
 	defer cancel()
 	u, err := url.Parse(k.a.address(path))
 	if err != nil {
@@ -263,7 +265,8 @@ func (k *checking) sameNumber(n *phoneNode) {
 	case identity.Number(k.number).Is(digits): // Brazil's may be displayed without the ninth digit
 		k.add(itemNumber, provider.FindingOK, "number_same", "")
 	default:
-		k.add(itemNumber, provider.FindingBad, "number_differs", "").Values = map[string]string{"number": k.number, "actual": shorten(digits, maxName)}
+		k.add(itemNumber, provider.FindingBad, "number_differs", "").Values =
+			map[string]string{"number": k.number, "actual": shorten(digits, maxName)}
 	}
 }
 
@@ -379,7 +382,7 @@ func (k *checking) token(ctx context.Context) bool {
 // account looks for the number among the business account's.
 func (k *checking) account(ctx context.Context) bool {
 	q := url.Values{"fields": {"id"}, "limit": {"100"}}
-	for range numbersMost {
+	for range maxNumbers {
 		var page struct {
 			Data []struct {
 				ID nodeID `json:"id"`
@@ -438,7 +441,8 @@ func (k *checking) limit(ctx context.Context) bool {
 	}
 	r = k.ask(ctx, http.MethodGet, k.a.phoneNumberID, url.Values{"fields": {"webhook_configuration"}}, &w)
 	if r.refused == nil && r.lost == nil {
-		for _, address := range []string{w.Webhook.Number, w.Webhook.Account, w.Webhook.Application} { // the most specific address takes precedence
+		// the most specific address takes precedence
+		for _, address := range []string{w.Webhook.Number, w.Webhook.Account, w.Webhook.Application} {
 			if address != "" {
 				k.found.Callback = address
 				break
@@ -450,13 +454,17 @@ func (k *checking) limit(ctx context.Context) bool {
 
 // secret proves the app secret: the channel refuses a proof that another application's secret made.
 func (k *checking) secret(ctx context.Context) bool {
-	if slices.ContainsFunc(k.found.Findings, func(f provider.Finding) bool { return f.Item == itemPhone && f.State != provider.FindingOK }) {
+	if slices.ContainsFunc(k.found.Findings, func(f provider.Finding) bool {
+		return f.Item == itemPhone && f.State != provider.FindingOK
+	}) {
 		return true // a refusal could mean anything
 	}
 	mac := hmac.New(sha256.New, []byte(k.a.appSecret))
 	_, _ = mac.Write([]byte(k.a.accessToken))
 	var n phoneNode
-	r := k.ask(ctx, http.MethodGet, k.a.phoneNumberID, url.Values{"fields": {"id"}, "appsecret_proof": {hex.EncodeToString(mac.Sum(nil))}}, &n)
+	r := k.ask(ctx, http.MethodGet, k.a.phoneNumberID, url.Values{
+		"fields": {"id"}, "appsecret_proof": {hex.EncodeToString(mac.Sum(nil))},
+	}, &n)
 	switch {
 	case r.code() == 100 || r.code() == 190:
 		k.add(itemSecret, provider.FindingBad, "secret_wrong", r.detail)
@@ -500,7 +508,7 @@ func (c *Client) Subscribe(ctx context.Context, s *carillon.Sender) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askMost)
+	ctx, cancel := context.WithTimeout(ctx, maxAsk)
 	defer cancel()
 	k := &checking{c: c, a: a}
 	var done struct {

@@ -4,11 +4,16 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/base/content"
 	"carillon/internal/base/provider"
 )
 
@@ -310,10 +315,53 @@ func (p *product) read() *provider.Product {
 func (r *referral) read() *provider.Referral {
 	x := &provider.Referral{
 		SourceType: r.SourceType.line(), SourceID: r.SourceID.line(), SourceURL: short(string(r.SourceURL), maxAddress),
-		Headline: r.Headline.line(), Body: short(r.Body, maxAdText), MediaType: r.MediaType.line(), Click: short(string(r.Click), maxInboundID),
+		Headline: r.Headline.line(), Body: short(r.Body, maxAdText), MediaType: r.MediaType.line(),
+		Click: short(string(r.Click), maxInboundID),
 	}
 	if *x == (provider.Referral{}) {
 		return nil
 	}
 	return x
+}
+
+// mediaTypes are the types that the channel accepts, fewer than the contract's: no GIF, AVI or MOV. An address whose path has
+// no extension is left to the channel.
+var mediaTypes = map[string][]string{ //nolint:gochecknoglobals // one table, read only
+	content.FormatImage: {".jpg", ".jpeg", ".png"},
+	content.FormatVideo: {".mp4", ".3gp", ".3gpp"},
+}
+
+// acceptsMedia reports whether the channel accepts a file of this address in a header of this format.
+func acceptsMedia(format, address string) bool {
+	types, limited := mediaTypes[format]
+	if !limited {
+		return true
+	}
+	ext := strings.ToLower(path.Ext(lastSegment(address)))
+	return ext == "" || slices.Contains(types, ext)
+}
+
+// fileName is the name that the recipient sees a document under: the last part of the address's path.
+func fileName(address string) string {
+	const longest = 240
+	name := strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, lastSegment(address))
+	for len(name) > longest {
+		_, n := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-n]
+	}
+	return name
+}
+
+func lastSegment(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	p := u.Path
+	return p[strings.LastIndexByte(p, '/')+1:]
 }

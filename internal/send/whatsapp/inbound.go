@@ -165,7 +165,9 @@ func replyMessage(m *provider.Reply) map[string]any {
 			buttons = append(buttons, map[string]any{"type": "reply", "reply": map[string]any{"id": choiceID(i), "title": c}})
 		}
 		b["type"] = "interactive"
-		b["interactive"] = map[string]any{"type": "button", "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{"buttons": buttons}}
+		b["interactive"] = map[string]any{
+			"type": "button", "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{"buttons": buttons},
+		}
 	default:
 		var rows []any
 		for i, c := range m.Choices {

@@ -19,7 +19,8 @@ func (c *Client) SendReply(ctx context.Context, s *carillon.Sender, m *provider.
 	a, err := c.account(s)
 	if err != nil {
 		return provider.Outcome{
-			Verdict: provider.PauseSender, Reason: carillon.ReasonProviderRefused, Detail: carillon.Shorten(err.Error()), Fault: provider.FaultAccount,
+			Verdict: provider.PauseSender, Reason: carillon.ReasonProviderRefused, Detail: carillon.Shorten(err.Error()),
+			Fault: provider.FaultAccount,
 		}
 	}
 	body, err := json.Marshal(replyMessage(m))

@@ -111,7 +111,9 @@ func (e *graphError) rule(status int) rule {
 
 func (e *graphError) outcome(resp response, attempt int) provider.Outcome {
 	r := e.rule(resp.status)
-	out := provider.Outcome{Verdict: r.verdict, Reason: r.outcomeReason(), Detail: e.detail(r), MaxTries: r.tries, Fault: r.fault(*e.Code, resp.status)}
+	out := provider.Outcome{
+		Verdict: r.verdict, Reason: r.outcomeReason(), Detail: e.detail(r), MaxTries: r.tries, Fault: r.fault(*e.Code, resp.status),
+	}
 	if r.verdict == provider.RetryLater || r.verdict == provider.PauseSender {
 		out.RetryAfter = e.wait(r, resp.header, attempt)
 	}

@@ -65,7 +65,9 @@ func (c *Client) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Tem
 	return c.create(ctx, a, t, components)
 }
 
-func (c *Client) create(ctx context.Context, a *account, t *carillon.Template, components []carillon.Component) (string, carillon.TemplateStatus, error) {
+func (c *Client) create(
+	ctx context.Context, a *account, t *carillon.Template, components []carillon.Component,
+) (string, carillon.TemplateStatus, error) {
 	var made node
 	err := c.manage(ctx, a, request{
 		method: http.MethodPost, path: a.wabaID + "/message_templates",
@@ -88,7 +90,9 @@ func (c *Client) create(ctx context.Context, a *account, t *carillon.Template, c
 
 // adopt adopts an existing template with that name and language if its content is the same: it is our own, and the response to
 // its creation was lost. Other content is a conflict.
-func (c *Client) adopt(ctx context.Context, a *account, t *carillon.Template, components []carillon.Component, exists error) (string, carillon.TemplateStatus, error) {
+func (c *Client) adopt(
+	ctx context.Context, a *account, t *carillon.Template, components []carillon.Component, exists error,
+) (string, carillon.TemplateStatus, error) {
 	known, err := c.find(ctx, a, t)
 	if errors.Is(err, errAbsent) {
 		return "", "", exists
@@ -104,7 +108,9 @@ func (c *Client) adopt(ctx context.Context, a *account, t *carillon.Template, co
 
 // edit replaces the components. The channel fixes the category of an approved template, so the category is sent only for
 // others.
-func (c *Client) edit(ctx context.Context, a *account, t *carillon.Template, known node, components []carillon.Component) (string, carillon.TemplateStatus, error) {
+func (c *Client) edit(
+	ctx context.Context, a *account, t *carillon.Template, known node, components []carillon.Component,
+) (string, carillon.TemplateStatus, error) {
 	body := reviewBody{Components: components}
 	if known.Status != "APPROVED" {
 		body.Category, body.ParameterFormat = t.Category, t.ParameterFormat

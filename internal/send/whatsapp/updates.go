@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"carillon"
 	"carillon/internal/base/provider"
 )
 
@@ -50,7 +51,8 @@ func (t *templateValue) event(senderUID int64) provider.TemplateEvent {
 
 // reason joins the channel's reasons; their members depend on the event.
 func (t *templateValue) reason() string {
-	return shorten(join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title, t.OtherInfo.Description), maxReason)
+	return shorten(join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title,
+		t.OtherInfo.Description), maxReason)
 }
 
 func join(parts ...string) string {
@@ -59,4 +61,54 @@ func join(parts ...string) string {
 		parts[i] = strings.TrimSpace(p)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// templateStatuses maps the channel's statuses and events to ours.
+var templateStatuses = map[string]carillon.TemplateStatus{ //nolint:gochecknoglobals // one table, read only
+	"PENDING":          carillon.TemplatePending,
+	"IN_APPEAL":        carillon.TemplatePending,
+	"APPROVED":         carillon.TemplateApproved,
+	"REINSTATED":       carillon.TemplateApproved,
+	"FLAGGED":          carillon.TemplateApproved,
+	"UNARCHIVED":       carillon.TemplateApproved,
+	"REJECTED":         carillon.TemplateRejected,
+	"PAUSED":           carillon.TemplatePaused,
+	"DISABLED":         carillon.TemplateDisabled,
+	"LIMIT_EXCEEDED":   carillon.TemplateDisabled,
+	"ARCHIVED":         carillon.TemplateDisabled,
+	"LOCKED":           carillon.TemplateDisabled,
+	"DELETED":          carillon.TemplateDisabled,
+	"PENDING_DELETION": carillon.TemplateDisabled,
+}
+
+func statusOf(channel string) (carillon.TemplateStatus, bool) {
+	s, ok := templateStatuses[strings.ToUpper(channel)]
+	return s, ok
+}
+
+func statusOr(channel string, otherwise carillon.TemplateStatus) carillon.TemplateStatus {
+	if s, ok := statusOf(channel); ok {
+		return s
+	}
+	return otherwise
+}
+
+// rejectedReason omits the channel's placeholder for no reason.
+func rejectedReason(reason string) string {
+	if strings.EqualFold(reason, "NONE") {
+		return ""
+	}
+	return reason
+}
+
+// nodeID is an id of the channel, some of which are strings and some numbers.
+type nodeID string
+
+// UnmarshalJSON accepts digits with and without quotes; anything else is no id.
+func (n *nodeID) UnmarshalJSON(b []byte) error {
+	s := strings.Trim(string(b), `"`)
+	if idForm.MatchString(s) {
+		*n = nodeID(s)
+	}
+	return nil
 }

@@ -221,7 +221,7 @@ func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Membe
 	if err != nil {
 		return err
 	}
-	file, conversation, err := x.Notify.Recording(r.Context(), by.CompanyID, id)
+	file, conversation, err := notify.Calls{Store: x.Store}.Recording(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return err
 	}

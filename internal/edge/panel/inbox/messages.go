@@ -33,7 +33,6 @@ type Reader interface {
 // Channel is what the inbox knows of conversations over messaging channels.
 type Channel struct {
 	Store    *store.Store
-	Notify   *notify.Notify
 	Messages Reader
 }
 
@@ -124,7 +123,7 @@ func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []
 
 // delivered is where the template of a turn stands; none where its notification is gone.
 func (x Channel) delivered(ctx context.Context, companyID string, t *chats.Turn) ([]delivery, error) {
-	v, _, err := x.Notify.Find(ctx, companyID, t.Extra.Notification, 0, 1)
+	v, _, err := notify.Sent{Store: x.Store}.Find(ctx, companyID, t.Extra.Notification, 0, 1)
 	if carillon.IsCode(err, carillon.NotFound) || err == nil && len(v.Recipients) == 0 {
 		return nil, nil
 	}

@@ -27,7 +27,6 @@ type People struct {
 	Gate          *member.Gate
 	Store         *store.Store
 	Conversations *conversation.Conversations
-	Notify        *notify.Notify
 	Events        *realtime.Hub
 }
 
@@ -86,7 +85,7 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 	if len(lines) == 0 {
 		return p, nil
 	}
-	sent, _, err := x.Notify.List(r.Context(), by.CompanyID, messages.Filter{Lines: lines, Limit: notificationsMost})
+	sent, _, err := notify.Sent{Store: x.Store}.Views(r.Context(), by.CompanyID, messages.Filter{Lines: lines, Limit: notificationsMost})
 	p.Notifications = append(p.Notifications, sent...)
 	return p, err
 }

@@ -23,7 +23,6 @@ import (
 type Campaigns struct {
 	Gate    *member.Gate
 	Store   *store.Store
-	Notify  *notify.Notify
 	Exports *share.Share
 }
 
@@ -143,7 +142,7 @@ func (x Campaigns) walk(r *http.Request, by member.Member, kind string) (*notify
 	if err != nil {
 		return nil, page, err
 	}
-	w := notify.Sent{N: x.Notify}.Campaign(by.CompanyID, name)
+	w := notify.Sent{Store: x.Store}.Campaign(by.CompanyID, name)
 	if page.After != "" {
 		ok, err := w.After(r.Context(), page.After)
 		if err == nil && !ok {

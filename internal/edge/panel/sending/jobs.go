@@ -31,7 +31,7 @@ func (x Jobs) Routes() []httpio.Route {
 	const all, one, needed = "/send/jobs", "/send/jobs/{id}", auth.MaySendNotifications
 	return []httpio.Route{
 		x.Gate.Route("GET", all, needed, x.list),
-		x.Gate.Upload(all, needed, bulk.FileMost+1<<20, x.upload),
+		x.Gate.Upload(all, needed, bulk.MaxFile+1<<20, x.upload),
 		x.Gate.Route("GET", one, needed, member.ID("Job", x.get)),
 		x.Gate.Route("PATCH", one, needed, member.ID("Job", x.edit)),
 		x.Gate.Route("DELETE", one, needed, member.ID("Job", x.discard)),
@@ -168,7 +168,7 @@ func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) e
 		httpio.LeaveBody(r.Context())
 		return err
 	}
-	in, err := httpio.Upload(w, r, "file", bulk.FileMost)
+	in, err := httpio.Upload(w, r, "file", bulk.MaxFile)
 	if err != nil {
 		return err
 	}

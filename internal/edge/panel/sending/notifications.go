@@ -56,7 +56,7 @@ const (
 	runsMost  = 100             // of a notification
 )
 
-func (x Sent) sent() notify.Sent { return notify.Sent{N: x.Notify} }
+func (x Sent) sent() notify.Sent { return notify.Sent{Store: x.Store} }
 
 // list responds with a page of the company's notifications, or with those of `ids`.
 func (x Sent) list(r *http.Request, by member.Member) (any, error) {
@@ -159,7 +159,7 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 
 // timeline responds with the events of a notification as a whole; states of its messages are not among them.
 func (x Sent) timeline(r *http.Request, by member.Member, id string) (any, error) {
-	events, err := x.Notify.Timeline(r.Context(), by.CompanyID, id)
+	events, err := x.sent().Timeline(r.Context(), by.CompanyID, id)
 	return struct {
 		Data []notify.Event `json:"data"`
 	}{events}, err

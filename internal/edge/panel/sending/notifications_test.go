@@ -258,7 +258,7 @@ func TestAResendWhoseNodeWasKilledIsKnown(t *testing.T) {
 	for n := range 2 {
 		o.receive(t, id, n, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
 	}
-	x := notify.Sent{N: o.notify}
+	x := notify.Sent{Store: o.Store}
 	s, _, err := x.Resend(t.Context(), o.company.ID, id, notify.Again{Recipients: []int{0}}, time.Now())
 	if err != nil {
 		t.Fatal(err)

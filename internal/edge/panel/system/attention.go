@@ -68,10 +68,9 @@ const (
 
 // Attention serves what needs attention, the first steps of a new company, and its use of limits.
 type Attention struct {
-	Gate   *member.Gate
-	Store  *store.Store
-	Notify *notify.Notify
-	Hooks  *hook.Deliverer
+	Gate  *member.Gate
+	Store *store.Store
+	Hooks *hook.Deliverer
 }
 
 func (x Attention) Routes() []httpio.Route {
@@ -149,7 +148,7 @@ func (x Attention) quotaNearlyUsed(ctx context.Context, by member.Member, _ time
 	if err != nil {
 		return nil, err
 	}
-	u, err := x.Notify.Usage(ctx, c)
+	u, err := notify.UsageOf(ctx, x.Store, c)
 	if err != nil || u.Quota == 0 || u.Used*100 < u.Quota*quotaShare {
 		return nil, err
 	}

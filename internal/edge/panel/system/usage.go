@@ -40,7 +40,7 @@ func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := x.Notify.Usage(r.Context(), c)
+	u, err := notify.UsageOf(r.Context(), x.Store, c)
 	if err != nil {
 		return nil, err
 	}
