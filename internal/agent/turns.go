@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store"
 )
 
-// Companies reads a company's limits; *store.Store does.
+// Companies reads a company's limits; *accounts.Store does.
 type Companies interface {
 	Company(ctx context.Context, id string) (*carillon.Company, error)
 }
@@ -42,7 +42,7 @@ type Stored struct{ Store *store.Store }
 
 // TalkingAgent returns a company's agent, and the company's name. Errors: not_found.
 func (t Stored) TalkingAgent(ctx context.Context, companyID, id string) (*Agent, string, error) {
-	x, owner, err := t.Store.Find(ctx, Kind(), id)
+	x, owner, err := t.Store.Resources.Find(ctx, Kind(), id)
 	if err != nil {
 		return nil, "", err
 	}
@@ -50,7 +50,7 @@ func (t Stored) TalkingAgent(ctx context.Context, companyID, id string) (*Agent,
 	if !ok || owner != companyID {
 		return nil, "", carillon.Absent("Agent")
 	}
-	company, err := t.Store.Company(ctx, companyID)
+	company, err := t.Store.Accounts.Company(ctx, companyID)
 	if err != nil {
 		return nil, "", err
 	}

@@ -33,7 +33,7 @@ func TestOneConversationUsesAFiftiethOfTheDaysResponses(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = s.Close() })
-			limits := limit.New(s.Rates(), slog.New(slog.DiscardHandler))
+			limits := limit.New(s.Rates, slog.New(slog.DiscardHandler))
 			limits.Now = func() time.Time { return time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC) }
 			x := agent.EngineTurns{turnsOf{"a": 100, "b": 1, "free": 0}, limits}
 			used := func(company, conversation string, tries int) (n int) {

@@ -89,7 +89,7 @@ func engineOf(cfg config.Config) string {
 
 // announce logs that requests are served, and writes the ready file.
 func (a *App) announce(ctx context.Context, node string) error {
-	a.log.InfoContext(ctx, "ready", "address", a.ready.BaseURL, "engine", a.store.Engine(), "version", a.ready.Version,
+	a.log.InfoContext(ctx, "ready", "address", a.ready.BaseURL, "engine", a.store.DB.Engine(), "version", a.ready.Version,
 		"node", node, "time_zones", schedule.Current().Version)
 	if a.cfg.ReadyFile != "" {
 		if err := a.ready.WriteFile(a.cfg.ReadyFile); err != nil {

@@ -170,7 +170,7 @@ func (a *App) open(ctx context.Context) (*tracing.Tracing, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.outage.Watch(a.store.Ping)
+	a.outage.Watch(a.store.DB.Health.Ping)
 	return tracer, checkRestored(ctx, a.store, a.log)
 }
 

@@ -56,7 +56,7 @@ func applyAlone(ctx context.Context, cfg config.Config, p *config.Provision, log
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	passwords := auth.New(st.Accounts(), limit.New(st.Rates(), log), authOptions(cfg, 0, log, nil))
+	passwords := auth.New(st, limit.New(st.Rates, log), authOptions(cfg, 0, log, nil))
 	if summary, err = st.Apply(ctx, p, passwords.KeepPassword); err == nil {
 		telephone.WarnOfNumbers(ctx, st, log)
 	}

@@ -24,7 +24,7 @@ import (
 
 // route builds the router with all routes.
 func (p *parts) route(a *App) error {
-	sessionKey, err := a.store.Derive("chat sessions")
+	sessionKey, err := a.store.Sealer.Derive("chat sessions")
 	if err != nil {
 		return err
 	}
@@ -75,9 +75,9 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 
 func (p *parts) widgetDeps(a *App, sessionKey []byte) widget.Deps {
 	d := widget.Deps{
-		Auth: p.auth, Resources: a.store, Companies: a.store, Conversations: p.conversations, Chats: a.store.Chats(), Limits: p.limits,
+		Auth: p.auth, Resources: a.store.Resources, Companies: a.store.Accounts, Conversations: p.conversations, Chats: a.store.Chats, Limits: p.limits,
 		Files: p.files, Events: p.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
-		Addresses: a.addresses, Voices: p.voices, Signed: a.store.Addresses(), Search: p.search, Engines: p.engines, Speaks: speech.Speaks,
+		Addresses: a.addresses, Voices: p.voices, Signed: a.store.Addresses, Search: p.search, Engines: p.engines, Speaks: speech.Speaks,
 	}
 	if p.translator != nil {
 		d.Translator = p.translator

@@ -41,6 +41,7 @@ import (
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
 	"carillon/internal/store/purge"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/talk/conversation"
@@ -115,7 +116,7 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	p.queue.OnDeposed(p.notify.Sweep, p.conversations.Deposed, p.messaging.Deposed)
 	p.sandbox.ReportTo(p.reports(a))
 	a.readiness = ops.NewReadiness(a.log, ops.Conditions{Store: a.store, Queue: p.queue, Stopping: a.stopping, KeyOpen: a.cfg.MasterKeyOpen})
-	old := purge.New(a.store, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
+	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
 	a.background = append(a.background,
 		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.messaging.Run,
 		p.voices.Run, p.search.Run, p.bulk.Run, p.activity.Run, p.hooks.Run, effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
@@ -128,7 +129,7 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 
 // engineWork is what runs with the database: with PostgreSQL the bus between nodes, with SQLite the control socket.
 func (p *parts) engineWork(a *App) func(context.Context) error {
-	if !a.store.SQLite() {
+	if !a.store.DB.SQLite() {
 		return p.bus.Run
 	}
 	return (&control.Control{
@@ -143,12 +144,12 @@ func (p *parts) engineWork(a *App) func(context.Context) error {
 }
 
 func (p *parts) wireAccounts(a *App) (err error) {
-	p.limits = limit.New(a.store.Rates(), a.log)
+	p.limits = limit.New(a.store.Rates, a.log)
 	if a.o.Now != nil {
 		p.limits.Now = a.o.Now
 	}
-	p.auth = auth.New(a.store.Accounts(), p.limits, authOptions(a.cfg, a.o.Processors, a.log, a.shares))
-	p.activity = activity.New(a.store.APICalls(), activity.Options{Kept: a.metrics.Kept, Dropped: a.metrics.Dropped, Log: a.log})
+	p.auth = auth.New(a.store, p.limits, authOptions(a.cfg, a.o.Processors, a.log, a.shares))
+	p.activity = activity.New(a.store.APICalls, activity.Options{Kept: a.metrics.Kept, Dropped: a.metrics.Dropped, Log: a.log})
 	if a.cfg.SMTPURL != "" {
 		p.mailer, err = mail.New(mail.Options{URL: a.cfg.SMTPURL.Reveal(), From: a.cfg.MailFrom, Log: a.log})
 	}
@@ -161,14 +162,14 @@ func (p *parts) wireEvents(a *App) {
 	o := queue.Options{Log: a.log, Name: host}
 	p.whatsapp = whatsapp.New(whatsapp.Options{Egress: egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})})
 	a.onClose(p.whatsapp.CloseIdleConnections)
-	p.bus = realtime.NewBus(a.store, a.log)
+	p.bus = realtime.NewBus(a.store.DB, a.log)
 	var others func(kind string, items ...realtime.Item)
-	if !a.store.SQLite() {
+	if !a.store.DB.SQLite() {
 		others = p.bus.Publish
 		o.Bus, o.Lapsed = realtime.Nodes{Bus: p.bus}, p.whatsapp.CloseIdleConnections
 	}
 	p.queue = queue.New(a.store, o)
-	p.hub = realtime.NewHub(a.store, a.log, others)
+	p.hub = realtime.NewHub(a.store.Topics, a.log, others)
 	p.bus.Add(p.hub.Kind())
 	realtime.Nodes{Bus: p.bus}.Receive(p.queue)
 	p.hookServers = hook.NewClient(a.cfg.MediaAllowPrivate)
@@ -178,7 +179,7 @@ func (p *parts) wireEvents(a *App) {
 		Client: p.hookServers, Owns: p.queue.Owns, Alert: owners.Alert, Attempted: a.metrics.HookAttempted, Suspended: a.suspended,
 		Busy: new(cpu.Watch).Busy, Log: a.log,
 	})
-	a.store.OnEvents(func(all ...*store.Event) {
+	a.store.Events.OnEvents(func(all ...*events.Event) {
 		p.hub.Publish(all...)
 		var companies []string
 		for i, e := range all {
@@ -194,7 +195,7 @@ func (p *parts) wireEvents(a *App) {
 const maxUnreachable = 10_000
 
 func (p *parts) wireSending(a *App) {
-	phones := a.store.Replies()
+	phones := a.store.Replies
 	p.sandbox = sandbox.New(sandbox.Options{
 		Logger: a.log,
 		Unreachable: func(ctx context.Context) ([]sandbox.Recipient, error) {
@@ -232,14 +233,14 @@ func (p *parts) reports(a *App) sandbox.Reports {
 			if len(rs) == 0 {
 				return nil
 			}
-			s, err := a.store.Sender(ctx, rs[0].SenderUID)
+			s, err := a.store.Senders.Sender(ctx, rs[0].SenderUID)
 			if err != nil {
 				return err
 			}
 			return p.notify.Receive(ctx, s, rs)
 		},
 		Replies: func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error {
-			s, err := a.store.Sender(ctx, senderUID)
+			s, err := a.store.Senders.Sender(ctx, senderUID)
 			if err != nil {
 				return err
 			}
@@ -253,12 +254,12 @@ func (p *parts) reports(a *App) sandbox.Reports {
 
 func (p *parts) wireThinking(a *App) {
 	private := a.cfg.MediaAllowPrivate
-	p.search = knowledge.NewSearch(a.store.Documents(), a.log)
+	p.search = knowledge.NewSearch(a.store.Resources, a.log)
 	p.engines = egress.New(egress.Options{AllowPrivate: private, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
 	a.onClose(p.engines.Close)
 	p.thinker = openai.New(openai.Options{
 		Client: p.engines, Builtin: agent.NewBuiltin(p.search), Search: p.search, Log: a.log,
-		Allow: agent.EngineTurns{Companies: a.store, Limits: p.limits}.Allow,
+		Allow: agent.EngineTurns{Companies: a.store.Accounts, Limits: p.limits}.Allow,
 	})
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)
@@ -270,19 +271,19 @@ func (p *parts) wireThinking(a *App) {
 
 func (p *parts) wireTalking(a *App) error {
 	s := a.store
-	fileKey, err := s.Derive("addresses of files")
+	fileKey, err := s.Sealer.Derive("addresses of files")
 	if err != nil {
 		return err
 	}
-	p.files = files.New(s.Files(), files.Options{
+	p.files = files.New(s.Files, files.Options{
 		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: a.suspended, Shares: a.shares,
 	})
 	flowServers := effect.NewClient(a.cfg.MediaAllowPrivate)
 	a.onClose(flowServers.Close)
 	p.conversations = conversation.New(conversation.Options{
-		Store: s.Chats(), Agents: agent.Stored{Store: s}, Thinker: p.thinker, Publisher: p.hub, Observer: a.metrics.Chat,
-		Flows: effect.Flows{Store: s, Log: a.log}, Effects: effect.Effects{Store: s, Notify: p.notify, Client: flowServers}, Runs: s.Runs(),
-		Suspended: a.suspended, Questions: s.Questions(), Shares: a.shares, Alone: s.SQLite(), Node: p.queue.ID(), Log: a.log,
+		Store: s, Agents: agent.Stored{Store: s}, Thinker: p.thinker, Publisher: p.hub, Observer: a.metrics.Chat,
+		Flows: effect.Flows{Store: s, Log: a.log}, Effects: effect.Effects{Store: s, Notify: p.notify, Client: flowServers}, Runs: s.Runs,
+		Suspended: a.suspended, Questions: s.Questions, Shares: a.shares, Alone: s.DB.SQLite(), Node: p.queue.ID(), Log: a.log,
 	})
 	p.messaging = messaging.New(p.messagingOptions(a))
 	p.speakers = speech.Speakers(p.engines, a.shares)
@@ -290,8 +291,8 @@ func (p *parts) wireTalking(a *App) error {
 		a.log.Warn("run without espeak-ng: agents are silent in voice widgets, unless they have a speech server")
 	}
 	var nodes voice.Nodes
-	if !s.SQLite() {
-		nodes = s
+	if !s.DB.SQLite() {
+		nodes = s.DB
 	}
 	p.voices = voice.NewSessions(voice.Options{
 		Nodes: nodes, Shares: a.shares, Dialogue: conversation.NewAloud(p.conversations), Topics: p.hub, Observer: a.metrics.Voice,
@@ -304,8 +305,8 @@ func (p *parts) wireTalking(a *App) error {
 func (p *parts) messagingOptions(a *App) messaging.Options {
 	s := a.store
 	return messaging.Options{
-		Store: s.Replies(), Chats: s.Chats(), Conversations: p.conversations, Agents: agent.Stored{Store: s}, Files: p.files, Shares: a.shares,
-		Channels: map[string]messaging.Channel{"whatsapp": p.whatsapp, "sandbox": p.sandbox}, Sender: s.Sender, Portfolio: portfolioOf,
+		Store: s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: p.conversations, Agents: agent.Stored{Store: s}, Files: p.files, Shares: a.shares,
+		Channels: map[string]messaging.Channel{"whatsapp": p.whatsapp, "sandbox": p.sandbox}, Sender: s.Senders.Sender, Portfolio: portfolioOf,
 		Bound: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, lines, replyTo, time.Now())
 		},
@@ -315,20 +316,20 @@ func (p *parts) messagingOptions(a *App) messaging.Options {
 		Proved: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
 			return notify.Proved(ctx, p.notify, x, lines, providerID)
 		},
-		Begun: s.Runs().Begun,
+		Begun: s.Runs.Begun,
 		Suppress: func(ctx context.Context, companyID string, addresses ...string) error {
-			return s.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), addresses...)
+			return s.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), addresses...)
 		},
 		Lift: func(ctx context.Context, companyID string, who identity.Key) error {
-			_, err := s.Unsuppress(ctx, companyID, who)
+			_, err := s.Suppressions.Unsuppress(ctx, companyID, who)
 			return err
 		},
 		Suppressed: func(ctx context.Context, companyID string, who identity.Key) (bool, error) {
-			found, err := s.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
+			found, err := s.Suppressions.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
 			return found[who], err
 		},
 		FileURL:   func(f *chats.File) string { return p.files.Signed(f, a.BaseURL(), time.Now()).URL },
-		Publisher: p.hub, Observer: a.metrics.Chat, Log: a.log, Alone: s.SQLite(), Node: p.queue.ID(),
+		Publisher: p.hub, Observer: a.metrics.Chat, Log: a.log, Alone: s.DB.SQLite(), Node: p.queue.ID(),
 	}
 }
 
@@ -364,8 +365,8 @@ func (p *parts) wireCalls(ctx context.Context, a *App) error {
 	a.onStop(func(context.Context) error { return p.sip.Close() })
 	p.telephone = telephone.New(telephone.Options{
 		Engine: p.sip, Trunks: telephone.TrunksWith(p.phone), Voices: p.voices, Conversations: p.conversations,
-		Agents: agent.Stored{Store: a.store}, Files: p.files, Suppress: telephone.Suppress(a.store), Lines: a.store.LinesByNumber,
-		Owner: a.store.NumberOwner, Suspended: a.suspended, Incoming: p.incoming, Drain: a.cfg.CallDrain, Placed: p.calls.UnderWay,
+		Agents: agent.Stored{Store: a.store}, Files: p.files, Suppress: telephone.Suppress(a.store), Lines: a.store.Senders.LinesByNumber,
+		Owner: a.store.Senders.NumberOwner, Suspended: a.suspended, Incoming: p.incoming, Drain: a.cfg.CallDrain, Placed: p.calls.UnderWay,
 		Most: a.cfg.MaxCalls, Denied: a.cfg.CallsDenied, Log: a.log,
 	})
 	opened.Store(p.telephone)
@@ -383,7 +384,7 @@ func (p *parts) sipOptions(a *App, certificate *tls.Config, take func(*sip.Incom
 
 // suspended reports whether a company is suspended.
 func (a *App) suspended(ctx context.Context, companyID string) (bool, error) {
-	c, err := a.store.Company(ctx, companyID)
+	c, err := a.store.Accounts.Company(ctx, companyID)
 	if err != nil {
 		return false, err
 	}

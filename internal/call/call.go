@@ -92,7 +92,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	}
 	o.Share = cmp.Or(o.Share, share.New(share.Resource{}))
 	c := &Calls{
-		store: s, calls: s.Calls(), queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{},
+		store: s, calls: s.Calls, queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{},
 		known: map[carillon.MessageKey]bool{}, gone: map[string]time.Time{}, lapseGrace: lapseGrace,
 	}
 	q.Handle(queue.Kind{
@@ -225,7 +225,7 @@ func (c *Calls) hangUpAll(why error) {
 // HangUp ends a company's call, by the id of its notification or of a call to a line, on whichever node it is in progress, and returns the
 // state that it was in, "" when it is not in progress. Errors: not_found.
 func (c *Calls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
-	n, err := c.store.Notification(ctx, companyID, id)
+	n, err := c.store.Notifications.Find(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) && c.o.Incoming != nil {
 		return c.o.Incoming.HangUp(ctx, companyID, id)
 	}

@@ -18,6 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/queue/membership"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // Bus carries word to the other nodes.
@@ -206,16 +207,16 @@ func (q *Queue) deposed() {
 }
 
 // Gained implements membership.Subscriber.
-func (q *Queue) Gained(s store.Shard) { q.post(gained(s)) }
+func (q *Queue) Gained(s work.Shard) { q.post(gained(s)) }
 
 // Lost implements membership.Subscriber.
-func (q *Queue) Lost(s store.Shard) { q.post(lost(s)) }
+func (q *Queue) Lost(s work.Shard) { q.post(lost(s)) }
 
 // Rebalance implements membership.Subscriber.
 func (q *Queue) Rebalance(n int) { q.post(rebalance(n)) }
 
 // Recover implements membership.Subscriber.
-func (q *Queue) Recover(ctx context.Context, shards []store.Shard, recovered func(store.Shard)) error {
+func (q *Queue) Recover(ctx context.Context, shards []work.Shard, recovered func(work.Shard)) error {
 	for _, k := range q.kinds {
 		if err := k.Worker.Recover(ctx, shards); err != nil {
 			return err

@@ -19,9 +19,9 @@ import (
 func Suppress(s *store.Store) func(ctx context.Context, companyID, number string, caller bool) error {
 	return func(ctx context.Context, companyID, number string, caller bool) error {
 		if caller {
-			return s.Suppress(ctx, companyID, suppressions.Marketing, suppressions.AskedByCaller, time.Now(), number)
+			return s.Suppressions.Suppress(ctx, companyID, suppressions.Marketing, suppressions.AskedByCaller, time.Now(), number)
 		}
-		return s.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
+		return s.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
 	}
 }
 
@@ -44,11 +44,11 @@ func StoredLines(s *store.Store) func(context.Context) ([]sip.Line, error) {
 	var read bool
 	var generation uint64
 	return func(ctx context.Context) ([]sip.Line, error) {
-		now := s.Generation()
+		now := s.Config.Generation()
 		if read && now == generation {
 			return all, nil
 		}
-		senders, err := s.SIPLines(ctx)
+		senders, err := s.Senders.SIPLines(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func StoredLines(s *store.Store) func(context.Context) ([]sip.Line, error) {
 
 // WarnOfNumbers warns the operator of numbers that lines of several companies have on one trunk.
 func WarnOfNumbers(ctx context.Context, s *store.Store, log *slog.Logger) {
-	all, err := s.SharedNumbers(ctx)
+	all, err := s.Senders.SharedNumbers(ctx)
 	for err == nil && len(all) > 0 {
 		var lines []*carillon.Sender
 		var names []string
@@ -73,7 +73,7 @@ func WarnOfNumbers(ctx context.Context, s *store.Store, log *slog.Logger) {
 			lines, names, all = append(lines, all[0]), append(names, all[0].CompanyID+"/"+all[0].ID), all[1:]
 		}
 		var owner string
-		if owner, err = s.NumberOwner(ctx, lines[0].Number); err == nil && owner == "" && Disputed(lines) {
+		if owner, err = s.Senders.NumberOwner(ctx, lines[0].Number); err == nil && owner == "" && Disputed(lines) {
 			log.WarnContext(ctx, "several companies have a line with one number and trunk: calls to it are refused until "+
 				"`carillon numbers assign` settles whose it is", "lines", names)
 		}

@@ -12,6 +12,9 @@ import (
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 )
 
@@ -26,11 +29,11 @@ func TestTheLinesThatMayCallFollowTheConfiguration(t *testing.T) {
 	company, now := carillon.NewID(time.Now()), time.Now()
 	put := func(id, trunk string) {
 		t.Helper()
-		err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			if err := tx.PutCompany(ctx, &carillon.Company{ID: company, Name: "Acme"}, now); err != nil {
+		err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			if err := accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: "Acme"}, now); err != nil {
 				return err
 			}
-			return tx.PutSender(ctx, &carillon.Sender{
+			return senders.PutSender(ctx, tx, &carillon.Sender{
 				CompanyID: company, ID: id, Number: "1555555010" + id, Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
 				Settings: json.RawMessage(trunk),
 			}, now)

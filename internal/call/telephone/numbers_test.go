@@ -20,6 +20,9 @@ import (
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
 )
@@ -100,8 +103,8 @@ func TestTheStartWarnsOfNumbersThatTwoCompaniesHave(t *testing.T) {
 		if strings.Contains(log, number) {
 			t.Errorf("the number stands in the log: %s", log)
 		}
-		if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.AssignNumber(ctx, number, beta, time.Now())
+		if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			return senders.AssignNumber(ctx, tx, number, beta, time.Now())
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -113,8 +116,8 @@ func TestTheStartWarnsOfNumbersThatTwoCompaniesHave(t *testing.T) {
 
 func TestAWishInACallHoldsAsFarAsItIsProved(t *testing.T) {
 	onStores(t, func(t *testing.T, s *store.Store) {
-		if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.PutCompany(ctx, &carillon.Company{ID: alpha, Name: "Alpha"}, time.Now())
+		if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.PutCompany(ctx, tx, &carillon.Company{ID: alpha, Name: "Alpha"}, time.Now())
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -132,12 +135,12 @@ func TestAWishInACallHoldsAsFarAsItIsProved(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, class := range []carillon.Class{carillon.Transactional, carillon.Utility, carillon.Marketing} {
-				hit, err := s.Suppressed(t.Context(), alpha, class, identity.Numbers(number))
+				hit, err := s.Suppressions.Suppressed(t.Context(), alpha, class, identity.Numbers(number))
 				if want := class == carillon.Marketing || x.of == suppressions.All; hit[identity.Number(number)] != want || err != nil {
 					t.Errorf("%+v: of %s: %v, %v", x, class, hit, err)
 				}
 			}
-			if kept, err := s.Suppression(t.Context(), alpha, identity.Number(number)); err != nil || kept.Type != x.of || kept.Reason != x.why {
+			if kept, err := s.Suppressions.Suppression(t.Context(), alpha, identity.Number(number)); err != nil || kept.Type != x.of || kept.Reason != x.why {
 				t.Errorf("%+v: %+v, %v", x, kept, err)
 			}
 		}

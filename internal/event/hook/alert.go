@@ -29,7 +29,7 @@ func (o Owners) Alert(ctx context.Context, x Alert) {
 	if o.Mailer == nil {
 		return
 	}
-	members, err := o.Store.Members(ctx, x.CompanyID, "", 1000)
+	members, err := o.Store.Accounts.Members(ctx, x.CompanyID, "", 1000)
 	if err != nil {
 		o.Log.WarnContext(ctx, "read the owners of a company", "error", err)
 		return

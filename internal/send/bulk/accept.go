@@ -25,7 +25,7 @@ func (a Accepting) Accept(ctx context.Context, c *carillon.Company, b Request) (
 	if err := notify.UnderMaintenance(ctx, a.Store); err != nil {
 		return "", err
 	}
-	if err := a.Store.Full(); err != nil {
+	if err := a.Store.DB.Commits.Full(); err != nil {
 		return "", err
 	}
 	r, done, err := a.Notify.Repeat(ctx, c.ID, route, b.Key, b.Key)

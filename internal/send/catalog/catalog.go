@@ -97,7 +97,7 @@ func channelDid() templates.By { return templates.By{Kind: "channel"} }
 
 // Find is one template of a company by our id or the channel's. Errors: not_found.
 func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Template, error) {
-	r, err := c.store.Template(ctx, companyID, id)
+	r, err := c.store.Templates.Template(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +107,14 @@ func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Tem
 // FindNamed is one template of a company by id or by name, and by language unless that is empty. Of several it returns an
 // approved one before others, then the default sender's, then the first by language. Errors: not_found.
 func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language string) (*carillon.Template, error) {
-	senders, err := c.store.Senders(ctx, companyID)
+	senders, err := c.store.Senders.Senders(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}
 	var best *carillon.Template
 	rank := -1
 	for _, s := range senders {
-		all, err := c.store.Templates(ctx, s.UID)
+		all, err := c.store.Templates.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}

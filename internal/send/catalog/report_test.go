@@ -260,7 +260,7 @@ func (w *world) broken(name string) (id string) {
 	r := w.record(w.create(name).ID)
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	if ok, err := w.store.SwapTemplate(w.t.Context(), r, &claimed, time.Now(), templates.Limits{}); !ok || err != nil {
+	if ok, err := w.store.Templates.SwapTemplate(w.t.Context(), r, &claimed, time.Now(), templates.Limits{}); !ok || err != nil {
 		w.t.Fatal(ok, err)
 	}
 	return r.ID

@@ -26,6 +26,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/share"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/store/questions"
@@ -73,7 +74,7 @@ func (nobody) Ran(flow.State)                                {}
 
 // Options configure Conversations; all are required but Flows, Effects, Suspended and Questions.
 type Options struct {
-	Store     *chats.Store
+	Store     *store.Store
 	Agents    Agents
 	Thinker   agent.Thinker
 	Publisher Publisher
@@ -107,7 +108,7 @@ type Conversations struct {
 // core stores changes of conversations.
 type core struct {
 	o     Options
-	store *chats.Store
+	store *store.Store
 	spoke func() // the company has said something in a conversation whose channel sends it
 }
 
@@ -171,7 +172,7 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: stateOfNew(in.Channel, in.AgentID), Language: in.Language, Page: in.Page,
 		},
 	}
-	if err := s.store.Open(context.WithoutCancel(ctx), o); err != nil {
+	if err := s.store.Chats.Open(context.WithoutCancel(ctx), o); err != nil {
 		return nil, nil, err
 	}
 	if o.Made {
@@ -311,7 +312,7 @@ func (s *core) changeRun(
 }
 
 func (s *core) do(ctx context.Context, c *chats.Change, before *chats.Conversation) error {
-	err := s.store.Do(context.WithoutCancel(ctx), c)
+	err := s.store.Chats.Do(context.WithoutCancel(ctx), c)
 	if err == nil && c.Repeated == nil {
 		s.observe(before, c)
 		if c.Ran != nil {
@@ -407,14 +408,14 @@ func (s *Conversations) Rate(ctx context.Context, companyID, id string, rating i
 
 // Introduce records the name and the e-mail address that a contact left.
 func (s *Conversations) Introduce(ctx context.Context, companyID, id, name, email string) error {
-	c, err := s.store.Find(ctx, companyID, id)
+	c, err := s.store.Chats.Find(ctx, companyID, id)
 	if err != nil {
 		return err
 	}
 	if err := full(c); err != nil {
 		return err
 	}
-	if err := s.store.SetContact(ctx, companyID, c.ContactID, name, email); err != nil {
+	if err := s.store.Contacts.SetContact(ctx, companyID, c.ContactID, name, email); err != nil {
 		return err
 	}
 	now := s.now()

@@ -16,6 +16,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/storetest"
 )
@@ -54,11 +55,11 @@ func newRig(t *testing.T, o store.Options) *rig {
 		}
 	})
 	r := &rig{t: t, db: s, company: carillon.NewID(time.Now()), clock: time.UnixMilli(1_800_000_000_000).UTC(), agent: &script{}, laid: &laid{}}
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		all := []error{tx.PutCompany(ctx, &carillon.Company{ID: r.company, Name: "Acme"}, r.clock)}
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		all := []error{accounts.PutCompany(ctx, tx, &carillon.Company{ID: r.company, Name: "Acme"}, r.clock)}
 		for name, by := range map[string]*By{"Ana": &r.ana, "Ben": &r.ben, "Cat": &r.cat} {
 			a := &accounts.Account{Email: name + r.company + "@acme.test", Name: name}
-			all = append(all, tx.PutAccount(ctx, a, r.clock), tx.PutMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: r.company, Role: "teammate"}))
+			all = append(all, accounts.PutAccount(ctx, tx, a, r.clock), accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: r.company, Role: "teammate"}))
 			*by = By{r.company, a.ID, name}
 		}
 		return errors.Join(all...)
@@ -72,8 +73,8 @@ func newRig(t *testing.T, o store.Options) *rig {
 // node is conversations on the rig's database.
 func (r *rig) node() *Conversations {
 	c := New(Options{
-		Store: r.db.Chats(), Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
-		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs(), Node: "node",
+		Store: r.db, Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
+		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs, Node: "node",
 		Suspended: func(context.Context, string) (bool, error) { return r.suspended.Load(), nil },
 	})
 	c.OnSpoke(r.speaks)
@@ -184,13 +185,13 @@ func (r *rig) must(c *chats.Conversation, err error) *chats.Conversation {
 
 func (r *rig) find(id string) *chats.Conversation {
 	r.t.Helper()
-	return r.must(r.store.Find(r.t.Context(), r.company, id))
+	return r.must(r.store.Chats.Find(r.t.Context(), r.company, id))
 }
 
 // turns are those of a conversation, a line each, but for the event that a run began: began has it.
 func (r *rig) turns(id string) (all []string) {
 	r.t.Helper()
-	turns, err := r.store.Turns(r.t.Context(), r.company, id, 0, 1000)
+	turns, err := r.store.Chats.Turns(r.t.Context(), r.company, id, 0, 1000)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func (r *rig) turns(id string) (all []string) {
 // began are the runs that a conversation's events name, each with its flow.
 func (r *rig) began(id string) (all []string) {
 	r.t.Helper()
-	turns, err := r.store.Turns(r.t.Context(), r.company, id, 0, 1000)
+	turns, err := r.store.Chats.Turns(r.t.Context(), r.company, id, 0, 1000)
 	if err != nil {
 		r.t.Fatal(err)
 	}

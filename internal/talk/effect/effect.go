@@ -44,7 +44,7 @@ type Flows struct {
 
 // Run stores what lists show of flows that a program of another version wrote.
 func (l Flows) Run(ctx context.Context) error {
-	if err := l.Store.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
+	if err := l.Store.Resources.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
 		l.Log.WarnContext(ctx, "refresh what lists show of flows", "error", err)
 	}
 	return nil
@@ -52,7 +52,7 @@ func (l Flows) Run(ctx context.Context) error {
 
 // Flows implements conversation.Flows.
 func (l Flows) Flows(ctx context.Context, companyID string) ([]flow.Listed, error) {
-	heads, err := l.Store.Heads(ctx, companyID, flow.Kind())
+	heads, err := l.Store.Resources.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (l Flows) Flows(ctx context.Context, companyID string) ([]flow.Listed, erro
 
 // Flow implements conversation.Flows.
 func (l Flows) Flow(ctx context.Context, companyID, id string) (*flow.Flow, error) {
-	x, err := l.Store.Resource(ctx, companyID, flow.Kind(), id)
+	x, err := l.Store.Resources.Resource(ctx, companyID, flow.Kind(), id)
 	f, _ := x.(*flow.Flow)
 	return f, err
 }
@@ -135,12 +135,12 @@ func (x Effects) sender(
 	ctx context.Context, companyID string, ch carillon.Channel, name string,
 ) (s *carillon.Sender, why string, err error) {
 	if name == "" {
-		if s, err = x.Store.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
+		if s, err = x.Store.Senders.DefaultSender(ctx, companyID, ch); err == nil && s == nil {
 			why = fmt.Sprintf("The company has no default %s sender", ch)
 		}
 		return s, why, err
 	}
-	named, err := x.Store.SendersNamed(ctx, companyID, name)
+	named, err := x.Store.Senders.SendersNamed(ctx, companyID, name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -155,7 +155,7 @@ func (x Effects) sender(
 func (x Effects) accept(
 	ctx context.Context, who conversation.EffectFor, by *carillon.Sender, d *request.Draft,
 ) (flow.Values, string, bool, error) {
-	company, err := x.Store.Company(ctx, who.CompanyID)
+	company, err := x.Store.Accounts.Company(ctx, who.CompanyID)
 	if err != nil {
 		return nil, "", false, err
 	}
@@ -210,7 +210,7 @@ func (x Effects) secretsFor(ctx context.Context, companyID string, e *flow.Effec
 		if err != nil {
 			return nil, "The address is none", nil
 		}
-		found, err := x.Store.Resource(ctx, companyID, secret.Kind(), name)
+		found, err := x.Store.Resources.Resource(ctx, companyID, secret.Kind(), name)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return nil, "The company has no secret " + name, nil
 		}
@@ -221,7 +221,7 @@ func (x Effects) secretsFor(ctx context.Context, companyID string, e *flow.Effec
 		if !ok || !s.For(u.Hostname()) {
 			return nil, "The secret " + name + " may not be sent to " + u.Hostname(), nil
 		}
-		if err := x.Store.SecretUsed(ctx, companyID, name, time.Now()); err != nil {
+		if err := x.Store.Resources.SecretUsed(ctx, companyID, name, time.Now()); err != nil {
 			return nil, "", err
 		}
 		values[name] = s.Value

@@ -16,6 +16,8 @@ import (
 	"carillon"
 	"carillon/internal/base/secret"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
@@ -85,8 +87,8 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	for _, id := range []string{"acme", "other"} {
-		if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.PutCompany(ctx, &carillon.Company{ID: id, Name: id}, time.Now())
+		if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.PutCompany(ctx, tx, &carillon.Company{ID: id, Name: id}, time.Now())
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +97,7 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 	for company, x := range map[string]*secret.Secret{
 		"acme": {Name: "shop_key", Hosts: []string{"127.0.0.1"}, Value: value}, "other": {Name: "their_key", Hosts: []string{"127.0.0.1"}, Value: value},
 	} {
-		if _, err := s.PutResource(t.Context(), company, secret.Kind(), x); err != nil {
+		if _, err := s.Resources.PutResource(t.Context(), company, secret.Kind(), x); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,7 +123,7 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 	if values["key"] != secret.Hidden || strings.Contains(values["echo"]+detail, "s3cr") || strings.Count(values["echo"], secret.Hidden) != 3 {
 		t.Errorf("it is kept: %q %s", values, detail)
 	}
-	if uses, err := s.SecretUses(t.Context(), "acme"); uses["shop_key"].IsZero() || err != nil {
+	if uses, err := s.Resources.SecretUses(t.Context(), "acme"); uses["shop_key"].IsZero() || err != nil {
 		t.Error("it is not known when it was used:", uses, err)
 	}
 	for _, name := range []string{"none", "their_key"} {

@@ -40,6 +40,7 @@ type Channel interface {
 type Options struct {
 	Store         *replies.Store
 	Chats         *chats.Store
+	Contacts      *chats.Contacts
 	Conversations *conversation.Conversations
 	Agents        conversation.Agents
 	Files         *files.Files

@@ -20,8 +20,8 @@ import (
 	"carillon/internal/edge/panel/account"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 // invitation asks for what the page of an invitation shows.
@@ -131,7 +131,9 @@ func TestInvitationsAreOneCompanysAndEnd(t *testing.T) {
 	w.Company("beta")
 	now := time.Now()
 	late := &accounts.Invitation{CompanyID: acme.ID, Email: "late@acme.test", Role: "owner", InvitedBy: "Owner", CreatedAt: now.Add(-8 * 24 * time.Hour), ExpiresAt: now.Add(-time.Hour)}
-	if err := w.Store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, late, "the-secret") }); err != nil {
+	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutInvitation(ctx, tx, late, "the-secret")
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if e := invitation(w, "the-secret", 401); e["details"].(map[string]any)["reason"] != "expired" {
@@ -242,7 +244,7 @@ func TestSingleSignOn(t *testing.T) {
 
 	now := time.Now()
 	i := &accounts.Invitation{CompanyID: acme.ID, Email: ssotest.Email, Role: "marketer", InvitedBy: "Owner", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
-	if err := w.Store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, i, "x") }); err != nil {
+	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.PutInvitation(ctx, tx, i, "x") }); err != nil {
 		t.Fatal(err)
 	}
 	for next, to := range map[string]string{

@@ -42,11 +42,11 @@ func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 	if channel != "" && channel != carillon.Messaging && channel != carillon.Voice {
 		return nil, carillon.Invalid("channel", "Must be messaging or voice")
 	}
-	all, err := x.Store.Senders(r.Context(), by.CompanyID)
+	all, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	breakers, err := x.Store.CompanyBreakers(r.Context(), by.CompanyID)
+	breakers, err := x.Store.Breakers.OfCompany(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 			continue
 		}
 		if channel == carillon.Messaging && reports == nil {
-			if reports, err = x.Store.Reports(r.Context(), by.CompanyID); err != nil {
+			if reports, err = x.Store.Senders.Reports(r.Context(), by.CompanyID); err != nil {
 				return nil, err
 			}
 		}

@@ -22,7 +22,7 @@ func (x Flows) versions(r *http.Request, by member.Member, id string) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Runs().Versions(r.Context(), by.CompanyID, id, versionsMost)
+	all, err := x.Store.Runs.Versions(r.Context(), by.CompanyID, id, versionsMost)
 	rows := make([]flowVersion, 0, len(all))
 	for _, v := range all {
 		rows = append(rows, flowVersion{Version: v.Version, CreatedAt: carillon.FormatTime(v.CreatedAt), Current: v.Version == e.Version})
@@ -37,7 +37,7 @@ func (x Flows) version(r *http.Request, by member.Member, id string) (any, error
 	if err != nil || n < 1 {
 		return nil, carillon.Absent(noVersion)
 	}
-	text, err := x.Store.Runs().Definition(r.Context(), by.CompanyID, id, n)
+	text, err := x.Store.Runs.Definition(r.Context(), by.CompanyID, id, n)
 	if err == nil && text == "" {
 		err = carillon.Absent(noVersion)
 	}

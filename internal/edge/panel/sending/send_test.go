@@ -13,7 +13,8 @@ import (
 	"carillon"
 	"carillon/internal/base/content"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/templates"
 )
 
 // template gives a company a sandbox's sender `main` with an approved template `hello` of one variable.
@@ -21,7 +22,7 @@ func template(w *paneltest.World, c *carillon.Company) {
 	w.T.Helper()
 	owner := w.As("owner@" + c.Name + ".test")
 	w.Want("POST", "/panel/v1/senders", owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "")
-	named, err := w.Store.SendersNamed(w.T.Context(), c.ID, "main")
+	named, err := w.Store.Senders.SendersNamed(w.T.Context(), c.ID, "main")
 	if err != nil || len(named) != 1 {
 		w.T.Fatal(named, err)
 	}
@@ -29,7 +30,9 @@ func template(w *paneltest.World, c *carillon.Company) {
 		ID: "7001", CompanyID: c.ID, SenderUID: named[0].UID, Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateApproved,
 		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hello {{1}}!"}},
 	}
-	if err := errors.Join(content.Compile(x), w.Store.Configure(w.T.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, x, time.Now()) })); err != nil {
+	if err := errors.Join(content.Compile(x), w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return templates.PutTemplate(ctx, tx, x, time.Now())
+	})); err != nil {
 		w.T.Fatal(err)
 	}
 }

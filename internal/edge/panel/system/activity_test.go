@@ -59,7 +59,7 @@ func TestCallsAreFilteredAndShownWhole(t *testing.T) {
 			Repeats: 2, Took: 1500 * time.Microsecond, Message: "No", Detail: apicalls.Detail{Query: "unflatten=true", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
 		}
 	}
-	if err := w.Store.APICalls().Write(t.Context(), []apicalls.Call{
+	if err := w.Store.APICalls.Write(t.Context(), []apicalls.Call{
 		call(acme.ID, 400, "validation_failed"), call(acme.ID, 429, "rate_limit_exceeded"), call(acme.ID, 503, "service_unavailable"), call(other.ID, 400, "validation_failed"),
 	}, []apicalls.Chunk{{ID: carillon.NewID(now), CompanyID: acme.ID, All: []apicalls.Accepted{
 		{At: now, RequestID: "req_a", KeyID: key, NotificationID: "n1"}, {At: now.Add(time.Second), RequestID: "req_b", KeyID: "gone", NotificationID: "n2", Voice: true},

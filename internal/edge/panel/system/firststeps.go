@@ -17,13 +17,13 @@ type firstStep struct {
 // firstSteps responds with the first steps of a company, as the database has them.
 func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 	ctx, now := r.Context(), time.Now()
-	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
 	approved := false
 	for _, s := range senders {
-		templates, err := x.Store.Templates(ctx, s.UID)
+		templates, err := x.Store.Templates.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -31,19 +31,19 @@ func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 			approved = approved || t.Status == carillon.TemplateApproved
 		}
 	}
-	keys, err := x.Store.UsableKeys(ctx, by.CompanyID, now)
+	keys, err := x.Store.Keys.UsableKeys(ctx, by.CompanyID, now)
 	if err != nil {
 		return nil, err
 	}
-	delivered, err := x.Store.Stats().AnyDelivered(ctx, by.CompanyID)
+	delivered, err := x.Store.Stats.AnyDelivered(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	placed, err := x.Store.Chats().AnyVisitor(ctx, by.CompanyID)
+	placed, err := x.Store.Chats.AnyVisitor(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	members, err := x.Store.Members(ctx, by.CompanyID, "", 2)
+	members, err := x.Store.Accounts.Members(ctx, by.CompanyID, "", 2)
 	if err != nil {
 		return nil, err
 	}

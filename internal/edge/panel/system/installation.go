@@ -10,6 +10,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // maintenance is the maintenance window in a response; both are null when none is set.
@@ -18,7 +19,7 @@ type maintenance struct {
 	Until *string `json:"until"`
 }
 
-func maintenanceOf(m store.Maintenance) maintenance {
+func maintenanceOf(m accounts.Maintenance) maintenance {
 	return maintenance{auth.TimeOrNull(m.From), auth.TimeOrNull(m.Until)}
 }
 
@@ -40,7 +41,7 @@ func (p Installation) Routes() []httpio.Route {
 }
 
 func (p Installation) showMaintenance(r *http.Request, _ member.Member) (any, error) {
-	m, err := p.Store.Maintenance(r.Context())
+	m, err := p.Store.Accounts.Maintenance(r.Context())
 	return maintenanceOf(m), err
 }
 
@@ -68,13 +69,13 @@ func (p Installation) startMaintenance(r *http.Request, by member.Member) (any, 
 	if !until.After(now) || until.Sub(now) > maxMaintenance {
 		return nil, carillon.InvalidValue(field, "In the future and within seven days", text)
 	}
-	m := store.Maintenance{From: now, Until: until}
-	return maintenanceOf(m), p.Store.SetMaintenance(r.Context(), m)
+	m := accounts.Maintenance{From: now, Until: until}
+	return maintenanceOf(m), p.Store.Accounts.SetMaintenance(r.Context(), m)
 }
 
 func (p Installation) endMaintenance(r *http.Request, by member.Member) (any, error) {
 	if err := member.Operator(r.Context(), p.Store, by); err != nil {
 		return nil, err
 	}
-	return nil, p.Store.SetMaintenance(r.Context(), store.Maintenance{})
+	return nil, p.Store.Accounts.SetMaintenance(r.Context(), accounts.Maintenance{})
 }

@@ -34,7 +34,7 @@ func (p Installation) showRestored(r *http.Request, by member.Member) (any, erro
 	}
 	shown.At = auth.TimeOrNull(x.At)
 	for _, h := range x.Held {
-		c, err := p.Store.Company(r.Context(), h.CompanyID)
+		c, err := p.Store.Accounts.Company(r.Context(), h.CompanyID)
 		if err != nil {
 			return nil, err
 		}

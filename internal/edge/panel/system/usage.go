@@ -36,7 +36,7 @@ type usageCalls struct {
 
 // usage responds with what the company uses of its limits.
 func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
-	c, err := x.Store.Company(r.Context(), by.CompanyID)
+	c, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
 	}
 	shown := usageShown{Usage: u, Retention: c.RetentionDays, Days: []usageDay{}}
 	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays)
-	days, err := x.Store.UsedSince(r.Context(), by.CompanyID, since.Format(time.DateOnly))
+	days, err := x.Store.Notifications.UsedSince(r.Context(), by.CompanyID, since.Format(time.DateOnly))
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,6 @@ func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
 }
 
 func (x Attention) usageCalls(ctx context.Context, companyID string, since time.Time) (usageCalls, error) {
-	n, err := x.Store.Stats().Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
+	n, err := x.Store.Stats.Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
 	return usageCalls{n.Accepted, n.Sent, n.Delivered}, err
 }

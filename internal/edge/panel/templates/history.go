@@ -32,7 +32,7 @@ func (x Templates) history(r *http.Request, by member.Member, id string) (any, e
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.History(r.Context(), by.CompanyID, t.ID)
+	all, err := x.Store.Templates.History(r.Context(), by.CompanyID, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (x Templates) history(r *http.Request, by member.Member, id string) (any, e
 func (x Templates) nameOf(ctx context.Context, by storetemplates.By) (string, error) {
 	switch by.Kind {
 	case "account":
-		a, err := x.Store.Accounts().Account(ctx, by.ID)
+		a, err := x.Store.Accounts.Account(ctx, by.ID)
 		if err != nil || a == nil {
 			return "", err
 		}
@@ -64,7 +64,7 @@ func (x Templates) nameOf(ctx context.Context, by storetemplates.By) (string, er
 		}
 		return a.Email, nil
 	case "key":
-		k, err := x.Store.Accounts().AccessKeyByID(ctx, by.ID)
+		k, err := x.Store.Keys.AccessKeyByID(ctx, by.ID)
 		if err != nil || k == nil {
 			return "", err
 		}

@@ -23,11 +23,11 @@ func (x Templates) reviewTemplate(r *http.Request, by member.Member) (any, error
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.Store.Template(r.Context(), by.CompanyID, id)
+	t, err := x.Store.Templates.Template(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.Store.Sender(r.Context(), t.SenderUID)
+	s, err := x.Store.Senders.Sender(r.Context(), t.SenderUID)
 	if err != nil {
 		return nil, err
 	}

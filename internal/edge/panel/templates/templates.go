@@ -81,13 +81,13 @@ func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 
 // list responds with the templates of all senders of the company. There are no pages: a company has few.
 func (x Templates) list(r *http.Request, by member.Member) (any, error) {
-	senders, err := x.Store.Senders(r.Context(), by.CompanyID)
+	senders, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
 	rows := httpio.List[templateRow]{Data: []templateRow{}}
 	for _, s := range senders {
-		all, err := x.Store.Templates(r.Context(), s.UID)
+		all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (x Templates) row(ctx context.Context, t *carillon.Template, err error) (an
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.Store.Sender(ctx, t.SenderUID)
+	s, err := x.Store.Senders.Sender(ctx, t.SenderUID)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (x Templates) create(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.CompanyID)
+	company, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (x Templates) create(r *http.Request, by member.Member) (any, error) {
 
 // senderOf returns the company's messaging sender with an id, or its default one.
 func (x Templates) senderOf(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
-	senders, err := x.Store.Senders(ctx, companyID)
+	senders, err := x.Store.Senders.Senders(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ type syncRow struct {
 }
 
 func (x Templates) synced(r *http.Request, by member.Member) (any, error) {
-	all, err := x.Store.Syncs(r.Context(), by.CompanyID)
+	all, err := x.Store.Templates.Syncs(r.Context(), by.CompanyID)
 	return x.syncRows(r.Context(), by, all, err)
 }
 
@@ -209,7 +209,7 @@ func (x Templates) syncRows(ctx context.Context, by member.Member, all []storete
 	if err != nil {
 		return nil, err
 	}
-	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}

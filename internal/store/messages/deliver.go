@@ -1,4 +1,4 @@
-package store
+package messages
 
 import (
 	"cmp"
@@ -35,32 +35,23 @@ func OutcomeOf(r *work.Result) Outcome {
 	return o
 }
 
-// MessageQueue is the table of messages for the dispatcher.
-type MessageQueue struct {
-	*work.Table
-	s *Store
-}
-
-// MessageQueue returns the table of messages for the dispatcher.
-func (s *Store) MessageQueue() MessageQueue { return MessageQueue{s.messages, s} }
-
 // Commit stores results and starts together. It is not repeated after a COMMIT without a response, because a start would find
 // its rows started and consider them another's.
-func (q MessageQueue) Commit(ctx context.Context, b *work.Batch) error {
-	b.Follow(ctx, false, q.s.senderFollowed(events.Notifications))
-	err := q.s.deliveries.Commit(ctx, q.s.DB, b)
+func (s *Messages) Commit(ctx context.Context, b *work.Batch) error {
+	b.Follow(ctx, false, s.followed)
+	err := s.deliveries.Commit(ctx, s.DB, b)
 	for i := range b.Results {
 		if r := &b.Results[i]; r.Move == work.MoveDone {
-			q.s.stats.Touch(carillon.MessageKey(r.Key).Seq(), err)
+			s.touch(carillon.MessageKey(r.Key).Seq(), err)
 		}
 	}
 	return err
 }
 
-func deliveryKind(t *work.Table) *db.Kind[*work.Batch] {
+func deliveryKind(t *work.Table, place db.Place) *db.Kind[*work.Batch] {
 	k := deliveries{t}
 	return &db.Kind[*work.Batch]{
-		Name: "delivery", Place: placeDelivery, Background: true, Unrepeatable: true, Apply: k.apply, Flush: k.flush,
+		Name: "delivery", Place: place, Background: true, Unrepeatable: true, Apply: k.apply, Flush: k.flush,
 		Rows: (*work.Batch).Rows,
 	}
 }
@@ -331,15 +322,14 @@ func orZero(ms int64) any {
 // Receive stores receipts, which arrive unordered and repeated: the rank only rises, and each time is written once. A receipt
 // of an earlier attempt takes a queued message out of the queue. A message that is held after a restore may have had attempts
 // that this database does not know.
-func (s *Store) Receive(ctx context.Context, receipts []provider.Receipt) error {
+func (s *Messages) Receive(ctx context.Context, receipts []provider.Receipt) error {
 	all := make([]receipt, len(receipts))
-	followed := s.senderFollowed(events.Notifications)
 	for i, r := range receipts {
-		all[i] = receipt{r, followed(ctx, r.SenderUID)}
+		all[i] = receipt{r, s.followed(ctx, r.SenderUID)}
 	}
 	err := s.receipts.Commit(ctx, s.DB, all)
 	for i := range all {
-		s.stats.Touch(all[i].Ref.Key().Seq(), err)
+		s.touch(all[i].Ref.Key().Seq(), err)
 	}
 	return err
 }
@@ -350,8 +340,8 @@ type receipt struct {
 	followed bool // its company subscribes to events
 }
 
-func receiptKind() *db.Kind[[]receipt] {
-	return &db.Kind[[]receipt]{Name: "receipt", Place: placeReceipt, Apply: applyReceipts}
+func receiptKind(place db.Place) *db.Kind[[]receipt] {
+	return &db.Kind[[]receipt]{Name: "receipt", Place: place, Apply: applyReceipts}
 }
 
 // applyReceipts writes the receipts of all callbacks of a transaction, in the lock order.

@@ -1,4 +1,4 @@
-package store
+package messages
 
 import (
 	"cmp"
@@ -13,16 +13,16 @@ import (
 	"carillon/internal/store/db"
 )
 
-// campaignKey stands for a campaign in the search table: an index has no room for long names.
-func campaignKey(campaign string) string {
+// CampaignKey stands for a campaign in the search table: an index has no room for long names.
+func CampaignKey(campaign string) string {
 	digest := sha256.Sum256([]byte(campaign))
 	return hex.EncodeToString(digest[:16])
 }
 
-// searchHorizon returns the number up to which the search table is filled.
-func (s *Store) searchHorizon(ctx context.Context) (carillon.Seq, error) {
+// Horizon returns the number up to which the search table is filled.
+func Horizon(ctx context.Context, d *db.DB) (carillon.Seq, error) {
 	seq := carillon.NoSeq
-	err := s.Row(ctx, []any{&seq}, "SELECT value FROM meta WHERE name = 'search'")
+	err := d.Row(ctx, []any{&seq}, "SELECT value FROM meta WHERE name = 'search'")
 	return seq, db.Wrap(db.Ignore(err), "read search horizon")
 }
 
@@ -31,16 +31,16 @@ const (
 	searchRows = 250              // rows per step; longer steps would delay requests
 )
 
-// FillSearch advances the search table's horizon one step and reports whether there is more to do now.
-func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err error) {
-	horizon, err := s.searchHorizon(ctx)
+// Fill advances the search table's horizon one step and reports whether there is more to do now.
+func (s *Search) Fill(ctx context.Context, now time.Time) (more bool, err error) {
+	filled, err := Horizon(ctx, s.d)
 	if err != nil {
 		return false, err
 	}
 	until := carillon.FirstSeq(now.Add(-searchLag))
-	rows, err := s.searchRowsOf(ctx, nil, searchMessages, int64(horizon), int64(until))
+	rows, err := s.searchRowsOf(ctx, nil, searchMessages, int64(filled), int64(until))
 	if err == nil {
-		rows, err = s.searchRowsOf(ctx, rows, searchCalls, int64(horizon.LastMessage()), int64(until.Message(0)))
+		rows, err = s.searchRowsOf(ctx, rows, searchCalls, int64(filled.LastMessage()), int64(until.Message(0)))
 	}
 	if err != nil {
 		return false, fmt.Errorf("read for search: %w", err)
@@ -49,7 +49,7 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	if len(found) == 0 {
 		return false, nil
 	}
-	err = s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := addSearched(ctx, tx, found...); err != nil {
 			return err
 		}
@@ -61,25 +61,25 @@ func (s *Store) FillSearch(ctx context.Context, now time.Time) (more bool, err e
 	return err == nil, db.Wrap(err, "fill search")
 }
 
-func addSearched(ctx context.Context, tx *Tx, all ...searchEntry) error {
+func addSearched(ctx context.Context, tx *db.Tx, all ...searchEntry) error {
 	b := db.NewBulk("search", "ON CONFLICT (company_id, field, value, seq) DO NOTHING",
 		"company_id:text", "field:text", "value:text", "seq:bigint")
 	for _, e := range all {
 		b.Add(e.company, e.field, e.value, int64(e.seq))
 	}
-	return b.Write(ctx, tx.Tx)
+	return b.Write(ctx, tx)
 }
 
-func moveHorizon(ctx context.Context, tx *Tx, to carillon.Seq) error {
+func moveHorizon(ctx context.Context, tx *db.Tx, to carillon.Seq) error {
 	_, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", int64(to))
 	return err
 }
 
 // addEach adds the entries of a step that the database refused as a whole. Those that it refuses by themselves are left out:
 // one entry must not end the search of every company.
-func (s *Store) addEach(ctx context.Context, all []searchEntry, to carillon.Seq) error {
+func (s *Search) addEach(ctx context.Context, all []searchEntry, to carillon.Seq) error {
 	for _, e := range all {
-		err := s.Update(ctx, func(ctx context.Context, tx *Tx) error { return addSearched(ctx, tx, e) })
+		err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return addSearched(ctx, tx, e) })
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || carillon.IsCode(err, carillon.ServiceUnavailable):
@@ -90,20 +90,20 @@ func (s *Store) addEach(ctx context.Context, all []searchEntry, to carillon.Seq)
 			}
 		}
 	}
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error { return moveHorizon(ctx, tx, to) })
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return moveHorizon(ctx, tx, to) })
 }
 
 // Unsearchable returns how many entries the search table lacks because the database refused them.
-func (s *Store) Unsearchable() int64 { return s.unsearchable.Load() }
+func (s *Search) Unsearchable() int64 { return s.unsearchable.Load() }
 
-// SearchLag returns how long the search table has lacked the oldest notification that should be in it.
-func (s *Store) SearchLag(ctx context.Context, now time.Time) (time.Duration, error) {
-	horizon, err := s.searchHorizon(ctx)
+// Lag returns how long the search table has lacked the oldest notification that should be in it.
+func (s *Search) Lag(ctx context.Context, now time.Time) (time.Duration, error) {
+	filled, err := Horizon(ctx, s.d)
 	if err != nil {
 		return 0, err
 	}
 	var created int64
-	err = s.Row(ctx, []any{&created}, "SELECT created_at FROM notification WHERE seq > $1 ORDER BY seq LIMIT 1", int64(horizon))
+	err = s.d.Row(ctx, []any{&created}, "SELECT created_at FROM notification WHERE seq > $1 ORDER BY seq LIMIT 1", int64(filled))
 	if err != nil || created == 0 {
 		return 0, db.Wrap(db.Ignore(err), "read the lag of search")
 	}
@@ -123,8 +123,8 @@ type searchRow struct {
 	number, company, campaign string
 }
 
-func (s *Store) searchRowsOf(ctx context.Context, all []searchRow, query string, above, below int64) ([]searchRow, error) {
-	found, err := db.Collect(ctx, s, "rows to search", func(scan db.Scan) (x searchRow, err error) {
+func (s *Search) searchRowsOf(ctx context.Context, all []searchRow, query string, above, below int64) ([]searchRow, error) {
+	found, err := db.Collect(ctx, s.d, "rows to search", func(scan db.Scan) (x searchRow, err error) {
 		err = scan(&x.seq, &x.number, &x.company, &x.campaign)
 		return x, err
 	}, query, above, below, searchRows)
@@ -144,7 +144,7 @@ func searchEntries(rows []searchRow) (found []searchEntry, to carillon.Seq) {
 	to = carillon.NoSeq
 	for _, x := range rows {
 		if x.seq != to {
-			found = append(found, searchEntry{x.company, "campaign", campaignKey(x.campaign), x.seq})
+			found = append(found, searchEntry{x.company, "campaign", CampaignKey(x.campaign), x.seq})
 		}
 		found = append(found, searchEntry{x.company, "number", x.number, x.seq})
 		to = x.seq

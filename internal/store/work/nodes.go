@@ -1,4 +1,4 @@
-package store
+package work
 
 import (
 	"cmp"
@@ -6,14 +6,30 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
-	"time"
+	"sync/atomic"
 
 	"carillon"
 	"carillon/internal/store/db"
-	"carillon/internal/store/work"
 )
 
-// Shards and nodes. `node.beat` is a counter, not a time: an observer measures with its own clock how long it was unchanged
+// Nodes are the tables of nodes and shards. Its methods are safe for concurrent use.
+type Nodes struct {
+	d   *db.DB
+	ids *carillon.Sequence
+	id  atomic.Value // string
+}
+
+// NewNodes returns the tables of a database. ids get the slot of this node when it joins.
+func NewNodes(d *db.DB, ids *carillon.Sequence) *Nodes {
+	s := &Nodes{d: d, ids: ids}
+	s.id.Store("")
+	return s
+}
+
+// ID is this node's id, once it has joined the others.
+func (s *Nodes) ID() string { return s.id.Load().(string) }
+
+// `node.beat` is a counter, not a time: an observer measures with its own clock how long it was unchanged
 // (docs/adr/0007).
 
 // Node is one row of the nodes' table.
@@ -43,10 +59,10 @@ type Shard struct {
 }
 
 // Join adds this node with a slot for the numbers of its notifications, and creates the shards' rows on an empty database.
-func (s *Store) Join(ctx context.Context, id, name string) error {
+func (s *Nodes) Join(ctx context.Context, id, name string) error {
 	slot := 0
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) (err error) {
-		if slot, err = tx.pickSlot(ctx, id); err != nil {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if slot, err = pickSlot(ctx, tx, id); err != nil {
 			return fmt.Errorf("pick a slot: %w", err)
 		}
 		if _, err := tx.Exec(ctx, "INSERT INTO node (id, beat, name, fit, slot) VALUES ($1, 1, $2, $3, $4) ON CONFLICT (id) DO NOTHING",
@@ -66,7 +82,7 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 	})
 	if err == nil {
 		s.ids.SetSlot(slot)
-		s.nodeID.Store(id)
+		s.id.Store(id)
 	}
 	return err
 }
@@ -74,7 +90,7 @@ func (s *Store) Join(ctx context.Context, id, name string) error {
 // pickSlot returns a random slot that no other node has, and locks out nodes that join meanwhile. It is random because a node
 // that was declared dead may still use the last freed one. More than NodeSlots nodes share slots; an accept whose number is
 // used then tries another id (docs/adr/0015).
-func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
+func pickSlot(ctx context.Context, tx *db.Tx, id string) (int, error) {
 	if tx.SQLite() {
 		return 0, nil // there is one node
 	}
@@ -106,13 +122,13 @@ func (tx *Tx) pickSlot(ctx context.Context, id string) (int, error) {
 }
 
 // Beat increments the node's counter and stores its fitness; false means that the node was declared dead.
-func (s *Store) Beat(ctx context.Context, id string, fit Fitness) (alive bool, err error) {
-	n, err := s.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
+func (s *Nodes) Beat(ctx context.Context, id string, fit Fitness) (alive bool, err error) {
+	n, err := s.d.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
 	return n == 1, db.Wrap(err, "beat")
 }
 
 // Cluster reads all nodes and all shards, by id.
-func (s *Store) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err error) {
+func (s *Nodes) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err error) {
 	if nodes, err = s.nodes(ctx); err != nil {
 		return nil, nil, fmt.Errorf("read nodes: %w", err)
 	}
@@ -127,23 +143,23 @@ func (s *Store) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err 
 	return nodes, shards, err
 }
 
-func (s *Store) nodes(ctx context.Context) ([]Node, error) {
-	return db.Collect(ctx, s, "nodes", func(scan db.Scan) (n Node, err error) {
+func (s *Nodes) nodes(ctx context.Context) ([]Node, error) {
+	return db.Collect(ctx, s.d, "nodes", func(scan db.Scan) (n Node, err error) {
 		err = scan(&n.ID, &n.Name, &n.Beat, &n.Fit)
 		return n, err
 	}, "SELECT id, name, beat, fit FROM node ORDER BY id")
 }
 
-func (s *Store) shards(ctx context.Context) ([]Shard, error) {
-	return db.Collect(ctx, s, "shards", func(scan db.Scan) (x Shard, err error) {
+func (s *Nodes) shards(ctx context.Context) ([]Shard, error) {
+	return db.Collect(ctx, s.d, "shards", func(scan db.Scan) (x Shard, err error) {
 		err = scan(&x.ID, &x.Owner, &x.Epoch)
 		return x, err
 	}, "SELECT id, COALESCE(owner, ''), epoch FROM shard ORDER BY id")
 }
 
 // Depose declares a node dead if its beat still has the observed value, frees its shards, and reports whether it did.
-func (s *Store) Depose(ctx context.Context, id string, beat int64) (deposed bool, err error) {
-	deposed, err = returning(ctx, s, func(ctx context.Context, tx *Tx) (bool, error) {
+func (s *Nodes) Depose(ctx context.Context, id string, beat int64) (deposed bool, err error) {
+	deposed, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		n, err := tx.Exec(ctx, "DELETE FROM node WHERE id = $1 AND beat = $2", id, beat)
 		if err != nil || n != 1 {
 			return false, err
@@ -155,8 +171,8 @@ func (s *Store) Depose(ctx context.Context, id string, beat int64) (deposed bool
 }
 
 // Leave frees the node's shards and removes the node, when it stops in order.
-func (s *Store) Leave(ctx context.Context, id string) error {
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+func (s *Nodes) Leave(ctx context.Context, id string) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id); err != nil {
 			return fmt.Errorf("leave: %w", err)
 		}
@@ -166,9 +182,9 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 }
 
 // Give frees shards that this node owns at these epochs, sorted by shard, so that other nodes can acquire them.
-func (s *Store) Give(ctx context.Context, fences []work.Fence) error {
-	slices.SortFunc(fences, func(a, b work.Fence) int { return cmp.Compare(a.Shard, b.Shard) })
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+func (s *Nodes) Give(ctx context.Context, fences []Fence) error {
+	slices.SortFunc(fences, func(a, b Fence) int { return cmp.Compare(a.Shard, b.Shard) })
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, f := range fences {
 			if _, err := tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE id = $1 AND owner = $2 AND epoch = $3",
 				f.Shard, f.Owner, f.Epoch); err != nil {
@@ -180,8 +196,8 @@ func (s *Store) Give(ctx context.Context, fences []work.Fence) error {
 }
 
 // TakeAll acquires every shard, on SQLite, where one process owns the folder and so earlier owners are dead.
-func (s *Store) TakeAll(ctx context.Context, owner string) error {
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+func (s *Nodes) TakeAll(ctx context.Context, owner string) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM node WHERE id <> $1", owner); err != nil {
 			return err
 		}
@@ -191,58 +207,22 @@ func (s *Store) TakeAll(ctx context.Context, owner string) error {
 }
 
 // Take acquires those of the sorted shards that are still free, and returns them.
-func (s *Store) Take(ctx context.Context, shards []int, owner string) (taken []Shard, err error) {
+func (s *Nodes) Take(ctx context.Context, shards []int, owner string) (taken []Shard, err error) {
 	if len(shards) == 0 {
 		return nil, nil
 	}
 	order := ""
-	if !s.SQLite() {
+	if !s.d.SQLite() {
 		order = " ORDER BY id FOR UPDATE" // the lock order
 	}
-	taken, err = returning(ctx, s, func(ctx context.Context, tx *Tx) ([]Shard, error) {
+	taken, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) ([]Shard, error) {
 		return db.Collect(ctx, tx, "shards", func(scan db.Scan) (Shard, error) {
 			x := Shard{Owner: owner}
 			err := scan(&x.ID, &x.Epoch)
 			return x, err
-		}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id "+s.In(2)+order+
-			") RETURNING id, epoch", owner, s.List(shards))
+		}, "UPDATE shard SET owner = $1, epoch = epoch + 1 WHERE id IN (SELECT id FROM shard WHERE owner IS NULL AND id "+s.d.In(2)+order+
+			") RETURNING id, epoch", owner, s.d.List(shards))
 	})
 	slices.SortFunc(taken, func(a, b Shard) int { return cmp.Compare(a.ID, b.ID) })
 	return taken, db.Wrap(err, "take shards")
-}
-
-// InFlight returns, by shard, the senders with messages in flight or of unknown outcome.
-func (s *Store) InFlight(ctx context.Context, shards []int) (map[int][]int64, error) {
-	senders := map[int][]int64{}
-	err := db.Each(ctx, s, func(scan db.Scan) error {
-		var shard int
-		var uid int64
-		err := scan(&shard, &uid)
-		senders[shard] = append(senders[shard], uid)
-		return err
-	}, "SELECT DISTINCT shard, sender FROM message WHERE q >= 2 AND shard "+s.In(1), s.List(shards))
-	return senders, db.Wrap(err, "find messages in flight")
-}
-
-// Recover marks messages that earlier owners of a shard left in flight as unknown, and restarts the wait of all unknown ones,
-// because receipts may have been missed. The senders are those that InFlight returns once the shard is acquired: from then on
-// no earlier owner starts anything. It returns the number of messages.
-func (s *Store) Recover(ctx context.Context, shard int, epoch int64, now time.Time, senders []int64, wait func(senderUID int64) time.Duration) (int64, error) {
-	waits := map[time.Duration][]int64{} // computed first, because a transaction must not wait for another connection
-	for _, uid := range senders {
-		w := wait(uid)
-		waits[w] = append(waits[w], uid)
-	}
-	total, err := returning(ctx, s, func(ctx context.Context, tx *Tx) (total int64, err error) {
-		for w, uids := range waits { // one statement for all with the same wait, since each scans the shard's rows in flight
-			n, err := tx.Exec(ctx, "UPDATE message SET q = 3, due_at = $1 WHERE shard = $2 AND q >= 2 AND (q = 3 OR epoch < $3) AND sender "+s.In(4),
-				db.Millis(now.Add(w)), shard, epoch, s.List(uids))
-			if err != nil {
-				return 0, err
-			}
-			total += n
-		}
-		return total, nil
-	})
-	return total, db.Wrap(err, "recover shard")
 }

@@ -1,4 +1,4 @@
-package store
+package work
 
 import (
 	"context"
@@ -20,8 +20,8 @@ func sessionKey(id string) int32 {
 
 // KeepSession keeps a session open that holds the node's lock, until it breaks or ctx ends. When the process dies, the database
 // ends the session at once and the other nodes notice (Cluster; docs/adr/0007).
-func (s *Store) KeepSession(ctx context.Context, id string) error {
-	c, err := s.Connect(ctx)
+func (s *Nodes) KeepSession(ctx context.Context, id string) error {
+	c, err := s.d.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -34,12 +34,12 @@ func (s *Store) KeepSession(ctx context.Context, id string) error {
 }
 
 // sessions returns the keys of the nodes that hold their session; none on SQLite.
-func (s *Store) sessions(ctx context.Context) (map[int32]bool, error) {
-	if s.SQLite() {
+func (s *Nodes) sessions(ctx context.Context) (map[int32]bool, error) {
+	if s.d.SQLite() {
 		return map[int32]bool{}, nil
 	}
 	keys := map[int32]bool{}
-	err := db.Each(ctx, s, func(scan db.Scan) error {
+	err := db.Each(ctx, s.d, func(scan db.Scan) error {
 		var key int64
 		err := scan(&key)
 		keys[int32(uint32(key))] = true

@@ -1,4 +1,4 @@
-package store
+package messages
 
 import (
 	"context"
@@ -20,8 +20,8 @@ type UnknownOutcome struct {
 }
 
 // UnknownOutcomes reads the unknown messages of a shard whose wait is over, and when the next one's ends (zero: none).
-func (s *Store) UnknownOutcomes(ctx context.Context, shard int, now time.Time, limit int) (due []UnknownOutcome, next time.Time, err error) {
-	err = db.Each(ctx, s, func(scan db.Scan) error {
+func (s *Messages) UnknownOutcomes(ctx context.Context, shard int, now time.Time, limit int) (due []UnknownOutcome, next time.Time, err error) {
+	err = db.Each(ctx, s.DB, func(scan db.Scan) error {
 		var d UnknownOutcome
 		var at int64
 		err := scan(&d.Key, &d.SenderUID, &d.Class, &d.Attempt, &at)
@@ -42,11 +42,10 @@ func (s *Store) UnknownOutcomes(ctx context.Context, shard int, now time.Time, l
 
 // Reconcile applies the senders' policies to unknown outcomes: messages are queued again, or fail with outcome_unknown. A message
 // that got a receipt meanwhile stays as the receipt left it.
-func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now time.Time) error {
+func (s *Messages) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now time.Time) error {
 	var followed []carillon.MessageKey
-	check := s.senderFollowed(events.Notifications)
 	for _, d := range fail {
-		if check(ctx, d.SenderUID) {
+		if s.followed(ctx, d.SenderUID) {
 			followed = append(followed, d.Key)
 		}
 	}
@@ -69,14 +68,14 @@ func (s *Store) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now
 		})
 	})
 	for _, d := range fail {
-		s.stats.Touch(d.Key.Seq(), err)
+		s.touch(d.Key.Seq(), err)
 	}
 	return err
 }
 
 // Release returns at most limit messages that are held under a name to their lanes, and returns how many.
-func (s *Store) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
-	n, err = s.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
+func (s *Messages) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
+	n, err = s.DB.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
 		SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)
 	return n, db.Wrap(err, "release held messages")
 }

@@ -1,4 +1,4 @@
-package store
+package messages
 
 import (
 	"context"
@@ -68,10 +68,10 @@ func (f *Filter) span() span {
 	return x
 }
 
-// Notifications returns a page of a company's notifications, newest first, without their bodies; next is the cursor of the next
+// List returns a page of a company's notifications, newest first, without their bodies; next is the cursor of the next
 // page, "" after the last. A page that has looked at examineMost rows ends early, even with none found. A search by number or
 // campaign reads the search table, which is filled in the background, and the newer notifications directly.
-func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string, err error) {
+func (s *Notifications) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string, err error) {
 	place, err := s.lists.Wait(ctx, share.Holder{Company: companyID})
 	if err != nil {
 		return nil, "", err
@@ -95,7 +95,7 @@ func (s *Store) Notifications(ctx context.Context, companyID string, f Filter, n
 }
 
 // toLines merges the notifications to each form of the numbers of lines.
-func (s *Store) toLines(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, edge string, err error) {
+func (s *Notifications) toLines(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, edge string, err error) {
 	var numbers []string
 	for _, line := range f.Lines {
 		numbers = append(numbers, line.Forms()...)
@@ -107,30 +107,30 @@ func (s *Store) toLines(ctx context.Context, companyID string, f Filter, now tim
 }
 
 // search reads what is newer than the search table, then the search table.
-func (s *Store) search(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification, edge string, err error) {
-	horizon, err := s.searchHorizon(ctx)
+func (s *Notifications) search(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification, edge string, err error) {
+	until, err := Horizon(ctx, s.d)
 	if err != nil {
 		return nil, "", err
 	}
-	found, edge, err = s.list(ctx, companyID, f, now, span{max(in.above, horizon), in.below})
+	found, edge, err = s.list(ctx, companyID, f, now, span{max(in.above, until), in.below})
 	if err != nil || edge != "" || len(found) == f.Limit {
 		return found, edge, err
 	}
-	field, value := "campaign", campaignKey(f.Campaign)
+	field, value := "campaign", CampaignKey(f.Campaign)
 	if f.number != "" {
 		field, value = "number", f.number
 	}
 	f.Limit -= len(found)
-	in.below = min(in.below, horizon+1)
+	in.below = min(in.below, until+1)
 	rest, edge, err := s.listIndexed(ctx, f, now, in, companyID, field, value)
 	return append(found, rest...), edge, err
 }
 
 // edge returns the oldest of the first examineMost rows of a list, whose condition names $2 and $3 as its ends; "" when there
 // are fewer.
-func (s *Store) edge(ctx context.Context, in *span, rows string, args ...any) (id string, err error) {
+func (s *Notifications) edge(ctx context.Context, in *span, rows string, args ...any) (id string, err error) {
 	var seq carillon.Seq
-	err = s.Row(ctx, []any{&seq, &id}, "SELECT seq, id FROM notification WHERE seq = (SELECT seq FROM "+rows+" ORDER BY seq DESC LIMIT 1 OFFSET "+
+	err = s.d.Row(ctx, []any{&seq, &id}, "SELECT seq, id FROM notification WHERE seq = (SELECT seq FROM "+rows+" ORDER BY seq DESC LIMIT 1 OFFSET "+
 		strconv.Itoa(examineMost-1)+")", args...)
 	if err == nil {
 		in.above = seq - 1
@@ -139,7 +139,7 @@ func (s *Store) edge(ctx context.Context, in *span, rows string, args ...any) (i
 }
 
 // list reads a company's notifications. edge is the last one that was looked at where that was not all.
-func (s *Store) list(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification, edge string, err error) {
+func (s *Notifications) list(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification, edge string, err error) {
 	if f.narrows() {
 		edge, err = s.edge(ctx, &in, "notification WHERE company_id = $1 AND seq > $2 AND seq < $3"+f.indexed(), companyID, int64(in.above), int64(in.below))
 		if err != nil {
@@ -172,7 +172,7 @@ func (f *Filter) indexed() string {
 }
 
 // listIndexed reads through the search table.
-func (s *Store) listIndexed(ctx context.Context, f Filter, now time.Time, in span, companyID, field, value string) (found []*Notification, edge string, err error) {
+func (s *Notifications) listIndexed(ctx context.Context, f Filter, now time.Time, in span, companyID, field, value string) (found []*Notification, edge string, err error) {
 	edge, err = s.edge(ctx, &in, "search WHERE company_id = $1 AND seq > $2 AND seq < $3 AND field = $4 AND value = $5",
 		companyID, int64(in.above), int64(in.below), field, value)
 	if err != nil {
@@ -230,6 +230,6 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	}
 }
 
-func (s *Store) notifications(ctx context.Context, query string, args ...any) ([]*Notification, error) {
-	return db.Collect(ctx, s, "notifications", scanListed, query, args...)
+func (s *Notifications) notifications(ctx context.Context, query string, args ...any) ([]*Notification, error) {
+	return db.Collect(ctx, s.d, "notifications", scanListed, query, args...)
 }

@@ -1,4 +1,4 @@
-package store
+package messages
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/db"
+	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
 )
 
@@ -26,10 +27,10 @@ type Accept struct {
 	// Replay is the response stored under the same idempotency key; then nothing else was stored.
 	Replay string
 
-	err     error    // the caller's error, decided inside the batch
-	first   *Accept  // of the same batch, whose response Replay is
-	events  []*Event // what its company subscribes to, but for skipped calls; recorded once it is admitted
-	skipped bool     // the company subscribes to calls, and one is skipped
+	err     error           // the caller's error, decided inside the batch
+	first   *Accept         // of the same batch, whose response Replay is
+	events  []*events.Event // what its company subscribes to, but for skipped calls; recorded once it is admitted
+	skipped bool            // the company subscribes to calls, and one is skipped
 }
 
 // Notification is one accepted request. Its body is stored as received and parsed again at delivery, and empty where every recipient
@@ -126,22 +127,22 @@ func (idTaken) Error() string { return "the notification's number is taken" }
 // Refused implements db.Refusal.
 func (idTaken) Refused() {}
 
-// NewNotificationID returns an id for a notification that this node accepts now.
-func (s *Store) NewNotificationID(now time.Time) string { return s.ids.Next(now) }
+// NewID returns an id for a notification that this node accepts now.
+func (s *Notifications) NewID(now time.Time) string { return s.ids.Next(now) }
 
 // Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
 // ErrIDTaken.
-func (s *Store) Accept(ctx context.Context, a *Accept) error {
+func (s *Notifications) Accept(ctx context.Context, a *Accept) error {
 	a.events, a.skipped = nil, false // of an attempt with another id
 	if of := s.followed(ctx, a.Notification.CompanyID); of != (followed{}) {
-		sender, err := s.Sender(context.WithoutCancel(ctx), a.Notification.SenderUID) // a caller that leaves changes nothing
+		sender, err := s.sender(context.WithoutCancel(ctx), a.Notification.SenderUID) // a caller that leaves changes nothing
 		if err != nil {
 			return err
 		}
 		a.announce(of, sender.ID)
 	}
-	err := s.accepts.Commit(ctx, s.DB, a)
-	s.stats.Touch(a.Notification.Seq(), err)
+	err := s.accepts.Commit(ctx, s.d, a)
+	s.touch(a.Notification.Seq(), err)
 	if err != nil {
 		if db.Duplicate(err) { // all other keys have their ON CONFLICT
 			return ErrIDTaken
@@ -151,9 +152,9 @@ func (s *Store) Accept(ctx context.Context, a *Accept) error {
 	return a.err
 }
 
-func acceptKind() *db.Kind[*Accept] {
+func acceptKind(place db.Place) *db.Kind[*Accept] {
 	return &db.Kind[*Accept]{
-		Name: "accept", Place: placeAccept, Apply: applyAccepts, Flush: flushAccepts,
+		Name: "accept", Place: place, Apply: applyAccepts, Flush: flushAccepts,
 		Bytes: func(a *Accept) int { return len(a.Notification.Body) + 64*len(a.Messages) },
 	}
 }
@@ -233,6 +234,12 @@ func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey
 		quotas[k] = u
 	}
 	return quotas, nil
+}
+
+// ChargeQuota adds to the row that limits a company on a day.
+func ChargeQuota(ctx context.Context, tx *db.Tx, companyID, day string, recipients, bytes, calls int) error {
+	var used amount
+	return chargeQuota(ctx, tx, quotaKey{companyID, day}, amount{recipients, bytes, calls}, &used)
 }
 
 // chargeQuota adds to the row that limits a company, and reads the new counts.
@@ -390,9 +397,9 @@ func dropKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 }
 
 // LookupIdempotent returns the response stored under a key, "" when there is none. Errors: idempotency_key_reused.
-func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string, err error) {
+func (s *Notifications) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string, err error) {
 	var had string
-	err = s.Row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4",
+	err = s.d.Row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4",
 		companyID, route, key, db.Millis(now))
 	if err == nil && had != hash {
 		return "", KeyReused()
@@ -401,8 +408,8 @@ func (s *Store) LookupIdempotent(ctx context.Context, companyID, route, key, has
 }
 
 // AcceptedAs returns the response to an earlier request with a key, whatever it asked for; "": there is none.
-func (s *Store) AcceptedAs(ctx context.Context, companyID, route, key string, now time.Time) (answer string, err error) {
-	err = s.Row(ctx, []any{&answer}, "SELECT answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4", companyID, route, key, db.Millis(now))
+func (s *Notifications) AcceptedAs(ctx context.Context, companyID, route, key string, now time.Time) (answer string, err error) {
+	err = s.d.Row(ctx, []any{&answer}, "SELECT answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4", companyID, route, key, db.Millis(now))
 	return answer, db.Wrap(db.Ignore(err), "look up idempotency key")
 }
 

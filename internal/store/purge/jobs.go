@@ -1,34 +1,12 @@
-package store
+package purge
 
 import (
 	"context"
-	"fmt"
+	"strings"
 	"time"
 
-	"carillon/internal/store/bulk"
 	"carillon/internal/store/db"
 )
-
-// Bulk are the jobs that send to the people of a file.
-func (s *Store) Bulk() *bulk.Store { return s.bulk }
-
-// markJobs marks the jobs that may have been sent since the backup, whole or in part, and pauses those that are being sent: what they have
-// accepted since this database does not know.
-func (s *Store) markJobs(ctx context.Context, now time.Time) error {
-	if _, err := s.Exec(ctx, `UPDATE bulk_job SET restored_at = $1, rev = rev + 1, owner = '', lease_until = 0,
-		reason = CASE WHEN state IN ('sending', 'paused') THEN 'restored' ELSE reason END, state = CASE WHEN state = 'sending' THEN 'paused' ELSE state END,
-		changed_at = CASE WHEN state = 'sending' THEN $1 ELSE changed_at END
-		WHERE company_id > '' AND state IN ('draft', 'checking', 'checked', 'sending', 'paused')`, db.Millis(now)); err != nil {
-		return fmt.Errorf("mark jobs: %w", err)
-	}
-	return nil
-}
-
-// BulkAfter returns the next company, by id, that has jobs; "": there is none.
-func (s *Store) BulkAfter(ctx context.Context, companyID string) (id string, err error) {
-	err = s.Row(ctx, []any{&id}, "SELECT company_id FROM bulk_job WHERE company_id > $1 ORDER BY company_id LIMIT 1", companyID)
-	return id, db.Wrap(db.Ignore(err), "find jobs")
-}
 
 // DropBulk deletes jobs of a company that were made before an instant, with the rows of their files, about `most` batches a step. Jobs
 // that are being worked at stay.
@@ -53,11 +31,11 @@ const batchRows = 20
 // dropJob deletes batches of the job that a query finds, and once there are none the job.
 func (s *Store) dropJob(ctx context.Context, query string, most int, args ...any) (p Purged, err error) {
 	var id string
-	if err := s.Row(ctx, []any{&id}, query, args...); err != nil {
+	if err := s.d.Row(ctx, []any{&id}, query, args...); err != nil {
 		return Purged{}, db.Wrap(db.Ignore(err), "find jobs to delete")
 	}
 	step := max(most/batchRows, 1)
-	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, "DELETE FROM bulk_batch WHERE job_id = $1 AND n IN (SELECT n FROM bulk_batch WHERE job_id = $1 ORDER BY n LIMIT $2)", id, step)
 		if err != nil {
 			return err
@@ -71,4 +49,27 @@ func (s *Store) dropJob(ctx context.Context, query string, most int, args ...any
 		return err
 	})
 	return p, db.Wrap(err, "delete jobs")
+}
+
+// DropAPICalls deletes what is kept of a company's calls of the interface from before an instant, at most `most` rows of each table.
+func (s *Store) DropAPICalls(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
+	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
+		p.Rows, p.More = 0, false
+		for _, statement := range []string{
+			"DELETE FROM api_call WHERE company_id = $1 AND id IN (SELECT id FROM api_call WHERE company_id = $1 AND id < $2 ORDER BY id LIMIT $3)",
+			"DELETE FROM api_accepted WHERE company_id = $1 AND id IN (SELECT id FROM api_accepted WHERE company_id = $1 AND at < $2 ORDER BY id LIMIT $3)",
+		} {
+			instant := any(db.FirstID(before))
+			if strings.Contains(statement, "at < $2") { // a chunk counts as old as its newest reference
+				instant = db.Millis(before)
+			}
+			n, err := tx.Exec(ctx, statement, companyID, instant, most)
+			if err != nil {
+				return err
+			}
+			p.Rows, p.More = p.Rows+int(n), p.More || int(n) == most
+		}
+		return nil
+	})
+	return p, db.Wrap(err, "delete calls of the interface")
 }

@@ -1,4 +1,4 @@
-package store
+package accounts
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 )
 
@@ -23,7 +24,7 @@ func (s *Store) Maintenance(ctx context.Context) (Maintenance, error) {
 	return s.window.Get(ctx, "", func(ctx context.Context) (Maintenance, string, error) {
 		var until int64
 		var from string
-		err := s.Row(ctx, []any{&until, &from}, "SELECT value, text FROM meta WHERE name = 'maintenance'")
+		err := s.d.Row(ctx, []any{&until, &from}, "SELECT value, text FROM meta WHERE name = 'maintenance'")
 		if err != nil {
 			return Maintenance{}, "", db.Wrap(db.Ignore(err), "read maintenance")
 		}
@@ -38,8 +39,8 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 	if err != nil {
 		return err
 	}
-	return s.Configure(ctx, func(ctx context.Context, tx *Tx) error {
-		tx.changes("") // nothing of a company's
+	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes("") // nothing of a company's
 		var err error
 		if m.Until.IsZero() {
 			_, err = tx.Exec(ctx, "DELETE FROM meta WHERE name = 'maintenance'")
@@ -61,6 +62,6 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 // OldestCompany returns the company that was created first, whose owners administer the installation, "" when there is none.
 func (s *Store) OldestCompany(ctx context.Context) (string, error) {
 	var id string
-	err := s.Row(ctx, []any{&id}, "SELECT id FROM company ORDER BY created_at, id LIMIT 1")
+	err := s.d.Row(ctx, []any{&id}, "SELECT id FROM company ORDER BY created_at, id LIMIT 1")
 	return id, db.Ignore(err)
 }

@@ -1,4 +1,4 @@
-package store
+package purge
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/db"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/stats"
 )
 
@@ -35,7 +36,7 @@ type Closed struct {
 // ClosedAfter returns the next company, by id, that has closed notifications; its id is "" when there is none.
 func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, err error) {
 	var at int64
-	err = s.Row(ctx, []any{&c.CompanyID, &at}, `SELECT company_id, done_at FROM notification WHERE open = 0 AND company_id > $1
+	err = s.d.Row(ctx, []any{&c.CompanyID, &at}, `SELECT company_id, done_at FROM notification WHERE open = 0 AND company_id > $1
 		ORDER BY company_id, done_at LIMIT 1`, companyID)
 	c.Oldest = time.UnixMilli(at).UTC()
 	return c, db.Wrap(db.Ignore(err), "find closed notifications")
@@ -59,9 +60,9 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 	}
 	if len(all) > 0 {
 		var counts stats.Gone
-		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+		err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
 			counts = stats.NewGone()
-			return purge(ctx, tx, &p, companyID, all, db.Millis(before), counts)
+			return deleteAll(ctx, tx, &p, companyID, all, db.Millis(before), counts)
 		})
 		s.stats.TouchGone(counts, err)
 	}
@@ -72,7 +73,7 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 // doomed reads what a step deletes. Notifications not in the search table yet are left, because their entries would be added
 // later and stay.
 func (s *Store) doomed(ctx context.Context, companyID string, from, before time.Time, most int) (all []doomed, found Purged, err error) {
-	horizon, err := s.searchHorizon(ctx)
+	horizon, err := messages.Horizon(ctx, s.d)
 	if err != nil {
 		return nil, found, err
 	}
@@ -102,7 +103,7 @@ func (s *Store) doomed(ctx context.Context, companyID string, from, before time.
 const fewestRows = 4
 
 func (s *Store) closedPage(ctx context.Context, companyID string, from, before time.Time, limit int) ([]doomed, error) {
-	return db.Collect(ctx, s, "closed notifications", func(scan db.Scan) (d doomed, err error) {
+	return db.Collect(ctx, s.d, "closed notifications", func(scan db.Scan) (d doomed, err error) {
 		err = scan(&d.seq, &d.campaign, &d.doneAt, &d.messages)
 		return d, err
 	}, `SELECT seq, campaign, done_at, total FROM notification
@@ -118,7 +119,7 @@ func (s *Store) recipients(ctx context.Context, all []doomed) error {
 		bySeq[all[i].seq] = &all[i]
 		keys = all[i].addKeys(keys)
 	}
-	if err := db.Each(ctx, s, func(scan db.Scan) error {
+	if err := db.Each(ctx, s.d, func(scan db.Scan) error {
 		var key carillon.MessageKey
 		var number string
 		if err := scan(&key, &number); err != nil {
@@ -127,7 +128,7 @@ func (s *Store) recipients(ctx context.Context, all []doomed) error {
 		d := bySeq[key.Seq()]
 		d.numbers = append(d.numbers, number)
 		return nil
-	}, "SELECT id, number FROM message WHERE id "+s.In(1)+" UNION ALL SELECT id, number FROM call WHERE id "+s.In(1), s.List(keys)); err != nil {
+	}, "SELECT id, number FROM message WHERE id "+s.d.In(1)+" UNION ALL SELECT id, number FROM call WHERE id "+s.d.In(1), s.d.List(keys)); err != nil {
 		return err
 	}
 	for i := range all {
@@ -148,20 +149,20 @@ func (d *doomed) addKeys(keys []int64) []int64 {
 // purgeLock is the key of the advisory lock under which one node at a time deletes.
 const purgeLock = 0x6361_7270
 
-// chore runs and times a step of deleting. On SQLite it shares the transaction and the sync of waiting writes; on PostgreSQL it
+// step runs and times a step of deleting. On SQLite it shares the transaction and the sync of waiting writes; on PostgreSQL it
 // has its own transaction, and one node at a time deletes.
-func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Context, tx *Tx) error) error {
-	timed := func(ctx context.Context, tx *Tx) error {
+func (s *Store) step(ctx context.Context, p *Purged, fn db.Func) error {
+	timed := func(ctx context.Context, tx *db.Tx) error {
 		*p = Purged{}
 		begin := time.Now()
 		defer func() { p.Took = time.Since(begin) }()
 		return fn(ctx, tx)
 	}
-	if s.SQLite() {
+	if s.d.SQLite() {
 		// It outlives its caller's context, because it writes into p.
-		return s.purges.Commit(context.WithoutCancel(ctx), s.DB, func(ctx context.Context, tx *db.Tx) error { return timed(ctx, &Tx{Tx: tx, s: s}) })
+		return s.purges.Commit(context.WithoutCancel(ctx), s.d, timed)
 	}
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var ours bool
 		if err := tx.Row(ctx, []any{&ours}, "SELECT pg_try_advisory_xact_lock($1)", purgeLock); err != nil {
 			return err
@@ -174,8 +175,21 @@ func (s *Store) chore(ctx context.Context, p *Purged, fn func(ctx context.Contex
 	})
 }
 
-// purge deletes those of the notifications that are still closed. Their counts stay.
-func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doomed, before int64, counts stats.Gone) error {
+// Delete deletes a notification that is closed, to one person with these numbers, and returns how many were deleted.
+func (s *Store) Delete(ctx context.Context, n *messages.Notification, numbers []string, now time.Time) (int, error) {
+	all := []doomed{{seq: n.Seq(), campaign: n.Campaign, doneAt: db.Millis(n.DoneAt), messages: n.Total, numbers: numbers}}
+	var gone Purged
+	counts := stats.NewGone()
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		counts, gone = stats.NewGone(), Purged{}
+		return deleteAll(ctx, tx, &gone, n.CompanyID, all, db.Millis(now)+1, counts)
+	})
+	s.stats.TouchGone(counts, err)
+	return gone.Notifications, err
+}
+
+// deleteAll deletes those of the notifications that are still closed. Their counts stay.
+func deleteAll(ctx context.Context, tx *db.Tx, p *Purged, companyID string, all []doomed, before int64, counts stats.Gone) error {
 	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.seq, b.seq) }) // the lock order
 	gone, err := deleteClosed(ctx, tx, all, before, counts)
 	if err != nil {
@@ -191,7 +205,7 @@ func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doome
 		p.Notifications++
 		p.Rows++
 		recipients = d.addKeys(recipients)
-		entries = append(entries, []any{"campaign", campaignKey(d.campaign), d.seq})
+		entries = append(entries, []any{"campaign", messages.CampaignKey(d.campaign), d.seq})
 		for _, number := range d.numbers {
 			entries = append(entries, []any{"number", number, d.seq})
 		}
@@ -202,7 +216,7 @@ func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doome
 	if err := deleteRecipients(ctx, tx, p, recipients, counts); err != nil {
 		return err
 	}
-	if err := stats.Forget(ctx, tx.Tx, counts); err != nil {
+	if err := stats.Forget(ctx, tx, counts); err != nil {
 		return err
 	}
 	n, err := tx.Exec(ctx, `DELETE FROM search WHERE (company_id, field, value, seq) IN (SELECT CAST($1 AS TEXT), value ->> 0, value ->> 1,
@@ -212,7 +226,7 @@ func purge(ctx context.Context, tx *Tx, p *Purged, companyID string, all []doome
 }
 
 // deleteRecipients deletes messages and calls by their keys.
-func deleteRecipients(ctx context.Context, tx *Tx, p *Purged, keys []int64, counts stats.Gone) error {
+func deleteRecipients(ctx context.Context, tx *db.Tx, p *Purged, keys []int64, counts stats.Gone) error {
 	in, list := tx.DB().In(1), tx.DB().List(keys)
 	counted := func(read func(scan db.Scan) error) func(scan db.Scan) error {
 		return func(scan db.Scan) error {
@@ -231,7 +245,7 @@ func deleteRecipients(ctx context.Context, tx *Tx, p *Purged, keys []int64, coun
 	return err
 }
 
-func deleteClosed(ctx context.Context, tx *Tx, all []doomed, before int64, counts stats.Gone) (gone map[carillon.Seq]bool, err error) {
+func deleteClosed(ctx context.Context, tx *db.Tx, all []doomed, before int64, counts stats.Gone) (gone map[carillon.Seq]bool, err error) {
 	seqs := make([]int64, len(all))
 	for i := range all {
 		seqs[i] = int64(all[i].seq)
@@ -245,35 +259,24 @@ func deleteClosed(ctx context.Context, tx *Tx, all []doomed, before int64, count
 	return gone, err
 }
 
-// DropKeys deletes idempotency keys that expired by now, at most `most` of them.
-func (s *Store) DropKeys(ctx context.Context, now time.Time, most int) (p Purged, err error) {
-	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-		n, err := tx.Exec(ctx, `DELETE FROM idempotency WHERE (company_id, route, key) IN (
-			SELECT company_id, route, key FROM idempotency WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`, db.Millis(now), most)
-		p.Rows, p.More = int(n), int(n) == most
-		return err
-	})
-	return p, db.Wrap(err, "delete idempotency keys")
-}
-
 // QuotaAfter returns the next company, by id, with quota rows, and its first day; both are empty when there is none.
 func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day string, err error) {
-	err = s.Row(ctx, []any{&company, &day}, "SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
+	err = s.d.Row(ctx, []any{&company, &day}, "SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
 	return company, day, db.Wrap(db.Ignore(err), "find old quotas")
 }
 
 // FoldQuotas merges a day's rows of a company without a quota (accept_flush.go) into one, for days before the given one; a day
 // a step.
 func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Purged, err error) {
-	if s.SQLite() {
+	if s.d.SQLite() {
 		return Purged{}, nil
 	}
 	var day string
-	err = db.Ignore(s.Row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before))
+	err = db.Ignore(s.d.Row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before))
 	if err == nil && day != "" {
-		err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
-			var used amount
-			err := tx.Row(ctx, []any{&p.Rows, &used.recipients, &used.bytes, &used.calls}, `WITH parts AS (
+		err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
+			var recipients, bytes, calls int
+			err := tx.Row(ctx, []any{&p.Rows, &recipients, &bytes, &calls}, `WITH parts AS (
 				DELETE FROM quota WHERE company_id = $1 AND day = $2 AND part > 0 RETURNING used, bytes, calls)
 				SELECT count(*), COALESCE(SUM(used), 0)::bigint, COALESCE(SUM(bytes), 0)::bigint,
 				COALESCE(SUM(calls), 0)::bigint FROM parts`, companyID, day)
@@ -281,7 +284,7 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 				return err
 			}
 			p.More = true
-			return chargeQuota(ctx, tx.Tx, quotaKey{companyID, day}, used, &used)
+			return messages.ChargeQuota(ctx, tx, companyID, day, recipients, bytes, calls)
 		})
 	}
 	return p, db.Wrap(err, "fold quotas")
@@ -289,8 +292,8 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 
 // DropStats deletes the counts of recipients who were accepted before an instant, at most `most` rows of a table.
 func (s *Store) DropStats(ctx context.Context, before time.Time, most int) (p Purged, err error) {
-	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) (err error) {
-		p.Rows, err = stats.Drop(ctx, tx.Tx, before, most)
+	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) (err error) {
+		p.Rows, err = stats.Drop(ctx, tx, before, most)
 		p.More = p.Rows >= most
 		return err
 	})
@@ -299,7 +302,7 @@ func (s *Store) DropStats(ctx context.Context, before time.Time, most int) (p Pu
 
 // DropQuotas deletes a company's quota rows of days before the given one.
 func (s *Store) DropQuotas(ctx context.Context, companyID, day string) (p Purged, err error) {
-	err = s.chore(ctx, &p, func(ctx context.Context, tx *Tx) error {
+	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, "DELETE FROM quota WHERE company_id = $1 AND day < $2", companyID, day)
 		p.Rows = int(n)
 		return err

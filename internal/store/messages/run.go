@@ -1,4 +1,4 @@
-package store
+package messages
 
 import (
 	"context"
