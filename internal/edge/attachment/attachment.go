@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
 	stored "carillon/internal/store/files"
 	"carillon/internal/talk/files"

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"carillon/internal/base/httpio"
 	"carillon/internal/call"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
 	"carillon/internal/store/rank"

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 )
 
 // connections bounds the connections of a listener, in all and by address. Near a bound the connection that has been idle

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/tracing"
+	"carillon/internal/edge/httpio"
 )
 
 // Time limits of a connection, for clients that send or read slowly.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/event/hook"
 	"carillon/internal/store/events"
 )

@@ -11,9 +11,9 @@ import (
 
 	"carillon"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/resource"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/event/hook"
 	"carillon/internal/store"
 	"carillon/internal/store/hooks"
