@@ -35,10 +35,7 @@ type Sources struct {
 }
 
 // Read adds the metrics of these parts.
-func (m *Metrics) Read(from *Sources) { m.Registry.MustRegister(gauges{from}) }
-
-// gauges read them.
-type gauges struct{ *Sources }
+func (m *Metrics) Read(from *Sources) { m.Registry.MustRegister(from) }
 
 // statsTimeout is how long a scrape waits for values that need a query; after it they are left out.
 const statsTimeout = time.Second
@@ -84,7 +81,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // Describe implements prometheus.Collector.
-func (g gauges) Describe(to chan<- *prometheus.Desc) {
+func (g *Sources) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc, sipDesc, heldDesc, mostDesc,
@@ -95,7 +92,7 @@ func (g gauges) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (g gauges) Collect(to chan<- prometheus.Metric) {
+func (g *Sources) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
@@ -147,7 +144,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 
 type emit func(d *prometheus.Desc, v float64, labels ...string)
 
-func (g gauges) ofQueue(gauge, count emit) {
+func (g *Sources) ofQueue(gauge, count emit) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
 	s, err := g.Queue.Stats(ctx)

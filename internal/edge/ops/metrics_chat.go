@@ -74,7 +74,7 @@ var (
 )
 
 // ofConversations reads what is counted when Prometheus scrapes.
-func (g gauges) ofConversations(gauge emit) {
+func (g *Sources) ofConversations(gauge emit) {
 	for topic, n := range g.Hub.Streams() {
 		gauge(streamsDesc, float64(n), topic)
 	}

@@ -15,7 +15,7 @@ var (
 )
 
 // ofShares reads what the node holds.
-func (g gauges) ofShares(gauge, count emit) {
+func (g *Sources) ofShares(gauge, count emit) {
 	for _, c := range g.Shares.Counts() {
 		gauge(heldDesc, float64(c.Used), c.Resource.Name)
 		gauge(mostDesc, float64(c.Resource.Node), c.Resource.Name)

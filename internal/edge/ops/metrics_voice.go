@@ -41,7 +41,7 @@ var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls an
 	"docs/guides/production.md says what to do about each.", "reason")
 
 // ofSIP reads what the SIP user agent refused.
-func (g gauges) ofSIP(count emit) {
+func (g *Sources) ofSIP(count emit) {
 	for reason, n := range g.SIP.Refusals() {
 		count(sipDesc, float64(n), reason)
 	}
