@@ -16,8 +16,11 @@ type Voice struct {
 // ofVoices adds the metrics of what is said aloud.
 func (m *Metrics) ofVoices() {
 	x := &Voice{
-		talks:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "carillon_voice_talks", Help: "People who talk with an agent or a teammate on this node."}),
-		steps:  m.histogramVec("carillon_voice_seconds", "Time of the steps of a turn: detect, transcribe, think, first_audio, silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
+		talks: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "carillon_voice_talks", Help: "People who talk with an agent or a teammate on this node.",
+		}),
+		steps: m.histogramVec("carillon_voice_seconds", "Time of the steps of a turn: detect, transcribe, think, first_audio, "+
+			"silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
 		failed: m.vec("carillon_voice_failures_total", "Failures of what a talk needs: speaker, transcriber, engine.", "what"),
 	}
 	m.Registry.MustRegister(x.talks)
