@@ -49,6 +49,11 @@ func (s source) within(pkg string) bool {
 	return s.pkg() == pkg || strings.HasPrefix(s.pkg(), pkg+"/")
 }
 
+// forTests reports whether a file is part of tests, or of a stand-in that they use.
+func (s source) forTests() bool {
+	return s.test() || s.within("e2e") || strings.HasSuffix(path.Dir(s.pkg()), "test") || strings.HasSuffix(s.pkg(), "test")
+}
+
 // floorOf is the place of a package's room, counted from the top; false: it has none.
 func floorOf(pkg string) (floor int, known bool) {
 	first, rest, _ := strings.Cut(pkg, "/")
@@ -116,7 +121,7 @@ func TestTheOrderOfRoomsIsBrokenInEveryWay(t *testing.T) {
 		{"internal/store/store_test.go", "carillon/internal/send/notify", "store imports carillon/internal/send/notify, which is above it"},
 		{"internal/base/content/fill.go", "carillon/internal/send/request", "base imports carillon/internal/send/request, which is above it"},
 		{"internal/app/app.go", "carillon/cmd/carillon", "app imports carillon/cmd/carillon, which is above it"},
-		{"web/web.go", "carillon/internal/base/httpio", "web imports carillon/internal/base/httpio, which is above it"},
+		{"web/web.go", "carillon/internal/edge/httpio", "web imports carillon/internal/edge/httpio, which is above it"},
 		{"number_test.go", "carillon/internal/base/config", ". imports carillon/internal/base/config, which is above it"},
 		{"internal/send/notify/notify.go", "carillon/internal/send/sandbox", "only internal/app wires carillon/internal/send/sandbox"},
 		{"internal/edge/api/callback.go", "carillon/internal/send/whatsapp", "only internal/app wires carillon/internal/send/whatsapp"},
@@ -141,6 +146,45 @@ func TestTheOrderOfRoomsIsBrokenInEveryWay(t *testing.T) {
 		}
 		if diff := gocmp.Diff(want, violations([]source{{file: c.file, imports: []string{c.imports}}})); diff != "" {
 			t.Errorf("%s imports %s (-want +got):\n%s", c.file, c.imports, diff)
+		}
+	}
+}
+
+func TestOnlyEdgeServes(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, name := range serves(s) {
+			t.Errorf("%s mentions http.%s: only edge and app serve", s.file, name)
+		}
+	}
+}
+
+func TestServingIsFoundInEveryWay(t *testing.T) {
+	for _, c := range []struct {
+		file, imported, mentions string
+		want                     []string
+	}{
+		{"internal/talk/files/files.go", `"net/http"`, "func(http.ResponseWriter, *http.Request)", []string{"ResponseWriter"}},
+		{"internal/event/hook/hook.go", `web "net/http"`, "web.HandlerFunc", []string{"HandlerFunc"}},
+		{"internal/base/tracing/span.go", `"net/http"`, "http.Handler", []string{"Handler"}},
+		{"internal/queue/queue.go", `"net/http"`, "*http.Server", []string{"Server"}},
+		{"internal/queue/queue.go", `"net/http"`, "struct{ x [len(http.ListenAndServe)]int }", []string{"ListenAndServe"}},
+
+		{"internal/event/hook/send.go", `"net/http"`, "func(*http.Client, *http.Request, http.Header) *http.Response", nil},
+		{"internal/event/hook/send.go", `"carillon/internal/base/http"`, "http.Handler", nil},
+		{"internal/edge/api/api.go", `"net/http"`, "http.Handler", nil},
+		{"internal/app/app.go", `"net/http"`, "*http.Server", nil},
+		{"internal/event/hook/send_test.go", `"net/http"`, "http.HandlerFunc", nil},
+		{"internal/send/whatsapp/graphtest/server.go", `"net/http"`, "http.Handler", nil},
+		{"internal/voice/voicetest/serve/main.go", `"net/http"`, "http.Handler", nil},
+		{"client/client.go", `"net/http"`, "http.Handler", nil},
+	} {
+		text := "package x\nimport " + c.imported + "\ntype x " + c.mentions
+		f, err := parser.ParseFile(token.NewFileSet(), c.file, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(c.want, serves(source{file: c.file, parsed: f})); diff != "" {
+			t.Errorf("%s with %s (-want +got):\n%s", c.file, c.mentions, diff)
 		}
 	}
 }
@@ -201,18 +245,49 @@ func brokenInside(s source, imported string) string {
 	target := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(imported, module), "/"), ".")
 	from, _ := floorOf(s.pkg())
 	to, known := floorOf(target)
-	forTests := s.test() || s.within("e2e") || strings.HasSuffix(path.Dir(s.pkg()), "test") || strings.HasSuffix(s.pkg(), "test")
 	switch {
 	case !known:
 		return imported + " has no room"
 	case to < from:
 		return fmt.Sprintf("%s imports %s, which is above it", roomOf(s.pkg()), imported)
-	case strings.HasSuffix(target, "test") && !forTests:
+	case strings.HasSuffix(target, "test") && !s.forTests():
 		return imported + " is for tests"
-	case slices.Contains(channels, target) && s.pkg() != "internal/app" && s.pkg() != "internal/call/handset" && !forTests:
+	case slices.Contains(channels, target) && s.pkg() != "internal/app" && s.pkg() != "internal/call/handset" && !s.forTests():
 		return "only internal/app wires " + imported
 	}
 	return ""
+}
+
+// serving are the names of net/http without which nothing serves.
+var serving = []string{
+	"Handler", "HandlerFunc", "ResponseWriter", "ServeMux", "NewServeMux", "Server", "Serve", "ServeTLS", "ListenAndServe", "ListenAndServeTLS",
+}
+
+// serves lists what a file of a room below edge mentions of them. Tests and stand-ins for tests may serve.
+func serves(s source) (names []string) {
+	floor, known := floorOf(s.pkg())
+	if !known || floor <= slices.Index(rooms, "edge") || floor == len(rooms) || s.forTests() {
+		return nil
+	}
+	local := ""
+	for _, i := range s.parsed.Imports {
+		if i.Path.Value == `"net/http"` {
+			if local = "http"; i.Name != nil {
+				local = i.Name.Name
+			}
+		}
+	}
+	ast.Inspect(s.parsed, func(n ast.Node) bool {
+		x, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if of, ok := x.X.(*ast.Ident); ok && local != "" && of.Name == local && slices.Contains(serving, x.Sel.Name) {
+			names = append(names, x.Sel.Name)
+		}
+		return true
+	})
+	return names
 }
 
 // roomOf names the room of a package, or the folder outside of internal.

@@ -12,7 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 )
 
 // kind is what a call of another company's may be answered.

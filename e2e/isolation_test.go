@@ -14,7 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/app"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/send/whatsapp/graphtest"
 )
 

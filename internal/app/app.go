@@ -15,11 +15,11 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/schedule"
 	"carillon/internal/base/share"
 	"carillon/internal/base/tracing"
 	"carillon/internal/call/telephone"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/ops"
 	"carillon/internal/edge/server"
 	"carillon/internal/store"

@@ -61,7 +61,8 @@ func (l lines) Try(ctx context.Context, line *carillon.Sender, x channels.LineTr
 		},
 	})
 	return channels.LineTrialEnd{
-		Problem: e.Problem, Code: e.Code, Detail: e.Detail, Answered: e.Answered, TalkedMS: e.Talked.Milliseconds(), Packets: e.Packets, Loud: e.Loud,
+		Problem: e.Problem, Code: e.Code, Detail: e.Detail, Answered: e.Answered, TalkedMS: e.Talked.Milliseconds(),
+		Packets: e.Packets, Loud: e.Loud,
 	}
 }
 
@@ -73,8 +74,9 @@ func (p phone) Calls(companyID string) (all []calls.PhoneCall) {
 	for _, h := range p.handset.Calls(companyID) {
 		s := h.State()
 		all = append(all, calls.PhoneCall{
-			ID: h.CallID, CallID: h.Call, Number: h.Number, From: h.From, Suffix: h.Suffix, At: h.At, AnsweredAt: s.Answered, EndedAt: s.Ended,
-			Code: s.Code, Keys: s.Keys, Heard: s.Length, Sound: func() ([]int16, int) { return h.Sound(), handset.HeardRate },
+			ID: h.CallID, CallID: h.Call, Number: h.Number, From: h.From, Suffix: h.Suffix, At: h.At, AnsweredAt: s.Answered,
+			EndedAt: s.Ended,
+			Code:    s.Code, Keys: s.Keys, Heard: s.Length, Sound: func() ([]int16, int) { return h.Sound(), handset.HeardRate },
 		})
 	}
 	return all

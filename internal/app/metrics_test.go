@@ -17,8 +17,8 @@ import (
 
 	"carillon"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/ops"
 	"carillon/internal/send/notify"
 	"carillon/internal/store/chats"

@@ -29,13 +29,18 @@ func portfolioOf(s *carillon.Sender) string {
 func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]channels.Provider {
 	return map[string]channels.Provider{
 		"whatsapp": {
-			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.Check, Subscribe: cloud.Subscribe,
-			Away: &channels.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: cloud.Admit},
+			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(),
+			Inspect: cloud.Check, Subscribe: cloud.Subscribe,
+			Away: &channels.Away{
+				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: cloud.Admit,
+			},
 		},
 		"sandbox": {},
 		"sip": {
 			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
-			Away: &channels.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: sip.AdmitSettings(trunks), Claim: "claimed", Meets: sip.Meet},
+			Away: &channels.Away{
+				Setting: "trunk", Mark: "public", Secret: "password", Admit: sip.AdmitSettings(trunks), Claim: "claimed", Meets: sip.Meet,
+			},
 		},
 	}
 }
@@ -56,8 +61,9 @@ func callbacks() map[string]api.Callback {
 			}
 			inbound, elsewhere := c.InboundFor(s.Settings)
 			return api.CallbackEvents{
-				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: inbound, Elsewhere: elsewhere, Unnamed: c.Unnamed,
-				Notice: c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
+				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: inbound, Elsewhere: elsewhere,
+				Unnamed: c.Unnamed,
+				Notice:  c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
 				Preferences: c.PreferencesFor(s.Settings),
 			}, err
 		},

@@ -9,10 +9,10 @@ import (
 	"carillon/docs"
 	"carillon/internal/account/activity"
 	"carillon/internal/account/sso"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
 	"carillon/internal/edge/api"
 	"carillon/internal/edge/attachment"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/manual"
 	"carillon/internal/edge/panel"
 	"carillon/internal/edge/panel/agents"
@@ -75,7 +75,8 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 
 func (p *parts) widgetDeps(a *App, sessionKey []byte) widget.Deps {
 	d := widget.Deps{
-		Auth: p.auth, Resources: a.store.Resources, Companies: a.store.Accounts, Conversations: p.conversations, Chats: a.store.Chats, Limits: p.limits,
+		Auth: p.auth, Resources: a.store.Resources, Companies: a.store.Accounts, Conversations: p.conversations,
+		Chats: a.store.Chats, Limits: p.limits,
 		Files: p.files, Events: p.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
 		Addresses: a.addresses, Voices: p.voices, Signed: a.store.Addresses, Search: p.search, Engines: p.engines, Speaks: speech.Speaks,
 	}

@@ -115,7 +115,9 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	}
 	p.queue.OnDeposed(p.notify.Sweep, p.conversations.Deposed, p.messaging.Deposed)
 	p.sandbox.ReportTo(p.reports(a))
-	a.readiness = ops.NewReadiness(a.log, ops.Conditions{Store: a.store, Queue: p.queue, Stopping: a.stopping, KeyOpen: a.cfg.MasterKeyOpen})
+	a.readiness = ops.NewReadiness(a.log, ops.Conditions{
+		Store: a.store, Queue: p.queue, Stopping: a.stopping, KeyOpen: a.cfg.MasterKeyOpen,
+	})
 	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
 	a.background = append(a.background,
 		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.messaging.Run,
@@ -305,8 +307,10 @@ func (p *parts) wireTalking(a *App) error {
 func (p *parts) messagingOptions(a *App) messaging.Options {
 	s := a.store
 	return messaging.Options{
-		Store: s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: p.conversations, Agents: agent.Stored{Store: s}, Files: p.files, Shares: a.shares,
-		Channels: map[string]messaging.Channel{"whatsapp": p.whatsapp, "sandbox": p.sandbox}, Sender: s.Senders.Sender, Portfolio: portfolioOf,
+		Store: s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: p.conversations, Agents: agent.Stored{Store: s},
+		Files: p.files, Shares: a.shares,
+		Channels: map[string]messaging.Channel{"whatsapp": p.whatsapp, "sandbox": p.sandbox}, Sender: s.Senders.Sender,
+		Portfolio: portfolioOf,
 		Bound: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, lines, replyTo, time.Now())
 		},

@@ -96,7 +96,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 		known: map[carillon.MessageKey]bool{}, gone: map[string]time.Time{}, lapseGrace: lapseGrace,
 	}
 	q.Handle(queue.Kind{
-		Name: queue.Calls, Source: c.calls, Worker: &worker{c}, Lasting: true, LaneCap: lineCap, Cap: o.Most, Drain: o.Drain,
+		Name: queue.Calls, Source: c.calls, Worker: c, Lasting: true, LaneCap: lineCap, Cap: o.Most, Drain: o.Drain,
 	})
 	return c
 }

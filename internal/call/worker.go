@@ -31,11 +31,8 @@ const (
 	progressWait  = 5 * time.Second
 )
 
-// worker places calls for the queue.
-type worker struct{ *Calls }
-
 // Settings implements queue.Worker: a line pauses while its company is suspended and outside its calling hours.
-func (c *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
+func (c *Calls) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	line, err := c.store.Senders.Sender(ctx, senderUID)
 	if err != nil {
 		return lane.Settings{}, err
@@ -66,7 +63,7 @@ type attempt struct {
 }
 
 // Do implements queue.Worker: it places a call and decides what follows from its ending.
-func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
+func (c *Calls) Do(ctx context.Context, job *queue.Job) queue.Done {
 	begin := time.Now()
 	a := &attempt{Job: job, key: carillon.MessageKey(job.Key)}
 	c.mu.Lock()
@@ -115,7 +112,7 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 }
 
 // prepare reads what the call needs, and ends a call that must not be placed.
-func (c *worker) prepare(a *attempt) (queue.Done, bool) {
+func (c *Calls) prepare(a *attempt) (queue.Done, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	now := time.Now()
@@ -145,7 +142,7 @@ func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 	return a.done(now, work.MoveDone, dial.Ending{State: carillon.StateSkipped, Reason: carillon.ReasonSuppressed, At: now}, false), true
 }
 
-func (c *worker) read(ctx context.Context, a *attempt) (err error) {
+func (c *Calls) read(ctx context.Context, a *attempt) (err error) {
 	if a.line, err = c.store.Senders.Sender(ctx, a.SenderUID); err != nil {
 		return fmt.Errorf("read the line: %w", err)
 	}
@@ -189,7 +186,7 @@ func (c *worker) read(ctx context.Context, a *attempt) (err error) {
 
 // ended decides what follows from an attempt: after a fault of the line it is tried again later, after an outcome of the
 // company's policy it is redialed within the calling hours, and otherwise the call ends.
-func (c *worker) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
+func (c *Calls) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 	if c.o.Observer != nil {
 		x := Ended{State: e.State, Reason: e.Reason, Late: begin.Sub(a.Due)}
 		if !a.answered.IsZero() {
@@ -237,7 +234,7 @@ func (a *attempt) later(now time.Time, why string) queue.Done {
 
 // progress records that a call rings and is answered. What cannot be written now is written with the call's end.
 type progress struct {
-	c *worker
+	c *Calls
 	a *attempt
 }
 
@@ -283,7 +280,7 @@ func (p *progress) write(state carillon.State, at time.Time) {
 }
 
 // Written implements queue.Worker.
-func (c *worker) Written(results []work.Result) {
+func (c *Calls) Written(results []work.Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range results {
@@ -292,7 +289,7 @@ func (c *worker) Written(results []work.Result) {
 }
 
 // Recover implements queue.Worker. Calls stay on the node that dialed them, whichever owns the shard (Reconcile).
-func (c *worker) Recover(context.Context, []work.Shard) error { return nil }
+func (c *Calls) Recover(context.Context, []work.Shard) error { return nil }
 
 const (
 	foreignLook = 2 * time.Second
@@ -301,7 +298,7 @@ const (
 
 // Reconcile implements queue.Worker: it ends the shard's calls whose node is dead. While other nodes have calls in progress it
 // runs again soon.
-func (c *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
+func (c *Calls) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
 	all, err := c.calls.Foreign(ctx, shard)
 	if err != nil || len(all) == 0 {
 		return queue.Reconciled{}, err
@@ -329,7 +326,7 @@ func (c *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 }
 
 // over reports whether a call has ended with its node.
-func (c *worker) over(f calls.Foreign, now time.Time) bool {
+func (c *Calls) over(f calls.Foreign, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return isOver(c.gone, f.Node, f.Gone, c.store.DB.SQLite(), now)

@@ -6,16 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/accounts"
-	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
-
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 )
 

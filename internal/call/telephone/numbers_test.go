@@ -11,10 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/accounts"
-	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
-
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
@@ -24,6 +20,9 @@ import (
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
 )

@@ -8,8 +8,8 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/httpio"
 )
 
 // signIn are the endpoints of sessions, tokens and keys (docs/reference/signing-in.md).

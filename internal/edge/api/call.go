@@ -6,8 +6,8 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/edge/attachment"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/send/notify"
 	stored "carillon/internal/store/files"
 	"carillon/internal/talk/files"

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/send/catalog"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/webhooks"
 )
 

@@ -8,8 +8,8 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
-	"carillon/internal/base/httpio"
 	"carillon/internal/edge/attachment"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/files"
 )

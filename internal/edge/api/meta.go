@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/schedule"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store"
 )
 

@@ -9,7 +9,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/send/notify"
 	"carillon/internal/send/request"
 	"carillon/internal/store"

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/talk/person"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
 )

@@ -7,7 +7,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/send/catalog"
 	"carillon/internal/store"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
 	stored "carillon/internal/store/files"
 	"carillon/internal/talk/files"
@@ -21,14 +21,15 @@ const sendWithin = 5 * time.Minute
 
 // Routes returns the route of signed addresses.
 func Routes(f *files.Files) []httpio.Route {
-	return []httpio.Route{{Pattern: "GET " + files.Path + "/{id}", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
-		q := r.URL.Query()
-		x, err := f.AtAddress(r.Context(), strings.ToLower(r.PathValue("id")), q.Get("expires"), q.Get("signature"))
-		if err != nil {
-			return err
-		}
-		return serve(w, r, f, x)
-	}}}
+	return []httpio.Route{{Pattern: "GET " + files.Path + "/{id}", Access: "none",
+		Handle: func(w http.ResponseWriter, r *http.Request) error {
+			q := r.URL.Query()
+			x, err := f.AtAddress(r.Context(), strings.ToLower(r.PathValue("id")), q.Get("expires"), q.Get("signature"))
+			if err != nil {
+				return err
+			}
+			return serve(w, r, f, x)
+		}}}
 }
 
 // Receive stores the file in the part `file` of a multipart request. It expires unless files.Files.Keep is called. Errors:

@@ -31,7 +31,8 @@ func (c *Control) applySetUp(w http.ResponseWriter, r *http.Request) {
 	defer c.applying.Unlock()
 	var bundle config.Bundle
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBundle)).Decode(&bundle); err != nil {
-		http.Error(w, fmt.Sprintf("a running program reads set-ups of at most %d bytes: apply the files one by one", maxBundle), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("a running program reads set-ups of at most %d bytes: apply the files one by one", maxBundle),
+			http.StatusBadRequest)
 		return
 	}
 	p, err := bundle.Provision(c.Read)

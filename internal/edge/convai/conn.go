@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/voice"
 )
 

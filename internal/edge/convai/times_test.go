@@ -19,7 +19,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 )
 
 // pipes is a listener whose connections are in memory: whoever waits for one blocks durably, as fake time wants.

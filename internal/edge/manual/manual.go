@@ -24,7 +24,7 @@ import (
 	"sync"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/web"
 )
 

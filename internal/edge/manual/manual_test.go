@@ -14,8 +14,8 @@ import (
 	"testing/fstest"
 
 	"carillon/docs"
-	"carillon/internal/base/httpio"
 	"carillon/internal/edge/api"
+	"carillon/internal/edge/httpio"
 	"carillon/web"
 )
 

@@ -35,21 +35,21 @@ type Sources struct {
 }
 
 // Read adds the metrics of these parts.
-func (m *Metrics) Read(from *Sources) { m.Registry.MustRegister(gauges{from}) }
-
-// gauges read them.
-type gauges struct{ *Sources }
+func (m *Metrics) Read(from *Sources) { m.Registry.MustRegister(from) }
 
 // statsTimeout is how long a scrape waits for values that need a query; after it they are left out.
 const statsTimeout = time.Second
 
 //nolint:gochecknoglobals // descriptions, read only
 var (
-	readyDesc     = desc("carillon_ready", "1 when /readyz responds with 200.")
-	maintainDesc  = desc("carillon_maintenance", "1 during a maintenance window, in which the interface's requests are refused with service_unavailable.")
-	restoredDesc  = desc("carillon_restored", "1 while messages are held after a restore, until the operator sends or fails them.")
-	connsDesc     = desc("carillon_connections", "Open connections of the public address.")
-	evictedDesc   = desc("carillon_connections_evicted_total", "Connections closed at a limit by reason: idle, the longest idle one of all; address, the longest idle one of an address with too many; refused, a new one of an address whose connections are all in use.", "reason")
+	readyDesc    = desc("carillon_ready", "1 when /readyz responds with 200.")
+	maintainDesc = desc("carillon_maintenance",
+		"1 during a maintenance window, in which the interface's requests are refused with service_unavailable.")
+	restoredDesc = desc("carillon_restored", "1 while messages are held after a restore, until the operator sends or fails them.")
+	connsDesc    = desc("carillon_connections", "Open connections of the public address.")
+	evictedDesc  = desc("carillon_connections_evicted_total", "Connections closed at a limit by reason: idle, the longest idle one "+
+		"of all; address, the longest idle one of an address with too many; refused, a new one of an address whose connections are "+
+		"all in use.", "reason")
 	hashesDesc    = desc("carillon_password_hashes_total", "Password hashes computed.")
 	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
 	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
@@ -57,22 +57,30 @@ var (
 	openDesc      = desc("carillon_db_connections", "Connections of a pool by state: in_use, idle.", "pool", "state")
 	waitsDesc     = desc("carillon_db_waits_total", "How often a connection of a pool was waited for.", "pool")
 	waitedDesc    = desc("carillon_db_wait_seconds_total", "How long connections of a pool were waited for.", "pool")
-	searchLagDesc = desc("carillon_search_lag_seconds", "How long the oldest notification has been missing in the table by which lists search numbers and campaigns.")
-	refusedDesc   = desc("carillon_search_refused_total", "Entries that the search table lacks because the database refused them.")
-	statsLagDesc  = desc("carillon_stats_lag_seconds", "How long the oldest change of a message has been missing in the counts that the overview shows; while everything is counted again after an end without order, since that end.")
-	shardsDesc    = desc("carillon_shards_owned", "Shards that this node owns.")
-	gainedDesc    = desc("carillon_shards_gained_total", "Shards that this node acquired.")
-	lostDesc      = desc("carillon_shards_lost_total", "Shards that this node released or lost.")
-	lanesDesc     = desc("carillon_lanes", "Senders of this node with something waiting or under way, or with an interval or a recent fault to remember, by kind of work: message, call.", "kind")
-	deepDesc      = desc("carillon_lanes_deep", "Lanes with more work due than they have read ahead, by kind.", "kind")
-	dueDesc       = desc("carillon_lane_due", "Work due and read ahead, by kind and class; a lane reads at most 512 of a class, see carillon_lanes_deep.", "kind", "class")
-	oldestDesc    = desc("carillon_lane_oldest_due_seconds", "How long the oldest work that is due has been so, by kind; senders whose circuit breaker is not closed are left out.", "kind")
-	inFlightDesc  = desc("carillon_in_flight", "Work under way, by kind: messages whose response is awaited, calls from dialing to their end.", "kind")
+	searchLagDesc = desc("carillon_search_lag_seconds",
+		"How long the oldest notification has been missing in the table by which lists search numbers and campaigns.")
+	refusedDesc  = desc("carillon_search_refused_total", "Entries that the search table lacks because the database refused them.")
+	statsLagDesc = desc("carillon_stats_lag_seconds", "How long the oldest change of a message has been missing in the counts that "+
+		"the overview shows; while everything is counted again after an end without order, since that end.")
+	shardsDesc = desc("carillon_shards_owned", "Shards that this node owns.")
+	gainedDesc = desc("carillon_shards_gained_total", "Shards that this node acquired.")
+	lostDesc   = desc("carillon_shards_lost_total", "Shards that this node released or lost.")
+	lanesDesc  = desc("carillon_lanes", "Senders of this node with something waiting or under way, or with an interval or a "+
+		"recent fault to remember, by kind of work: message, call.", "kind")
+	deepDesc = desc("carillon_lanes_deep", "Lanes with more work due than they have read ahead, by kind.", "kind")
+	dueDesc  = desc("carillon_lane_due", "Work due and read ahead, by kind and class; a lane reads at most 512 of a class, see "+
+		"carillon_lanes_deep.", "kind", "class")
+	oldestDesc = desc("carillon_lane_oldest_due_seconds",
+		"How long the oldest work that is due has been so, by kind; senders whose circuit breaker is not closed are left out.", "kind")
+	inFlightDesc = desc("carillon_in_flight",
+		"Work under way, by kind: messages whose response is awaited, calls from dialing to their end.", "kind")
 	unwrittenDesc = desc("carillon_results_unwritten", "Results that wait for their commit, by kind of work.", "kind")
 	commitsDesc   = desc("carillon_queue_commits_total", "Commits of starts and results, by kind of work.", "kind")
 	brokenDesc    = desc("carillon_breakers", "Senders of this node whose circuit breaker is not closed, by class of fault and state.", "class", "state")
-	changesDesc   = desc("carillon_breaker_changes_total", "State changes of circuit breakers, by class of fault and new state.", "class", "state")
-	breakerDesc   = desc("carillon_breaker_state", "2: open, 1: half-open; closed ones are left out, and at most 100 senders are listed.", "sender", "class")
+	changesDesc   = desc("carillon_breaker_changes_total", "State changes of circuit breakers, by class of fault and new state.",
+		"class", "state")
+	breakerDesc = desc("carillon_breaker_state",
+		"2: open, 1: half-open; closed ones are left out, and at most 100 senders are listed.", "sender", "class")
 )
 
 var unheardDesc = desc("carillon_call_packets_refused_total", //nolint:gochecknoglobals // a description, read only
@@ -84,10 +92,12 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // Describe implements prometheus.Collector.
-func (g gauges) Describe(to chan<- *prometheus.Desc) {
+func (g *Sources) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc, waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
-		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc, breakerDesc, sipDesc, heldDesc, mostDesc,
+		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc,
+		waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
+		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc,
+		breakerDesc, sipDesc, heldDesc, mostDesc,
 		queuedDesc, deniedDesc, unheardDesc, hookLanesDesc, hookRateDesc,
 	} {
 		to <- d
@@ -95,7 +105,7 @@ func (g gauges) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (g gauges) Collect(to chan<- prometheus.Metric) {
+func (g *Sources) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
@@ -147,7 +157,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 
 type emit func(d *prometheus.Desc, v float64, labels ...string)
 
-func (g gauges) ofQueue(gauge, count emit) {
+func (g *Sources) ofQueue(gauge, count emit) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
 	s, err := g.Queue.Stats(ctx)

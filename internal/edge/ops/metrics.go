@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"carillon/internal/base/httpio"
 	"carillon/internal/call"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
 	"carillon/internal/store/rank"
@@ -60,7 +60,8 @@ func NewMetrics(version, engine string) *Metrics {
 	m.ofVoices()
 	m.ofHooks()
 	m.ofPurge()
-	m.Files = &Files{m.vec("carillon_send_file_rows_total", "Rows of files that are sent to: checked and good, checked and refused, accepted. What is checked again counts again.", "result")}
+	m.Files = &Files{m.vec("carillon_send_file_rows_total",
+		"Rows of files that are sent to: checked and good, checked and refused, accepted. What is checked again counts again.", "result")}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "carillon_build_info", Help: "Always 1; its labels are the program's version, Go's version and the database engine.",
@@ -89,14 +90,18 @@ func (m *Metrics) histogramVec(name, help string, buckets []float64, label strin
 }
 
 func (m *Metrics) ofRequests() {
-	m.requests = m.vec("carillon_http_requests_total", "Requests by route and status of the response; 499 where the client left before there was one.", "route", "status")
+	m.requests = m.vec("carillon_http_requests_total",
+		"Requests by route and status of the response; 499 where the client left before there was one.", "route", "status")
 	m.latency = m.histogramVec("carillon_http_request_seconds", "Time from the request's header to the end of its response.",
 		prometheus.ExponentialBuckets(0.0005, 2, 14), "route")
 	m.refused = m.vec("carillon_http_refused_total",
 		"Error responses by code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
-	m.kept = m.vec("carillon_api_calls_kept_total", "Calls of the interface that companies see in the panel: those that were refused or failed, and accepted requests to send.", "what")
-	m.dropped = m.vec("carillon_api_calls_dropped_total", "Calls of the interface that the panel does not show, because too many came at once or the database did not take them; they were served like others.", "what")
-	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: accepted; rejected, for an unknown sender or with a wrong signature; failed, to be repeated by the provider.", "result")
+	m.kept = m.vec("carillon_api_calls_kept_total",
+		"Calls of the interface that companies see in the panel: those that were refused or failed, and accepted requests to send.", "what")
+	m.dropped = m.vec("carillon_api_calls_dropped_total", "Calls of the interface that the panel does not show, because too many "+
+		"came at once or the database did not take them; they were served like others.", "what")
+	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: accepted; rejected, for an unknown sender or with a "+
+		"wrong signature; failed, to be repeated by the provider.", "result")
 }
 
 func (m *Metrics) ofPurge() {
@@ -127,13 +132,18 @@ func (m *Metrics) Dropped(what string, n int) { m.dropped.WithLabelValues(what).
 func (m *Metrics) ofMessages() {
 	m.notifications = m.vec("carillon_accepted_notifications_total", "Notifications accepted and durably stored.", "channel")
 	m.messages = m.vec("carillon_accepted_messages_total", "Messages accepted: a notification has one for each recipient.", "channel")
-	m.ended = m.vec("carillon_attempts_total", "Delivery attempts by outcome (sent, failed, skipped, retry, unknown, held) and reason. An unknown outcome counts again when the sender's policy decides it, as failed or retry with the reason outcome_unknown.", "outcome", "reason")
+	m.ended = m.vec("carillon_attempts_total", "Delivery attempts by outcome (sent, failed, skipped, retry, unknown, held) and "+
+		"reason. An unknown outcome counts again when the sender's policy decides it, as failed or retry with the reason outcome_unknown.",
+		"outcome", "reason")
 	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's response.",
 		prometheus.ExponentialBuckets(0.001, 2, 18))
 	m.receipts = m.vec("carillon_receipts_total", "Receipts of providers by state and reason, repeated ones included.", "state", "reason")
-	m.writes = m.histogram("carillon_commit_writes", "Writes in one group commit: requests, callbacks, starts, results and postponed messages.", prometheus.ExponentialBuckets(1, 2, 14))
-	m.calls = m.vec("carillon_call_attempts_total", "Attempts at calls that ended, by state and reason; an attempt that met a fault of the line counts as failed.", "state", "reason")
-	m.dialLate = m.histogram("carillon_call_lateness_seconds", "Time from when a call was due until it was dialed.", prometheus.ExponentialBuckets(0.001, 4, 10))
+	m.writes = m.histogram("carillon_commit_writes",
+		"Writes in one group commit: requests, callbacks, starts, results and postponed messages.", prometheus.ExponentialBuckets(1, 2, 14))
+	m.calls = m.vec("carillon_call_attempts_total",
+		"Attempts at calls that ended, by state and reason; an attempt that met a fault of the line counts as failed.", "state", "reason")
+	m.dialLate = m.histogram("carillon_call_lateness_seconds", "Time from when a call was due until it was dialed.",
+		prometheus.ExponentialBuckets(0.001, 4, 10))
 	m.talked = m.histogram("carillon_call_seconds", "Time from the answer of a call to its end.", prometheus.ExponentialBuckets(1, 2, 12))
 	m.commit = m.histogram("carillon_commit_seconds", "How long a group commit took.", prometheus.ExponentialBuckets(0.00025, 2, 15))
 }

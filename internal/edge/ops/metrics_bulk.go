@@ -24,7 +24,7 @@ func (x *Files) Accepted(rows int) { x.rows.WithLabelValues("accepted").Add(floa
 var filesDesc = desc("carillon_send_files", "Files of all companies that are being checked, sent or canceled, by state.", "state")
 
 // ofFiles reads what is counted when Prometheus scrapes.
-func (g gauges) ofFiles(gauge emit) {
+func (g *Sources) ofFiles(gauge emit) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
 	if states, err := g.Store.Bulk.Running(ctx); err == nil {

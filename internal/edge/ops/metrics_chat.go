@@ -25,15 +25,22 @@ type Chat struct {
 // ofConversations adds the metrics of conversations.
 func (m *Metrics) ofConversations() {
 	x := &Chat{
-		moves:   m.vec("carillon_chat_moves_total", "Conversations that came into another state, by that state.", "state"),
-		turns:   m.vec("carillon_chat_turns_total", "What was said in conversations, by author: visitor, agent, teammate.", "author"),
-		replied: m.histogramVec("carillon_chat_reply_seconds", "Time from what a contact said, not answered before, to the reply, by its author.", prometheus.ExponentialBuckets(0.01, 3, 14), "author"),
-		waited:  m.histogram("carillon_chat_wait_seconds", "Time in which a contact waited for a teammate who then took the conversation.", prometheus.ExponentialBuckets(1, 2, 15)),
-		ran:     m.vec("carillon_flow_runs_total", "Runs of flows that began (ready), or ended: completed, handed_off, stopped by the contact, failed.", "state"),
-		wrote: m.vec("carillon_inbound_messages_total", "Messages of people to senders by kind, and by result: shown, declined (the person was asked for another form), "+
-			"failed (the person was asked for it again), applied (the channel's report of another id of the person), ignored (it names no author, or is to a number that no sender has).", "kind", "result"),
-		replies: m.vec("carillon_replies_total", "Replies over senders that came into a state: sending, sent, delivered, read, failed, unknown.", "state"),
-		opened:  prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
+		moves: m.vec("carillon_chat_moves_total", "Conversations that came into another state, by that state.", "state"),
+		turns: m.vec("carillon_chat_turns_total", "What was said in conversations, by author: visitor, agent, teammate.", "author"),
+		replied: m.histogramVec("carillon_chat_reply_seconds",
+			"Time from what a contact said, not answered before, to the reply, by its author.",
+			prometheus.ExponentialBuckets(0.01, 3, 14), "author"),
+		waited: m.histogram("carillon_chat_wait_seconds",
+			"Time in which a contact waited for a teammate who then took the conversation.", prometheus.ExponentialBuckets(1, 2, 15)),
+		ran: m.vec("carillon_flow_runs_total",
+			"Runs of flows that began (ready), or ended: completed, handed_off, stopped by the contact, failed.", "state"),
+		wrote: m.vec("carillon_inbound_messages_total",
+			"Messages of people to senders by kind, and by result: shown, declined (the person was asked for another form), "+
+				"failed (the person was asked for it again), applied (the channel's report of another id of the person), ignored "+
+				"(it names no author, or is to a number that no sender has).", "kind", "result"),
+		replies: m.vec("carillon_replies_total",
+			"Replies over senders that came into a state: sending, sent, delivered, read, failed, unknown.", "state"),
+		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
 	m.Registry.MustRegister(x.opened)
 	m.Chat = x
@@ -74,7 +81,7 @@ var (
 )
 
 // ofConversations reads what is counted when Prometheus scrapes.
-func (g gauges) ofConversations(gauge emit) {
+func (g *Sources) ofConversations(gauge emit) {
 	for topic, n := range g.Hub.Streams() {
 		gauge(streamsDesc, float64(n), topic)
 	}

@@ -9,7 +9,8 @@ import (
 // ofHooks adds the metrics of events that are sent to endpoints.
 func (m *Metrics) ofHooks() {
 	m.hooked = m.vec("carillon_webhook_attempts_total", "Requests to endpoints of webhooks, by outcome: succeeded, failed.", "outcome")
-	m.hookTook = m.histogram("carillon_webhook_seconds", "Time from a request to an endpoint of webhooks to its response.", prometheus.ExponentialBuckets(0.005, 2, 13))
+	m.hookTook = m.histogram("carillon_webhook_seconds", "Time from a request to an endpoint of webhooks to its response.",
+		prometheus.ExponentialBuckets(0.005, 2, 13))
 }
 
 // HookAttempted counts a request to an endpoint.
@@ -25,5 +26,6 @@ func (m *Metrics) HookAttempted(ok bool, took time.Duration) {
 //nolint:gochecknoglobals // descriptions, read only
 var (
 	hookLanesDesc = desc("carillon_webhook_lanes", "Endpoints of webhooks to which this node delivers right now.")
-	hookRateDesc  = desc("carillon_webhook_rate", "Events a second that this node delivers at most right now: fewer while its processors are needed for requests, messages and calls.")
+	hookRateDesc  = desc("carillon_webhook_rate", "Events a second that this node delivers at most right now: fewer while its "+
+		"processors are needed for requests, messages and calls.")
 )

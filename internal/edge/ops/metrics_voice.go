@@ -16,8 +16,11 @@ type Voice struct {
 // ofVoices adds the metrics of what is said aloud.
 func (m *Metrics) ofVoices() {
 	x := &Voice{
-		talks:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "carillon_voice_talks", Help: "People who talk with an agent or a teammate on this node."}),
-		steps:  m.histogramVec("carillon_voice_seconds", "Time of the steps of a turn: detect, transcribe, think, first_audio, silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
+		talks: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "carillon_voice_talks", Help: "People who talk with an agent or a teammate on this node.",
+		}),
+		steps: m.histogramVec("carillon_voice_seconds", "Time of the steps of a turn: detect, transcribe, think, first_audio, "+
+			"silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
 		failed: m.vec("carillon_voice_failures_total", "Failures of what a talk needs: speaker, transcriber, engine.", "what"),
 	}
 	m.Registry.MustRegister(x.talks)
@@ -41,7 +44,7 @@ var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls an
 	"docs/guides/production.md says what to do about each.", "reason")
 
 // ofSIP reads what the SIP user agent refused.
-func (g gauges) ofSIP(count emit) {
+func (g *Sources) ofSIP(count emit) {
 	for reason, n := range g.SIP.Refusals() {
 		count(sipDesc, float64(n), reason)
 	}

@@ -164,7 +164,9 @@ func (c Conditions) clock(ctx context.Context) check {
 	case err != nil:
 		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
 	case offset.Abs() > membership.ClockTolerance:
-		return check{name: "clock", fault: "The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String()}
+		return check{
+			name: "clock", fault: "The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String(),
+		}
 	}
 	return check{name: "clock"}
 }

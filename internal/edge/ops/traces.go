@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/tracing"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/send/notify"
 	"carillon/internal/store/messages"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/panel/paneltest"

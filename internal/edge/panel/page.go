@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/web"
 )

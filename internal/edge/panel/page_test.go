@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel"
 	"carillon/web"
 )

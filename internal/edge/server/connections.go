@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 )
 
 // connections bounds the connections of a listener, in all and by address. Near a bound the connection that has been idle
@@ -115,8 +115,8 @@ func (l *connections) admit(c *net.TCPConn) *connection {
 	return x
 }
 
-// crowded is the list whose first connection gives way to one of a source: the source's own where it has more connections than the one whose
-// connection has been idle longest, so that who opens many closes none of others.
+// crowded is the list whose first connection gives way to one of a source: the source's own where it has more connections than
+// the one whose connection has been idle longest, so that who opens many closes none of others.
 func (l *connections) crowded(s *source, address netip.Addr) *list.List {
 	first := l.idle.Front()
 	if first == nil || s.idle.Len() == 0 || l.isTrusted(address) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 )
 
 // limited is a server whose connections are bounded, and whose clients may take their time.

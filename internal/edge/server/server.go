@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/tracing"
+	"carillon/internal/edge/httpio"
 )
 
 // Time limits of a connection, for clients that send or read slowly.
@@ -55,7 +55,8 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 	l, err := lc.Listen(ctx, "tcp", o.Addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("another program listens on %s already: choose another address with --addr (make run ADDR=127.0.0.1:8081)", o.Addr)
+		return nil, fmt.Errorf(
+			"another program listens on %s already: choose another address with --addr (make run ADDR=127.0.0.1:8081)", o.Addr)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("listen on %s: ports below 1024 need a privilege: choose another address with --addr: %w", o.Addr, err)
 	case err != nil:

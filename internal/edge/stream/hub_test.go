@@ -16,16 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/purge"
-
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/stream"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
+	"carillon/internal/store/purge"
 	"carillon/internal/store/storetest"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store/events"
 )

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/stream"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"

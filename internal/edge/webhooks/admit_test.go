@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/event/hook"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/event/hook"
 	"carillon/internal/store/events"
 )
@@ -28,8 +28,8 @@ type pulledPage struct {
 	HasMore    bool         `json:"has_more"`
 }
 
-// pull responds with the events after a cursor, the earliest first; without a cursor with none, and the cursor of now. From its first call on
-// the company's events are written, until nobody has called for a week.
+// pull responds with the events after a cursor, the earliest first; without a cursor with none, and the cursor of now. From its
+// first call on the company's events are written, until nobody has called for a week.
 func (d webhooks) pull(r *http.Request, companyID string) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(url.Values{"limit": q["limit"]}, "events") // its cursor has a form of its own

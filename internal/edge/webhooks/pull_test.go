@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"testing"
 
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 )
 
 func TestAPullThatWaitsIsBoundAndOneThatNeedNotWaitIsNot(t *testing.T) {

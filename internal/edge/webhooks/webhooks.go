@@ -11,9 +11,9 @@ import (
 
 	"carillon"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/resource"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/event/hook"
 	"carillon/internal/store"
 	"carillon/internal/store/hooks"
@@ -93,7 +93,10 @@ func (d webhooks) list(r *http.Request, companyID string) (any, error) {
 		return nil, err
 	}
 	found, err := d.store.Resources.Resources(r.Context(), companyID, hook.Kind(), page.After, page.Limit+1)
-	return httpio.ListOf(page, "webhook", found, func(x resource.Resource) string { id, _ := x.Key(); return *id }, func(x resource.Resource) *hook.Webhook {
+	return httpio.ListOf(page, "webhook", found, func(x resource.Resource) string {
+		id, _ := x.Key()
+		return *id
+	}, func(x resource.Resource) *hook.Webhook {
 		return shown(x.(*hook.Webhook), false) //nolint:forcetypeassert // the kind makes no other
 	}), err
 }
@@ -209,7 +212,8 @@ func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k hooks.Key) (*e
 		e = &hooks.Endpoint{}
 	}
 	s := &endpointState{
-		State: hook.StateOf(w, e), Reason: e.DisabledWhy, Failures: e.Failures, FailingSince: instant(e.FailingSince), DisabledAt: instant(e.DisabledAt), SucceededAt: instant(e.SucceededAt),
+		State: hook.StateOf(w, e), Reason: e.DisabledWhy, Failures: e.Failures, FailingSince: instant(e.FailingSince),
+		DisabledAt: instant(e.DisabledAt), SucceededAt: instant(e.SucceededAt),
 	}
 	if s.State == "failing" || s.State == "down" {
 		next := e.WakeAt
@@ -244,7 +248,8 @@ type attempt struct {
 
 func attemptOf(a hooks.Attempt) attempt {
 	return attempt{
-		a.ID, a.WebhookID, a.EventID, a.Kind, a.Subject, a.N, carillon.FormatTime(a.At), a.Took.Milliseconds(), a.OK, a.Status, a.Error, a.Request, a.Response,
+		a.ID, a.WebhookID, a.EventID, a.Kind, a.Subject, a.N, carillon.FormatTime(a.At), a.Took.Milliseconds(), a.OK, a.Status,
+		a.Error, a.Request, a.Response,
 	}
 }
 

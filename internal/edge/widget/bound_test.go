@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 )
 
 const boundSetUp = `  - id: 11111111-1111-4111-8111-111111111102

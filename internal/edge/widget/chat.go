@@ -10,9 +10,9 @@ import (
 
 	"carillon"
 	"carillon/internal/base/hours"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/edge/attachment"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/addresses"

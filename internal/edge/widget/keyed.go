@@ -7,7 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 )
 
 // keyed is the widget of a request with an access key, which may use it; its id is in a parameter. Errors: unauthorized, forbidden,

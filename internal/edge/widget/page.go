@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/web"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
 	"carillon/internal/edge/convai"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/voice"
 )
 

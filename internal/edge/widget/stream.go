@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/talk/conversation"

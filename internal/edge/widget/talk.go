@@ -8,7 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent/knowledge"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 )

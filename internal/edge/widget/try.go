@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/language"
 
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 )
 
 //go:embed try.html

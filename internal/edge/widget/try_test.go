@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 )
 
 func TestTheEmptyPageEmbedsFromItsOwnOrigin(t *testing.T) {

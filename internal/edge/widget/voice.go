@@ -8,7 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"

@@ -21,7 +21,7 @@ import (
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/purge"

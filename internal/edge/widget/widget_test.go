@@ -20,9 +20,9 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/resource"
 	"carillon/internal/edge/attachment"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
@@ -333,10 +333,10 @@ func TestNotesAndAccountsAreNotForVisitors(t *testing.T) {
 	token, claims := x.begin(widgetID, visitorID)
 	id, _ := claims["conversation"].(string)
 	by := conversation.By{CompanyID: companyID, AccountID: "account-of-bea", Name: "Bea"}
-	if _, _, err := x.Conversations.Note(t.Context(), by, id, conversation.Said{ClientID: "n", Kind: "text", Text: "a note"}); err != nil {
+	if _, _, err := x.Conversations.Desk.Note(t.Context(), by, id, conversation.Said{ClientID: "n", Kind: "text", Text: "a note"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := x.Conversations.Answer(t.Context(), by, id, conversation.Said{ClientID: "a", Kind: "text", Text: "an answer"}, -1); err != nil {
+	if _, _, err := x.Conversations.Desk.Answer(t.Context(), by, id, conversation.Said{ClientID: "a", Kind: "text", Text: "an answer"}, -1); err != nil {
 		t.Fatal(err)
 	}
 	shown := strings.Join(x.events(token, "0", func(all []string) bool { return len(all) >= 3 }), "\n")

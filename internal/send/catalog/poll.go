@@ -50,7 +50,7 @@ func (c *Catalog) wakeUp() {
 func (c *Catalog) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		sleep := maxSleep
-		next, err := poller{c}.poll(ctx)
+		next, err := poll(ctx, c)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			c.o.Logger.ErrorContext(ctx, "cannot poll templates", "error", err)
@@ -68,11 +68,8 @@ func (c *Catalog) Run(ctx context.Context) error {
 	return nil
 }
 
-// poller asks for single templates.
-type poller struct{ *Catalog }
-
 // poll polls the templates that are due and returns when the next one is.
-func (c poller) poll(ctx context.Context) (next time.Time, err error) {
+func poll(ctx context.Context, c *Catalog) (next time.Time, err error) {
 	due, next, err := c.store.Templates.TemplatePolls(ctx, time.Now(), pollBatch)
 	if err != nil {
 		return time.Time{}, err
@@ -80,7 +77,7 @@ func (c poller) poll(ctx context.Context) (next time.Time, err error) {
 	var group errgroup.Group
 	group.SetLimit(pollers)
 	for _, r := range due {
-		group.Go(func() error { return c.pollOne(ctx, r) })
+		group.Go(func() error { return pollOne(ctx, c, r) })
 	}
 	if err := group.Wait(); err != nil {
 		return time.Time{}, err
@@ -93,14 +90,14 @@ func (c poller) poll(ctx context.Context) (next time.Time, err error) {
 
 // pollOne polls one template. The next poll is scheduled first, so that a failure backs off; only a failure to schedule it is
 // returned.
-func (c poller) pollOne(ctx context.Context, r *templates.Record) error {
+func pollOne(ctx context.Context, c *Catalog, r *templates.Record) error {
 	now := time.Now()
 	next := nextPoll(r, now)
 	mine, err := c.store.Templates.PostponePoll(ctx, r, next)
 	if err != nil || !mine || r.ClaimedUntil.After(now) {
 		return err
 	}
-	same, err := c.refresh(ctx, r)
+	same, err := refresh(ctx, c, r)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		c.o.Logger.WarnContext(ctx, "cannot read a template's status", "company", r.CompanyID, "template", r.ID, "error", err)
@@ -113,7 +110,7 @@ func (c poller) pollOne(ctx context.Context, r *templates.Record) error {
 }
 
 // refresh reads the status from the channel and applies it like a callback; same: the channel does not say another one.
-func (c poller) refresh(ctx context.Context, r *templates.Record) (same bool, err error) {
+func refresh(ctx context.Context, c *Catalog, r *templates.Record) (same bool, err error) {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
 		return false, err
@@ -122,7 +119,7 @@ func (c poller) refresh(ctx context.Context, r *templates.Record) (same bool, er
 	e, err := reviewer.Status(call, s, &r.Template)
 	cancelCall()
 	if carillon.IsCode(err, carillon.NotFound) {
-		return true, c.notAtChannel(ctx, r)
+		return true, notAtChannel(ctx, c, r)
 	}
 	if err != nil {
 		return false, fmt.Errorf("read status: %w", err)
@@ -133,7 +130,7 @@ func (c poller) refresh(ctx context.Context, r *templates.Record) (same bool, er
 }
 
 // notAtChannel handles a template that the channel does not know: nothing changes, unless its submission was interrupted.
-func (c poller) notAtChannel(ctx context.Context, r *templates.Record) error {
+func notAtChannel(ctx context.Context, c *Catalog, r *templates.Record) error {
 	if r.ClaimedUntil.IsZero() || r.Status != carillon.TemplatePending {
 		return nil
 	}

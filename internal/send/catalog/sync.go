@@ -37,7 +37,7 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 	for i, s := range senders {
 		group.Go(func() error {
 			all[i] = templates.Sync{SenderUID: s.UID, At: time.Now().UTC().Truncate(time.Millisecond)}
-			if err := (comparison{poller{c}, s, &all[i]}).run(ctx); err != nil {
+			if err := (comparison{c, s, &all[i]}).run(ctx); err != nil {
 				c.o.Logger.WarnContext(ctx, "cannot compare a sender's templates", "company", companyID, "sender", s.ID, "error", err)
 				all[i].Error = explained(err)
 			}
@@ -49,7 +49,7 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 
 // comparison is that of one sender's templates with those of its channel.
 type comparison struct {
-	poller
+	*Catalog
 	sender *carillon.Sender
 	result *templates.Sync
 }
@@ -109,7 +109,7 @@ func (c comparison) askEach(ctx context.Context, here []*carillon.Template, aske
 		if err != nil {
 			return err
 		}
-		if _, err := c.refresh(ctx, r); err != nil {
+		if _, err := refresh(ctx, c.Catalog, r); err != nil {
 			return err
 		}
 		now, err := c.store.Templates.Template(ctx, t.CompanyID, t.ID)

@@ -141,7 +141,7 @@ func (a Aloud) agentName(ctx context.Context, companyID, id string) (string, err
 
 // Answer implements voice.Dialogue.
 func (a Aloud) Answer(ctx context.Context, t voice.Teammate, in voice.Saying) (*chats.Turn, error) {
-	return a.c.Caption(ctx, By{t.CompanyID, t.AccountID, t.Name}, t.ConversationID, Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice})
+	return a.c.Desk.Caption(ctx, By{t.CompanyID, t.AccountID, t.Name}, t.ConversationID, Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice})
 }
 
 // spoke is the payload of the event spoke, which is not stored.

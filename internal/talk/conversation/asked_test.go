@@ -179,8 +179,8 @@ func TestAQuestionWaitsForItsAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(r.Take(t.Context(), r.ana, x.id, "")) // a teammate asks something else
-	must(r.Release(t.Context(), r.ana, x.id, true))
+	must(r.Desk.Take(t.Context(), r.ana, x.id, "")) // a teammate asks something else
+	must(r.Desk.Release(t.Context(), r.ana, x.id, true))
 	x.says(r.Conversations, voice.Saying{Text: "3"})
 	if got := x.noted(); got != "adults=2" {
 		t.Errorf("after a teammate had it: noted %q", got)

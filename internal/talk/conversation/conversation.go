@@ -100,6 +100,7 @@ type Options struct {
 type Conversations struct {
 	*core
 	*Screens
+	Desk       *Desk
 	Attendance *Attendance
 	replies    *replies
 	Runner     *Runner
@@ -137,7 +138,8 @@ func New(o Options) *Conversations {
 	}
 	runner.answer = replies.reply
 	return &Conversations{
-		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner, replies: replies,
+		core: c, Screens: screens, Desk: &Desk{core: c, replies: replies},
+		Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner, replies: replies,
 	}
 }
 

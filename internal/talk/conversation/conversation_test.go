@@ -26,7 +26,7 @@ func TestARepeatedClientIDIsTheFirstTurn(t *testing.T) {
 			t.Errorf("again it is %+v", again)
 		}
 		answer := func(clientID string) *chats.Turn {
-			turn, _, err := r.Answer(t.Context(), r.ana, id, Said{ClientID: clientID, Kind: chats.KindText, Text: "Yes"}, 0)
+			turn, _, err := r.Desk.Answer(t.Context(), r.ana, id, Said{ClientID: clientID, Kind: chats.KindText, Text: "Yes"}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,23 +49,23 @@ func TestAnsweringTwiceWarns(t *testing.T) {
 	r := newRig(t, store.Options{})
 	id := r.bring(chats.Missed)
 	said := func(text string) Said { return Said{ClientID: text, Kind: chats.KindText, Text: text} }
-	_, c, err := r.Answer(t.Context(), r.ana, id, said("Yes"), 0)
+	_, c, err := r.Desk.Answer(t.Context(), r.ana, id, said("Yes"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Answer(t.Context(), r.ana, id, said("No"), 0); !carillon.IsCode(err, carillon.Conflict) {
+	if _, _, err := r.Desk.Answer(t.Context(), r.ana, id, said("No"), 0); !carillon.IsCode(err, carillon.Conflict) {
 		t.Errorf("what is answered meanwhile: %v", err) // from another screen
 	}
-	if _, _, err := r.Answer(t.Context(), r.ana, id, said("Also"), c.CompanySeq); err != nil {
+	if _, _, err := r.Desk.Answer(t.Context(), r.ana, id, said("Also"), c.CompanySeq); err != nil {
 		t.Errorf("whoever saw the answer: %v", err)
 	}
-	if _, _, err := r.Answer(t.Context(), r.ben, id, said("Mine"), 99); !carillon.IsCode(err, carillon.Conflict) {
+	if _, _, err := r.Desk.Answer(t.Context(), r.ben, id, said("Mine"), 99); !carillon.IsCode(err, carillon.Conflict) {
 		t.Errorf("a conversation of another: %v", err)
 	}
-	if _, _, err := r.Note(t.Context(), r.ben, id, said("a note")); err != nil {
+	if _, _, err := r.Desk.Note(t.Context(), r.ben, id, said("a note")); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := r.Answer(t.Context(), r.ana, id, said("Last"), r.find(id).CompanySeq); err != nil {
+	if _, _, err := r.Desk.Answer(t.Context(), r.ana, id, said("Last"), r.find(id).CompanySeq); err != nil {
 		t.Errorf("a note is no answer: %v", err)
 	}
 }
@@ -78,7 +78,7 @@ func TestOneOfTwoTeammatesWins(t *testing.T) {
 			var both sync.WaitGroup
 			errs := make([]error, 2)
 			for i, by := range []By{r.ana, r.ben} {
-				both.Go(func() { _, errs[i] = r.Take(t.Context(), by, id, "") })
+				both.Go(func() { _, errs[i] = r.Desk.Take(t.Context(), by, id, "") })
 			}
 			both.Wait()
 			winner, loser := r.ana, errs[1]
@@ -91,7 +91,7 @@ func TestOneOfTwoTeammatesWins(t *testing.T) {
 			if (errs[0] == nil) == (errs[1] == nil) || c.Assignee != winner.AccountID || !refused || e.Details.Find(DetailAssignee) != winner.AccountID {
 				t.Fatalf("time %d: %v; %s has it", n, errs, c.Assignee)
 			}
-			r.must(r.Release(t.Context(), winner, id, false))
+			r.must(r.Desk.Release(t.Context(), winner, id, false))
 		}
 		if turns := r.turns(id); len(turns) != 400 {
 			t.Errorf("%d turns", len(turns))
@@ -120,8 +120,8 @@ func TestTurnsAreNumberedInOneOrder(t *testing.T) {
 func TestAContactWhoReturnsFindsTheConversation(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		c := r.openAs("maria", false)
-		r.must(r.Take(t.Context(), r.ana, c.ID, ""))
-		r.must(r.Resolve(t.Context(), r.ana, c.ID))
+		r.must(r.Desk.Take(t.Context(), r.ana, c.ID, ""))
+		r.must(r.Desk.Resolve(t.Context(), r.ana, c.ID))
 		if again := r.openAs("maria", false); again.ID != c.ID {
 			t.Error("a resolved conversation is not found again")
 		}
@@ -135,18 +135,18 @@ func TestAContactWhoReturnsFindsTheConversation(t *testing.T) {
 		if again := r.openAs("maria", true); again.ID != c.ID {
 			t.Error("a new one was made though the old one is open")
 		}
-		r.must(r.Resolve(t.Context(), r.ana, c.ID))
+		r.must(r.Desk.Resolve(t.Context(), r.ana, c.ID))
 		second := r.openAs("maria", true)
 		if second.ID == c.ID {
 			t.Error("no new one was made")
 		}
-		if _, err := r.Reopen(t.Context(), r.ana, c.ID); !carillon.IsCode(err, carillon.Conflict) {
+		if _, err := r.Desk.Reopen(t.Context(), r.ana, c.ID); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("an old one together with the new one: %v", err)
 		}
 		if _, _, err := r.Say(t.Context(), r.company, c.ID, Said{ClientID: "2", Kind: chats.KindText, Text: "Here"}); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("a turn in an old one together with the new one: %v", err)
 		}
-		r.must(r.Resolve(t.Context(), r.ana, second.ID))
+		r.must(r.Desk.Resolve(t.Context(), r.ana, second.ID))
 		r.pass(keepResolved + time.Hour)
 		if third := r.openAs("maria", false); third.ID == c.ID || third.ID == second.ID {
 			t.Error("after a long time an old one goes on")
@@ -179,7 +179,7 @@ func TestTheSweepLooksAfterTheQueue(t *testing.T) {
 	sweep(chats.Queued, chats.Abandoned)
 	r.pass(3 * time.Minute)
 	sweep(chats.Missed, chats.Abandoned)
-	r.must(r.Take(t.Context(), r.ana, alive, ""))
+	r.must(r.Desk.Take(t.Context(), r.ana, alive, ""))
 	r.must(r.Leave(t.Context(), r.company, alive))
 	r.pass(wrapUpAfter - time.Second)
 	sweep(chats.WrapUp, chats.Abandoned)
@@ -201,15 +201,15 @@ func TestAConversationHasABound(t *testing.T) {
 	}
 	said := Said{ClientID: "1", Kind: chats.KindText, Text: "More"}
 	_, _, err := r.Say(t.Context(), r.company, id, said)
-	_, _, err2 := r.Answer(t.Context(), r.ana, id, said, 0)
-	_, _, err3 := r.Note(t.Context(), r.ana, id, said)
+	_, _, err2 := r.Desk.Answer(t.Context(), r.ana, id, said, 0)
+	_, _, err3 := r.Desk.Note(t.Context(), r.ana, id, said)
 	for _, err := range []error{err, err2, err3, r.Rate(t.Context(), r.company, id, 5, ""), r.Introduce(t.Context(), r.company, id, "M", "m@acme.test")} {
 		if !carillon.IsCode(err, carillon.LimitExceeded) {
 			t.Error(err)
 		}
 	}
 	r.must(r.Ask(t.Context(), r.company, id, "", true))
-	r.must(r.Resolve(t.Context(), r.ana, id))
+	r.must(r.Desk.Resolve(t.Context(), r.ana, id))
 	if _, err := r.Ask(t.Context(), r.company, id, "", true); !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Errorf("asked again after its end: %v", err)
 	}
@@ -222,17 +222,17 @@ func TestAnotherCompanyReachesNothing(t *testing.T) {
 	said := Said{ClientID: "1", Kind: chats.KindText, Text: "More"}
 	var errs []error
 	add := func(_ any, err error) { errs = append(errs, err) }
-	add(r.Take(t.Context(), stranger, id, ""))
-	add(r.Release(t.Context(), stranger, id, false))
-	add(r.Assign(t.Context(), stranger, stranger, id))
-	add(r.Resolve(t.Context(), stranger, id))
-	add(r.Reopen(t.Context(), stranger, id))
-	add(r.Tag(t.Context(), stranger.CompanyID, id, []string{"x"}))
-	add(r.Read(t.Context(), stranger.CompanyID, id, 1))
+	add(r.Desk.Take(t.Context(), stranger, id, ""))
+	add(r.Desk.Release(t.Context(), stranger, id, false))
+	add(r.Desk.Assign(t.Context(), stranger, stranger, id))
+	add(r.Desk.Resolve(t.Context(), stranger, id))
+	add(r.Desk.Reopen(t.Context(), stranger, id))
+	add(r.Desk.Tag(t.Context(), stranger.CompanyID, id, []string{"x"}))
+	add(r.Desk.Read(t.Context(), stranger.CompanyID, id, 1))
 	add(r.Leave(t.Context(), stranger.CompanyID, id))
 	add(r.Ask(t.Context(), stranger.CompanyID, id, "", true))
-	_, _, err := r.Answer(t.Context(), stranger, id, said, -1)
-	_, _, err2 := r.Note(t.Context(), stranger, id, said)
+	_, _, err := r.Desk.Answer(t.Context(), stranger, id, said, -1)
+	_, _, err2 := r.Desk.Note(t.Context(), stranger, id, said)
 	_, _, err3 := r.Say(t.Context(), stranger.CompanyID, id, said)
 	errs = append(errs, err, err2, err3, r.Rate(t.Context(), stranger.CompanyID, id, 1, ""), r.Introduce(t.Context(), stranger.CompanyID, id, "E", "e@e.test"),
 		r.Seen(t.Context(), stranger.CompanyID, id, 1))
@@ -337,7 +337,7 @@ func TestTheAgentReplies(t *testing.T) {
 		r.agent.set(says(agent.Action{Say: "A person will help."}, agent.Action{Handoff: "asked"}))
 		r.say(id, "2", "A person")
 		r.within("the handoff", func() bool { return r.find(id).State == chats.Missed })
-		r.must(r.Release(t.Context(), r.ana, id, true))
+		r.must(r.Desk.Release(t.Context(), r.ana, id, true))
 		r.agent.set(says(agent.Action{Say: "Goodbye"}, agent.Action{End: true}))
 		r.say(id, "3", "Bye")
 		r.within("the end", func() bool { return r.find(id).State == chats.Resolved })
@@ -367,7 +367,7 @@ func TestAnAgentThatIsInterruptedAppendsNothing(t *testing.T) {
 		id := r.open()
 		r.say(id, "1", "Hello")
 		<-talking
-		r.must(r.Take(t.Context(), r.ana, id, ""))
+		r.must(r.Desk.Take(t.Context(), r.ana, id, ""))
 		<-stopped
 		r.within("the worker is done", func() bool {
 			r.replies.mu.Lock()
@@ -403,7 +403,7 @@ func TestAnAgentOnAnotherNodeStopsToo(t *testing.T) {
 	r.say(id, "1", "Hello")
 	<-talking
 	other := New(r.o)
-	r.must(other.Take(t.Context(), r.ana, id, ""))
+	r.must(other.Desk.Take(t.Context(), r.ana, id, ""))
 	if err := <-went; err != nil {
 		t.Errorf("it did not end since the conversation was taken: %v", err)
 	}
@@ -517,16 +517,16 @@ func TestWhatIsStoredIsObserved(t *testing.T) {
 	r.pass(time.Minute)
 	said := Said{ClientID: "1", Kind: chats.KindText, Text: "Yes"}
 	for range 2 {
-		if _, _, err := r.Answer(t.Context(), r.ana, id, said, -1); err != nil {
+		if _, _, err := r.Desk.Answer(t.Context(), r.ana, id, said, -1); err != nil {
 			t.Fatal(err)
 		}
 	}
 	said.ClientID = "2"
-	if _, _, err := r.Note(t.Context(), r.ana, id, said); err != nil {
+	if _, _, err := r.Desk.Note(t.Context(), r.ana, id, said); err != nil {
 		t.Fatal(err)
 	}
 	said.ClientID = "3"
-	if _, _, err := r.Answer(t.Context(), r.ana, id, said, -1); err != nil {
+	if _, _, err := r.Desk.Answer(t.Context(), r.ana, id, said, -1); err != nil {
 		t.Fatal(err)
 	}
 	want := observed{
@@ -540,8 +540,8 @@ func TestWhatIsStoredIsObserved(t *testing.T) {
 func TestWhatAMemberHadWhoIsDismissedGoesBack(t *testing.T) {
 	r := newRig(t, store.Options{})
 	active, finishing, closed, other := r.bring(chats.Active), r.bring(chats.WrapUp), r.bring(chats.Resolved), r.open()
-	r.must(r.Take(t.Context(), r.ana, other, ""))
-	if err := r.Dismiss(t.Context(), r.cat, r.ben.AccountID); err != nil {
+	r.must(r.Desk.Take(t.Context(), r.ana, other, ""))
+	if err := r.Desk.Dismiss(t.Context(), r.cat, r.ben.AccountID); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]chats.State{active: chats.Queued, finishing: chats.Resolved, closed: chats.Resolved, other: chats.Active} {

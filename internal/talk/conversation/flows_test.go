@@ -234,7 +234,7 @@ func TestAFlowEndsWhereAPersonTakesOver(t *testing.T) {
 		do    func(r *rig, id string)
 		state flow.State
 	}{
-		"a teammate takes it":       {func(r *rig, id string) { r.must(r.Take(t.Context(), r.ana, id, "")) }, flow.Stopped},
+		"a teammate takes it":       {func(r *rig, id string) { r.must(r.Desk.Take(t.Context(), r.ana, id, "")) }, flow.Stopped},
 		"the contact leaves":        {func(r *rig, id string) { r.must(r.Leave(t.Context(), r.company, id)) }, flow.Stopped},
 		"the contact asks":          {func(r *rig, id string) { r.must(r.Ask(t.Context(), r.company, id, "", true)) }, flow.Stopped},
 		"the contact asks in words": {func(r *rig, id string) { r.say(id, "2", "I want to talk to a person") }, flow.HandedOff},

@@ -56,9 +56,15 @@ type By struct {
 	Name      string // as contacts see it
 }
 
+// Desk is what teammates do with conversations.
+type Desk struct {
+	*core
+	replies *replies
+}
+
 // Take gives a conversation to a teammate, who answers from now on; the agent stops. from is who has it as far as the
 // teammate knows ("": nobody). Errors: conflict where another one has it, not_found.
-func (s *Conversations) Take(ctx context.Context, by By, id, from string) (*chats.Conversation, error) {
+func (s *Desk) Take(ctx context.Context, by By, id, from string) (*chats.Conversation, error) {
 	now := s.now()
 	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
 		if c.Assignee == by.AccountID && c.State == chats.Active {
@@ -102,7 +108,7 @@ func taken(c *chats.Conversation) error {
 // Answer appends what a teammate says, which takes the conversation unless another one has it. seen is the company's last turn
 // that the teammate has seen: where there is a newer one the answer is refused, unless seen is negative. Errors: conflict,
 // not_found.
-func (s *Conversations) Answer(ctx context.Context, by By, id string, in Said, seen int64) (*chats.Turn, *chats.Conversation, error) {
+func (s *Desk) Answer(ctx context.Context, by By, id string, in Said, seen int64) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
 	turn, c, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
 		if err := full(c); err != nil {
@@ -132,7 +138,7 @@ func (s *Conversations) Answer(ctx context.Context, by By, id string, in Said, s
 
 // Caption appends what a teammate said aloud. It comes after it was said, so it takes the conversation from nobody: the teammate may
 // have given it back to the agent meanwhile.
-func (s *Conversations) Caption(ctx context.Context, by By, id string, in Said) (*chats.Turn, error) {
+func (s *Desk) Caption(ctx context.Context, by By, id string, in Said) (*chats.Turn, error) {
 	now := s.now()
 	turn, _, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
 		if err := full(c); err != nil {
@@ -149,7 +155,7 @@ func (s *Conversations) Caption(ctx context.Context, by By, id string, in Said) 
 }
 
 // Note appends what only teammates see.
-func (s *Conversations) Note(ctx context.Context, by By, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
+func (s *Desk) Note(ctx context.Context, by By, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
 	return s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
 		if err := full(c); err != nil {
@@ -163,7 +169,7 @@ func (s *Conversations) Note(ctx context.Context, by By, id string, in Said) (*c
 
 // Release gives a conversation back: to the queue, or to the agent, who then answers what the contact said last unless that is
 // answered. Errors: conflict where it is resolved or has no agent.
-func (s *Conversations) Release(ctx context.Context, by By, id string, toAgent bool) (*chats.Conversation, error) {
+func (s *Desk) Release(ctx context.Context, by By, id string, toAgent bool) (*chats.Conversation, error) {
 	now := s.now()
 	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
 		what, to := Released, chats.Queued
@@ -196,7 +202,7 @@ func (s *Conversations) Release(ctx context.Context, by By, id string, toAgent b
 }
 
 // Dismiss gives back to the queue what a member has who may no longer answer; what they were finishing is resolved.
-func (s *Conversations) Dismiss(ctx context.Context, by By, accountID string) error {
+func (s *Desk) Dismiss(ctx context.Context, by By, accountID string) error {
 	for {
 		held, err := s.store.Chats.HeldBy(ctx, by.CompanyID, accountID, sweepMost)
 		if err != nil || len(held) == 0 {
@@ -215,7 +221,7 @@ func (s *Conversations) Dismiss(ctx context.Context, by By, accountID string) er
 }
 
 // Assign gives a conversation to another teammate, or with an empty account to the queue.
-func (s *Conversations) Assign(ctx context.Context, by, to By, id string) (*chats.Conversation, error) {
+func (s *Desk) Assign(ctx context.Context, by, to By, id string) (*chats.Conversation, error) {
 	if to.AccountID == "" {
 		return s.Release(ctx, by, id, false)
 	}
@@ -236,7 +242,7 @@ func (s *Conversations) Assign(ctx context.Context, by, to By, id string) (*chat
 }
 
 // Resolve closes a conversation. What is resolved stays so.
-func (s *Conversations) Resolve(ctx context.Context, by By, id string) (*chats.Conversation, error) {
+func (s *Desk) Resolve(ctx context.Context, by By, id string) (*chats.Conversation, error) {
 	now := s.now()
 	s.replies.interrupt(id)
 	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -251,7 +257,7 @@ func (s *Conversations) Resolve(ctx context.Context, by By, id string) (*chats.C
 }
 
 // Reopen takes a resolved conversation up again. Errors: conflict where the contact has a newer one.
-func (s *Conversations) Reopen(ctx context.Context, by By, id string) (*chats.Conversation, error) {
+func (s *Desk) Reopen(ctx context.Context, by By, id string) (*chats.Conversation, error) {
 	now := s.now()
 	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
 		if c.State != chats.Resolved {
@@ -265,7 +271,7 @@ func (s *Conversations) Reopen(ctx context.Context, by By, id string) (*chats.Co
 }
 
 // Tag replaces the tags of a conversation.
-func (s *Conversations) Tag(ctx context.Context, companyID, id string, tags []string) (*chats.Conversation, error) {
+func (s *Desk) Tag(ctx context.Context, companyID, id string, tags []string) (*chats.Conversation, error) {
 	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
 		c.Tags = tags
 		return nil, nil
@@ -274,7 +280,7 @@ func (s *Conversations) Tag(ctx context.Context, companyID, id string, tags []st
 }
 
 // Read records up to where teammates have read.
-func (s *Conversations) Read(ctx context.Context, companyID, id string, seq int64) (*chats.Conversation, error) {
+func (s *Desk) Read(ctx context.Context, companyID, id string, seq int64) (*chats.Conversation, error) {
 	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
 		c.ReadSeq = max(c.ReadSeq, min(seq, c.LastSeq))
 		return nil, nil

@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/configure"
-
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/storetest"
 )

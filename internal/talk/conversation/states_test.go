@@ -28,14 +28,14 @@ func (r *rig) bring(to chats.State) string {
 	case chats.Missed:
 		r.must(r.Ask(r.t.Context(), r.company, id, "", false))
 	case chats.Active, chats.WrapUp, chats.Resolved:
-		r.must(r.Take(r.t.Context(), r.ben, id, ""))
+		r.must(r.Desk.Take(r.t.Context(), r.ben, id, ""))
 	default:
 	}
 	switch to {
 	case chats.WrapUp, chats.Abandoned:
 		r.must(r.Leave(r.t.Context(), r.company, id))
 	case chats.Resolved:
-		r.must(r.Resolve(r.t.Context(), r.ben, id))
+		r.must(r.Desk.Resolve(r.t.Context(), r.ben, id))
 	default:
 	}
 	if c := r.find(id); c.State != to {
@@ -76,7 +76,7 @@ func TestEveryActionInEveryState(t *testing.T) {
 	}
 	answer := func(seen int64) func(ctx context.Context, id string) error {
 		return func(ctx context.Context, id string) error {
-			_, _, err := r.Answer(ctx, r.ana, id, Said{ClientID: "a", Kind: chats.KindText, Text: "Yes"}, seen)
+			_, _, err := r.Desk.Answer(ctx, r.ana, id, Said{ClientID: "a", Kind: chats.KindText, Text: "Yes"}, seen)
 			return err
 		}
 	}
@@ -101,45 +101,45 @@ func TestEveryActionInEveryState(t *testing.T) {
 			return r.Rate(ctx, r.company, id, 4, "good")
 		}, "bot, queued, active ben, wrap_up ben, resolved ben, missed, abandoned"},
 		{"a teammate's words come late", func(ctx context.Context, id string) error {
-			_, err := r.Caption(ctx, r.ana, id, Said{ClientID: "c", Kind: chats.KindText, Text: "Goodbye"})
+			_, err := r.Desk.Caption(ctx, r.ana, id, Said{ClientID: "c", Kind: chats.KindText, Text: "Goodbye"})
 			return err
 		}, "bot, queued, active ben, wrap_up ben, resolved ben, missed, abandoned"},
 		{"another teammate takes it", func(ctx context.Context, id string) error {
-			_, err := r.Take(ctx, r.ana, id, "")
+			_, err := r.Desk.Take(ctx, r.ana, id, "")
 			return err
 		}, "active ana, active ana, conflict, conflict, active ana, active ana, active ana"},
 		{"another teammate takes it from the one who has it", func(ctx context.Context, id string) error {
-			_, err := r.Take(ctx, r.ana, id, r.ben.AccountID)
+			_, err := r.Desk.Take(ctx, r.ana, id, r.ben.AccountID)
 			return err
 		}, "active ana, active ana, active ana, active ana, active ana, active ana, active ana"},
 		{"the teammate who has it takes it again", func(ctx context.Context, id string) error {
-			_, err := r.Take(ctx, r.ben, id, "")
+			_, err := r.Desk.Take(ctx, r.ben, id, "")
 			return err
 		}, "active ben, active ben, ., active ben, active ben, active ben, active ben"},
 		{"another teammate answers", answer(0), "active ana, active ana, conflict, conflict, active ana, active ana, active ana"},
 		{"another teammate answers all the same", answer(-1), "active ana, active ana, active ana, active ana, active ana, active ana, active ana"},
 		{"another teammate writes a note", func(ctx context.Context, id string) error {
-			_, _, err := r.Note(ctx, r.ana, id, Said{ClientID: "n", Kind: chats.KindText, Text: "Hm"})
+			_, _, err := r.Desk.Note(ctx, r.ana, id, Said{ClientID: "n", Kind: chats.KindText, Text: "Hm"})
 			return err
 		}, "bot, queued, active ben, wrap_up ben, resolved ben, missed, abandoned"},
 		{"it is released to the queue", func(ctx context.Context, id string) error {
-			_, err := r.Release(ctx, r.ana, id, false)
+			_, err := r.Desk.Release(ctx, r.ana, id, false)
 			return err
 		}, "queued, ., queued, queued, conflict, queued, queued"},
 		{"it is released to the agent", func(ctx context.Context, id string) error {
-			_, err := r.Release(ctx, r.ana, id, true)
+			_, err := r.Desk.Release(ctx, r.ana, id, true)
 			return err
 		}, "., bot, bot, bot, conflict, bot, bot"},
 		{"it is assigned", func(ctx context.Context, id string) error {
-			_, err := r.Assign(ctx, r.ana, r.cat, id)
+			_, err := r.Desk.Assign(ctx, r.ana, r.cat, id)
 			return err
 		}, "active cat, active cat, active cat, active cat, active cat, active cat, active cat"},
 		{"it is resolved", func(ctx context.Context, id string) error {
-			_, err := r.Resolve(ctx, r.ana, id)
+			_, err := r.Desk.Resolve(ctx, r.ana, id)
 			return err
 		}, "resolved, resolved, resolved ben, resolved ben, ., resolved, resolved"},
 		{"it is reopened", func(ctx context.Context, id string) error {
-			_, err := r.Reopen(ctx, r.ana, id)
+			_, err := r.Desk.Reopen(ctx, r.ana, id)
 			return err
 		}, "., ., ., ., active ana, ., ."},
 		{"too long in the queue", func(ctx context.Context, _ string) error {

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/accounts"
-	"carillon/internal/store/configure"
-
 	"carillon"
 	"carillon/internal/base/secret"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"

@@ -42,7 +42,7 @@ func TestATeammatesFileGoesOutAtAnAddressOfOurs(t *testing.T) {
 		p.shows("> Hello", "* handoff_requested", "* missed")
 		ben := conversation.By{CompanyID: r.company.ID, AccountID: carillon.NewID(r.now()), Name: "Ben"}
 		id := p.conversation().ID
-		if _, err := r.talks.Take(t.Context(), ben, id, ""); err != nil {
+		if _, err := r.talks.Desk.Take(t.Context(), ben, id, ""); err != nil {
 			t.Fatal(err)
 		}
 		from := files.From{CompanyID: r.company.ID, ConversationID: id, SentBy: ben.AccountID}
@@ -50,7 +50,7 @@ func TestATeammatesFileGoesOutAtAnAddressOfOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := r.talks.Answer(t.Context(), ben, id, conversation.Said{ClientID: "1", Kind: chats.KindFile, File: f}, -1); err != nil {
+		if _, _, err := r.talks.Desk.Answer(t.Context(), ben, id, conversation.Said{ClientID: "1", Kind: chats.KindFile, File: f}, -1); err != nil {
 			t.Fatal(err)
 		}
 		p.got(" (offer.pdf application/pdf https://files.test/" + f.ID + ")")

@@ -36,10 +36,10 @@ func TestAPersonWithoutANumberIsAnsweredByTheID(t *testing.T) {
 			t.Errorf("the contact is %+v, %v", contact, err)
 		}
 		ben := conversation.By{CompanyID: r.company.ID, AccountID: carillon.NewID(r.now()), Name: "Ben"}
-		if _, err := r.talks.Take(t.Context(), ben, p.conversation().ID, ""); err != nil {
+		if _, err := r.talks.Desk.Take(t.Context(), ben, p.conversation().ID, ""); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := r.talks.Answer(t.Context(), ben, p.conversation().ID, conversation.Said{ClientID: "1", Kind: chats.KindText, Text: "I am Ben"}, -1); err != nil {
+		if _, _, err := r.talks.Desk.Answer(t.Context(), ben, p.conversation().ID, conversation.Said{ClientID: "1", Kind: chats.KindText, Text: "I am Ben"}, -1); err != nil {
 			t.Fatal(err)
 		}
 		p.got("What?", "a cake", "es: Hola\nhttps://acme.test/faq", "I am Ben")

@@ -44,11 +44,11 @@ func TestARunEndsWhereItsWordsComeADayLate(t *testing.T) {
 		p.text("I am back")
 		p.until("it is shown", func() bool { return slices.Contains(p.lines(), "> I am back") })
 		ben := conversation.By{CompanyID: r.company.ID, AccountID: carillon.NewID(r.now()), Name: "Ben"}
-		if _, err := r.talks.Take(t.Context(), ben, p.conversation().ID, ""); err != nil {
+		if _, err := r.talks.Desk.Take(t.Context(), ben, p.conversation().ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		said := conversation.Said{ClientID: "1", Kind: chats.KindText, Text: "Welcome"}
-		if _, _, err := r.talks.Answer(t.Context(), ben, p.conversation().ID, said, -1); err != nil {
+		if _, _, err := r.talks.Desk.Answer(t.Context(), ben, p.conversation().ID, said, -1); err != nil {
 			t.Fatal(err)
 		}
 		p.got("First", "Second", "Welcome")

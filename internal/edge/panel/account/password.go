@@ -127,7 +127,7 @@ func (m Users) changeRole(r *http.Request, by member.Member) (any, error) {
 	}); err != nil || auth.Role(given).Can(auth.MayAnswerConversations) {
 		return nil, err
 	}
-	return nil, m.Conversations.Dismiss(r.Context(), by.Teammate(), id)
+	return nil, m.Conversations.Desk.Dismiss(r.Context(), by.Teammate(), id)
 }
 
 // anotherOwner checks that a company keeps an owner without this member. Errors: conflict.
@@ -158,7 +158,7 @@ func (m Users) removeUser(r *http.Request, by member.Member) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return nil, m.Conversations.Dismiss(r.Context(), by.Teammate(), id)
+	return nil, m.Conversations.Desk.Dismiss(r.Context(), by.Teammate(), id)
 }
 
 // memberOf returns the membership of an account in the caller's company, and how many it has. Errors: not_found, forbidden for

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/account/sso"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store/configure"

@@ -6,7 +6,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
@@ -48,7 +48,7 @@ func (x Trying) talkTo(r *http.Request, by member.Member) (any, error) {
 	}
 	address, id, err := x.Trials.TalkTo(r.Context(), Trial{by.CompanyID, by.AccountID, by.Name, r.Header.Get("Origin")}, a.ID, language)
 	if err == nil {
-		_, err = x.Conversations.Tag(r.Context(), by.CompanyID, id, []string{testTag})
+		_, err = x.Conversations.Desk.Tag(r.Context(), by.CompanyID, id, []string{testTag})
 	}
 	return address, err
 }

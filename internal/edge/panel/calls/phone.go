@@ -11,10 +11,10 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/inbox"
 	"carillon/internal/edge/panel/member"

@@ -10,9 +10,9 @@ import (
 
 	"carillon"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/resource"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"

@@ -8,8 +8,8 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	stored "carillon/internal/store/senders"
 	"carillon/internal/store/work"

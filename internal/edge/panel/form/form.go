@@ -12,10 +12,10 @@ import (
 
 	"carillon"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/number"
 	"carillon/internal/base/resource"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/talk/conversation"
 )
 

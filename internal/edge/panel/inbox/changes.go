@@ -67,7 +67,7 @@ func (x Inbox) take(r *http.Request, by member.Member, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Conversations.Take(r.Context(), by.Teammate(), id, from)
+	c, err := x.Conversations.Desk.Take(r.Context(), by.Teammate(), id, from)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
@@ -89,7 +89,7 @@ func (x Inbox) answer(r *http.Request, by member.Member, id string) (any, error)
 	if err := x.Channel.open(r.Context(), by.CompanyID, id); err != nil {
 		return nil, err
 	}
-	turn, c, err := x.Conversations.Answer(r.Context(), by.Teammate(), id, said, seen)
+	turn, c, err := x.Conversations.Desk.Answer(r.Context(), by.Teammate(), id, said, seen)
 	return changed(r.Context(), x.Store, turn, c, err)
 }
 
@@ -102,7 +102,7 @@ func (x Inbox) writeNote(r *http.Request, by member.Member, id string) (any, err
 	if err != nil {
 		return nil, err
 	}
-	turn, c, err := x.Conversations.Note(r.Context(), by.Teammate(), id, said)
+	turn, c, err := x.Conversations.Desk.Note(r.Context(), by.Teammate(), id, said)
 	return changed(r.Context(), x.Store, turn, c, err)
 }
 
@@ -160,7 +160,7 @@ func (x Inbox) release(r *http.Request, by member.Member, id string) (any, error
 	if to != "queue" && to != "agent" {
 		return nil, carillon.Invalid("to", "Must be queue or agent")
 	}
-	c, err := x.Conversations.Release(r.Context(), by.Teammate(), id, to == "agent")
+	c, err := x.Conversations.Desk.Release(r.Context(), by.Teammate(), id, to == "agent")
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
@@ -192,7 +192,7 @@ func (x Inbox) assign(r *http.Request, by member.Member) (any, error) {
 		}
 		to.Name = mate.Name
 	}
-	c, err := x.Conversations.Assign(r.Context(), by.Teammate(), to, id)
+	c, err := x.Conversations.Desk.Assign(r.Context(), by.Teammate(), to, id)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
@@ -214,12 +214,12 @@ func (x Inbox) teammate(ctx context.Context, companyID, accountID string) (*acco
 }
 
 func (x Inbox) resolve(r *http.Request, by member.Member, id string) (any, error) {
-	c, err := x.Conversations.Resolve(r.Context(), by.Teammate(), id)
+	c, err := x.Conversations.Desk.Resolve(r.Context(), by.Teammate(), id)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
 func (x Inbox) reopen(r *http.Request, by member.Member, id string) (any, error) {
-	c, err := x.Conversations.Reopen(r.Context(), by.Teammate(), id)
+	c, err := x.Conversations.Desk.Reopen(r.Context(), by.Teammate(), id)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
@@ -232,7 +232,7 @@ func (x Inbox) tag(r *http.Request, by member.Member, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Conversations.Tag(r.Context(), by.CompanyID, id, tags)
+	c, err := x.Conversations.Desk.Tag(r.Context(), by.CompanyID, id, tags)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
@@ -285,7 +285,7 @@ func (x Inbox) read(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = x.Conversations.Read(r.Context(), by.CompanyID, c.ID, seq); err != nil {
+	if _, err = x.Conversations.Desk.Read(r.Context(), by.CompanyID, c.ID, seq); err != nil {
 		return nil, err
 	}
 	if c.ReadSeq < c.VisitorSeq && seq >= c.VisitorSeq {

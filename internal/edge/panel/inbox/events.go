@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/stream"
 	"carillon/internal/store/chats"

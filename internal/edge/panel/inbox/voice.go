@@ -9,8 +9,8 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/edge/convai"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
@@ -71,7 +71,7 @@ func (x Voice) join(w http.ResponseWriter, r *http.Request, by member.Member) er
 }
 
 func (x Voice) taken(ctx context.Context, by member.Member, id, from string) error {
-	_, err := x.Conversations.Take(ctx, by.Teammate(), id, from)
+	_, err := x.Conversations.Desk.Take(ctx, by.Teammate(), id, from)
 	return err
 }
 
@@ -111,7 +111,7 @@ func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.C
 	}, convai.Client{
 		End: leave,
 		ToAgent: func() { // before the teammate leaves, so that what the visitor says from then on is for the agent
-			_, err := x.Conversations.Release(context.WithoutCancel(ctx), by.Teammate(), id, true)
+			_, err := x.Conversations.Desk.Release(context.WithoutCancel(ctx), by.Teammate(), id, true)
 			returned.Store(&err)
 			leave()
 		},

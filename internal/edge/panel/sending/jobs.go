@@ -10,8 +10,8 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/bulk"

@@ -8,7 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/send/request"

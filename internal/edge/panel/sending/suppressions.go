@@ -10,9 +10,9 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"

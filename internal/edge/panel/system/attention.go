@@ -7,8 +7,8 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
-	"carillon/internal/base/httpio"
 	"carillon/internal/base/provider"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/event/hook"
 	"carillon/internal/send/notify"

@@ -14,7 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/config"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"

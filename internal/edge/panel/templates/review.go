@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"carillon"
-	"carillon/internal/base/httpio"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/catalog"
 )
