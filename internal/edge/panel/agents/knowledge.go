@@ -239,18 +239,14 @@ func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := httpio.List[questionRow]{Data: []questionRow{}}
+	rows := make([]questionRow, len(all))
 	for i := range all {
 		a := &all[i]
-		list.Data = append(list.Data, questionRow{
+		rows[i] = questionRow{
 			a.ID, a.AgentID, a.AgentName, a.Text, a.Language, a.Asked, carillon.FormatTime(a.FirstAt), carillon.FormatTime(a.LastAt), a.ConversationID,
-		})
+		}
 	}
-	if next != "" {
-		next = httpio.EncodeCursor(questionKind, next)
-		list.Next = &next
-	}
-	return list, nil
+	return httpio.Part(questionKind, rows, next), nil
 }
 
 func (x Knowledge) removeQuestion(r *http.Request, by member.Member, id string) (any, error) {

@@ -101,9 +101,7 @@ func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
 			rows = append(rows, flowRow{ID: d.FlowID, Name: d.Name, DraftAt: exactly(d.SavedAt)})
 		}
 	}
-	return struct {
-		Data []flowRow `json:"data"`
-	}{rows}, nil
+	return httpio.RowsOf(rows), nil
 }
 
 // row is a published flow in the list.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"carillon/internal/account/auth"
+	"carillon/internal/base/httpio"
 	"carillon/internal/base/secret"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
@@ -66,9 +67,7 @@ func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error)
 		}
 		rows = append(rows, row)
 	}
-	return struct {
-		Data []secretRow `json:"data"`
-	}{rows}, nil
+	return httpio.RowsOf(rows), nil
 }
 
 // whoSet says who set a secret last, and when.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"carillon"
+	"carillon/internal/base/httpio"
 	"carillon/internal/edge/panel/member"
 )
 
@@ -27,9 +28,7 @@ func (x Flows) versions(r *http.Request, by member.Member, id string) (any, erro
 	for _, v := range all {
 		rows = append(rows, flowVersion{Version: v.Version, CreatedAt: carillon.FormatTime(v.CreatedAt), Current: v.Version == e.Version})
 	}
-	return struct {
-		Data []flowVersion `json:"data"`
-	}{rows}, err
+	return httpio.RowsOf(rows), err
 }
 
 func (x Flows) version(r *http.Request, by member.Member, id string) (any, error) {

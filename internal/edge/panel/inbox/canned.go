@@ -38,9 +38,7 @@ func (x Canned) Routes() []httpio.Route {
 // list responds with all of them: a company has few.
 func (x Canned) list(r *http.Request, by member.Member) (any, error) {
 	rows, err := x.Store.Chats().CannedReplies(r.Context(), by.CompanyID)
-	return struct {
-		Data []chats.Canned `json:"data"`
-	}{append([]chats.Canned{}, rows...)}, err
+	return httpio.RowsOf(append([]chats.Canned{}, rows...)), err
 }
 
 func (x Canned) add(r *http.Request, by member.Member) (any, error) {

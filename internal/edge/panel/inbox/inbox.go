@@ -69,15 +69,7 @@ func (x Inbox) list(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	rows, next, err := x.Store.Chats().List(r.Context(), f)
-	if err != nil {
-		return nil, err
-	}
-	list := httpio.List[chats.Listed]{Data: append([]chats.Listed{}, rows...)}
-	if next != "" {
-		next = httpio.EncodeCursor(conversationID, next)
-		list.Next = &next
-	}
-	return list, nil
+	return httpio.Part(conversationID, rows, next), err
 }
 
 func readFilter(q url.Values, f *chats.Filter) (err error) {

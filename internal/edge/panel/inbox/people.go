@@ -159,9 +159,7 @@ func (x People) teammates(r *http.Request, by member.Member) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return struct {
-		Data []teammateRow `json:"data"`
-	}{rows}, nil
+	return httpio.RowsOf(rows), nil
 }
 
 // eachMember calls found for every member of a company.

@@ -91,18 +91,17 @@ func (x Campaigns) list(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
-	list := struct {
-		httpio.List[campaignRow]
-		AsOf string `json:"as_of"`
-	}{httpio.List[campaignRow]{Data: []campaignRow{}}, carillon.FormatTime(asOf)}
+	rows, after := make([]campaignRow, len(found)), ""
 	for i := range found {
-		list.Data = append(list.Data, campaignRowOf(&found[i]))
+		rows[i] = campaignRowOf(&found[i])
 	}
 	if next != nil {
-		cursor := httpio.EncodeCursor(campaignPages, strconv.FormatInt(next.At.UnixMilli(), 10)+"/"+next.Key)
-		list.Next = &cursor
+		after = strconv.FormatInt(next.At.UnixMilli(), 10) + "/" + next.Key
 	}
-	return list, err
+	return struct {
+		httpio.List[campaignRow]
+		AsOf string `json:"as_of"`
+	}{httpio.Part(campaignPages, rows, after), carillon.FormatTime(asOf)}, err
 }
 
 // campaignOf is the query's campaign.
@@ -180,12 +179,7 @@ func (x Campaigns) recipients(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	found, next, err := w.List(r.Context(), f, page.Limit)
-	list := httpio.List[notify.Reached]{Data: append([]notify.Reached{}, found...)}
-	if next != "" {
-		cursor := httpio.EncodeCursor(recipientPages, next)
-		list.Next = &cursor
-	}
-	return list, err
+	return httpio.Part(recipientPages, found, next), err
 }
 
 // reasons counts why recipients failed or were skipped, among as many as one request looks at.
@@ -195,16 +189,11 @@ func (x Campaigns) reasons(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	reasons, looked, next, err := w.Why(r.Context())
-	shown := struct {
+	return struct {
 		Reasons map[carillon.Reason]int `json:"reasons"`
 		Looked  int                     `json:"looked"`
 		Next    *string                 `json:"next_cursor"`
-	}{Reasons: reasons, Looked: looked}
-	if next != "" {
-		cursor := httpio.EncodeCursor(reasonPages, next)
-		shown.Next = &cursor
-	}
-	return shown, err
+	}{reasons, looked, httpio.NextCursor(reasonPages, next)}, err
 }
 
 // export responds with the recipients of a campaign as a CSV file, which is written as they are read.

@@ -253,12 +253,11 @@ func (x Jobs) rows(r *http.Request, by member.Member, id string) (any, error) {
 		}
 	}
 	all, next, more, err := x.Jobs.BadRows(r.Context(), by.CompanyID, id, r.URL.Query().Get("reason"), from, page.Limit)
-	list := httpio.List[bulk.BadRow]{Data: append([]bulk.BadRow{}, all...)}
+	after := ""
 	if more {
-		cursor := httpio.EncodeCursor(badRowList, fmt.Sprintf("%d/%d", next.Batch, next.Row))
-		list.Next = &cursor
+		after = fmt.Sprintf("%d/%d", next.Batch, next.Row)
 	}
-	return list, err
+	return httpio.Part(badRowList, all, after), err
 }
 
 // samples responds with rows that are sent, from a number on.

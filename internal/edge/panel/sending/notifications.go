@@ -67,7 +67,7 @@ func (x Sent) list(r *http.Request, by member.Member) (any, error) {
 			return nil, err
 		}
 		rows, err := x.sent().Of(r.Context(), by.CompanyID, ids)
-		return httpio.List[notify.Row]{Data: append([]notify.Row{}, rows...)}, err
+		return httpio.Part(sentPages, rows, ""), err
 	}
 	page, err := httpio.ReadPage(q, sentPages)
 	if err != nil {
@@ -80,9 +80,8 @@ func (x Sent) list(r *http.Request, by member.Member) (any, error) {
 		q.Set("number", found)
 	}
 	f, none, err := notify.ReadFilter(r.Context(), x.Store, by.CompanyID, q)
-	list := httpio.List[notify.Row]{Data: []notify.Row{}}
 	if err != nil || none {
-		return list, err
+		return httpio.Part[notify.Row](sentPages, nil, ""), err
 	}
 	f.Limit, f.Before = page.Limit, page.After
 	rows, next, err := x.sent().List(r.Context(), by.CompanyID, f)
@@ -92,11 +91,7 @@ func (x Sent) list(r *http.Request, by member.Member) (any, error) {
 	if fit := httpio.Fit(rows); fit < len(rows) {
 		rows, next = rows[:fit], rows[fit-1].ID
 	}
-	if list.Data = append(list.Data, rows...); next != "" {
-		cursor := httpio.EncodeCursor(sentPages, next)
-		list.Next = &cursor
-	}
-	return list, nil
+	return httpio.Part(sentPages, rows, next), nil
 }
 
 func readIDs(text string) ([]string, error) {
@@ -160,9 +155,7 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 // timeline responds with the events of a notification as a whole; states of its messages are not among them.
 func (x Sent) timeline(r *http.Request, by member.Member, id string) (any, error) {
 	events, err := x.Notify.Timeline(r.Context(), by.CompanyID, id)
-	return struct {
-		Data []notify.Event `json:"data"`
-	}{events}, err
+	return httpio.RowsOf(events), err
 }
 
 // request responds with the request as it came.
@@ -200,9 +193,7 @@ func (x Sent) move(r *http.Request, by member.Member, id string) (any, error) {
 
 func (x Sent) resendable(r *http.Request, by member.Member, id string) (any, error) {
 	all, err := x.sent().Resendable(r.Context(), by.CompanyID, id, time.Now())
-	return struct {
-		Data []notify.Resendable `json:"data"`
-	}{all}, err
+	return httpio.RowsOf(all), err
 }
 
 const resendMost = time.Minute // that one resend keeps others of the same people waiting

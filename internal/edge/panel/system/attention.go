@@ -84,9 +84,7 @@ func (x Attention) Routes() []httpio.Route {
 
 // attention responds with what needs attention, the most urgent first; nothing: there is nothing.
 func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
-	shown := struct {
-		Data []concern `json:"data"`
-	}{[]concern{}}
+	shown := httpio.RowsOf([]concern{})
 	now := time.Now()
 	for _, find := range []func(ctx context.Context, by member.Member, now time.Time) ([]concern, error){
 		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.failingWebhooks, x.behind,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/httpio"
 	"carillon/internal/edge/panel/member"
 )
 
@@ -47,9 +48,7 @@ func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		Data []firstStep `json:"data"`
-	}{[]firstStep{
+	return httpio.RowsOf([]firstStep{
 		{"sender", len(senders) > 0}, {"template", approved}, {"key", len(keys) > 0}, {"delivered", delivered}, {"widget", placed}, {"teammate", len(members) > 1},
-	}}, nil
+	}), nil
 }
