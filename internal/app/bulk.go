@@ -2,20 +2,22 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"strconv"
+	"time"
 
 	"carillon"
 	"carillon/internal/send/bulk"
 	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
 )
 
 // newBulk builds the jobs that send to the people of files.
 func newBulk(a *App) *bulk.Jobs {
 	host, _ := os.Hostname()
 	return bulk.New(bulk.Options{
-		Shares: a.shares, Store: a.store, Notifications: accepting{a}, Node: host + "/" + strconv.Itoa(os.Getpid()), Observer: a.metrics.Files, Log: a.log,
+		Shares: a.shares, Store: a.store, Notifications: accepting{a}, Node: host + "/" + strconv.Itoa(os.Getpid()),
+		Observer: a.metrics.Files, Log: a.log,
 	})
 }
 
@@ -32,23 +34,25 @@ func (a accepting) Accept(ctx context.Context, c *carillon.Company, b bulk.Reque
 	if err := a.store.Full(); err != nil {
 		return "", err
 	}
-	sub := &notify.Submission{
-		Company: c, Channel: carillon.Messaging, Body: b.Body, Route: bulkRoute, IdempotencyKey: b.Key, Hash: b.Key, Keep: b.Keep,
-	}
-	r, done, err := a.notify.Repeat(ctx, c.ID, sub.Route, sub.IdempotencyKey, sub.Hash)
+	r, done, err := a.notify.Repeat(ctx, c.ID, bulkRoute, b.Key, b.Key)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	if !r.Replayed {
-		if _, err := a.limits.Allow(ctx, "send panel "+c.ID, c.Limits.SendsPerMinute, 1); err != nil {
-			return "", err
-		}
-		if r, err = a.notify.Accept(ctx, sub); err != nil {
-			return "", err
-		}
+	if r.Replayed {
+		return r.ID, nil
 	}
-	return notificationOf(r)
+	if _, err := a.limits.Allow(ctx, "send panel "+c.ID, c.Limits.SendsPerMinute, 1); err != nil {
+		return "", err
+	}
+	req, err := request.New(b.Draft, time.Now())
+	if err != nil {
+		return "", err
+	}
+	r, err = a.notify.Accept(ctx, &notify.Submission{
+		Company: c, Request: req, Route: bulkRoute, IdempotencyKey: b.Key, Hash: b.Key, Keep: b.Keep,
+	})
+	return r.ID, err
 }
 
 // Accepted implements bulk.Notifications.
@@ -57,19 +61,8 @@ func (a accepting) Accepted(ctx context.Context, companyID string, b bulk.Reques
 	if err != nil {
 		return "", err
 	}
-	defer done()
-	if !r.Replayed {
-		return "", nil
-	}
-	return notificationOf(r)
-}
-
-func notificationOf(r notify.Response) (string, error) {
-	var made struct {
-		ID string `json:"notification_id"`
-	}
-	err := json.Unmarshal(r.JSON, &made)
-	return made.ID, err
+	done()
+	return r.ID, nil
 }
 
 // Cancel implements bulk.Notifications. Where a node was killed after a cancel the next one finds the same numbers.

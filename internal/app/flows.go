@@ -1,8 +1,8 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +18,7 @@ import (
 	"carillon/internal/base/egress"
 	"carillon/internal/base/secret"
 	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
 	"carillon/internal/store"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
@@ -106,11 +107,10 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 				push[key], contact[name] = "{{"+name+"}}", value
 			}
 		}
-		body := map[string]any{
-			"contact": contact, "recipient_id": sender.ID, "name_template": t.Name, "language_template": t.Language,
-			"notification_type": or(t.Type, "utility"), "campaign_name": or(t.Campaign, "flow"), "components_push": push,
-		}
-		values, detail, refused, err := x.accept(ctx, who, sender, body)
+		values, detail, refused, err := x.accept(ctx, who, sender, &request.Draft{
+			Contact: contact, Sender: sender.ID, Template: t.Name, Language: t.Language, Type: cmp.Or(t.Type, "utility"),
+			Campaign: cmp.Or(t.Campaign, "flow"), Components: push,
+		})
 		if refused {
 			detail = fmt.Sprintf("The template %s (%s): %s", t.Name, t.Language, detail)
 		}
@@ -121,9 +121,8 @@ func (x flowEffects) Do(ctx context.Context, who conversation.EffectFor, e *flow
 	if why != "" || err != nil {
 		return nil, why, why != "", err
 	}
-	return x.accept(ctx, who, line, map[string]any{
-		"contact": contact, "recipient_id": line.ID, "agent_id": c.Agent, "notification_type": "transactional",
-		"campaign_name": or(c.Campaign, "flow"),
+	return x.accept(ctx, who, line, &request.Draft{
+		Contact: contact, Sender: line.ID, AgentID: c.Agent, Type: "transactional", Campaign: cmp.Or(c.Campaign, "flow"),
 	})
 }
 
@@ -150,40 +149,28 @@ func (x flowEffects) sender(
 	return named[i], "", nil
 }
 
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// accept has a notification sent. Its key makes it one, however often it is asked for.
+// accept has a notification sent by a sender. Its key makes it one, however often it is asked for.
 func (x flowEffects) accept(
-	ctx context.Context, who conversation.EffectFor, by *carillon.Sender, body map[string]any,
+	ctx context.Context, who conversation.EffectFor, by *carillon.Sender, d *request.Draft,
 ) (flow.Values, string, bool, error) {
 	company, err := x.store.Company(ctx, who.CompanyID)
 	if err != nil {
 		return nil, "", false, err
 	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, "", false, err
+	d.Channel = by.Channel
+	var accepted notify.Response
+	req, err := request.New(d, time.Now())
+	if err == nil {
+		accepted, err = x.notify.Accept(ctx, &notify.Submission{
+			Company: company, Request: req, Sender: by, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key,
+		})
 	}
-	r, err := x.notify.Accept(ctx, &notify.Submission{
-		Company: company, Channel: by.Channel, Sender: by, Body: text, Route: "flow", IdempotencyKey: who.Key, Hash: who.Key,
-	})
 	var known *carillon.Error
 	switch {
 	case errors.As(err, &known) && known.Code != carillon.ServiceUnavailable:
 		return nil, known.Message + reasonOf(known), true, nil
 	case err != nil:
 		return nil, "", false, err
-	}
-	var accepted struct {
-		ID string `json:"notification_id"`
-	}
-	if err := json.Unmarshal(r.JSON, &accepted); err != nil {
-		return nil, "", false, fmt.Errorf("read what was accepted: %w", err)
 	}
 	return flow.Values{"notification_id": accepted.ID}, "Accepted as " + accepted.ID, false, nil
 }

@@ -21,8 +21,8 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// request has the effects of flows ask a server, and returns the status that the flow gets and what its run shows.
-func request(t *testing.T, x flowEffects, url string) (status, detail string) {
+// ask has the effects of flows ask a server, and returns the status that the flow gets and what its run shows.
+func ask(t *testing.T, x flowEffects, url string) (status, detail string) {
 	t.Helper()
 	e := flow.RequestEffect(&flow.HTTP{Method: http.MethodGet, URL: url, Status: "status", Save: map[string]string{"body": "text"}}, nil)
 	values, detail, refused, err := x.Do(t.Context(), conversation.EffectFor{CompanyID: "acme", Key: "key"}, e)
@@ -42,7 +42,7 @@ func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
 	x := flowEffects{client: client}
 	shop := httptest.NewServer(http.RedirectHandler("http://10.0.0.1/secret", http.StatusFound))
 	t.Cleanup(shop.Close)
-	if status, detail := request(t, x, shop.URL+"/elsewhere"); status != "302" {
+	if status, detail := ask(t, x, shop.URL+"/elsewhere"); status != "302" {
 		t.Errorf("a redirect is %s: %s", status, detail)
 	}
 	var all sync.WaitGroup
@@ -53,7 +53,7 @@ func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
 	} {
 		for _, scheme := range []string{"https", "http"} {
 			all.Go(func() {
-				status, detail := request(t, x, scheme+"://"+host+"/secret")
+				status, detail := ask(t, x, scheme+"://"+host+"/secret")
 				if status != flow.OutcomeFailed || strings.Contains(detail, "user:word") {
 					t.Errorf("%s://%s is %s: %s", scheme, host, status, detail)
 				}

@@ -178,7 +178,7 @@ func (c *worker) read(ctx context.Context, a *attempt) (err error) {
 	if err != nil {
 		return err
 	}
-	req, err := request.Parse(n.Channel, []byte(n.Body), n.Flat, time.Time{})
+	req, err := request.Decode(n.Channel, n.Body, n.Flat)
 	if err != nil {
 		return err
 	}

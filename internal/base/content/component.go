@@ -2,17 +2,23 @@ package content
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"carillon"
-	"carillon/internal/base/jsonbody"
 )
 
 // ComponentsKey is the key of a request under which the values for a template's variables are.
 const ComponentsKey = "components_push"
+
+// The delimiters of a variable in the text of a template and of a placeholder in a component's value.
+const (
+	opening = "{{"
+	closing = "}}"
+)
 
 // place is the part of a template that a component fills, `{position}_{type}`; no template has a part for other places than
 // these.
@@ -44,15 +50,16 @@ type Component struct {
 	name  string // the variable's name, if the value is a placeholder
 }
 
-// ReadComponents reads the entries of components_push: the members of o whose key starts with prefix. No two of them
-// have the same place: a duplicate key is refused by the JSON reader, and a header key in both of its forms here.
-func ReadComponents(o *jsonbody.Object, prefix string) ([]Component, error) {
+// Text is the value of an entry of components_push; field is its name in an error.
+type Text interface {
+	String(field string) (text string, present bool, err error)
+}
+
+// ReadComponents reads the entries of components_push. No two of them have the same place: a duplicate key is refused by the JSON
+// reader, and a header key in both of its forms here.
+func ReadComponents[V Text](entries iter.Seq2[string, V]) ([]Component, error) {
 	var all []Component
-	for key, v := range o.Members() {
-		key, ok := strings.CutPrefix(key, prefix)
-		if !ok || !v.Present() {
-			continue
-		}
+	for key, v := range entries {
 		c, err := parseComponent(key, v)
 		if err != nil {
 			return nil, err
@@ -66,11 +73,12 @@ func ReadComponents(o *jsonbody.Object, prefix string) ([]Component, error) {
 	return all, nil
 }
 
-func parseComponent(key string, v jsonbody.Value) (Component, error) {
+func parseComponent(key string, v Text) (Component, error) {
 	c := Component{key: key}
 	var ok bool
 	if c.place, c.n, ok = parseKey(key); !ok {
-		return Component{}, carillon.Invalid(c.field(), "Not a component key: they are header_text, header_image, header_video, header_document, body_text_N, button_url_N and button_payload_N, N from 0")
+		return Component{}, carillon.Invalid(c.field(), "Not a component key: they are header_text, header_image, header_video, "+
+			"header_document, body_text_N, button_url_N and button_payload_N, N from 0")
 	}
 	var err error
 	if c.text, _, err = v.String(c.field()); err != nil {
@@ -122,6 +130,25 @@ func (c *Component) check(value string) error {
 		}
 	}
 	return nil
+}
+
+// parsePlaceholder reads a component's value, which is either exactly one `{{ name }}` or static text; for static text
+// name is empty. For anything between the two it returns the reason of the 400.
+func parsePlaceholder(value string) (name, reason string) {
+	i := strings.Index(value, opening)
+	if i < 0 {
+		return "", ""
+	}
+	inner, rest, closed := strings.Cut(value[i+len(opening):], closing)
+	switch {
+	case !closed:
+		return "", "The placeholder is not closed"
+	case blank(inner):
+		return "", "The placeholder is empty"
+	case i > 0 || rest != "" || strings.ContainsAny(inner, "{}"):
+		return "", "A value holds exactly one placeholder or only static text"
+	}
+	return strings.TrimSpace(inner), ""
 }
 
 // parseKey reads a key of the form `{position}_{type}_{N}`. Header keys may omit the number.

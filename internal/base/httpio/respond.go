@@ -173,3 +173,11 @@ func internalError(err error) *carillon.Error {
 func Logger(ctx context.Context, log *slog.Logger) *slog.Logger {
 	return log.With("request_id", RequestID(ctx))
 }
+
+// Repeatable writes JSON that a repeat of the request gets again, and says so where this is one.
+func Repeatable(w http.ResponseWriter, body []byte, replayed bool) error {
+	if replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	return Raw(w, http.StatusOK, body)
+}

@@ -114,6 +114,17 @@ func Routes(d Deps) []httpio.Route {
 	return all
 }
 
+// Gated responds with 503 while a maintenance window is set. The panel and the providers' callbacks stay open: the panel
+// ends the window, and a callback must not be lost.
+func Gated(s *store.Store, h httpio.Handler) httpio.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := notify.UnderMaintenance(r.Context(), s); err != nil {
+			return err
+		}
+		return h(w, r)
+	}
+}
+
 func route(pattern, access string, handle httpio.Handler) httpio.Route {
 	return httpio.Route{Pattern: pattern, Access: access, Handle: handle}
 }
@@ -141,7 +152,9 @@ func (g guard) by(r *http.Request, scope auth.Scope, p *auth.Principal) *http.Re
 }
 
 // keyRoute is a route for the holder of an access key, or of a company token, with the scope.
-func (g guard) keyRoute(pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error) httpio.Route {
+func (g guard) keyRoute(
+	pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error,
+) httpio.Route {
 	return route(pattern, "key:"+string(scope), func(w http.ResponseWriter, r *http.Request) error {
 		p, err := g.principal(r, scope)
 		if err != nil {
@@ -152,7 +165,9 @@ func (g guard) keyRoute(pattern string, scope auth.Scope, handle func(w http.Res
 }
 
 // valueRoute is a keyRoute whose handler returns the value of a 200, or nil for a 204.
-func (g guard) valueRoute(pattern string, scope auth.Scope, handle func(r *http.Request, p *auth.Principal) (any, error)) httpio.Route {
+func (g guard) valueRoute(
+	pattern string, scope auth.Scope, handle func(r *http.Request, p *auth.Principal) (any, error),
+) httpio.Route {
 	return route(pattern, "key:"+string(scope), httpio.Value(func(r *http.Request) (any, error) {
 		p, err := g.principal(r, scope)
 		if err != nil {

@@ -40,26 +40,35 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 		if err != nil {
 			return err
 		}
-		sub := &notify.Submission{Company: p.Company, Channel: ch, Route: name, IdempotencyKey: key}
+		sub := &notify.Submission{Company: p.Company, Route: name, IdempotencyKey: key}
+		var body []byte
 		if key != "" {
-			done, replayed, err := s.repeat(w, r, sub)
-			if err != nil || replayed {
+			if body, err = httpio.Body(r); err != nil {
+				return err
+			}
+			sub.Hash = httpio.ContentHash(r.URL.Query(), body)
+			a, done, err := s.notify.Repeat(r.Context(), p.Company.ID, name, key, sub.Hash)
+			if err != nil {
 				return err
 			}
 			defer done()
+			if a.Replayed {
+				return httpio.Repeatable(w, a.JSON, true)
+			}
 		}
 		if _, err := s.limits.Allow(r.Context(), "send "+p.KeyID, p.Company.Limits.SendsPerMinute, 1); err != nil {
 			return err
 		}
-		if sub.Flat, err = unflatten(r); err != nil {
+		flat, err := unflatten(r)
+		if err != nil {
 			return err
 		}
-		if sub.Body == nil {
-			if sub.Body, err = httpio.Body(r); err != nil {
+		if body == nil {
+			if body, err = httpio.Body(r); err != nil {
 				return err
 			}
 		}
-		a, err := s.notify.Accept(r.Context(), sub)
+		a, err := s.notify.AcceptBody(r.Context(), sub, ch, body, flat)
 		if err != nil {
 			return err
 		}
@@ -70,22 +79,6 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 		}
 		return httpio.Repeatable(w, a.JSON, a.Replayed)
 	}
-}
-
-// repeat responds to a request whose idempotency key has a stored response. Otherwise it reserves the key until done.
-func (s sending) repeat(w http.ResponseWriter, r *http.Request, sub *notify.Submission) (done func(), replayed bool, err error) {
-	if sub.Body, err = httpio.Body(r); err != nil {
-		return nil, false, err
-	}
-	sub.Hash = httpio.ContentHash(r.URL.Query(), sub.Body)
-	a, done, err := s.notify.Repeat(r.Context(), sub.Company.ID, sub.Route, sub.IdempotencyKey, sub.Hash)
-	if err != nil {
-		return nil, false, err
-	}
-	if a.Replayed {
-		return nil, true, httpio.Repeatable(w, a.JSON, a.Replayed)
-	}
-	return done, false, nil
 }
 
 // unflatten reads the query parameter: exactly `true` or `false`, false when absent.

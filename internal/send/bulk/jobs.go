@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/share"
+	"carillon/internal/send/request"
 	"carillon/internal/store"
 	"carillon/internal/store/bulk"
 )
@@ -25,9 +26,9 @@ type Notifications interface {
 
 // Request is a batch as it is accepted. Requests with the same key are the same.
 type Request struct {
-	Key  string
-	Body []byte
-	Keep time.Duration // for how long its key is known
+	Key   string
+	Draft *request.Draft
+	Keep  time.Duration // for how long its key is known
 }
 
 // Observer counts what becomes of rows.

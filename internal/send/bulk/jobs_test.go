@@ -20,6 +20,7 @@ import (
 	"carillon"
 	"carillon/internal/base/content"
 	"carillon/internal/send/bulk"
+	"carillon/internal/send/request"
 	"carillon/internal/store"
 	stored "carillon/internal/store/bulk"
 	"carillon/internal/store/storetest"
@@ -32,7 +33,7 @@ type accepting struct {
 	ids      map[string]string   // by key
 	numbers  map[string][]string // by notification
 	contacts []map[string]string
-	refuse   func(body map[string]any) error
+	refuse   func(d *request.Draft) error
 	fault    func(accepted bool) error // what goes wrong before and after a request was accepted
 	canceled map[string]int
 }
@@ -60,21 +61,14 @@ func (a *accepting) accept(r bulk.Request) (string, error) {
 	if id, ok := a.ids[r.Key]; ok {
 		return id, nil
 	}
-	var body struct {
-		Contacts []map[string]string `json:"contacts"`
-	}
-	whole := map[string]any{}
-	if err := errors.Join(json.Unmarshal(r.Body, &body), json.Unmarshal(r.Body, &whole)); err != nil {
-		return "", err
-	}
 	if a.refuse != nil {
-		if err := a.refuse(whole); err != nil {
+		if err := a.refuse(r.Draft); err != nil {
 			return "", err
 		}
 	}
 	id := carillon.NewID(time.Now())
 	a.ids[r.Key] = id
-	for _, c := range body.Contacts {
+	for _, c := range r.Draft.Contacts {
 		a.numbers[id] = append(a.numbers[id], c["number"])
 		a.contacts = append(a.contacts, c)
 	}
@@ -410,7 +404,7 @@ func TestAJobIsPausedGoneOnWithAndCanceled(t *testing.T) {
 		}
 		gate <- struct{}{}
 		r.taken.mu.Lock()
-		r.taken.refuse = func(map[string]any) error {
+		r.taken.refuse = func(*request.Draft) error {
 			return &carillon.Error{Code: carillon.QuotaExceeded, Message: "Daily quota exceeded"}
 		}
 		r.taken.mu.Unlock()
@@ -456,9 +450,9 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 	if err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, &longer, time.Now()) }); err != nil {
 		t.Fatal(err)
 	}
-	r.taken.refuse = func(body map[string]any) error {
-		for _, c := range body["contacts"].([]any) {
-			if c.(map[string]any)["first_name"] == name {
+	r.taken.refuse = func(d *request.Draft) error {
+		for _, c := range d.Contacts {
+			if c["first_name"] == name {
 				return carillon.Invalid("components_push.body_text_0", "The rendered body has at most 1024 characters")
 			}
 		}
@@ -596,7 +590,7 @@ func TestAJobThatAlwaysFailsIsPaused(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir})
 		var mu sync.Mutex
 		tries, fault := 0, errors.New("a fault")
-		r.taken.refuse = func(map[string]any) error {
+		r.taken.refuse = func(*request.Draft) error {
 			mu.Lock()
 			defer mu.Unlock()
 			tries++

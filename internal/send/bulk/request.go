@@ -2,7 +2,6 @@ package bulk
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,8 +46,8 @@ func rowsOf(text string) ([]row, error) {
 	return rows, nil
 }
 
-// body is a request to send to the rows. at is when it is sent, where that is still to come.
-func (s *Settings) body(rows []row, scheduled bool) []byte {
+// draft is a request to send to the rows, at the job's time where that is still to come.
+func (s *Settings) draft(rows []row, scheduled bool) *request.Draft {
 	used := s.used()
 	contacts := make([]map[string]string, len(rows))
 	for i, r := range rows {
@@ -61,18 +60,14 @@ func (s *Settings) body(rows []row, scheduled bool) []byte {
 		}
 		contacts[i] = c
 	}
-	values := map[string]any{
-		"contacts": contacts, "recipient_id": s.Sender, "name_template": s.Template, "language_template": s.Language,
-		"notification_type": s.Type, "campaign_name": s.Campaign, "components_push": s.components(),
-	}
-	if s.Event != "" {
-		values["name_event"] = s.Event
+	d := &request.Draft{
+		Channel: carillon.Messaging, Contacts: contacts, Sender: s.Sender, Template: s.Template, Language: s.Language,
+		Type: s.Type, Campaign: s.Campaign, Components: s.components(), Event: s.Event,
 	}
 	if scheduled {
-		values["datetime_sending"], values["timezone"] = s.At, cmp.Or(s.Timezone, "UTC")
+		d.At, d.Timezone = s.At, cmp.Or(s.Timezone, "UTC")
 	}
-	text, _ := json.Marshal(values) // texts
-	return text
+	return d
 }
 
 // due is when the messages are to leave; zero: at once.
@@ -83,9 +78,9 @@ func (s *Settings) due() (time.Time, error) {
 	return schedule.Parse(s.At, cmp.Or(s.Timezone, "UTC"))
 }
 
-// fits checks a request to send to the rows, all of which have a number. Errors: those of request.Parse and CheckAgainst.
+// fits checks a request to send to the rows, all of which have a number. Errors: those of request.New and CheckAgainst.
 func (s *Settings) fits(t *carillon.Template, rows []row) (*request.Request, error) {
-	req, err := request.Parse(carillon.Messaging, s.body(rows, false), false, time.Time{})
+	req, err := request.New(s.draft(rows, false), time.Time{})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +192,7 @@ func (s *Settings) check(t *carillon.Template, keys []string) error {
 	}
 	sample.Cells[s.Number] = "34600111222"
 	// What is the same for everybody is refused here; what a row lacks is found when its batch is checked.
-	_, err := request.Parse(carillon.Messaging, s.body([]row{sample}, false), false, time.Time{})
+	_, err := request.New(s.draft([]row{sample}, false), time.Time{})
 	if e, ok := errors.AsType[*carillon.Error](err); ok {
 		field, _ := e.Details.Find("field").(string)
 		if key, component := strings.CutPrefix(field, "components_push."); component {

@@ -75,8 +75,8 @@ func (x worker) accept(ctx context.Context, v *View, found bulk.Check, known map
 		return "", err
 	}
 	scheduled := due.After(time.Now().Add(time.Second)) // what is late leaves at once
-	request := Request{key(v.ID, found.N), v.Settings.body(without(rows, known), scheduled), keepKeys}
-	if notificationID, err = x.o.Notifications.Accept(ctx, company, request); err != nil {
+	batch := Request{key(v.ID, found.N), v.Settings.draft(without(rows, known), scheduled), keepKeys}
+	if notificationID, err = x.o.Notifications.Accept(ctx, company, batch); err != nil {
 		err = x.refused(ctx, v, found, rows, known, err)
 	}
 	return notificationID, err

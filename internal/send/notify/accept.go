@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/account/limit"
 	"carillon/internal/base/content"
 	"carillon/internal/base/destination"
 	"carillon/internal/base/hours"
@@ -19,49 +20,107 @@ import (
 // Submission is a request to send whose credential, scope and rate have been checked.
 type Submission struct {
 	Company *carillon.Company
-	Channel carillon.Channel
-	Body    []byte
-	Flat    bool
+	Request *request.Request
 	// Route and IdempotencyKey identify repeats, Hash their content. The key is empty when there is none.
 	Route, IdempotencyKey, Hash string
 	ResendOf                    string        // the notification whose failed recipients it is for; "": none
 	Keep                        time.Duration // how long the key is stored; 0: keepAnswers
-	// Sender is the company's that sends, of Channel, where the program chose it itself; nil: recipient_id says which.
+	// Sender is the company's that sends, of the request's channel, where the program chose it; nil: recipient_id says which.
 	Sender *carillon.Sender
 }
 
 // Response is the body for the caller; repeats get the same bytes.
 type Response struct {
-	ID       string // of the notification; empty for a repeat
+	ID       string // of the notification
 	JSON     []byte
 	Replayed bool
 }
 
+func replayed(answer string) Response { return Response{idIn(answer), []byte(answer), true} }
+
 // keepAnswers is how long an idempotency key is stored (docs/reference/sending.md).
 const keepAnswers = 24 * time.Hour
 
-// Accept checks a submission's body and stores it. After a nil error it is durable and will be delivered. Errors: those of
-// docs/reference/errors.md from validation_failed to quota_exceeded, and service_unavailable.
-func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
-	release, err := n.store.Admit(ctx, len(s.Body))
+// UnderMaintenance refuses what is asked for in a maintenance window. Errors: service_unavailable.
+func UnderMaintenance(ctx context.Context, s *store.Store) error {
+	m, err := s.Maintenance(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if !m.On(now) {
+		return nil
+	}
+	return &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "The service is under maintenance",
+		Details: carillon.Details{{
+			Key: "maintenance_window", Value: carillon.FormatTime(m.From) + "/" + carillon.FormatTime(m.Until),
+		}},
+		RetryAfter: limit.SecondsUntil(m.Until, now),
+	}
+}
+
+// Repeat returns the response of an earlier request with the same key, or reserves the key until done is called. A repeat of a
+// request in progress on this node gets a 409; between nodes the store's transaction decides. Errors:
+// idempotency_in_progress, idempotency_key_reused.
+func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string) (a Response, done func(), err error) {
+	name := companyID + " " + route + " " + key
+	if _, busy := n.running.LoadOrStore(name, true); busy {
+		return Response{}, nil, &carillon.Error{
+			Code: carillon.IdempotencyInProgress, Message: "A request with this idempotency key is still running", RetryAfter: 1,
+			Details: carillon.Details{
+				{Key: "field", Value: "Idempotency-Key"}, {Key: "reason", Value: "Wait for the first request to end, then repeat"},
+			},
+		}
+	}
+	done = func() { n.running.Delete(name) }
+	answer, err := n.store.LookupIdempotent(ctx, companyID, route, key, hash, time.Now())
+	if err != nil {
+		done()
+		return Response{}, nil, err
+	}
+	if answer != "" {
+		done()
+		return replayed(answer), func() {}, nil
+	}
+	return Response{}, done, nil
+}
+
+// AcceptBody accepts what the body of an HTTP request asks for. Errors: those of Accept, and validation_failed.
+func (n *Notify) AcceptBody(ctx context.Context, s *Submission, ch carillon.Channel, body []byte, flat bool) (Response, error) {
+	release, err := n.store.Admit(ctx, len(body))
 	if err != nil {
 		return Response{}, err
 	}
 	defer release()
-	now := time.Now()
-	req, err := request.Parse(s.Channel, s.Body, s.Flat, now)
+	if s.Request, err = request.Parse(ch, body, flat, time.Now()); err != nil {
+		return Response{}, err
+	}
+	return n.accept(ctx, s)
+}
+
+// Accept checks a submission and stores it. After a nil error it is durable and will be delivered. Errors: those of
+// docs/reference/errors.md from agent_not_found to quota_exceeded, and service_unavailable.
+func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
+	release, err := n.store.Admit(ctx, len(s.Request.Source()))
 	if err != nil {
 		return Response{}, err
 	}
-	sender, named := s.Sender, s.Sender != nil
+	defer release()
+	return n.accept(ctx, s)
+}
+
+func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err error) {
+	req, sender, named := s.Request, s.Sender, s.Sender != nil
 	if !named {
-		if sender, named, err = n.pickSender(ctx, s.Company, s.Channel, req.RecipientID); err != nil {
+		if sender, named, err = n.pickSender(ctx, s.Company, req.Channel, req.RecipientID); err != nil {
 			return Response{}, err
 		}
 	}
+	now := time.Now()
 	a := &store.Accept{Notification: store.Notification{
-		ID: n.store.NewNotificationID(now), CompanyID: s.Company.ID, Channel: s.Channel, SenderUID: sender.UID, Class: req.Class,
-		Campaign: req.Campaign, Flat: s.Flat, Body: req.Source(), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
+		ID: n.store.NewNotificationID(now), CompanyID: s.Company.ID, Channel: req.Channel, SenderUID: sender.UID, Class: req.Class,
+		Campaign: req.Campaign, Flat: req.Flat, Body: req.Source(), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
 		Labels: store.Labels{
 			RecipientID: req.RecipientID, TemplateName: req.TemplateName, Language: req.Language, AgentID: req.AgentID, Event: req.Event,
 		},
@@ -75,7 +134,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	if s.ResendOf != "" {
 		addNote(&a.Notification, noteResendOf+s.ResendOf)
 	}
-	if s.Channel == carillon.Voice {
+	if req.Channel == carillon.Voice {
 		a.DialAt = hours.Next(s.Company.CallingHours, a.Notification.DueAt)
 	}
 	repeats, err := n.checkContent(ctx, s.Company, sender, req, &a.Notification)
@@ -96,7 +155,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 		return Response{}, err
 	}
 	if a.Replay != "" {
-		return Response{JSON: []byte(a.Replay), Replayed: true}, nil
+		return replayed(a.Replay), nil
 	}
 	if n.o.Observer != nil {
 		n.o.Observer.Accepted(ctx, &a.Notification, now)
@@ -147,7 +206,9 @@ func responseJSON(n *store.Notification) []byte {
 
 // pickSender reads recipient_id: a sender of the company by id or number, else the company's default one
 // (docs/reference/sending.md). It reports whether recipient_id names the sender.
-func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string) (s *carillon.Sender, named bool, err error) {
+func (n *Notify) pickSender(
+	ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string,
+) (s *carillon.Sender, named bool, err error) {
 	all, err := n.store.SendersNamed(ctx, c.ID, recipientID)
 	if err != nil {
 		return nil, false, err
@@ -159,7 +220,8 @@ func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillo
 	}
 	const field = "recipient_id"
 	if len(all) > 0 {
-		return nil, false, carillon.InvalidValue(field, "This is a "+string(all[0].Channel)+" line; the route needs a "+string(ch)+" one", recipientID)
+		reason := "This is a " + string(all[0].Channel) + " line; the route needs a " + string(ch) + " one"
+		return nil, false, carillon.InvalidValue(field, reason, recipientID)
 	}
 	if elsewhere, err := n.store.ProvedElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
 		if err == nil {
@@ -178,7 +240,9 @@ func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, ch carillo
 }
 
 // checkContent checks the request against its template or agent, and returns which recipients repeat another one.
-func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request, to *store.Notification) ([]bool, error) {
+func (n *Notify) checkContent(
+	ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request, to *store.Notification,
+) ([]bool, error) {
 	if req.Event != "" {
 		known, err := n.store.FlowKnown(ctx, c.ID, req.Event)
 		if err != nil {
@@ -213,9 +277,10 @@ func (n *Notify) checkContent(ctx context.Context, c *carillon.Company, sender *
 func mayCall(never destination.Denied, contacts []request.Contact) error {
 	for i := range contacts {
 		if never.Has(contacts[i].Number) {
-			return &carillon.Error{Code: carillon.LimitExceeded, Message: "This installation calls no such numbers", Details: carillon.Details{
-				{Key: "field", Value: "contact.number"}, {Key: "reason", Value: deniedReason},
-			}}
+			return &carillon.Error{
+				Code: carillon.LimitExceeded, Message: "This installation calls no such numbers",
+				Details: carillon.Details{{Key: "field", Value: "contact.number"}, {Key: "reason", Value: deniedReason}},
+			}
 		}
 	}
 	return nil
@@ -285,7 +350,7 @@ func (n *Notify) Usage(ctx context.Context, c *carillon.Company) (*Usage, error)
 	return &Usage{Date: day, Quota: c.Limits.DailyRecipients, Used: used, ResetTime: carillon.FormatTime(reset), Limits: c.Limits}, nil
 }
 
-// requestOf reads a stored body again.
+// requestOf reads a notification's request.
 func requestOf(n *store.Notification) (*request.Request, error) {
-	return request.Parse(n.Channel, []byte(n.Body), n.Flat, time.Time{})
+	return request.Decode(n.Channel, n.Body, n.Flat)
 }

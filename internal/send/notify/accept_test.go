@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	"carillon/internal/store/suppressions"
 )
@@ -58,10 +57,8 @@ func TestAcceptRefusesOnlyNumbersProvedToBeAnothers(t *testing.T) {
 			t.Fatal(err)
 		}
 		to := func(recipientID string) error {
-			_, err := r.notify.Accept(t.Context(), &notify.Submission{
-				Company: r.company, Channel: carillon.Messaging, Route: "test",
-				Body: []byte(strings.Replace(string(body("", "34600000001")), `"recipient_id":"main"`, `"recipient_id":"`+recipientID+`"`, 1)),
-			})
+			b := strings.Replace(string(body("", "34600000001")), `"recipient_id":"main"`, `"recipient_id":"`+recipientID+`"`, 1)
+			_, err := r.submit(t.Context(), []byte(b))
 			return err
 		}
 		for _, name := range []string{entered, number, "own", "flow"} {

@@ -68,27 +68,27 @@ func (j *attempt) end(r rank.Rank, reason carillon.Reason) store.Outcome {
 }
 
 // deliver makes one attempt. The queue has committed its start.
-func (n *worker) deliver(ctx context.Context, j *attempt) queue.Done {
+func (w *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	now := time.Now()
 	var err error
-	if j.sender, err = n.store.Sender(ctx, j.SenderUID); err != nil {
-		return n.later(j, fmt.Errorf("read the sender: %w", err), now)
+	if j.sender, err = w.store.Sender(ctx, j.SenderUID); err != nil {
+		return w.later(j, fmt.Errorf("read the sender: %w", err), now)
 	}
-	e, err := n.load(ctx, j.key.Seq())
+	e, err := w.load(ctx, j.key.Seq())
 	if err != nil {
-		return n.later(j, fmt.Errorf("load: %w", err), now)
+		return w.later(j, fmt.Errorf("load: %w", err), now)
 	}
 	j.of = e.n
-	if done, stop := n.unwanted(ctx, j, e, now); stop {
+	if done, stop := w.unwanted(ctx, j, e, now); stop {
 		return done
 	}
-	m, done, stop := n.compose(ctx, j, e, now)
+	m, done, stop := w.compose(ctx, j, e, now)
 	if stop {
 		return done
 	}
-	provider := n.o.Senders[j.sender.Provider]
+	provider := w.o.Senders[j.sender.Provider]
 	if provider == nil {
-		return n.later(j, fmt.Errorf("no such provider: %s", j.sender.Provider), now)
+		return w.later(j, fmt.Errorf("no such provider: %s", j.sender.Provider), now)
 	}
 	if !j.Valid() {
 		// Another node may own the shard by now. The request has not left, so the message is known to be unsent.
@@ -96,7 +96,7 @@ func (n *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	}
 	ctx, cancel := within(ctx, j.sender)
 	defer cancel()
-	return n.judge(ctx, j, e, provider.Send(ctx, j.sender, m))
+	return w.judge(ctx, j, e, provider.Send(ctx, j.sender, m))
 }
 
 // longestRequest is the longest time-out of any channel's client.
@@ -118,10 +118,10 @@ const (
 
 // unwanted ends a message whose recipient was suppressed after it was accepted, and postpones one whose company was
 // suspended.
-func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Time) (queue.Done, bool) {
-	c, err := n.store.Company(ctx, e.n.CompanyID)
+func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Time) (queue.Done, bool) {
+	c, err := w.store.Company(ctx, e.n.CompanyID)
 	if err != nil {
-		return n.later(j, err, now), true
+		return w.later(j, err, now), true
 	}
 	if c.Suspended { // since the message was prefetched; the lane pauses now
 		r := result(j, work.MoveRetry, now.Add(suspendedWait))
@@ -134,9 +134,9 @@ func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	ctx, cancel := context.WithTimeout(ctx, lookMost)
 	defer cancel()
 	who := identity.Number(j.Number)
-	hit, err := n.store.Suppressed(ctx, c.ID, j.Class, []identity.Key{who})
+	hit, err := w.store.Suppressed(ctx, c.ID, j.Class, []identity.Key{who})
 	if err != nil {
-		return n.later(j, err, now), true
+		return w.later(j, err, now), true
 	}
 	if !hit[who] {
 		return queue.Done{}, false
@@ -147,12 +147,12 @@ func (n *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 }
 
 // compose fills the template and checks media.
-func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*provider.Outgoing, queue.Done, bool) {
+func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*provider.Outgoing, queue.Done, bool) {
 	m := &provider.Outgoing{
 		Ref:    provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
 		Number: j.Number, Class: j.Class,
 	}
-	t, done, stop := n.template(ctx, j, e, now)
+	t, done, stop := w.template(ctx, j, e, now)
 	if stop {
 		return nil, done, true
 	}
@@ -168,22 +168,22 @@ func (n *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 		return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
 	}
 	m.Template, m.Content = t, content
-	if content.MediaURL != "" && j.sender.MediaCheck == "full" && n.o.Media != nil {
-		if rejected, err := n.o.Media.CheckMedia(ctx, j.sender.CompanyID, t.Shape.HeaderFormat, content.MediaURL); err != nil {
+	if content.MediaURL != "" && j.sender.MediaCheck == "full" && w.o.Media != nil {
+		if rejected, err := w.o.Media.CheckMedia(ctx, j.sender.CompanyID, t.Shape.HeaderFormat, content.MediaURL); err != nil {
 			if rejected || j.Attempt >= mediaTries && now.Sub(since) > mediaPatience {
 				return nil, ended(j, carillon.ReasonMediaRejected, err.Error(), now), true
 			}
-			return nil, n.later(j, err, now), true
+			return nil, w.later(j, err, now), true
 		}
 	}
 	return m, queue.Done{}, false
 }
 
 // template returns the message's template when it is approved; otherwise the message is held or ends.
-func (n *worker) template(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
-	list, err := n.store.Templates(ctx, e.n.SenderUID)
+func (w *worker) template(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
+	list, err := w.store.Templates(ctx, e.n.SenderUID)
 	if err != nil {
-		return nil, n.later(j, err, now), true
+		return nil, w.later(j, err, now), true
 	}
 	for _, t := range list {
 		if t.ID != e.n.TemplateID {
@@ -205,13 +205,13 @@ func (n *worker) template(ctx context.Context, j *attempt, e *entry, now time.Ti
 }
 
 // judge turns an outcome into a result for the database.
-func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Outcome) queue.Done {
+func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Outcome) queue.Done {
 	now := time.Now()
 	switch o.Verdict {
 	case provider.Sent:
 		if o.Number != "" && !identity.Number(j.Number).Is(o.Number) {
-			if err := n.store.Chats().Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
-				n.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err) // the message is sent
+			if err := w.store.Chats().Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
+				w.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err) // the message is sent
 			}
 		}
 		r := result(j, work.MoveDone, now)
@@ -221,9 +221,9 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 		return queue.Done{Result: r, Answered: true}
 	case provider.Refused:
 		if o.Reason == carillon.ReasonRecipientOptedOut {
-			err := n.store.Suppress(ctx, j.sender.CompanyID, suppressions.Marketing, suppressions.OptedOut, now, j.Number)
+			err := w.store.Suppress(ctx, j.sender.CompanyID, suppressions.Marketing, suppressions.OptedOut, now, j.Number)
 			if err != nil { // the channel refuses it again
-				return n.later(j, fmt.Errorf("suppress the recipient: %w", err), now)
+				return w.later(j, fmt.Errorf("suppress the recipient: %w", err), now)
 			}
 		}
 		d := ended(j, o.Reason, o.Detail, now)
@@ -234,13 +234,13 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 		r.Detail = o.Detail
 		return queue.Done{Result: r, Pause: true, PauseFor: o.RetryAfter, Fault: faultOf(o)}
 	case provider.PauseTemplate:
-		t, d, stop := n.template(ctx, j, e, now)
+		t, d, stop := w.template(ctx, j, e, now)
 		if stop {
 			return d
 		}
-		if n.o.Templates != nil {
-			if err := n.o.Templates.Pause(ctx, t, o.Detail); err != nil {
-				n.o.Log.WarnContext(ctx, "pause template", "error", err)
+		if w.o.Templates != nil {
+			if err := w.o.Templates.Pause(ctx, t, o.Detail); err != nil {
+				w.o.Log.WarnContext(ctx, "pause template", "error", err)
 			}
 		}
 		d = held(j, t, o.Detail, now)
@@ -253,7 +253,7 @@ func (n *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	case provider.RetryLater:
 		return retried(j, o, now)
 	}
-	return n.later(j, fmt.Errorf("verdict %d", o.Verdict), now)
+	return w.later(j, fmt.Errorf("verdict %d", o.Verdict), now)
 }
 
 func retried(j *attempt, o provider.Outcome, now time.Time) queue.Done {
@@ -306,9 +306,9 @@ func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) que
 }
 
 // later postpones a message after our own fault: the database, a missing provider, the network. The attempt does not count.
-func (n *worker) later(j *attempt, err error, now time.Time) queue.Done {
+func (w *worker) later(j *attempt, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
-		n.o.Log.Warn("postpone message", "notification", j.id(), "message", j.key.N(), "error", err)
+		w.o.Log.Warn("postpone message", "notification", j.id(), "message", j.key.N(), "error", err)
 	}
 	if j.sender != nil && j.Attempt >= maxOwnTries && !db.Transient(err) {
 		return ended(j, carillon.ReasonAttemptsExhausted, "could not be sent for a reason inside the program, each time it was tried", now)

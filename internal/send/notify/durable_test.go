@@ -22,9 +22,7 @@ func TestRequestWhoseCallerLeftIsDeliveredAtOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		_, err := r.notify.Accept(gone, &notify.Submission{
-			Company: r.company, Channel: carillon.Messaging, Body: body("", "34600111223"), Route: "notify",
-		})
+		_, err := r.submit(gone, body("", "34600111223"))
 		if err != nil {
 			t.Errorf("its key is free again before it is stored: %v", err)
 		}
@@ -51,10 +49,8 @@ func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
 		if err := r.store.Accept(t.Context(), taken); err != nil {
 			t.Fatal(err)
 		}
-		s := &notify.Submission{
-			Company: r.company, Channel: carillon.Messaging, Body: body("", "34600111223"), Route: "notify", IdempotencyKey: "k", Hash: "h",
-		}
-		first, err := r.notify.Accept(t.Context(), s)
+		s := &notify.Submission{Company: r.company, Route: "notify", IdempotencyKey: "k", Hash: "h"}
+		first, err := r.notify.AcceptBody(t.Context(), s, carillon.Messaging, body("", "34600111223"), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,12 @@ import (
 
 // Deliver makes one attempt as the queue has it made.
 func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
-	return (&worker{n}).Do(ctx, j)
+	return n.worker().Do(ctx, j)
 }
 
 // Load returns a notification as its delivery gets it.
-func (n *Notify) Load(ctx context.Context, seq carillon.Seq) (any, error) { return n.load(ctx, seq) }
+func (n *Notify) Load(ctx context.Context, seq carillon.Seq) (any, error) {
+	return n.worker().load(ctx, seq)
+}
+
+func (n *Notify) worker() *worker { return &worker{n.store, &n.o, n.entries, n.closer} }

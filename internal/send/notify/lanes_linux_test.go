@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"carillon"
-	"carillon/internal/send/notify"
 	"carillon/internal/store"
 )
 
@@ -58,9 +56,7 @@ func drained(t *testing.T, o store.Options, notifications, senders int) time.Dur
 				for k := range numbers {
 					numbers[k] = fmt.Sprintf("346%07d%d", i, k)
 				}
-				_, err := r.notify.Accept(t.Context(), &notify.Submission{
-					Company: r.company, Channel: carillon.Messaging, Body: from(ids[i%senders], body("", numbers...)), Route: "notify",
-				})
+				_, err := r.submit(t.Context(), from(ids[i%senders], body("", numbers...)))
 				if err != nil {
 					t.Error(err)
 				}

@@ -352,10 +352,9 @@ func TestNodesTogetherMeetTheQuotaAndAcceptAKeyOnce(t *testing.T) {
 	for i := range requests {
 		for j, n := range nodes { // every key at both nodes at once
 			all.Go(func() {
-				a, err := n.notify.Accept(t.Context(), &notify.Submission{
-					Company: n.company, Channel: carillon.Messaging, Route: "notify", IdempotencyKey: fmt.Sprintf("key-%d", i),
-					Body: body("", strconv.Itoa(34600100000+i), strconv.Itoa(34600200000+i), strconv.Itoa(34600300000+i)),
-				})
+				s := &notify.Submission{Company: n.company, Route: "notify", IdempotencyKey: fmt.Sprintf("key-%d", i)}
+				b := body("", strconv.Itoa(34600100000+i), strconv.Itoa(34600200000+i), strconv.Itoa(34600300000+i))
+				a, err := n.notify.AcceptBody(t.Context(), s, carillon.Messaging, b, false)
 				mu.Lock()
 				defer mu.Unlock()
 				switch {

@@ -87,7 +87,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	n := &Notify{store: s, queue: q, o: o, closer: newCloser(s, o.Log), entries: cache.New[*entry](entriesMost, readMost)}
-	q.Handle(queue.Kind{Name: queue.Messages, Source: s.MessageQueue(), Worker: &worker{n}, Drain: o.Drain})
+	q.Handle(queue.Kind{Name: queue.Messages, Source: s.MessageQueue(), Worker: &worker{s, &n.o, n.entries, n.closer}, Drain: o.Drain})
 	return n
 }
 

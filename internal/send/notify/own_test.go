@@ -16,7 +16,7 @@ import (
 
 // A fault of ours postpones a message, which fails in the end where the fault does not pass; a database that is away always passes.
 func TestAFaultOfOursThatDoesNotPassEndsAMessage(t *testing.T) {
-	n := &worker{&Notify{o: Options{Log: slog.New(slog.DiscardHandler)}}}
+	n := &worker{o: &Options{Log: slog.New(slog.DiscardHandler)}}
 	fault, away := errors.New("a fault"), context.DeadlineExceeded
 	for name, c := range map[string]struct {
 		attempt int

@@ -44,9 +44,7 @@ func (r *rig) acceptSoon(in time.Duration, numbers ...string) string {
 	r.t.Helper()
 	for {
 		extra := `,"datetime_sending":"` + time.Now().Add(in).UTC().Format("2006-01-02T15:04:05.000") + `"`
-		a, err := r.notify.Accept(r.t.Context(), &notify.Submission{
-			Company: r.company, Channel: carillon.Messaging, Body: body(extra, numbers...), Route: "notify",
-		})
+		a, err := r.submit(r.t.Context(), body(extra, numbers...))
 		if carillon.IsCode(err, carillon.ValidationFailed) {
 			continue
 		}
@@ -163,18 +161,16 @@ func TestRepeatsOfOneKeyGiveOneNotificationAndOneAnswer(t *testing.T) {
 // requests to another node at the same moment would.
 func repeatOnce(r *rig, key string, b []byte) (notify.Response, error) {
 	ctx := context.Background()
-	sub := &notify.Submission{
-		Company: r.company, Channel: carillon.Messaging, Body: b, Route: "notify", IdempotencyKey: key, Hash: string(b[:40]),
-	}
+	sub := &notify.Submission{Company: r.company, Route: "notify", IdempotencyKey: key, Hash: string(b[:40])}
 	if rand.IntN(2) == 0 {
-		return r.notify.Accept(ctx, sub)
+		return r.notify.AcceptBody(ctx, sub, carillon.Messaging, b, false)
 	}
 	a, done, err := r.notify.Repeat(ctx, r.company.ID, "notify", key, sub.Hash)
 	if err != nil || a.Replayed {
 		return a, err
 	}
 	defer done()
-	return r.notify.Accept(ctx, sub)
+	return r.notify.AcceptBody(ctx, sub, carillon.Messaging, b, false)
 }
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
@@ -198,7 +194,7 @@ func TestSendersTogetherNeverPassTheQuota(t *testing.T) {
 					for k := range numbers {
 						numbers[k] = fmt.Sprintf("346%06d%03d", i, k)
 					}
-					_, err := r.notify.Accept(t.Context(), &notify.Submission{Company: r.company, Channel: carillon.Messaging, Body: body("", numbers...), Route: "notify"})
+					_, err := r.submit(t.Context(), body("", numbers...))
 					mu.Lock()
 					defer mu.Unlock()
 					switch {

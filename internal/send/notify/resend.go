@@ -73,26 +73,26 @@ func (x Sent) Resendable(ctx context.Context, companyID, id string, now time.Tim
 	if err != nil {
 		return nil, err
 	}
-	_, all, _, err := x.resendable(ctx, n, now)
+	all, _, err := x.resendable(ctx, n, now)
 	return all, err
 }
 
-func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Time) (body map[string]json.RawMessage, all []Resendable, as []string, err error) {
+func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Time) (all []Resendable, as []string, err error) {
 	if n.Channel == carillon.Voice {
-		return nil, nil, nil, carillon.InConflict("A call is not placed again from here")
+		return nil, nil, carillon.InConflict("A call is not placed again from here")
 	}
 	if as, err = x.resentAs(ctx, n); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	switch {
-	case n.Body == "" || json.Unmarshal([]byte(n.Body), &body) != nil:
-		return nil, nil, nil, carillon.InConflict("The request is not kept any more")
+	case n.Body == "":
+		return nil, nil, carillon.InConflict("The request is not kept any more")
 	case len(as) >= resendsMost:
-		return nil, nil, nil, carillon.InConflict("It was sent again " + strconv.Itoa(resendsMost) + " times already")
+		return nil, nil, carillon.InConflict("It was sent again " + strconv.Itoa(resendsMost) + " times already")
 	}
 	messages, err := x.N.store.Messages(ctx, n.Seq(), 0, n.Total)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	names, people := namesOf(n), []identity.Key{}
 	all = []Resendable{}
@@ -110,11 +110,11 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 	}
 	suppressed, err := x.N.store.Suppressed(ctx, n.CompanyID, n.Class, people)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	again, err := x.sentAgain(ctx, n.CompanyID, as)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for i := range all {
 		r := &all[i]
@@ -127,7 +127,7 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 			r.Caution = "may_repeat"
 		}
 	}
-	return body, all, as, nil
+	return all, as, nil
 }
 
 // resentAs are the resends of a notification. One that was begun and is not linked is: the node that accepted it was killed.
@@ -260,7 +260,7 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 			return nil, idIn(as), err
 		}
 	}
-	body, all, resends, err := x.resendable(ctx, n, now)
+	all, resends, err := x.resendable(ctx, n, now)
 	if err != nil {
 		return nil, "", err
 	}
@@ -292,12 +292,15 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 		}
 		return nil, "", refused
 	}
-	text, err := resendBody(body, to.Recipients)
+	req, err := requestOf(n)
+	if err == nil {
+		req, err = req.Again(to.Recipients)
+	}
 	if err != nil {
 		return nil, "", err
 	}
 	return &Submission{
-		Channel: n.Channel, Body: text, Flat: n.Flat, Route: resendRoute, IdempotencyKey: n.ID + "/" + key, Hash: hash, ResendOf: n.ID, Keep: resendKeep,
+		Request: req, Route: resendRoute, IdempotencyKey: n.ID + "/" + key, Hash: hash, ResendOf: n.ID, Keep: resendKeep,
 	}, "", x.N.store.AddNote(ctx, companyID, n.ID, noteResending+key, "")
 }
 
@@ -337,26 +340,6 @@ func (x Sent) exactly(ctx context.Context, companyID string, resends, numbers []
 		}
 	}
 	return "", nil
-}
-
-// resendBody is the body of a request for some of its recipients, without its time.
-func resendBody(body map[string]json.RawMessage, recipients []int) ([]byte, error) {
-	delete(body, "datetime_sending")
-	delete(body, "timezone")
-	var all, some []json.RawMessage
-	if list := body["contacts"]; json.Unmarshal(list, &all) == nil && len(all) > 0 {
-		for _, i := range recipients {
-			if i < len(all) {
-				some = append(some, all[i])
-			}
-		}
-		list, err := json.Marshal(some)
-		if err != nil {
-			return nil, err
-		}
-		body["contacts"] = list
-	}
-	return json.Marshal(body)
 }
 
 // Resent links a notification with the one that a submission was accepted as; "": it was refused.

@@ -200,9 +200,14 @@ func body(extra string, numbers ...string) []byte {
 		`"notification_type":"utility","campaign_name":"c","components_push":{"body_text_0":"{{name}}"}` + extra + `}`)
 }
 
+// submit has the body of a request accepted.
+func (r *rig) submit(ctx context.Context, b []byte) (notify.Response, error) {
+	return r.notify.AcceptBody(ctx, &notify.Submission{Company: r.company, Route: "notify"}, carillon.Messaging, b, false)
+}
+
 func (r *rig) accept(b []byte) string {
 	r.t.Helper()
-	a, err := r.notify.Accept(r.t.Context(), &notify.Submission{Company: r.company, Channel: carillon.Messaging, Body: b, Route: "notify"})
+	a, err := r.submit(r.t.Context(), b)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (x Sent) Of(ctx context.Context, companyID string, ids []string) ([]Row, er
 }
 
 func (x Sent) rows(ctx context.Context, found []*store.Notification) ([]Row, error) {
-	views, err := x.N.viewsOf(ctx, found, time.Now())
+	views, err := viewsOf(ctx, x.N.store, found, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -152,26 +152,15 @@ func (r *Recipient) show(n *store.Notification, m *store.Message, now time.Time)
 
 // namesOf are the names of a notification's recipients, as far as its request is kept.
 func namesOf(n *store.Notification) []string {
-	if n.Body == "" {
-		return nil
-	}
 	r, err := requestOf(n)
 	if err != nil {
-		return nil // an older version took what this one does not
+		return nil // it is not kept, or an older version took what this one does not
 	}
 	names := make([]string, len(r.Contacts))
 	for i := range r.Contacts {
-		names[i] = nameIn(r.Contacts[i].Fields())
+		names[i] = r.Contacts[i].Name()
 	}
 	return names
-}
-
-// nameIn is the name among the fields of a contact.
-func nameIn(fields map[string]string) string {
-	if name := strings.TrimSpace(fields["first_name"] + " " + fields["last_name"]); name != "" {
-		return name
-	}
-	return fields["name"]
 }
 
 // Request is what was asked for, as it came.

@@ -57,13 +57,13 @@ func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, e
 
 // timeline returns the events of a notification; its states by recipient are not among them. sender is nil when it is gone, call
 // for messages.
-func (n *Notify) timeline(ctx context.Context, x *store.Notification, sender *SenderView, call *talked) ([]Event, error) {
+func timelineOf(ctx context.Context, s *store.Store, x *store.Notification, sender *SenderView, call *talked) ([]Event, error) {
 	var t timeline
 	t.accepted(x, sender)
 	if call != nil {
 		t.called(x, call)
 	} else {
-		m, err := n.store.Milestones(ctx, x.Seq())
+		m, err := s.Milestones(ctx, x.Seq())
 		if err != nil {
 			return nil, err
 		}

@@ -74,7 +74,7 @@ var order = []carillon.State{
 }
 
 // viewsOf returns views of notifications without their recipients.
-func (n *Notify) viewsOf(ctx context.Context, all []*store.Notification, now time.Time) ([]*View, error) {
+func viewsOf(ctx context.Context, s *store.Store, all []*store.Notification, now time.Time) ([]*View, error) {
 	var seqs, voice []carillon.Seq
 	for _, x := range all {
 		if x.Channel == carillon.Voice {
@@ -83,18 +83,18 @@ func (n *Notify) viewsOf(ctx context.Context, all []*store.Notification, now tim
 			seqs = append(seqs, x.Seq())
 		}
 	}
-	tallies, err := n.store.Standings(ctx, seqs...)
+	tallies, err := s.Standings(ctx, seqs...)
 	if err != nil {
 		return nil, err
 	}
-	called, err := n.store.Calls().Of(ctx, voice)
+	called, err := s.Calls().Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}
 	views := make([]*View, len(all))
 	for i, x := range all {
 		views[i] = viewOf(x, tallies[x.Seq()], called[x.Seq()], now)
-		sender, err := n.store.SenderOf(ctx, x.CompanyID, x.SenderUID)
+		sender, err := s.SenderOf(ctx, x.CompanyID, x.SenderUID)
 		if err != nil {
 			return nil, err
 		}
@@ -161,16 +161,16 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 	if err != nil {
 		return nil, 0, err
 	}
-	views, err := n.viewsOf(ctx, []*store.Notification{x}, now)
+	views, err := viewsOf(ctx, n.store, []*store.Notification{x}, now)
 	if err != nil {
 		return nil, 0, err
 	}
 	v = views[0]
-	call, err := n.callOf(ctx, x)
+	call, err := callOf(ctx, n.store, x)
 	if err != nil {
 		return nil, 0, err
 	}
-	if v.Timeline, err = n.timeline(ctx, x, v.Sender, call); err != nil {
+	if v.Timeline, err = timelineOf(ctx, n.store, x, v.Sender, call); err != nil {
 		return nil, 0, err
 	}
 	if call != nil {
@@ -245,7 +245,7 @@ func (n *Notify) List(ctx context.Context, companyID string, f store.Filter) (vi
 	if err != nil {
 		return nil, "", err
 	}
-	views, err = n.viewsOf(ctx, rows, now)
+	views, err = viewsOf(ctx, n.store, rows, now)
 	return views, next, err
 }
 

@@ -71,12 +71,12 @@ type CallTurn struct {
 func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, error) {
 	x, err := n.store.Notification(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return incomingCall(ctx, n, companyID, id)
+		return incomingCall(ctx, n.store, companyID, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := n.callOf(ctx, x)
+	c, err := callOf(ctx, n.store, x)
 	if err == nil && c == nil {
 		err = carillon.Absent("Call")
 	}
@@ -188,19 +188,19 @@ type talked struct {
 const maxCallTurns = 2000
 
 // callOf reads the call of a notification, nil for one with messages.
-func (n *Notify) callOf(ctx context.Context, x *store.Notification) (*talked, error) {
+func callOf(ctx context.Context, s *store.Store, x *store.Notification) (*talked, error) {
 	if x.Channel != carillon.Voice {
 		return nil, nil
 	}
-	c, err := n.store.Calls().Find(ctx, x.Seq().Message(0))
+	c, err := s.Calls().Find(ctx, x.Seq().Message(0))
 	if err != nil || c == nil {
 		return nil, err
 	}
 	t := &talked{Call: c}
-	if t.attempts, err = n.store.Calls().Attempts(ctx, c.Key); err != nil || c.ConversationID == "" {
+	if t.attempts, err = s.Calls().Attempts(ctx, c.Key); err != nil || c.ConversationID == "" {
 		return t, err
 	}
-	t.turns, err = n.store.Chats().Turns(ctx, x.CompanyID, c.ConversationID, 0, maxCallTurns)
+	t.turns, err = s.Chats().Turns(ctx, x.CompanyID, c.ConversationID, 0, maxCallTurns)
 	return t, err
 }
 
@@ -239,7 +239,7 @@ func resultOf(turns []chats.Turn) (result carillon.Details) {
 func (n *Notify) Recording(ctx context.Context, companyID, id string) (fileID, conversationID string, err error) {
 	x, err := n.store.Notification(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
-		return incomingRecording(ctx, n, companyID, id)
+		return incomingRecording(ctx, n.store, companyID, id)
 	}
 	if err != nil {
 		return "", "", err

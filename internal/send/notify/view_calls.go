@@ -100,14 +100,11 @@ func talkedFor(answered, ended time.Time) *int {
 
 // calledName is the name of the contact of a call's request.
 func calledName(body string, flat bool) string {
-	if body == "" {
-		return ""
+	req, err := request.Decode(carillon.Voice, body, flat)
+	if err != nil {
+		return "" // it is not kept, or an older version took what this one does not
 	}
-	req, err := request.Parse(carillon.Voice, []byte(body), flat, time.Time{})
-	if err != nil || len(req.Contacts) == 0 {
-		return ""
-	}
-	return nameIn(req.Contacts[0].Fields())
+	return req.Contacts[0].Name()
 }
 
 // CallPage is a call with all that is known about it, for the company's members.

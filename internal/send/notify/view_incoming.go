@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon"
+	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 )
@@ -58,8 +59,8 @@ func incomingOf(ctx context.Context, companyID, id string, table *calls.Incoming
 }
 
 // incomingCall is a call to a line, as `GET calls/{call_id}` has it.
-func incomingCall(ctx context.Context, n *Notify, companyID, id string) (*CallDetail, error) {
-	c, err := incomingOf(ctx, companyID, id, n.store.Incoming(), n.store.Chats())
+func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*CallDetail, error) {
+	c, err := incomingOf(ctx, companyID, id, s.Incoming(), s.Chats())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func incomingCall(ctx context.Context, n *Notify, companyID, id string) (*CallDe
 		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
 		Turns: callTurns(c.turns, c.Recording, "caller"),
 	}
-	line, err := n.store.Sender(ctx, c.SenderUID)
+	line, err := s.Sender(ctx, c.SenderUID)
 	switch {
 	case err == nil:
 		d.RecipientID = line.ID
@@ -81,8 +82,8 @@ func incomingCall(ctx context.Context, n *Notify, companyID, id string) (*CallDe
 	return d, err
 }
 
-func incomingRecording(ctx context.Context, n *Notify, companyID, id string) (fileID, conversationID string, err error) {
-	c, err := n.store.Incoming().Find(ctx, companyID, id)
+func incomingRecording(ctx context.Context, s *store.Store, companyID, id string) (fileID, conversationID string, err error) {
+	c, err := s.Incoming().Find(ctx, companyID, id)
 	switch {
 	case err != nil:
 		return "", "", err

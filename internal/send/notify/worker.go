@@ -3,41 +3,51 @@ package notify
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"sync"
 	"time"
 
 	"carillon"
+	"carillon/internal/base/cache"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
+	"carillon/internal/send/request"
 	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
 // worker delivers messages for the queue.
-type worker struct{ *Notify }
+type worker struct {
+	store   *store.Store
+	o       *Options
+	entries *cache.Cache[*entry]
+	closer  *closer
+}
 
 // Settings implements queue.Worker. The lane of a suspended company pauses.
-func (n *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
-	s, err := n.store.Sender(ctx, senderUID)
+func (w *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
+	s, err := w.store.Sender(ctx, senderUID)
 	if err != nil {
 		return lane.Settings{}, err
 	}
-	c, err := n.store.Company(ctx, s.CompanyID)
+	c, err := w.store.Company(ctx, s.CompanyID)
 	if err != nil {
 		return lane.Settings{}, err
 	}
 	return lane.Settings{
-		CompanyID: s.CompanyID, Sender: s.ID, Suspended: c.Suspended, PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
+		CompanyID: s.CompanyID, Sender: s.ID, Suspended: c.Suspended,
+		PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
 	}, nil
 }
 
 // Do implements queue.Worker.
-func (n *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
+func (w *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	begin := time.Now()
 	j := &attempt{Job: job, key: carillon.MessageKey(job.Key)}
-	done := n.deliver(ctx, j)
-	if n.o.Observer != nil {
-		n.o.Observer.Delivered(Delivered{
+	done := w.deliver(ctx, j)
+	if w.o.Observer != nil {
+		w.o.Observer.Delivered(Delivered{
 			Ref:       provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
 			SenderUID: j.SenderUID, Due: j.Due, Begin: begin, Move: done.Result.Move, Outcome: store.OutcomeOf(&done.Result),
 		})
@@ -46,28 +56,28 @@ func (n *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 }
 
 // Written implements queue.Worker.
-func (n *worker) Written(results []work.Result) {
+func (w *worker) Written(results []work.Result) {
 	var ended []carillon.Seq
 	for i := range results {
 		if results[i].Move == work.MoveDone {
 			ended = append(ended, carillon.MessageKey(results[i].Key).Seq())
 		}
 	}
-	n.Closed(ended)
+	w.closer.Closed(ended)
 }
 
 // Recover implements queue.Worker: messages that earlier owners of the shards had in flight become unknown outcomes.
-func (n *worker) Recover(ctx context.Context, shards []store.Shard) error {
+func (w *worker) Recover(ctx context.Context, shards []store.Shard) error {
 	ids := make([]int, len(shards))
 	for i, s := range shards {
 		ids[i] = s.ID
 	}
-	inFlight, err := n.store.InFlight(ctx, ids)
+	inFlight, err := w.store.InFlight(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for _, s := range shards {
-		if err := n.recoverShard(ctx, s, inFlight[s.ID]); err != nil {
+		if err := w.recoverShard(ctx, s, inFlight[s.ID]); err != nil {
 			return err
 		}
 	}
@@ -75,19 +85,19 @@ func (n *worker) Recover(ctx context.Context, shards []store.Shard) error {
 }
 
 // recoverShard marks what a shard has in flight, of these senders, as of unknown outcome.
-func (n *worker) recoverShard(ctx context.Context, s store.Shard, senders []int64) error {
+func (w *worker) recoverShard(ctx context.Context, s store.Shard, senders []int64) error {
 	if len(senders) == 0 {
 		return nil
 	}
-	found, err := n.store.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
-		sender, err := n.store.Sender(ctx, uid)
+	found, err := w.store.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
+		sender, err := w.store.Sender(ctx, uid)
 		if err != nil {
 			return carillon.DefaultUnknownPolicy().After
 		}
 		return sender.Unknown.After
 	})
 	if found > 0 {
-		n.o.Log.WarnContext(ctx, "found messages in flight whose outcome is unknown", "shard", s.ID, "messages", found)
+		w.o.Log.WarnContext(ctx, "found messages in flight whose outcome is unknown", "shard", s.ID, "messages", found)
 	}
 	return err
 }
@@ -95,8 +105,8 @@ func (n *worker) recoverShard(ctx context.Context, s store.Shard, senders []int6
 const reconcileRows = 500 // in one step
 
 // Reconcile implements queue.Worker: it ends the wait of a shard's unknown outcomes by their senders' policies.
-func (n *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
-	due, next, err := n.store.UnknownOutcomes(ctx, shard, now, reconcileRows)
+func (w *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
+	due, next, err := w.store.UnknownOutcomes(ctx, shard, now, reconcileRows)
 	if err != nil || len(due) == 0 {
 		return queue.Reconciled{Next: next}, err
 	}
@@ -104,7 +114,7 @@ func (n *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 	var ended []carillon.Seq
 	r := queue.Reconciled{Next: next}
 	for _, x := range due {
-		sender, err := n.store.Sender(ctx, x.SenderUID)
+		sender, err := w.store.Sender(ctx, x.SenderUID)
 		if err != nil {
 			return r, fmt.Errorf("read the sender: %w", err)
 		}
@@ -116,12 +126,61 @@ func (n *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 			ended = append(ended, x.Key.Seq())
 		}
 	}
-	if err := n.store.Reconcile(ctx, retry, fail, now); err != nil {
+	if err := w.store.Reconcile(ctx, retry, fail, now); err != nil {
 		return r, err
 	}
-	if n.o.Observer != nil {
-		n.o.Observer.Reconciled(len(retry), len(fail))
+	if w.o.Observer != nil {
+		w.o.Observer.Reconciled(len(retry), len(fail))
 	}
-	n.Closed(ended)
+	w.closer.Closed(ended)
 	return r, nil
+}
+
+// entry is a notification with its parsed body, shared by the recipients of a bulk send.
+type entry struct {
+	n   *store.Notification
+	req *request.Request
+
+	mu      sync.Mutex
+	checked *carillon.Template // the last template that the request was found to fit
+}
+
+// fits checks the request again against a template that has changed since the request was accepted.
+func (e *entry) fits(t *carillon.Template) bool {
+	if t.UpdatedAt.Before(e.n.CreatedAt) {
+		return true
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.checked != t && e.req.CheckAgainst(t) == nil {
+		e.checked = t
+	}
+	return e.checked == t
+}
+
+const (
+	entriesMost = 64
+	readMost    = 10 * time.Second
+)
+
+func entryKey(seq carillon.Seq) string { return strconv.FormatInt(int64(seq), 36) }
+
+// load returns a notification whose delivery is near. One of several recipients is read once for all of them.
+func (w *worker) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
+	key := entryKey(seq)
+	e, err := w.entries.Get(ctx, key, func(ctx context.Context) (*entry, string, error) {
+		row, err := w.store.LoadNotification(ctx, seq)
+		if err != nil {
+			return nil, "", err
+		}
+		req, err := requestOf(row)
+		if err != nil {
+			return nil, "", err
+		}
+		return &entry{n: row, req: req}, key, nil
+	})
+	if err == nil && e.n.Total == 1 {
+		w.entries.Remove(key)
+	}
+	return e, err
 }

@@ -1,6 +1,13 @@
+// Package request is the request to send a notification: a template or a call of an agent, its recipients and its time. Parse reads
+// and checks the body of an HTTP request, field by field in the order of this file; New checks a Draft that the program makes itself;
+// Decode reads what is stored. The result is the same Request, which nothing parses again on its way to the database.
+//
+// Its methods match it with a template and find the recipients that would get the same message twice.
 package request
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -8,7 +15,10 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/base/provider"
+	"carillon/internal/base/schedule"
 )
 
 // The lengths of texts, in code points (docs/reference/limits.md).
@@ -18,7 +28,19 @@ const (
 	maxCustom       = 4096
 )
 
-// Request is a request to send whose body and fields are valid.
+const (
+	contactKey    = "contact"
+	contactPrefix = contactKey + "."
+	contactsKey   = "contacts"
+	scheduleKey   = "datetime_sending"
+	zoneKey       = "timezone"
+
+	maxContacts = content.MaxRecipients
+
+	exampleNumber = "34600111222"
+)
+
+// Request is a valid request to send. Its texts are slices of one copy of the body.
 type Request struct {
 	Channel      carillon.Channel
 	Contacts     []Contact
@@ -32,17 +54,72 @@ type Request struct {
 	Class        carillon.Class
 	Scheduled    bool
 	At           time.Time // when Scheduled: the instant, UTC
+	Flat         bool      // the body has the form with dotted keys
 
-	root       *jsonbody.Object
-	flat       bool
+	source     string // the body
+	shared     fields // values of the body itself
 	components []content.Component
 }
 
-// Source returns the body that the request was read from.
-func (r *Request) Source() string { return r.root.Source() }
+// Source returns the body, as it is stored.
+func (r *Request) Source() string { return r.source }
+
+// Contact is one recipient of a request.
+type Contact struct {
+	Number string
+	fields fields
+}
+
+// Field returns the text of one field, custom ones included; numbers and booleans as the body spells them. It is false
+// for a field that is absent or null.
+func (c *Contact) Field(name string) (string, bool) { return c.fields.find(name) }
+
+// Fields returns all fields as text, including the number.
+func (c *Contact) Fields() map[string]string {
+	all := make(map[string]string, len(c.fields))
+	for _, f := range c.fields {
+		all[f.name] = f.text
+	}
+	return all
+}
+
+// Name returns the recipient's name; "": the request has none.
+func (c *Contact) Name() string {
+	first, _ := c.Field("first_name")
+	last, _ := c.Field("last_name")
+	name, _ := c.Field("name")
+	if whole := strings.TrimSpace(first + " " + last); whole != "" {
+		return whole
+	}
+	return name
+}
+
+type field struct{ name, text string }
+
+type fields []field
+
+func (all fields) find(name string) (string, bool) {
+	for i := range all {
+		if all[i].name == name {
+			return all[i].text, true
+		}
+	}
+	return "", false
+}
+
+// String implements texts.
+func (all fields) String(_, key string) (text string, present bool, err error) {
+	text, present = all.find(key)
+	return text, present, nil
+}
+
+// texts are the strings of a body or of a draft.
+type texts interface {
+	String(field, key string) (text string, present bool, err error)
+}
 
 // Parse reads a body and checks all of it. flat selects the form with dotted keys. A schedule must be later than now; a
-// zero now omits that check, for a stored body that is read again on delivery.
+// zero now omits that check.
 func Parse(ch carillon.Channel, body []byte, flat bool, now time.Time) (*Request, error) {
 	root, err := jsonbody.Parse(body)
 	if err != nil {
@@ -53,84 +130,257 @@ func Parse(ch carillon.Channel, body []byte, flat bool, now time.Time) (*Request
 			return nil, err
 		}
 	}
-	r := &Request{Channel: ch, root: root, flat: flat}
-	if err := r.readContacts(); err != nil {
+	r := &Request{Channel: ch, Flat: flat, source: root.Source()}
+	if err := r.readContacts(root); err != nil {
 		return nil, err
 	}
-	if err := r.readLabels(); err != nil {
+	if err := r.readLabels(root); err != nil {
+		return nil, err
+	}
+	if err := r.readShared(root); err != nil {
 		return nil, err
 	}
 	if r.At, r.Scheduled, err = Schedule(root, now); err != nil {
 		return nil, err
 	}
 	if ch == carillon.Messaging {
-		if err := r.readComponents(); err != nil {
-			return nil, err
-		}
+		r.components, err = r.readComponents(root)
 	}
-	return r, nil
+	return r, err
 }
 
-// readLabels reads the fields other than contacts, schedule and components. Of several invalid fields the error names
-// the first in this order.
-func (r *Request) readLabels() error {
-	var err error
-	if r.Channel == carillon.Messaging {
-		if r.Language, err = r.required("language_template", maxLabel); err != nil {
-			return err
-		}
-		if r.TemplateName, err = r.required("name_template", maxTemplateName); err != nil {
-			return err
-		}
-	}
-	if r.RecipientID, err = r.required("recipient_id", maxLabel); err != nil {
-		return err
-	}
-	if r.Channel == carillon.Voice {
-		if r.AgentID, err = r.required("agent_id", maxLabel); err != nil {
-			return err
-		}
-	}
-	if err := r.readClass(); err != nil {
-		return err
-	}
-	if r.Campaign, err = r.required("campaign_name", maxLabel); err != nil {
-		return err
-	}
-	if r.Event, _, err = r.root.String("name_event", "name_event"); err != nil {
-		return err
-	}
-	if err := checkLength("name_event", r.Event, maxLabel); err != nil {
-		return err
-	}
-	return r.checkCustom()
+// Decode reads a stored body. An older version may have accepted what this one refuses.
+func Decode(ch carillon.Channel, body string, flat bool) (*Request, error) {
+	return Parse(ch, []byte(body), flat, time.Time{})
 }
 
-// required reads a text of the body that must not be blank, and bounds its code points.
-func (r *Request) required(key string, most int) (string, error) {
-	text, err := r.root.Find(key).Required(key)
-	if err == nil {
-		err = checkLength(key, text, most)
+// checkFlat checks the rules of the flat form: no object or array, no contacts, no key that is both a value and the
+// parent of others, at most one dot under contact. An object where the interface defines a string is left to the check
+// of that field, whose error is more specific.
+func checkFlat(root *jsonbody.Object, ch carillon.Channel) error {
+	var dotted bool
+	for key, v := range root.Members() {
+		if !v.Present() {
+			continue
+		}
+		name, ofContact := strings.CutPrefix(key, contactPrefix)
+		switch {
+		case key == contactsKey || strings.HasPrefix(key, contactsKey+"."):
+			return carillon.Invalid(key, "contacts cannot be used with unflatten=true")
+		case v.IsComposite() && !definedString(key, ch):
+			return carillon.Invalid(key, "A flat body holds no object or array")
+		case ofContact && strings.Contains(name, "."):
+			return carillon.Invalid(key, "A contact's field is written with one dot")
+		case key == contactKey:
+			return v.Mismatch(key, "keys of the form contact.<field>", "contact.number")
+		case key == content.ComponentsKey && ch == carillon.Messaging:
+			return v.Mismatch(key, "keys of the form components_push.<component>", "components_push.body_text_0")
+		}
+		dotted = dotted || strings.Contains(key, ".")
 	}
-	return text, err
+	if !dotted {
+		return nil
+	}
+	return checkParents(root)
 }
 
-func checkLength(field, text string, most int) error {
-	if len(text) > most && utf8.RuneCountInString(text) > most {
-		return carillon.InvalidValue(field, "At most "+strconv.Itoa(most)+" characters", text)
+// definedString reports whether the interface defines the key, in the flat form, as a string.
+func definedString(key string, ch carillon.Channel) bool {
+	switch key {
+	case "recipient_id", "notification_type", "campaign_name", "name_event", scheduleKey, zoneKey:
+		return true
+	case "language_template", "name_template":
+		return ch == carillon.Messaging
+	case "agent_id":
+		return ch == carillon.Voice
+	case "contact.number", "contact.name", "contact.first_name", "contact.last_name", "contact.email":
+		return true
+	}
+	return ch == carillon.Messaging && strings.HasPrefix(key, content.ComponentsKey+".")
+}
+
+// checkParents finds a key that is both a value and the parent of others. No key holds U+0000; sorted with it in place of the
+// dots, the first child of a key directly follows it, so one pass is enough for any number of keys and dots.
+func checkParents(root *jsonbody.Object) error {
+	const dot = "\x00"
+	keys := make([]string, 0, 32)
+	for key, v := range root.Members() {
+		if v.Present() {
+			keys = append(keys, strings.ReplaceAll(key, ".", dot))
+		}
+	}
+	slices.Sort(keys)
+	for i, key := range keys[1:] {
+		if parent := keys[i]; strings.HasPrefix(key, parent+dot) {
+			return carillon.Invalid(strings.ReplaceAll(parent, dot, "."), "The key is both a value and the parent of others")
+		}
 	}
 	return nil
 }
 
-// checkCustom checks the lengths of the body's custom values, those of contacts apart.
-func (r *Request) checkCustom() error {
-	for key, v := range r.root.Members() {
-		ofForm := r.flat || !strings.Contains(key, ".") // a key with a dot is an ordinary one in the nested form
-		if ofForm && definedString(key, r.Channel) || r.flat && strings.HasPrefix(key, contactPrefix) {
+// readContacts reads contact or contacts, one of which the request has.
+func (r *Request) readContacts(root *jsonbody.Object) error {
+	contact, contacts := root.Find(contactKey), root.Find(contactsKey)
+	switch {
+	case contacts.Present() && r.Channel == carillon.Voice:
+		return carillon.Invalid(contactsKey, "A voice notification has one contact")
+	case contacts.Present() && contact.Present():
+		return carillon.Invalid(contactsKey, "contact and contacts must not both be present")
+	case contacts.Present():
+		return r.readList(contacts)
+	case r.Flat:
+		return r.readContact(under(root, contactPrefix), "")
+	}
+	o, present, err := contact.Object(contactKey)
+	switch {
+	case err != nil:
+		return err
+	case present:
+		return r.readContact(under(o, ""), "")
+	case r.Channel == carillon.Voice:
+		return carillon.Missing(contactPrefix + "number")
+	}
+	return carillon.Missing(contactKey)
+}
+
+// under iterates over the values of the keys that begin with a prefix, without it.
+func under(o *jsonbody.Object, prefix string) iter.Seq2[string, jsonbody.Value] {
+	return func(yield func(string, jsonbody.Value) bool) {
+		for key, v := range o.Members() {
+			if name, ok := strings.CutPrefix(key, prefix); ok && v.Present() && !yield(name, v) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Request) readList(list jsonbody.Value) error {
+	elements, _, err := list.Array(contactsKey)
+	if err != nil {
+		return err
+	}
+	if err := r.begin(len(elements)); err != nil {
+		return err
+	}
+	for i, e := range elements {
+		index := strconv.Itoa(i)
+		switch {
+		case !e.Present():
+			return carillon.Missing(contactsKey + "." + index)
+		case !e.IsObject():
+			return e.Mismatch(contactsKey+"."+index, "object", map[string]string{"number": exampleNumber})
+		}
+		o, _, _ := e.Object("") // IsObject was just checked
+		if err := r.readContact(under(o, ""), index); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin begins a list of contacts.
+func (r *Request) begin(n int) error {
+	if n == 0 || n > maxContacts {
+		return carillon.Invalid(contactsKey, "A request has 1 to "+strconv.Itoa(maxContacts)+" contacts, this one "+strconv.Itoa(n))
+	}
+	r.Bulk, r.Contacts = true, make([]Contact, 0, n)
+	return nil
+}
+
+// readContact reads one contact; index is its place in contacts, empty for contact. The fields that the interface defines are
+// strings, custom ones any scalars.
+func (r *Request) readContact(values iter.Seq2[string, jsonbody.Value], index string) error {
+	all := make(fields, 0, 4)
+	for name, v := range values {
+		text, scalar := v.Scalar()
+		switch {
+		case definedString(contactPrefix+name, r.Channel) && !v.IsString():
+			return v.Mismatch(contactField(index, name), "string", exampleOf(name))
+		case !scalar:
+			return carillon.Invalid(contactField(index, name), "A contact's field must not be an object or an array")
+		}
+		if err := r.checkField(name, text, index); err != nil {
+			return err
+		}
+		all = append(all, field{name, text})
+	}
+	return r.addContact(all, index)
+}
+
+// checkField checks the length of a custom field of a contact.
+func (r *Request) checkField(name, text, index string) error {
+	if definedString(contactPrefix+name, r.Channel) {
+		return nil
+	}
+	return checkLength(contactField(index, name), text, maxCustom)
+}
+
+// addContact adds a contact whose number is valid.
+func (r *Request) addContact(all fields, index string) error {
+	number, _ := all.find("number")
+	switch field := "number"; {
+	case strings.TrimSpace(number) == "":
+		return carillon.Missing(contactField(index, field))
+	case !carillon.ValidNumber(number):
+		return carillon.BadNumber(contactField(index, field), number)
+	}
+	r.Contacts = append(r.Contacts, Contact{number, all})
+	return nil
+}
+
+func exampleOf(name string) string {
+	switch name {
+	case "number":
+		return exampleNumber
+	case "email":
+		return "ana@example.com"
+	default:
+		return "Ana"
+	}
+}
+
+// contactField is the name of a contact's field in an error, the same for both forms of the body.
+func contactField(index, name string) string {
+	if index == "" {
+		return contactPrefix + name
+	}
+	return contactsKey + "." + index + "." + name
+}
+
+// readLabels reads the fields other than contacts, schedule and components. Of several invalid fields the error names
+// the first in this order.
+func (r *Request) readLabels(from texts) error {
+	var class string
+	for _, label := range []struct {
+		key string
+		to  *string
+		max int
+		of  carillon.Channel // "": of both
+	}{
+		{"language_template", &r.Language, maxLabel, carillon.Messaging},
+		{"name_template", &r.TemplateName, maxTemplateName, carillon.Messaging},
+		{"recipient_id", &r.RecipientID, maxLabel, ""},
+		{"agent_id", &r.AgentID, maxLabel, carillon.Voice},
+		{"notification_type", &class, maxLabel, ""},
+		{"campaign_name", &r.Campaign, maxLabel, ""},
+		{"name_event", &r.Event, maxLabel, ""},
+	} {
+		if label.of != "" && label.of != r.Channel {
 			continue
 		}
-		if text, ok := v.Scalar(); ok {
-			if err := checkLength(key, text, maxCustom); err != nil {
+		text, _, err := from.String(label.key, label.key)
+		if err != nil {
+			return err
+		}
+		if label.key != "name_event" && strings.TrimSpace(text) == "" {
+			return carillon.Missing(label.key)
+		}
+		if err := checkLength(label.key, text, label.max); err != nil {
+			return err
+		}
+		*label.to = text
+		if label.key == "notification_type" {
+			if err := r.readClass(label.key, text); err != nil {
 				return err
 			}
 		}
@@ -138,12 +388,7 @@ func (r *Request) checkCustom() error {
 	return nil
 }
 
-func (r *Request) readClass() error {
-	const field = "notification_type"
-	text, err := r.required(field, maxLabel)
-	if err != nil {
-		return err
-	}
+func (r *Request) readClass(field, text string) error {
 	class, ok := carillon.ParseClass(text)
 	switch {
 	case r.Channel == carillon.Voice && (!ok || class == carillon.Utility):
@@ -155,17 +400,138 @@ func (r *Request) readClass() error {
 	return nil
 }
 
+func checkLength(field, text string, most int) error {
+	if len(text) > most && utf8.RuneCountInString(text) > most {
+		return carillon.InvalidValue(field, "At most "+strconv.Itoa(most)+" characters", text)
+	}
+	return nil
+}
+
+// readShared reads the values of the body itself, and checks the lengths of custom ones. In the flat form a key with a dot is part
+// of another value.
+func (r *Request) readShared(root *jsonbody.Object) error {
+	for key, v := range root.Members() {
+		text, scalar := v.Scalar()
+		if !scalar {
+			continue
+		}
+		dotted := strings.Contains(key, ".")
+		defined := (r.Flat || !dotted) && definedString(key, r.Channel) || r.Flat && strings.HasPrefix(key, contactPrefix)
+		if !defined {
+			if err := checkLength(key, text, maxCustom); err != nil {
+				return err
+			}
+		}
+		if !r.Flat || !dotted {
+			r.shared = append(r.shared, field{key, text})
+		}
+	}
+	return nil
+}
+
+// Schedule reads datetime_sending and timezone: the instant in UTC, and whether one is given. It must be later than now, unless now
+// is zero. The timezone is checked even if it is not used.
+func Schedule(from texts, now time.Time) (at time.Time, given bool, err error) {
+	text, given, err := from.String(scheduleKey, scheduleKey)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	zone, named, err := from.String(zoneKey, zoneKey)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	if !named {
+		zone = "UTC"
+	}
+	if !given {
+		_, err := schedule.Zone(zone)
+		return time.Time{}, false, err
+	}
+	at, err = schedule.Parse(text, zone)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	if !now.IsZero() && !at.After(now) {
+		return time.Time{}, false, pastSchedule(text, now)
+	}
+	return at, true, nil
+}
+
+// pastSchedule returns the 400 for a schedule that is not in the future.
+func pastSchedule(provided string, now time.Time) error {
+	return &carillon.Error{Code: carillon.ValidationFailed, Message: "Scheduled time must be in the future", Details: carillon.Details{
+		{Key: "field", Value: scheduleKey}, {Key: "provided", Value: provided}, {Key: "current_time", Value: carillon.FormatTime(now)},
+	}}
+}
+
 // readComponents reads components_push: an object or, in the flat form, the keys of the body that begin with its name.
-func (r *Request) readComponents() error {
-	if r.flat {
-		var err error
-		r.components, err = content.ReadComponents(r.root, content.ComponentsKey+".")
-		return err
+func (r *Request) readComponents(root *jsonbody.Object) ([]content.Component, error) {
+	if r.Flat {
+		return content.ReadComponents(under(root, content.ComponentsKey+"."))
 	}
-	o, present, err := r.root.Find(content.ComponentsKey).Object(content.ComponentsKey)
+	o, present, err := root.Find(content.ComponentsKey).Object(content.ComponentsKey)
 	if err != nil || !present {
-		return err
+		return nil, err
 	}
-	r.components, err = content.ReadComponents(o, "")
-	return err
+	return content.ReadComponents(under(o, ""))
+}
+
+// CheckAgainst reports whether the request fits the template; see content.Check for the errors.
+func (r *Request) CheckAgainst(t *carillon.Template) error {
+	src := r.filling()
+	return content.Check(t, &src)
+}
+
+// Content returns what is sent to contact i. A request that no longer fits the template gets the same 422 as before it
+// was accepted.
+func (r *Request) Content(t *carillon.Template, i int) (provider.Content, error) {
+	src := r.filling()
+	return content.Fill(t, &src, i)
+}
+
+func (r *Request) filling() content.Source {
+	return content.Source{Components: r.components, Recipients: len(r.Contacts), Bulk: r.Bulk, Lookup: r}
+}
+
+// Field returns a field of a contact.
+func (r *Request) Field(recipient int, name string) (string, bool) {
+	return r.Contacts[recipient].Field(name)
+}
+
+// Shared returns a value of the body itself.
+func (r *Request) Shared(name string) (string, bool) { return r.shared.find(name) }
+
+// Duplicates marks the contacts that repeat an earlier one: the same number, in any form, and the same rendered message, which is sent
+// once. It returns nil where no number occurs twice; only contacts whose number does are rendered. The request must have
+// passed CheckAgainst for the template.
+func (r *Request) Duplicates(t *carillon.Template) []bool {
+	count := make(map[identity.Key]int, len(r.Contacts))
+	for i := range r.Contacts {
+		count[identity.Number(r.Contacts[i].Number)]++
+	}
+	if len(count) == len(r.Contacts) {
+		return nil
+	}
+	marks := make([]bool, len(r.Contacts))
+	kept := map[identity.Key][]provider.Content{}
+	for i := range r.Contacts {
+		line := identity.Number(r.Contacts[i].Number)
+		if count[line] == 1 {
+			continue
+		}
+		content, err := r.Content(t, i)
+		if err != nil {
+			continue
+		}
+		marks[i] = slices.ContainsFunc(kept[line], func(k provider.Content) bool { return equal(&k, &content) })
+		if !marks[i] {
+			kept[line] = append(kept[line], content)
+		}
+	}
+	return marks
+}
+
+func equal(c, o *provider.Content) bool {
+	return c.HeaderText == o.HeaderText && c.MediaURL == o.MediaURL &&
+		slices.Equal(c.Body, o.Body) && slices.Equal(c.Buttons, o.Buttons)
 }

@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/panel/sending"
 	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
 	"carillon/internal/store"
 )
 
@@ -139,13 +139,9 @@ func (x Sandbox) call(r *http.Request, by member.Member) (any, error) {
 	if name = strings.TrimSpace(name); name != "" {
 		contact["first_name"] = name
 	}
-	body, err := json.Marshal(map[string]any{
-		"contact": contact, "recipient_id": line, "agent_id": agentID, "notification_type": "transactional", "campaign_name": "Sandbox phone",
+	id, err := x.Send.Accept(r, by, &notify.Submission{Route: "panel/sandbox/calls"}, &request.Draft{
+		Channel: carillon.Voice, Contact: contact, Sender: line, AgentID: agentID, Type: "transactional", Campaign: "Sandbox phone",
 	})
-	if err != nil {
-		return nil, err
-	}
-	id, err := x.Send.Accept(r, by, &notify.Submission{Channel: carillon.Voice, Route: "panel/sandbox/calls", Body: body})
 	return struct {
 		CallID string `json:"call_id"`
 		Number string `json:"number"`

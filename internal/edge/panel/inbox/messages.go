@@ -3,7 +3,6 @@ package inbox
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -255,20 +254,15 @@ func (x Templates) send(r *http.Request, by member.Member) (any, error) {
 	if hit[identity.Number(number)] {
 		return nil, carillon.InConflict("The contact wants no messages: the number is suppressed")
 	}
-	body, err := json.Marshal(map[string]any{
-		"contact": fieldsOf(contact, number), "recipient_id": s.ID, "name_template": t.Name, "language_template": t.Language,
-		"notification_type": class.String(), "campaign_name": "Inbox", "components_push": variables,
+	sub := &notify.Submission{Route: "panel/conversations/templates", IdempotencyKey: c.ID + "/" + client}
+	id, err := x.Send.Accept(r, by, sub, &request.Draft{
+		Channel: carillon.Messaging, Contact: fieldsOf(contact, number), Sender: s.ID, Template: t.Name, Language: t.Language,
+		Type: class.String(), Campaign: "Inbox", Components: variables,
 	})
 	if err != nil {
 		return nil, err
 	}
-	id, err := x.Send.Accept(r, by, &notify.Submission{
-		Channel: carillon.Messaging, Route: "panel/conversations/templates", IdempotencyKey: c.ID + "/" + client, Hash: string(body), Body: body,
-	})
-	if err != nil {
-		return nil, err
-	}
-	shown, err := renderedOf(t, body)
+	shown, err := renderedOf(t, sub.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -328,11 +322,7 @@ func fieldsOf(c *chats.Contact, number string) map[string]string {
 }
 
 // renderedOf is the text of a request's only message.
-func renderedOf(t *carillon.Template, body []byte) (string, error) {
-	req, err := request.Parse(carillon.Messaging, body, false, time.Time{})
-	if err != nil {
-		return "", err
-	}
+func renderedOf(t *carillon.Template, req *request.Request) (string, error) {
 	c, err := req.Content(t, 0)
 	if err != nil {
 		return "", err

@@ -231,7 +231,7 @@ func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) 
 
 // acceptResend accepts a resend and links it. Where the link cannot be stored the next one finds it by its key.
 func (x Sent) acceptResend(r *http.Request, by member.Member, s *notify.Submission) (as string, err error) {
-	as, err = x.Send.Accept(r, by, s)
+	as, err = x.Send.Accept(r, by, s, nil)
 	if e, refused := errors.AsType[*carillon.Error](err); err != nil && (!refused || e.Code == carillon.ServiceUnavailable) {
 		return "", err // it may be stored
 	}

@@ -63,7 +63,7 @@ func (o *office) send(t *testing.T, campaign string, numbers ...string) string {
 		"contacts": contacts, "recipient_id": "main", "name_template": "hello", "language_template": "en", "notification_type": "utility", "campaign_name": campaign,
 		"components_push": map[string]string{"body_text_0": "{{name}}"}, "datetime_sending": "2098-01-01T10:00:00", "timezone": "Europe/Madrid",
 	})
-	r, err := o.notify.Accept(t.Context(), &notify.Submission{Company: o.company, Channel: carillon.Messaging, Route: "test", Body: body})
+	r, err := o.notify.AcceptBody(t.Context(), &notify.Submission{Company: o.company, Route: "test"}, carillon.Messaging, body, false)
 	if err != nil {
 		t.Fatal(err)
 	}

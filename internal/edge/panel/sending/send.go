@@ -3,14 +3,15 @@
 package sending
 
 import (
-	"encoding/json"
 	"net/http"
+	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
+	"carillon/internal/send/request"
 	"carillon/internal/store"
 )
 
@@ -40,11 +41,12 @@ func (x Send) send(w http.ResponseWriter, r *http.Request, by member.Member) err
 	if key == "" {
 		return carillon.Missing("Idempotency-Key")
 	}
-	sub := &notify.Submission{Company: company, Channel: carillon.Messaging, Route: "panel/notifications", IdempotencyKey: key}
-	if sub.Body, err = httpio.Body(r); err != nil {
+	sub := &notify.Submission{Company: company, Route: "panel/notifications", IdempotencyKey: key}
+	body, err := httpio.Body(r)
+	if err != nil {
 		return err
 	}
-	sub.Hash = httpio.ContentHash(r.URL.Query(), sub.Body)
+	sub.Hash = httpio.ContentHash(r.URL.Query(), body)
 	a, done, err := x.Notify.Repeat(r.Context(), company.ID, sub.Route, key, sub.Hash)
 	if err != nil {
 		return err
@@ -56,7 +58,7 @@ func (x Send) send(w http.ResponseWriter, r *http.Request, by member.Member) err
 	if _, err := x.Gate.Limits.Allow(r.Context(), "send panel "+by.CompanyID, company.Limits.SendsPerMinute, 1); err != nil {
 		return err
 	}
-	if a, err = x.Notify.Accept(r.Context(), sub); err != nil {
+	if a, err = x.Notify.AcceptBody(r.Context(), sub, carillon.Messaging, body, false); err != nil {
 		return err
 	}
 	return httpio.Repeatable(w, a.JSON, a.Replayed)
@@ -73,27 +75,21 @@ func (x Send) open(r *http.Request, by member.Member) (*carillon.Company, error)
 	return x.Store.Company(r.Context(), by.CompanyID)
 }
 
-// Accept accepts what a member of the company sends, and returns the notification's id.
-func (x Send) Accept(r *http.Request, by member.Member, s *notify.Submission) (id string, err error) {
-	if err := notify.UnderMaintenance(r.Context(), x.Store); err != nil {
-		return "", err
-	}
-	if s.Company, err = x.Store.Company(r.Context(), by.CompanyID); err != nil {
-		return "", err
-	}
-	if err := x.Store.Full(); err != nil {
+// Accept accepts a submission of a member of the company, and returns the notification's id. The request of a submission without one
+// is made from a draft.
+func (x Send) Accept(r *http.Request, by member.Member, s *notify.Submission, d *request.Draft) (id string, err error) {
+	if s.Company, err = x.open(r, by); err != nil {
 		return "", err
 	}
 	if _, err := x.Gate.Limits.Allow(r.Context(), "send panel "+by.CompanyID, s.Company.Limits.SendsPerMinute, 1); err != nil {
 		return "", err
 	}
+	if s.Request == nil {
+		if s.Request, err = request.New(d, time.Now()); err != nil {
+			return "", err
+		}
+		s.Hash = s.Request.Source()
+	}
 	a, err := x.Notify.Accept(r.Context(), s)
-	if err != nil {
-		return "", err
-	}
-	var made struct {
-		ID string `json:"notification_id"`
-	}
-	err = json.Unmarshal(a.JSON, &made)
-	return made.ID, err
+	return a.ID, err
 }
