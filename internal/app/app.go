@@ -338,7 +338,7 @@ func (a *App) routes(sessionKey []byte) []httpio.Route {
 	admin := panel.Routes(panel.Deps{
 		Store: a.store, Auth: a.auth, Notify: a.notify, Catalog: a.catalog, Decide: a.sandbox.Decide, Events: a.hub, Calls: a.calls, Conversations: a.conversations, Files: a.files,
 		Addresses: addresses, Proxies: a.cfg.TrustedProxies, Search: a.search, Thinker: a.thinker, Pages: a.pages,
-		People: people, Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: panelPhone{a.phone}, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Shares: a.shares, Jobs: a.bulk, Hooks: a.hooks, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: trials{widgets}, Speakers: a.speakers,
+		People: people, Kinds: kinds(), Unbuilt: unbuiltResource, Providers: panelProviders(a.whatsapp, a.outward, a.cfg.SIPAllowPrivate), Lines: panelLines{a}, Phone: a.phone, Messages: a.messaging, Mobile: sandboxReplies{a.sandbox}, Limits: a.limits, Shares: a.shares, Jobs: a.bulk, Hooks: a.hooks, Mail: mailer, SSO: signOn, Talks: a.voices, Trials: widgets, Speakers: a.speakers,
 	})
 	pages, root := panel.Pages(web.Embedded(), addresses)
 	documentation := manual.New(manual.Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Files: web.Embedded(), Base: base})

@@ -9,11 +9,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
-	"carillon/internal/edge/panel/calls"
-	"carillon/internal/edge/panel/channels"
 	"carillon/internal/store"
 )
 
@@ -102,37 +99,7 @@ func (l panelLines) Ask(ctx context.Context, line *carillon.Sender) (sip.Health,
 }
 
 // Try implements channels.Lines.
-func (l panelLines) Try(ctx context.Context, line *carillon.Sender, x channels.LineTrial) channels.LineTrialEnd {
-	e := l.telephone.Try(ctx, line, telephone.Trial{
-		Number: x.Number, Language: x.Language, Company: x.Company, Speaker: l.speakers["espeak"],
-		Show: func(s telephone.TrialStep) {
-			x.Show(channels.LineTrialStep{AfterMS: s.After.Milliseconds(), Ours: s.Ours, Code: s.Code, Text: s.Text})
-		},
-	})
-	return channels.LineTrialEnd{
-		Problem: e.Problem, Code: e.Code, Detail: e.Detail, Answered: e.Answered, TalkedMS: e.Talked.Milliseconds(), Packets: e.Packets, Loud: e.Loud,
-	}
-}
-
-// panelPhone is the sandbox's phone as the panel shows it.
-type panelPhone struct{ *handset.Phone }
-
-// Calls implements calls.Phone.
-func (p panelPhone) Calls(companyID string) (all []calls.PhoneCall) {
-	for _, h := range p.Phone.Calls(companyID) {
-		s := h.State()
-		all = append(all, calls.PhoneCall{
-			ID: h.CallID, CallID: h.Call, Number: h.Number, From: h.From, Suffix: h.Suffix, At: h.At, AnsweredAt: s.Answered, EndedAt: s.Ended,
-			Code: s.Code, Keys: s.Keys, Heard: s.Length, Sound: func() ([]int16, int) { return h.Sound(), handset.HeardRate },
-		})
-	}
-	return all
-}
-
-// Behaviours implements calls.Phone.
-func (panelPhone) Behaviours() (all []calls.PhoneBehaviour) {
-	for _, b := range handset.Behaviours() {
-		all = append(all, calls.PhoneBehaviour(b))
-	}
-	return all
+func (l panelLines) Try(ctx context.Context, line *carillon.Sender, x telephone.Trial) telephone.TrialEnd {
+	x.Speaker = l.speakers["espeak"]
+	return l.telephone.Try(ctx, line, x)
 }

@@ -1,10 +1,6 @@
 package app
 
 import (
-	"context"
-
-	"carillon/internal/edge/panel/agents"
-	"carillon/internal/edge/widget"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
 	"carillon/internal/voice/espeak"
@@ -39,16 +35,4 @@ func newVoices(a *App) *voice.Sessions {
 		Transcribers: transcribers,
 		Fallback:     fallback, Detector: voice.NewDetector,
 	})
-}
-
-// trials opens talks of teammates with agents for the panel.
-type trials struct{ widget.Deps }
-
-// TalkTo implements agents.Trials.
-func (t trials) TalkTo(ctx context.Context, by agents.Trial, agentID, language string) (address any, conversationID string, err error) {
-	x, err := t.Deps.TalkTo(ctx, widget.Teammate{CompanyID: by.CompanyID, AccountID: by.AccountID, Name: by.Name, Origin: by.Origin}, agentID, language)
-	if err != nil {
-		return nil, "", err
-	}
-	return x, x.ConversationID, nil
 }

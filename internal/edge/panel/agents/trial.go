@@ -9,16 +9,14 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
+	"carillon/internal/edge/widget"
 	"carillon/internal/store"
 	"carillon/internal/talk/conversation"
 )
 
-// Trial is who tries an agent aloud, from a page of that origin.
-type Trial struct{ CompanyID, AccountID, Name, Origin string }
-
-// Trials open talks of teammates with agents. The address is what the response shows.
+// Trials open talks of teammates with agents.
 type Trials interface {
-	TalkTo(ctx context.Context, by Trial, agentID, language string) (address any, conversationID string, err error)
+	TalkTo(ctx context.Context, by widget.Teammate, agentID, language string) (*widget.Signed, error)
 }
 
 // Trying lets an administrator talk aloud with an agent as it is stored.
@@ -46,11 +44,13 @@ func (x Trying) talkTo(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	address, id, err := x.Trials.TalkTo(r.Context(), Trial{by.CompanyID, by.AccountID, by.Name, r.Header.Get("Origin")}, a.ID, language)
-	if err == nil {
-		_, err = x.Conversations.Tag(r.Context(), by.CompanyID, id, []string{testTag})
+	teammate := widget.Teammate{CompanyID: by.CompanyID, AccountID: by.AccountID, Name: by.Name, Origin: r.Header.Get("Origin")}
+	signed, err := x.Trials.TalkTo(r.Context(), teammate, a.ID, language)
+	if err != nil {
+		return nil, err
 	}
-	return address, err
+	_, err = x.Conversations.Tag(r.Context(), by.CompanyID, signed.ConversationID, []string{testTag})
+	return signed, err
 }
 
 // testTag marks conversations that a teammate holds with an agent to try it.
