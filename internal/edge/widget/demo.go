@@ -32,12 +32,12 @@ const DemoPath = "/demo"
 // DemoRoute returns the route of the page of the demo's company, which a customer of Carillon would have on a site of its own.
 func DemoRoute(d Deps, demo func() Demo) httpio.Route {
 	return httpio.Route{Pattern: "GET " + DemoPath, Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
-		return d.demo(w, r, demo())
+		_, pages := d.Addresses()
+		return show(w, r, pages, demo())
 	}}
 }
 
-func (d Deps) demo(w http.ResponseWriter, r *http.Request, demo Demo) error {
-	_, pages := d.Addresses()
+func show(w http.ResponseWriter, r *http.Request, pages string, demo Demo) error {
 	nonce := rand.Text()
 	text := demoTextFor(r)
 	var b bytes.Buffer

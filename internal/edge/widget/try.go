@@ -22,7 +22,10 @@ var tryPage = template.Must(template.New("try").Parse(tryHTML))
 // TryRoute returns the route of a page that holds nothing but the widget that its address names, so that a company can try one
 // before it stands on its own pages.
 func TryRoute(d Deps) httpio.Route {
-	return httpio.Route{Pattern: "GET /try", Access: "none", Handle: d.try}
+	return httpio.Route{Pattern: "GET /try", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
+		_, pages := d.Addresses()
+		return try(w, r, pages)
+	}}
 }
 
 // tryText are the words of the page in one language.
@@ -36,8 +39,7 @@ func tryTexts() []tryText {
 	}
 }
 
-func (d Deps) try(w http.ResponseWriter, r *http.Request) error {
-	_, pages := d.Addresses()
+func try(w http.ResponseWriter, r *http.Request, pages string) error {
 	texts := tryTexts()
 	tags := make([]language.Tag, len(texts))
 	for i, t := range texts {

@@ -376,11 +376,11 @@ func TestTheWelcomeIsTheConfiguredOneElseTranslatedElseTheOriginal(t *testing.T)
 	for _, tt := range []struct{ lang, want string }{
 		{"en", "Hello"}, {"en-AU", "Hello"}, {"es", "Hola"}, {"es-MX", "Hola"}, {"pt-br", "Olá"}, {"pt", "Viva"}, {"fr", "HELLO"}, {"de", "Hello"},
 	} {
-		if got := (Deps{Translator: upper{}}).welcome(t.Context(), w, tt.lang); got != tt.want {
+		if got := (&host{translator: upper{}}).welcome(t.Context(), w, tt.lang); got != tt.want {
 			t.Errorf("%s: %q", tt.lang, got)
 		}
 	}
-	if got := (Deps{}).welcome(t.Context(), w, "fr"); got != "Hello" {
+	if got := (&host{}).welcome(t.Context(), w, "fr"); got != "Hello" {
 		t.Errorf("without a translator: %q", got)
 	}
 }
