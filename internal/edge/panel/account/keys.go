@@ -3,11 +3,14 @@ package account
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/httpio"
+	"carillon/internal/base/jsonbody"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
@@ -113,4 +116,44 @@ func (p Keys) revokeKey(r *http.Request, by member.Member) (any, error) {
 	return nil, p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		return tx.RevokeKey(ctx, by.CompanyID, id, time.Now())
 	})
+}
+
+const labelMost = 100 // characters
+
+// scopes reads a list of scopes; an absent list means all.
+func scopes(o *jsonbody.Object) ([]string, error) {
+	const field = "scopes"
+	all, present, err := o.Find(field).Strings(field)
+	switch {
+	case err != nil:
+		return nil, err
+	case !present:
+		return []string{string(auth.All)}, nil
+	case len(all) == 0:
+		return nil, carillon.Invalid(field, "Must name at least one scope")
+	}
+	for i, s := range all {
+		if !auth.ValidScope(s) {
+			return nil, carillon.Invalid(field+"."+strconv.Itoa(i), "Must be one of "+form.Known(auth.Scopes()))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// expiry reads an instant in the future; zero where there is none.
+func expiry(o *jsonbody.Object, now time.Time) (time.Time, error) {
+	const field = "expires_at"
+	s, present, err := o.String(field, field)
+	if err != nil || !present {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, carillon.Invalid(field, "Must be an RFC 3339 instant such as 2030-01-01T00:00:00Z")
+	}
+	if !t.After(now) {
+		return time.Time{}, carillon.Invalid(field, "Must be in the future")
+	}
+	return t.UTC(), nil
 }

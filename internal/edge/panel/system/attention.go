@@ -254,3 +254,98 @@ func (x Attention) behind(ctx context.Context, _ member.Member, now time.Time) (
 	}
 	return all, err
 }
+
+// firstStep is something that a new company does once, and whether it has been done.
+type firstStep struct {
+	Step string `json:"step"`
+	Done bool   `json:"done"`
+}
+
+// firstSteps responds with the first steps of a company, as the database has them.
+func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
+	ctx, now := r.Context(), time.Now()
+	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	approved := false
+	for _, s := range senders {
+		templates, err := x.Store.Templates(ctx, s.UID)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range templates {
+			approved = approved || t.Status == carillon.TemplateApproved
+		}
+	}
+	keys, err := x.Store.UsableKeys(ctx, by.CompanyID, now)
+	if err != nil {
+		return nil, err
+	}
+	delivered, err := x.Store.Stats().AnyDelivered(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	placed, err := x.Store.Chats().AnyVisitor(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	members, err := x.Store.Members(ctx, by.CompanyID, "", 2)
+	if err != nil {
+		return nil, err
+	}
+	return httpio.RowsOf([]firstStep{
+		{"sender", len(senders) > 0}, {"template", approved}, {"key", len(keys) > 0}, {"delivered", delivered}, {"widget", placed}, {"teammate", len(members) > 1},
+	}), nil
+}
+
+// usageDays is how many days the use is shown of, today included.
+const usageDays = 30
+
+type usageShown struct {
+	*notify.Usage
+
+	Retention int        `json:"retention_days"` // 0: what has ended is kept for ever
+	Days      []usageDay `json:"days"`           // UTC; those without use are left out
+	Calls     usageCalls `json:"calls"`
+}
+
+type usageDay struct {
+	Date string `json:"date"`
+	Used int    `json:"used"`
+}
+
+// usageCalls are the calls of the same days.
+type usageCalls struct {
+	Placed   int64 `json:"placed"`
+	Dialed   int64 `json:"dialed"`
+	Answered int64 `json:"answered"`
+}
+
+// usage responds with what the company uses of its limits.
+func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
+	c, err := x.Store.Company(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	u, err := x.Notify.Usage(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	shown := usageShown{Usage: u, Retention: c.RetentionDays, Days: []usageDay{}}
+	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays)
+	days, err := x.Store.UsedSince(r.Context(), by.CompanyID, since.Format(time.DateOnly))
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range days {
+		shown.Days = append(shown.Days, usageDay{d.Date, d.Used})
+	}
+	shown.Calls, err = x.usageCalls(r.Context(), by.CompanyID, since)
+	return shown, err
+}
+
+func (x Attention) usageCalls(ctx context.Context, companyID string, since time.Time) (usageCalls, error) {
+	n, err := x.Store.Stats().Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
+	return usageCalls{n.Accepted, n.Sent, n.Delivered}, err
+}
