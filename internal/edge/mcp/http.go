@@ -52,7 +52,10 @@ func NewHandler(c *client.Client, o Options, hosts []string) *Handler {
 	streamable := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		s, _ := r.Context().Value(callerKey{}).(*sdk.Server)
 		return s
-	}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: bodyMost, PropagateRequestCancellation: true, DisableLocalhostProtection: true}) // ServeHTTP checks the host
+	}, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: bodyMost, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: true,
+	}) // ServeHTTP checks the host
 	h.next = http.NewCrossOriginProtection().Handler(streamable)
 	return h
 }
@@ -145,7 +148,10 @@ func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error
 
 // Serve serves until ctx ends, and then what is under way.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: readWithin, ReadTimeout: readWithin, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headerMost}
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: readWithin, ReadTimeout: readWithin, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: headerMost,
+	}
 	stopped := make(chan error, 1)
 	go func() { // the context has ended: what is under way gets one of its own
 		<-ctx.Done()

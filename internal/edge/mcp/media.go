@@ -30,15 +30,17 @@ type fileInput struct {
 	Content string `json:"content,omitempty" jsonschema:"instead of path: the file in base64; it has at most 700 KiB"`
 }
 
-// media adds the tool that uploads a file. Whoever starts this server by hand has its files uploaded by path too; those who call it over HTTP must
-// not make it read files of its machine.
+// media adds the tool that uploads a file. Whoever starts this server by hand has its files uploaded by path too; those who call it
+// over HTTP must not make it read files of its machine.
 func (t tools) media(s *sdk.Server, key *client.Key, files bool) {
 	if !key.Allows("notify:send") {
 		return
 	}
 	const name, title = "upload_media", "Upload a file for messages"
-	const what = "Keeps a picture (PNG, JPEG, GIF; at most 5 MB), a film (MP4; 16 MB) or a document (PDF, DOCX, XLSX, PPTX; 100 MB) and returns its url, which goes into values of send_message " +
-		"as header_image, header_video or header_document. Everybody who has the url can read the file, for 30 days. It is no sample for create_template: that is a handle, which the channel gives."
+	const what = "Keeps a picture (PNG, JPEG, GIF; at most 5 MB), a film (MP4; 16 MB) or a document (PDF, DOCX, XLSX, PPTX; 100 MB) " +
+		"and returns its url, which goes into values of send_message " +
+		"as header_image, header_video or header_document. Everybody who has the url can read the file, for 30 days. It is no sample " +
+		"for create_template: that is a handle, which the channel gives."
 	if files {
 		add(s, adds, name, title, what, func(ctx context.Context, in fileInput) (any, error) {
 			switch {

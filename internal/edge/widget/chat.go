@@ -85,7 +85,8 @@ func (h *host) mayCall(r *http.Request, c *carillon.Company, visitor string, sto
 		name string
 		most int
 	}{
-		{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + h.address(r), clientCalls * most}, {"chat calls/" + c.ID, companyCalls * most},
+		{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + h.address(r), clientCalls * most},
+		{"chat calls/" + c.ID, companyCalls * most},
 	} {
 		if _, err := h.limits.Allow(r.Context(), x.name, x.most, 1); err != nil {
 			return err
@@ -166,7 +167,9 @@ func (d chat) begin(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	if _, err := d.host.limits.Allow(r.Context(), "chats/"+f.company.ID, companyCalls*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.host.limits.Allow(
+		r.Context(), "chats/"+f.company.ID, companyCalls*f.company.Limits.WidgetCallsPerMinute, 1,
+	); err != nil {
 		return nil, err
 	}
 	start, err := d.start(body, f, visitor)
@@ -221,8 +224,9 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 		return nil, err
 	}
 	return &begun{
-		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state, Contact: contactView{contact.Name, contact.Email},
-		Turns: turns, Limits: limits{Text: conversation.MaxText, File: d.files.Most(), Types: files.Types()},
+		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state,
+		Contact: contactView{contact.Name, contact.Email},
+		Turns:   turns, Limits: limits{Text: conversation.MaxText, File: d.files.Most(), Types: files.Types()},
 	}, nil
 }
 
@@ -398,7 +402,8 @@ func (d chat) introduce(r *http.Request, s *session, _ *found) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if local, domain, ok := strings.Cut(email, "@"); !ok || local == "" || !strings.Contains(domain, ".") || strings.ContainsAny(email, " <>\"") {
+	if local, domain, ok := strings.Cut(email, "@"); !ok || local == "" || !strings.Contains(domain, ".") ||
+		strings.ContainsAny(email, " <>\"") {
 		return nil, carillon.BadFormat("email", carillon.Shorten(email), "e-mail address", "ana@example.com")
 	}
 	return nil, d.conversations.Introduce(r.Context(), s.Company, s.Conversation, name, email)

@@ -31,8 +31,9 @@ type AgentData struct {
 func (h *host) data(ctx context.Context, w *found, lang string, showClose bool) (*Data, error) {
 	lang = canonical(lang, w.Language)
 	x := &Data{
-		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: h.welcome(ctx, w.Widget, lang), Appearance: w.Appearance,
-		Texts: w.texts(lang), ShowClose: showClose, TalkToPerson: yes(w.TalkToPerson),
+		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: h.welcome(ctx, w.Widget, lang),
+		Appearance: w.Appearance,
+		Texts:      w.texts(lang), ShowClose: showClose, TalkToPerson: yes(w.TalkToPerson),
 	}
 	a, err := h.agentOf(ctx, w)
 	if a != nil {

@@ -43,7 +43,9 @@ func (g signer) ask(ctx context.Context, e *agent.ElevenLabs) (address string, e
 	ctx, cancel := context.WithTimeout(ctx, elevenLabsTimeout)
 	defer cancel()
 	q := url.Values{"agent_id": {e.AgentID}, "include_conversation_id": {"true"}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(e.BaseURL, elevenLabs)+"/v1/convai/conversation/get-signed-url?"+q.Encode(), nil) //nolint:gosec // the client checks addresses
+	r, err := http.NewRequestWithContext(
+		ctx, http.MethodGet, cmp.Or(e.BaseURL, elevenLabs)+"/v1/convai/conversation/get-signed-url?"+q.Encode(), nil,
+	) //nolint:gosec // the client checks addresses
 	if err != nil {
 		return "", fmt.Errorf("ask ElevenLabs for an address: %w", err)
 	}
@@ -70,9 +72,10 @@ func (g signer) ask(ctx context.Context, e *agent.ElevenLabs) (address string, e
 }
 
 func upstream(err error) error {
-	return &carillon.Error{Code: carillon.UpstreamUnavailable, Message: "The voice service is not available", Err: err, RetryAfter: 5, Details: carillon.Details{
-		{Key: "service", Value: "elevenlabs"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))},
-	}}
+	return &carillon.Error{Code: carillon.UpstreamUnavailable, Message: "The voice service is not available", Err: err, RetryAfter: 5,
+		Details: carillon.Details{
+			{Key: "service", Value: "elevenlabs"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))},
+		}}
 }
 
 // socketsOf are the sources that a page connects to beyond our own, for a policy: those of the service that the agent is at.

@@ -14,7 +14,9 @@ import (
 // validation_failed, rate_limit_exceeded, not_found.
 func (h *host) keyed(r *http.Request, kind, parameter string) (*found, *auth.Principal, error) {
 	q := r.URL.Query()
-	p, err := h.auth.Principal(r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"))
+	p, err := h.auth.Principal(
+		r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"),
+	)
 	if err != nil {
 		if k, ok := errors.AsType[*auth.FormerKey](err); ok { // its company is to see that it is used
 			httpio.SetCompany(r.Context(), k.CompanyID)
@@ -33,7 +35,8 @@ func (h *host) keyed(r *http.Request, kind, parameter string) (*found, *auth.Pri
 	if err := checkID(parameter, q.Get(parameter)); err != nil {
 		return nil, nil, err
 	}
-	if _, err := h.limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+h.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := h.limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+
+		h.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return nil, nil, err
 	}
 	f, err := h.find(r.Context(), "", strings.ToLower(q.Get(parameter)))

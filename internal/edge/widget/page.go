@@ -53,7 +53,8 @@ func (d pages) chat(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	base, _ := d.host.addresses()
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob: "+originOf(base)+
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob: "+
+		originOf(base)+
 		"; connect-src 'self' "+originOf(base)+"; base-uri 'none'; form-action 'none'"+d.host.frameAncestors(f.Widget))
 	_, err = w.Write(page) //nolint:gosec // a file of ours
 	return err
@@ -71,8 +72,10 @@ func (d pages) voice(w http.ResponseWriter, r *http.Request) error {
 	}
 	base, _ := d.host.addresses()
 	h, origin := w.Header(), originOf(base)
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:"+
-		"; connect-src 'self' "+origin+" "+socketOf(origin)+socketsOf(a)+"; base-uri 'none'; form-action 'none'"+d.host.frameAncestors(f.Widget))
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' "+
+		"data:; media-src 'self' blob:"+
+		"; connect-src 'self' "+origin+" "+socketOf(origin)+socketsOf(a)+"; base-uri 'none'; form-action 'none'"+
+		d.host.frameAncestors(f.Widget))
 	h.Set("Permissions-Policy", "microphone=(self)")
 	_, err = w.Write(page) //nolint:gosec // a file of ours
 	return err
@@ -95,7 +98,9 @@ func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f 
 		return nil, nil, d.notice(w, http.StatusNotFound, "There is no "+kind+" widget with this id.")
 	}
 	if page, err = d.files.Page(kind); err != nil { // the app of a kind has its name
-		return nil, nil, d.notice(w, http.StatusServiceUnavailable, "The pages of this installation are not built. Build them with `make`, which needs Node.")
+		return nil, nil, d.notice(
+			w, http.StatusServiceUnavailable, "The pages of this installation are not built. Build them with `make`, which needs Node.",
+		)
 	}
 	return f, page, nil
 }
@@ -111,6 +116,10 @@ func embeddable(h http.Header) {
 func (d pages) notice(w http.ResponseWriter, status int, text string) error {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'")
 	w.WriteHeader(status)
-	_, err := fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Widget</title></head><body><p>%s</p></body></html>\n", html.EscapeString(text))
+	_, err := fmt.Fprintf(
+		w,
+		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Widget</title></head><body><p>%s</p></body></html>\n",
+		html.EscapeString(text),
+	)
 	return err
 }

@@ -72,7 +72,8 @@ func (g signer) sign(ctx context.Context, s signing) (*Signed, error) {
 	c, now := s.conversation, time.Now()
 	token, expires := rand.Text(), now.Add(addressAge).Truncate(time.Second).UTC()
 	if err := g.signed.Add(ctx, &addresses.Address{
-		ID: digest(token), CompanyID: c.CompanyID, ConversationID: c.ID, WidgetID: c.WidgetID, AgentID: c.AgentID, KeyID: s.keyID, Origin: s.origin, ExpiresAt: expires,
+		ID: digest(token), CompanyID: c.CompanyID, ConversationID: c.ID, WidgetID: c.WidgetID, AgentID: c.AgentID, KeyID: s.keyID,
+		Origin: s.origin, ExpiresAt: expires,
 	}); err != nil {
 		return nil, err
 	}
@@ -205,7 +206,9 @@ type Teammate struct {
 func (d Deps) TalkTo(ctx context.Context, by Teammate, agentID, language string) (*Signed, error) {
 	c, _, err := d.Conversations.Open(ctx, conversation.Start{
 		Channel: voiceChannel, AgentID: agentID, Language: language, Anew: true,
-		Contact: chats.Contact{CompanyID: by.CompanyID, VisitorID: by.AccountID + "/" + agentID, Verified: true, Name: by.Name, Language: language},
+		Contact: chats.Contact{
+			CompanyID: by.CompanyID, VisitorID: by.AccountID + "/" + agentID, Verified: true, Name: by.Name, Language: language,
+		},
 	})
 	if err != nil {
 		return nil, err

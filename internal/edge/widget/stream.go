@@ -33,7 +33,8 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	httpio.SetCompany(r.Context(), s.Company)
-	if _, err := d.host.limits.Allow(r.Context(), "streams/"+s.Contact, visitorStreams*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.host.limits.Allow(r.Context(), "streams/"+
+		s.Contact, visitorStreams*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return err
 	}
 	after := int64(0)

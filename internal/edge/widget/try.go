@@ -33,9 +33,18 @@ type tryText struct{ Code, Title, Text string }
 
 func tryTexts() []tryText {
 	return []tryText{
-		{"en", "Your widget on an empty page", "Its button is in the corner. The page stands for one of yours: what is said here is a real conversation."},
-		{"es", "Su widget en una página vacía", "Su botón está en la esquina. La página está en lugar de una suya: lo que se diga aquí es una conversación de verdad."},
-		{"pt", "Seu widget em uma página vazia", "O botão está no canto. A página faz o papel de uma das suas: o que for dito aqui é uma conversa de verdade."},
+		{
+			"en", "Your widget on an empty page",
+			"Its button is in the corner. The page stands for one of yours: what is said here is a real conversation.",
+		},
+		{
+			"es", "Su widget en una página vacía",
+			"Su botón está en la esquina. La página está en lugar de una suya: lo que se diga aquí es una conversación de verdad.",
+		},
+		{
+			"pt", "Seu widget em uma página vazia",
+			"O botão está no canto. A página faz o papel de uma das suas: o que for dito aqui é uma conversa de verdade.",
+		},
 	}
 }
 

@@ -60,7 +60,8 @@ func (d spoken) routes() []httpio.Route {
 	return []httpio.Route{
 		{Pattern: "GET " + voicePath, Access: key, CORS: anyone, Handle: httpio.Value(d.configuration)},
 		{Pattern: "GET " + voicePath + "/signed-url", Access: key, CORS: anyone, Handle: httpio.Value(d.signedURL)},
-		talk("POST "+voicePath+"/search", d.search), talk("POST "+voicePath+"/handoff", d.handoff), talk("POST "+voicePath+"/handoff/end", d.endHandoff),
+		talk("POST "+voicePath+"/search", d.search), talk("POST "+voicePath+"/handoff", d.handoff),
+		talk("POST "+voicePath+"/handoff/end", d.endHandoff),
 		talk("GET "+voicePath+"/chat-by-conversation", d.turns), talk("POST "+voicePath+"/feedback", d.rate),
 		talk("POST /v1/convai/conversations/{id}/feedback", d.overall),
 		{Pattern: "GET " + socketPath, Access: "voice", Stream: true, Handle: d.socket},
@@ -119,7 +120,8 @@ func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, er
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.host.limits.Allow(r.Context(), "visitor/"+f.company.ID+"/"+visitor, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.host.limits.Allow(r.Context(), "visitor/"+f.company.ID+"/"+
+		visitor, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return nil, err
 	}
 	c, _, err := d.conversations.Open(r.Context(), start)
@@ -138,7 +140,8 @@ func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visi
 	lang := canonical(q.Get("language"), f.Language)
 	contact, err := f.contact(visitor, lang, q.Get("identity"))
 	return conversation.Start{
-		Channel: voiceChannel, AgentID: f.Agent, Language: lang, Page: webAddress(clip(q.Get("page"), maxPageLength)), Anew: true, Contact: contact,
+		Channel: voiceChannel, AgentID: f.Agent, Language: lang, Page: webAddress(clip(q.Get("page"), maxPageLength)), Anew: true,
+		Contact: contact,
 	}, visitor, err
 }
 

@@ -37,14 +37,18 @@ func (d wrapper) routes() []httpio.Route {
 			q := r.URL.Query()
 			return q.Get("customer_id"), q.Get("widget_id")
 		})},
-		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}/{widget_id}", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
-			return r.PathValue("customer_id"), r.PathValue("widget_id")
-		})},
+		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}/{widget_id}", Access: access,
+			Handle: d.plain(func(r *http.Request) (string, string) {
+				return r.PathValue("customer_id"), r.PathValue("widget_id")
+			})},
 		// A path with a segment missing is a request with a parameter missing.
 		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
 			return r.PathValue("customer_id"), ""
 		})},
-		{Pattern: "GET " + prefix + "/widget", Access: "key:" + string(auth.WidgetUse), CORS: httpio.CORS{AnyOrigin: true}, Handle: httpio.Value(d.configuration)},
+		{
+			Pattern: "GET " + prefix + "/widget", Access: "key:" + string(auth.WidgetUse), CORS: httpio.CORS{AnyOrigin: true},
+			Handle: httpio.Value(d.configuration),
+		},
 	}
 }
 
@@ -104,7 +108,8 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 	case !p.Allows(auth.WidgetUse):
 		return &plainError{http.StatusForbidden, "The access key lacks the scope " + string(auth.WidgetUse)}
 	}
-	if _, err := d.host.limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.host.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.host.limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+
+		d.host.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return err
 	}
 	f, err := d.host.find(r.Context(), "chat", strings.ToLower(id))
@@ -138,7 +143,8 @@ func (d wrapper) write(w http.ResponseWriter, f *found, data *Data) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'; style-src 'nonce-"+nonce+"'; frame-src "+originOf(pages)+
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'; style-src 'nonce-"+nonce+"'; frame-src "+
+		originOf(pages)+
 		"; base-uri 'none'; form-action 'none'"+d.host.frameAncestors(f.Widget))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")

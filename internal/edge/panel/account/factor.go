@@ -125,7 +125,9 @@ func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
 func (s Factors) remove(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if id == by.AccountID {
-		return nil, carillon.InConflict("Your own second factor is turned off with your password and a code: POST /panel/v1/user/second-factor/remove")
+		return nil, carillon.InConflict(
+			"Your own second factor is turned off with your password and a code: POST /panel/v1/user/second-factor/remove",
+		)
 	}
 	return nil, s.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
 		if err := ownMember(ctx, tx, by, id); err != nil {

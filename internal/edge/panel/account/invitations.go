@@ -64,7 +64,8 @@ type invitationRow struct {
 
 func invitationRowOf(x *accounts.Invitation) invitationRow {
 	return invitationRow{
-		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: auth.TimeOrNull(x.CreatedAt), SentAt: auth.TimeOrNull(x.SentAt),
+		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: auth.TimeOrNull(x.CreatedAt),
+		SentAt:    auth.TimeOrNull(x.SentAt),
 		ExpiresAt: auth.TimeOrNull(x.ExpiresAt), Expired: !time.Now().Before(x.ExpiresAt),
 	}
 }
@@ -279,8 +280,10 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
 		err = &carillon.Error{
 			Code: carillon.Conflict, Details: carillon.Details{{Key: "reason", Value: "unproved"}},
-			Message: "An account has this e-mail, and nobody has proved that the mailbox is theirs: sign in by single sign-on first, have the " +
-				"invitation sent by e-mail, or have somebody who administers both companies add the account (carillon users add --in COMPANY-ID)",
+			Message: "An account has this e-mail, and nobody has proved that the mailbox is theirs: " +
+				"sign in by single sign-on first, have the " +
+				"invitation sent by e-mail, or have somebody who administers both companies add the account (carillon users add --in " +
+				"COMPANY-ID)",
 		}
 	}
 	return secret, i, a, err
@@ -343,7 +346,9 @@ func (x Invitations) accept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cookie, c, err := auth.NewBrowsers(x.Gate.Auth).SignIn(r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, x.Sessions.client(r))
+	cookie, c, err := auth.NewBrowsers(x.Gate.Auth).SignIn(
+		r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, x.Sessions.client(r),
+	)
 	if err != nil {
 		return err
 	}
@@ -390,7 +395,9 @@ func (x Invitations) acceptKnown(w http.ResponseWriter, r *http.Request, secret 
 }
 
 // join spends an invitation and makes an account a member. Errors: unauthorized when the invitation was spent meanwhile.
-func (x Invitations) join(ctx context.Context, secret string, i *accounts.Invitation, account func(ctx context.Context, tx *store.Tx) (id string, err error)) error {
+func (x Invitations) join(
+	ctx context.Context, secret string, i *accounts.Invitation, account func(ctx context.Context, tx *store.Tx) (id string, err error),
+) error {
 	return x.Store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
 		spent, err := tx.SpendInvitation(ctx, secret, time.Now())
 		if err == nil && !spent {

@@ -55,7 +55,8 @@ func (p Keys) keyRow(k *accounts.AccessKey) keyRow {
 	live := k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || time.Now().Before(k.ExpiresAt))
 	return keyRow{
 		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
-		ExpiresAt: auth.TimeOrNull(k.ExpiresAt), RevokedAt: auth.TimeOrNull(k.RevokedAt), LastUsed: auth.TimeOrNull(p.Gate.Auth.LastUsed(k)),
+		ExpiresAt: auth.TimeOrNull(k.ExpiresAt), RevokedAt: auth.TimeOrNull(k.RevokedAt),
+		LastUsed:  auth.TimeOrNull(p.Gate.Auth.LastUsed(k)),
 		CreatedAt: auth.TimeOrNull(k.CreatedAt),
 	}
 }

@@ -177,7 +177,9 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 	}
 	if text := q.Get("limit"); text != "" {
 		if query.Limit, err = strconv.Atoi(text); err != nil || query.Limit < 1 || query.Limit > searchLimitMost {
-			return nil, carillon.BadFormat("limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(searchLimitMost), searchLimit)
+			return nil, carillon.BadFormat(
+				"limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(searchLimitMost), searchLimit,
+			)
 		}
 	}
 	if query.Knowledge, err = x.bases(r.Context(), by, query.Knowledge); err != nil {
@@ -243,7 +245,8 @@ func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
 	for i := range all {
 		a := &all[i]
 		rows[i] = questionRow{
-			a.ID, a.AgentID, a.AgentName, a.Text, a.Language, a.Asked, carillon.FormatTime(a.FirstAt), carillon.FormatTime(a.LastAt), a.ConversationID,
+			a.ID, a.AgentID, a.AgentName, a.Text, a.Language, a.Asked, carillon.FormatTime(a.FirstAt), carillon.FormatTime(a.LastAt),
+			a.ConversationID,
 		}
 	}
 	return httpio.Part(questionKind, rows, next), nil

@@ -280,7 +280,8 @@ func (x Listening) sound(ctx context.Context, u voice.Utterance) ([]int16, error
 
 func unheard(reason string, cause error) error {
 	return &carillon.Error{
-		Code: carillon.ServiceUnavailable, Message: "The text could not be spoken", Details: carillon.Details{{Key: "reason", Value: reason}}, Err: cause,
+		Code: carillon.ServiceUnavailable, Message: "The text could not be spoken",
+		Details: carillon.Details{{Key: "reason", Value: reason}}, Err: cause,
 	}
 }
 

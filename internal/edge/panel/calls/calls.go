@@ -91,7 +91,9 @@ func (x Calls) list(r *http.Request, by member.Member) (any, error) {
 }
 
 // outgoing reads a page of calls that were placed, and the cursor of the next one.
-func (x Calls) outgoing(ctx context.Context, companyID string, q url.Values, f stored.Filter) (rows []notify.CallRow, cursor *string, err error) {
+func (x Calls) outgoing(
+	ctx context.Context, companyID string, q url.Values, f stored.Filter,
+) (rows []notify.CallRow, cursor *string, err error) {
 	page, err := httpio.ReadPage(q, callList)
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +113,9 @@ func (x Calls) outgoing(ctx context.Context, companyID string, q url.Values, f s
 }
 
 // incoming reads a page of calls to lines, and the cursor of the next one.
-func (x Calls) incoming(ctx context.Context, companyID string, q url.Values, f stored.Filter) (rows []notify.CallRow, cursor *string, err error) {
+func (x Calls) incoming(
+	ctx context.Context, companyID string, q url.Values, f stored.Filter,
+) (rows []notify.CallRow, cursor *string, err error) {
 	page, err := httpio.ReadPage(q, incomingList)
 	if err != nil {
 		return nil, nil, err
@@ -219,5 +223,7 @@ func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Membe
 	if err != nil {
 		return err
 	}
-	return attachment.Serve(w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file)
+	return attachment.Serve(
+		w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file,
+	)
 }

@@ -33,7 +33,8 @@ type Receiver interface {
 
 // Mobile is the sandbox's channel, whose phones people hold in their hands here.
 type Mobile interface {
-	// MessageID is the channel's id of a message that a phone writes, by its number or the id of the person; client is the phone's own of it.
+	// MessageID is the channel's id of a message that a phone writes, by its number or the id of the person; client is the phone's
+	// own of it.
 	MessageID(address, client string) string
 	// Person is the identity of the person with a username, who hides the number.
 	Person(s *carillon.Sender, username string) identity.Identity
@@ -228,7 +229,9 @@ func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h 
 	}
 	var all []bubble
 	for i, v := range inbox.Views(companyID, c.ID, turns) {
-		b := bubble{Kind: v.Kind, Text: v.Text, File: v.File, Choices: v.Choices, Sources: v.Sources, About: v.About, At: v.At, at: turns[i].At}
+		b := bubble{
+			Kind: v.Kind, Text: v.Text, File: v.File, Choices: v.Choices, Sources: v.Sources, About: v.About, At: v.At, at: turns[i].At,
+		}
 		reply := arrived[v.Seq]
 		switch {
 		case v.Event == conversation.Reacted:
@@ -274,7 +277,9 @@ func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := x.Store.Notifications(r.Context(), by.CompanyID, store.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now())
+	found, _, err := x.Store.Notifications(
+		r.Context(), by.CompanyID, store.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now(),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -180,7 +180,9 @@ func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member)
 }
 
 // stream places the call, and streams what happens.
-func (x TestCalls) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, by member.Member, line *carillon.Sender, trial *telephone.Trial) error {
+func (x TestCalls) stream(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, by member.Member, line *carillon.Sender, trial *telephone.Trial,
+) error {
 	place, err := httpio.Follow(r, by.Holder())
 	if err != nil {
 		return err
@@ -238,9 +240,10 @@ func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sende
 	}
 	now := time.Now()
 	if opens := hours.Next(company.CallingHours, now); opens.After(now) && !confirmed {
-		return nil, &carillon.Error{Code: carillon.Conflict, Message: "The company's calling hours have not begun", Details: carillon.Details{
-			{Key: "reason", Value: "outside_hours"}, {Key: "opens_at", Value: carillon.FormatTime(opens)},
-		}}
+		return nil, &carillon.Error{Code: carillon.Conflict, Message: "The company's calling hours have not begun",
+			Details: carillon.Details{
+				{Key: "reason", Value: "outside_hours"}, {Key: "opens_at", Value: carillon.FormatTime(opens)},
+			}}
 	}
 	if line.MaxConcurrent > 0 {
 		n, err := x.Store.Calls().UnderWay(r.Context(), line.UID)

@@ -119,7 +119,8 @@ func (s Senders) show(ctx context.Context, x *carillon.Sender) (wholeSender, err
 	w := wholeSender{
 		ID: x.ID, Number: x.Number, Channel: x.Channel, Provider: x.Provider, Default: x.Default, PerSecond: x.PerSecond,
 		PerRecipient: x.PerRecipient.String(), MaxConcurrent: x.MaxConcurrent, MediaCheck: x.MediaCheck,
-		Unknown: map[string]string{"after": x.Unknown.After.String()}, Settings: map[string]any{}, Secrets: []string{}, Callback: s.callbackOf(x),
+		Unknown: map[string]string{"after": x.Unknown.After.String()}, Settings: map[string]any{}, Secrets: []string{},
+		Callback: s.callbackOf(x),
 	}
 	if x.Channel == carillon.Voice {
 		w.RingTimeout = x.RingTimeout.String()

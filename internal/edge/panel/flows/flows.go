@@ -286,7 +286,10 @@ func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMes
 	if err := c.Err(); err != nil {
 		return err
 	}
-	return x.Store.Runs().SaveDraft(ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)}, seen)
+	return x.Store.Runs().SaveDraft(
+		ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)},
+		seen,
+	)
 }
 
 // save stores the draft of a flow, where nobody else has saved one since saved_at.

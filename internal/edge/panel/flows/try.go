@@ -116,7 +116,10 @@ func tryFlow(ctx context.Context, p *flow.Program, values flow.Values, w flow.Wo
 	input, work := -1, 0
 	add := func(o *flow.Outcome) {
 		work += o.Work
-		turn := triedTurn{Input: input, AfterMS: now.Sub(begin).Milliseconds(), Said: []triedSaying{}, Log: append([]flow.Entry{}, o.Log...), Handoff: o.Handoff, Resolve: o.Resolve}
+		turn := triedTurn{
+			Input: input, AfterMS: now.Sub(begin).Milliseconds(), Said: []triedSaying{}, Log: append([]flow.Entry{}, o.Log...),
+			Handoff: o.Handoff, Resolve: o.Resolve,
+		}
 		for _, s := range o.Say {
 			turn.Said = append(turn.Said, triedSaying(s))
 			t.Choices = append([]string{}, s.Choices...)

@@ -154,7 +154,8 @@ func (x Channel) open(ctx context.Context, companyID, id string) error {
 	}
 	if w == nil || !time.Now().Before(w.Until) {
 		return &carillon.Error{Code: carillon.Conflict, Message: "The window for replies is closed", Details: carillon.Details{
-			{Key: "reason", Value: "The contact wrote more than 24 hours ago: only a template can be sent"}, {Key: "window", Value: "closed"},
+			{Key: "reason", Value: "The contact wrote more than 24 hours ago: only a template can be sent"},
+			{Key: "window", Value: "closed"},
 		}}
 	}
 	return nil

@@ -89,7 +89,8 @@ const HeldAloud = "web_voice"
 func (w *World) Visit(companyID, channel string) string {
 	w.T.Helper()
 	c, _, err := w.Chats.Open(w.T.Context(), conversation.Start{
-		Channel: channel, AgentID: carillon.NewID(time.Now()), Contact: chats.Contact{CompanyID: companyID, WidgetID: "w", VisitorID: carillon.NewID(time.Now())},
+		Channel: channel, AgentID: carillon.NewID(time.Now()),
+		Contact: chats.Contact{CompanyID: companyID, WidgetID: "w", VisitorID: carillon.NewID(time.Now())},
 	})
 	if err != nil {
 		w.T.Fatal(err)

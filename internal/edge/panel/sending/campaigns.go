@@ -66,7 +66,8 @@ type campaignRow struct {
 func campaignRowOf(c *stats.Campaign) campaignRow {
 	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
 	return campaignRow{
-		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Read, c.Failed, c.Skipped, c.Canceled, unconfirmed,
+		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Read, c.Failed,
+		c.Skipped, c.Canceled, unconfirmed,
 	}
 }
 
@@ -216,12 +217,17 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 		return err
 	}
 	out := csv.NewWriter(httpio.OpenDownload(w, "campaign.csv"))
-	_ = out.Write([]string{"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at", "message_id"}) // Error reports it
+	// Error reports what Write does not.
+	_ = out.Write([]string{
+		"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at",
+		"message_id",
+	})
 	for len(some) > 0 {
 		for i := range some {
 			if c := &some[i]; f.Fits(c) {
 				_ = out.Write([]string{
-					c.Number, string(c.State), string(c.Reason), httpio.Cell(c.Detail), strconv.Itoa(c.Attempts), c.CreatedAt, c.SentAt, c.DeliveredAt, c.ReadAt, c.EndedAt,
+					c.Number, string(c.State), string(c.Reason), httpio.Cell(c.Detail), strconv.Itoa(c.Attempts), c.CreatedAt, c.SentAt,
+					c.DeliveredAt, c.ReadAt, c.EndedAt,
 					c.NotificationID + "." + strconv.Itoa(c.N),
 				})
 			}

@@ -88,9 +88,11 @@ type quotaRow struct {
 
 func (x Jobs) row(r *http.Request, v *bulk.View) jobRow {
 	row := jobRow{
-		ID: v.ID, State: v.State, Reason: v.Reason, Detail: v.Detail, File: v.File, Bytes: v.Bytes, Rows: v.Total, Template: v.Settings.Template,
+		ID: v.ID, State: v.State, Reason: v.Reason, Detail: v.Detail, File: v.File, Bytes: v.Bytes, Rows: v.Total,
+		Template: v.Settings.Template,
 		Language: v.Settings.Language, Campaign: v.Settings.Campaign, Checked: v.Result.Rows, Result: v.Result,
-		CreatedAt: carillon.FormatTime(v.CreatedAt), ChangedAt: carillon.FormatTime(v.ChangedAt), BegunAt: auth.TimeOrNull(v.BegunAt), EndedAt: auth.TimeOrNull(v.EndedAt),
+		CreatedAt: carillon.FormatTime(v.CreatedAt), ChangedAt: carillon.FormatTime(v.ChangedAt), BegunAt: auth.TimeOrNull(v.BegunAt),
+		EndedAt:  auth.TimeOrNull(v.EndedAt),
 		Restored: auth.TimeOrNull(v.RestoredAt),
 	}
 	if row.Result.Faults == nil {
@@ -174,7 +176,9 @@ func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) e
 	if err != nil {
 		return err
 	}
-	v, err := x.Jobs.Upload(r.Context(), bulk.File{CompanyID: by.CompanyID, Author: by.AccountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in})
+	v, err := x.Jobs.Upload(r.Context(), bulk.File{
+		CompanyID: by.CompanyID, Author: by.AccountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in,
+	})
 	if err != nil {
 		in.Leave() // the body is the request's
 		return err
@@ -312,7 +316,10 @@ func (x Jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.V
 
 // readEdit reads a change of a job's settings.
 func readEdit(r *http.Request) (e bulk.Edit, err error) {
-	o, err := form.Object(r, "version", "number", "fields", "values", "template", "language", "sender", "campaign", "type", "event", "datetime_sending", "timezone")
+	o, err := form.Object(
+		r, "version", "number", "fields", "values", "template", "language", "sender", "campaign", "type", "event", "datetime_sending",
+		"timezone",
+	)
 	if err != nil {
 		return e, err
 	}

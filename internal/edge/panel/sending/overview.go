@@ -108,7 +108,8 @@ func (x Overview) show(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	shown.AsOf = carillon.FormatTime(asOf)
-	shown.Hours, shown.Types, shown.Templates, shown.Senders, shown.Campaigns = []counted{}, []counted{}, []counted{}, []counted{}, []counted{}
+	none := []counted{}
+	shown.Hours, shown.Types, shown.Templates, shown.Senders, shown.Campaigns = none, none, none, none, none
 	if !found {
 		return shown, nil
 	}
@@ -163,7 +164,10 @@ func added(groups []stats.Group, of func(g *stats.Group) counted) []counted {
 		all = append(all, k)
 	}
 	slices.SortFunc(all, func(a, b counted) int {
-		return cmp.Or(cmp.Compare(b.Accepted, a.Accepted), strings.Compare(a.Type+a.Template+a.Language+a.Sender, b.Type+b.Template+b.Language+b.Sender))
+		return cmp.Or(
+			cmp.Compare(b.Accepted, a.Accepted),
+			strings.Compare(a.Type+a.Template+a.Language+a.Sender, b.Type+b.Template+b.Language+b.Sender),
+		)
 	})
 	return all[:min(len(all), overviewRows)]
 }

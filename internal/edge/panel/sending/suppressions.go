@@ -67,7 +67,9 @@ func (x Suppressions) list(r *http.Request, by member.Member) (any, error) {
 		return nil, carillon.InvalidValue("number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")))
 	}
 	found, err := x.Store.SuppressionsFrom(r.Context(), by.CompanyID, begins, page.After, page.Limit+1)
-	return httpio.ListOf(page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf), err
+	return httpio.ListOf(
+		page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf,
+	), err
 }
 
 const numberMost = 15 // digits
@@ -103,7 +105,10 @@ func (x Suppressions) add(r *http.Request, by member.Member) (any, error) {
 	} else if utf8.RuneCountInString(reason) > suppressionReason {
 		return nil, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
 	}
-	added, err := x.Store.AddSuppressions(r.Context(), by.CompanyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()}, numbers...)
+	added, err := x.Store.AddSuppressions(
+		r.Context(), by.CompanyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()},
+		numbers...,
+	)
 	return struct {
 		Added int `json:"added"`
 		Given int `json:"given"`
@@ -177,7 +182,9 @@ func (x Suppressions) export(w http.ResponseWriter, r *http.Request, by member.M
 		if out.Flush(); out.Error() != nil {
 			return nil //nolint:nilerr // the caller is gone, and the response has begun
 		}
-		if page, err = x.Store.SuppressionsFrom(r.Context(), by.CompanyID, "", page[len(page)-1].Address(), suppressionsExported); err != nil {
+		if page, err = x.Store.SuppressionsFrom(
+			r.Context(), by.CompanyID, "", page[len(page)-1].Address(), suppressionsExported,
+		); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole
 		}
 	}

@@ -84,7 +84,8 @@ type apiCallPage struct {
 
 func (x Activity) apiCallRow(ctx context.Context, c *apicalls.Call) apiCallRow {
 	return apiCallRow{
-		ID: c.ID, At: carillon.FormatTime(c.At), Status: c.Status, Code: c.Code, Message: c.Message, Method: c.Method, Path: c.Path, Key: x.key(ctx, c.KeyID),
+		ID: c.ID, At: carillon.FormatTime(c.At), Status: c.Status, Code: c.Code, Message: c.Message, Method: c.Method, Path: c.Path,
+		Key:       x.key(ctx, c.KeyID),
 		RequestID: c.RequestID, Repeats: c.Repeats, TookMS: float64(c.Took.Microseconds()) / 1000,
 	}
 }
@@ -162,7 +163,8 @@ func (x Activity) call(r *http.Request, by member.Member, id string) (any, error
 		return nil, err
 	}
 	return apiCallPage{
-		x.apiCallRow(r.Context(), c), c.Query, c.Address, c.Agent, c.ContentType, c.Idempotency, c.Body, c.BodyCut, c.BodyRead, c.Response, c.ResponseCut,
+		x.apiCallRow(r.Context(), c), c.Query, c.Address, c.Agent, c.ContentType, c.Idempotency, c.Body, c.BodyCut, c.BodyRead, c.Response,
+		c.ResponseCut,
 	}, nil
 }
 
@@ -194,7 +196,8 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(a apicalls.Accepted) bool {
-		return key != "" && a.KeyID != key || request != "" && a.RequestID != request || !from.IsZero() && a.At.Before(from) || !to.IsZero() && !a.At.Before(to)
+		return key != "" && a.KeyID != key || request != "" && a.RequestID != request || !from.IsZero() && a.At.Before(from) ||
+			!to.IsZero() && !a.At.Before(to)
 	})
 	if page.After != "" {
 		at := slices.IndexFunc(all, func(a apicalls.Accepted) bool { return a.NotificationID == page.After })
@@ -202,9 +205,10 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 			all = nil
 		}
 	}
-	return httpio.ListOf(page, acceptedPages, all[:min(len(all), page.Limit+1)], func(a apicalls.Accepted) string { return a.NotificationID }, func(a apicalls.Accepted) acceptedRow {
-		return acceptedRow{carillon.FormatTime(a.At), a.RequestID, a.NotificationID, a.Voice, x.key(r.Context(), a.KeyID)}
-	}), nil
+	return httpio.ListOf(page, acceptedPages, all[:min(len(all), page.Limit+1)],
+		func(a apicalls.Accepted) string { return a.NotificationID }, func(a apicalls.Accepted) acceptedRow {
+			return acceptedRow{carillon.FormatTime(a.At), a.RequestID, a.NotificationID, a.Voice, x.key(r.Context(), a.KeyID)}
+		}), nil
 }
 
 // changeAuthor is who changed something.
@@ -236,7 +240,8 @@ type auditPage struct {
 
 func auditRowOf(c audit.Change) auditRow {
 	return auditRow{
-		c.ID, carillon.FormatTime(c.At), changeAuthor{c.Author, c.AuthorName, c.Origin, c.Address}, c.Action, changedObject{c.Kind, c.ObjectID, c.ObjectName},
+		c.ID, carillon.FormatTime(c.At), changeAuthor{c.Author, c.AuthorName, c.Origin, c.Address}, c.Action,
+		changedObject{c.Kind, c.ObjectID, c.ObjectName},
 	}
 }
 

@@ -87,7 +87,8 @@ func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
 	shown := httpio.RowsOf([]concern{})
 	now := time.Now()
 	for _, find := range []func(ctx context.Context, by member.Member, now time.Time) ([]concern, error){
-		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.failingWebhooks, x.behind,
+		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.failingWebhooks,
+		x.behind,
 	} {
 		found, err := find(r.Context(), by, now)
 		if err != nil {
@@ -131,7 +132,8 @@ func (x Attention) failingSenders(ctx context.Context, by member.Member, now tim
 	for _, s := range senders {
 		if b, failing := open[s.UID]; failing {
 			c := concern{
-				Kind: concernSender, Sender: s.ID, Number: s.Number, Channel: s.Channel, Class: b.Fault, Detail: b.Detail, Since: carillon.FormatTime(b.Since),
+				Kind: concernSender, Sender: s.ID, Number: s.Number, Channel: s.Channel, Class: b.Fault, Detail: b.Detail,
+				Since: carillon.FormatTime(b.Since),
 			}
 			if b.Until.After(now) {
 				c.Until = carillon.FormatTime(b.Until)
@@ -213,7 +215,10 @@ func (x Attention) templatesStopped(ctx context.Context, by member.Member, _ tim
 			switch t.Status {
 			case carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled:
 				if len(all) < concernsMost {
-					all = append(all, concern{Kind: concernTemplate, Template: t.Name, ID: t.ID, Language: t.Language, Status: string(t.Status), Detail: t.Reason})
+					all = append(all, concern{
+						Kind: concernTemplate, Template: t.Name, ID: t.ID, Language: t.Language, Status: string(t.Status),
+						Detail: t.Reason,
+					})
 				}
 			default:
 			}
@@ -295,7 +300,8 @@ func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	return httpio.RowsOf([]firstStep{
-		{"sender", len(senders) > 0}, {"template", approved}, {"key", len(keys) > 0}, {"delivered", delivered}, {"widget", placed}, {"teammate", len(members) > 1},
+		{"sender", len(senders) > 0}, {"template", approved}, {"key", len(keys) > 0}, {"delivered", delivered}, {"widget", placed},
+		{"teammate", len(members) > 1},
 	}), nil
 }
 

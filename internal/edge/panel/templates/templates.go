@@ -68,8 +68,10 @@ type templateRow struct {
 func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 	row := templateRow{
 		ID: t.ID, ProviderID: t.ProviderID, Name: t.Name, Language: t.Language, Status: t.Status, Reason: t.Reason, Category: t.Category,
-		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, Components: t.Components, Variables: content.Keys(t.Shape),
-		CreatedAt: carillon.FormatTime(t.CreatedAt), UpdatedAt: carillon.FormatTime(t.UpdatedAt), Version: strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
+		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, Components: t.Components,
+		Variables: content.Keys(t.Shape),
+		CreatedAt: carillon.FormatTime(t.CreatedAt), UpdatedAt: carillon.FormatTime(t.UpdatedAt),
+		Version: strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
 	}
 	for _, c := range t.Components {
 		if c.Type == content.TypeBody {
@@ -246,7 +248,9 @@ func (x Templates) reviewTemplate(r *http.Request, by member.Member) (any, error
 		return nil, err
 	}
 	if s.Provider != "sandbox" {
-		return nil, carillon.InConflict("Templates of this sender are reviewed by its channel; only the sandbox's reviewer takes decisions here")
+		return nil, carillon.InConflict(
+			"Templates of this sender are reviewed by its channel; only the sandbox's reviewer takes decisions here",
+		)
 	}
 	if t.Status != carillon.TemplatePending {
 		return nil, carillon.InConflict("The template is " + string(t.Status) + ", not pending")
