@@ -166,10 +166,10 @@ func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
 
 // quiet returns an error when a node of the database is alive. On SQLite the folder's lock ensures that none is.
 func quiet(ctx context.Context, s *store.Store) error {
-	if s.Engine() == "sqlite" {
+	if s.DB.Engine() == "sqlite" {
 		return nil
 	}
-	before, _, err := s.Cluster(ctx)
+	before, _, err := s.Nodes.Cluster(ctx)
 	if err != nil || len(before) == 0 {
 		return err
 	}
@@ -178,7 +178,7 @@ func quiet(ctx context.Context, s *store.Store) error {
 		return ctx.Err()
 	case <-time.After(quietFor):
 	}
-	after, _, err := s.Cluster(ctx)
+	after, _, err := s.Nodes.Cluster(ctx)
 	if err != nil {
 		return err
 	}

@@ -298,7 +298,7 @@ func (s *flowSite) judge(people int) {
 	t := s.t
 	x := s.open()
 	defer func() { _ = x.Close() }()
-	all, err := x.Runs().List(t.Context(), "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e03", runs.Filter{}, nil, 1000)
+	all, err := x.Runs.List(t.Context(), "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e03", runs.Filter{}, nil, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

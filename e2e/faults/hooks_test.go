@@ -206,6 +206,10 @@ const inRound = 200
 // querier asks a database of a node.
 type querier struct{ *sql.DB }
 
+func (q querier) Row(ctx context.Context, dest []any, query string, args ...any) error {
+	return q.QueryRowContext(ctx, query, args...).Scan(dest...)
+}
+
 // Query implements db.Querier.
 func (q querier) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return q.QueryContext(ctx, query, args...)

@@ -15,7 +15,9 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
@@ -80,7 +82,6 @@ type site struct {
 	agent   *agent.Agent
 	talks   *conversation.Conversations
 	halt    func()
-	spoke   func() // a channel is to send something
 }
 
 func newSite(t *testing.T) *site {
@@ -90,9 +91,9 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &site{t: t, store: s, company: carillon.NewID(time.Now()), agent: robin(), halt: func() {}, spoke: func() {}}
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: x.company, Name: "Acme"}, time.Now())
+	x := &site{t: t, store: s, company: carillon.NewID(time.Now()), agent: robin(), halt: func() {}}
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: x.company, Name: "Acme"}, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +101,8 @@ func newSite(t *testing.T) *site {
 	if err := errors.Join(json.Unmarshal([]byte(steps), &x.flow.Steps), x.flow.Validate()); err != nil {
 		t.Fatal(err)
 	}
-	x.hub = realtime.NewHub(s, log, nil)
-	s.OnEvents(x.hub.Publish)
+	x.hub = realtime.NewHub(s.Topics, log, nil)
+	s.Events.OnEvents(x.hub.Publish)
 	x.start()
 	return x
 }
@@ -109,9 +110,8 @@ func newSite(t *testing.T) *site {
 // start starts a node.
 func (x *site) start() {
 	x.talks = conversation.New(conversation.Options{
-		Store: x.store.Chats(), Agents: x, Thinker: agent.Builtin{}, Publisher: x.hub, Log: slog.New(slog.DiscardHandler),
-		Flows: x, Runs: x.store.Runs(),
-		Spoke: func() { x.spoke() },
+		Store: x.store, Agents: x, Thinker: agent.Builtin{}, Publisher: x.hub, Log: slog.New(slog.DiscardHandler),
+		Flows: x, Runs: x.store.Runs,
 	})
 	x.halt = running(x.t, x.talks.Run)
 }
@@ -181,7 +181,7 @@ func (x *site) until(what string, holds func() bool) {
 // turns are those of a conversation.
 func (x *site) turns(id string) []chats.Turn {
 	x.t.Helper()
-	turns, err := x.store.Chats().Turns(x.t.Context(), x.company, id, 0, 1000)
+	turns, err := x.store.Chats.Turns(x.t.Context(), x.company, id, 0, 1000)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func (x *site) asked(id, text string) (turn chats.Turn) {
 // outcome is the result of the walk in a conversation.
 func (x *site) outcome(id string) (o outcome) {
 	x.t.Helper()
-	runs, err := x.store.Runs().OfConversation(x.t.Context(), x.company, id, 10)
+	runs, err := x.store.Runs.OfConversation(x.t.Context(), x.company, id, 10)
 	if err != nil || len(runs) != 1 {
 		x.t.Fatalf("%d runs, %v", len(runs), err)
 	}
@@ -221,7 +221,7 @@ func (x *site) outcome(id string) (o outcome) {
 			o.Said = append(o.Said, strings.TrimSpace(t.Text))
 		}
 	}
-	c, err := x.store.Chats().Find(x.t.Context(), x.company, id)
+	c, err := x.store.Chats.Find(x.t.Context(), x.company, id)
 	if err != nil {
 		x.t.Fatal(err)
 	}

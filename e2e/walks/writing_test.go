@@ -11,8 +11,9 @@ import (
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 	"carillon/internal/talk/messaging"
@@ -89,12 +90,13 @@ func onWhatsApp(x *site) person {
 		CompanyID: x.company, ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "test", Default: true,
 		MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{}`),
 	}
-	put := func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, p.sender, time.Now()) }
-	if err := x.store.Configure(x.t.Context(), put); err != nil {
+	put := func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, p.sender, time.Now())
+	}
+	if err := x.store.Config.Change(x.t.Context(), put); err != nil {
 		x.t.Fatal(err)
 	}
 	p.connect()
-	x.spoke = func() { p.messages.Said() }
 	return p
 }
 
@@ -102,19 +104,19 @@ func onWhatsApp(x *site) person {
 func (p *texter) connect() {
 	s, no := p.store, func(context.Context, string) (bool, error) { return false, nil }
 	node := carillon.NewID(time.Now())
-	if err := s.Join(p.t.Context(), node, "node"); err != nil {
+	if err := s.Nodes.Join(p.t.Context(), node, "node"); err != nil {
 		p.t.Fatal(err)
 	}
 	p.messages = messaging.New(messaging.Options{
-		Store: s.Replies(), Chats: s.Chats(), Conversations: p.talks, Agents: p,
-		Files:    files.New(s.Files(), files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
-		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Sender, AgentOf: func(*carillon.Sender) string { return agentID },
+		Store: s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: p.talks, Agents: p,
+		Files:    files.New(s.Files, files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
+		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Senders.Sender, AgentOf: func(*carillon.Sender) string { return agentID },
 		Portfolio: func(*carillon.Sender) string { return "" },
 		Bound: func(context.Context, *carillon.Sender, []identity.Key, string) ([]*chats.Bound, error) {
 			return nil, nil
 		},
 		Sent:       func(context.Context, *carillon.Sender, []identity.Key, string) (string, error) { return "", nil },
-		Begun:      s.Runs().Begun,
+		Begun:      s.Runs.Begun,
 		Suppressed: func(context.Context, string, identity.Key) (bool, error) { return false, nil },
 		Publisher:  p.hub, Log: slog.New(slog.DiscardHandler), Node: node, Alone: true,
 	})
@@ -132,7 +134,7 @@ func (p *texter) SendReply(_ context.Context, _ *carillon.Sender, m *provider.Re
 
 // File implements messaging.Channel.
 func (*texter) File(context.Context, *carillon.Sender, string, int64) ([]byte, string, error) {
-	return nil, "", messaging.ErrNoFile
+	return nil, "", provider.ErrNoFile
 }
 
 // MarkRead implements messaging.Channel.
@@ -165,7 +167,7 @@ func (p *texter) begin() {
 }
 
 func (p *texter) id() string {
-	c, err := p.store.Chats().OfPerson(p.t.Context(), p.company, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})
+	c, err := p.store.Chats.OfPerson(p.t.Context(), p.company, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/base/resource"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 )
 
@@ -20,8 +22,8 @@ func TestKeysOfAnAgentsServersAreKeptForTheSameServerAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: "shop", Name: "shop"}, time.Now())
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: "shop", Name: "shop"}, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +65,10 @@ func TestKeysOfAnAgentsServersAreKeptForTheSameServerAlone(t *testing.T) {
 		if err := a.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.PutResource(t.Context(), "shop", agent.Kind(), &a); err != nil {
+		if _, err := s.Resources.PutResource(t.Context(), "shop", agent.Kind(), &a); err != nil {
 			t.Fatal(err)
 		}
-		read, err := s.Resource(t.Context(), "shop", agent.Kind(), id)
+		read, err := s.Resources.Resource(t.Context(), "shop", agent.Kind(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

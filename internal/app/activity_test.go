@@ -65,15 +65,15 @@ func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = st.Close() }()
-	if company, err = st.OldestCompany(t.Context()); err != nil {
+	if company, err = st.Accounts.OldestCompany(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all, err := st.APICalls().List(t.Context(), company, apicalls.Filter{Limit: 100})
+	all, err := st.APICalls.List(t.Context(), company, apicalls.Filter{Limit: 100})
 	if err != nil || len(all) != len(secrets)+3 {
 		t.Fatalf("%d calls are kept, %v", len(all), err)
 	}
 	for _, c := range all {
-		whole, err := st.APICalls().Find(t.Context(), company, c.ID)
+		whole, err := st.APICalls.Find(t.Context(), company, c.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
 			t.Errorf("kept with a secret, or without its query: %s", text)
 		}
 	}
-	accepted, err := st.APICalls().Accepted(t.Context(), company)
+	accepted, err := st.APICalls.Accepted(t.Context(), company)
 	if err != nil || len(accepted) != 1 || !strings.Contains(text, accepted[0].NotificationID) || accepted[0].KeyID == "" || accepted[0].RequestID == "" {
 		t.Errorf("%+v, %v", accepted, err)
 	}

@@ -8,7 +8,9 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
 	"carillon/internal/base/config"
+	"carillon/internal/call/telephone"
 	"carillon/internal/edge/control"
+	"carillon/internal/event/hook"
 	"carillon/internal/store"
 )
 
@@ -29,7 +31,7 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (store.Summ
 		done, running, err = control.Apply(ctx, cfg.Data, bundle)
 	}
 	if !running {
-		done.Warnings = undeliverable(newHookServers(cfg.MediaAllowPrivate), p)
+		done.Warnings = hook.Unreached(hook.NewClient(cfg.MediaAllowPrivate), p)
 		done.Summary, err = applyAlone(ctx, cfg, p, log)
 	}
 	if err != nil {
@@ -54,9 +56,9 @@ func applyAlone(ctx context.Context, cfg config.Config, p *config.Provision, log
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	passwords := auth.New(st.Accounts(), limit.New(st.Rates(), log), authOptions(cfg, 0, log, nil))
+	passwords := auth.New(st, limit.New(st.Rates, log), authOptions(cfg, 0, log, nil))
 	if summary, err = st.Apply(ctx, p, passwords.KeepPassword); err == nil {
-		warnOfNumbers(ctx, st, log)
+		telephone.WarnOfNumbers(ctx, st, log)
 	}
 	return summary, err
 }

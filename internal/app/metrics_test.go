@@ -21,8 +21,8 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/edge/ops"
 	"carillon/internal/send/notify"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/work"
 )
 
@@ -107,9 +107,9 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1})
 	o := ops.Observer{Metrics: a.metrics}
 	o.Responded(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
-	o.Accepted(t.Context(), &store.Notification{Channel: carillon.Messaging, Total: 3}, time.Now())
+	o.Accepted(t.Context(), &messages.Notification{Channel: carillon.Messaging, Total: 3}, time.Now())
 	o.Received(t.Context(), []provider.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
-	o.Delivered(notify.Delivered{Move: work.MoveDone, Outcome: store.Outcome{Reason: carillon.ReasonProviderRefused}, Due: time.Now()})
+	o.Delivered(notify.Delivered{Move: work.MoveDone, Outcome: messages.Outcome{Reason: carillon.ReasonProviderRefused}, Due: time.Now()})
 	a.metrics.Chat.Opened(chats.Automated)
 	a.metrics.Chat.Moved(chats.Queued, chats.Active, time.Minute)
 	a.metrics.Chat.Turned(chats.Teammate, time.Second)

@@ -1,16 +1,12 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/netip"
 	"slices"
 
 	"carillon"
-	"carillon/internal/base/egress"
-	"carillon/internal/base/provider"
 	"carillon/internal/call/sip"
 	"carillon/internal/edge/api"
 	"carillon/internal/edge/panel/channels"
@@ -19,65 +15,28 @@ import (
 
 // Adapters between parts that do not import each other.
 
-// sandboxReceipts passes the sandbox's receipts to notify. They are all of one sender.
-func (a *App) sandboxReceipts(ctx context.Context, rs []provider.Receipt) error {
-	if len(rs) == 0 {
-		return nil
+// portfolioOf is the scope of the ids of people that the channel reports to a sender: a business portfolio of WhatsApp. In the sandbox all
+// senders of a company are in one.
+func portfolioOf(s *carillon.Sender) string {
+	if s.Provider == "whatsapp" {
+		return whatsapp.Portfolio(s.Settings)
 	}
-	s, err := a.store.Sender(ctx, rs[0].SenderUID)
-	if err != nil {
-		return err
-	}
-	return a.notify.Receive(ctx, s, rs)
-}
-
-// media checks the files of headers.
-type media struct{ *egress.Prober }
-
-// CheckMedia implements notify.Media: it distinguishes a rejected file from a failure of the network.
-func (m media) CheckMedia(ctx context.Context, companyID, format, url string) (rejected bool, err error) {
-	kind, ok := egress.KindOf(format)
-	if !ok {
-		return false, nil
-	}
-	err = m.Check(ctx, companyID, kind, url)
-	var bad *egress.MediaError
-	return errors.As(err, &bad), err
+	return s.Provider
 }
 
 // panelProviders are the providers that the panel may give to senders. Trunks may be in these private networks; other addresses go
 // by what egress allows.
-func panelProviders(cloud *whatsapp.Client, out *egress.Client, trunks []netip.Prefix) map[string]channels.Provider {
+func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]channels.Provider {
 	return map[string]channels.Provider{
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.Check, Subscribe: cloud.Subscribe,
-			Away: &channels.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitGraph(out)},
+			Away: &channels.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: cloud.Admit},
 		},
 		"sandbox": {},
 		"sip": {
 			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
-			Away: &channels.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk(trunks), Claim: "claimed", Meets: meetTrunks},
+			Away: &channels.Away{Setting: "trunk", Mark: "public", Secret: "password", Admit: sip.AdmitSettings(trunks), Claim: "claimed", Meets: sip.Meet},
 		},
-	}
-}
-
-// admitGraph checks the address of the channel that a member of the company gave.
-func admitGraph(out *egress.Client) func(context.Context, json.RawMessage) error {
-	return func(ctx context.Context, settings json.RawMessage) error {
-		const field = "settings.base_url"
-		base, chosen, err := whatsapp.BaseURL(settings)
-		if err != nil || !chosen {
-			return err
-		}
-		err = out.Admit(ctx, base)
-		var denied *egress.DeniedError
-		switch {
-		case errors.As(err, &denied):
-			return carillon.Invalid(field, "Must be an https address on port 443 of the public internet; the setting media-allow-private names private networks that are allowed too")
-		case err != nil:
-			return carillon.Invalid(field, "This name has no address")
-		}
-		return nil
 	}
 }
 

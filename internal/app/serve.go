@@ -5,22 +5,23 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"carillon/internal/base/tracing"
 	"carillon/internal/edge/ops"
 	"carillon/internal/edge/server"
 	"carillon/internal/edge/widget"
 )
 
 // listen opens the listener. Requests are served once the parts run.
-func (a *App) listen(ctx context.Context) (err error) {
+func (a *App) listen(ctx context.Context, p *parts, tracer *tracing.Tracing) (err error) {
 	a.server, err = server.Listen(ctx, server.Options{
 		Addr: a.cfg.Addr, Connections: a.cfg.MaxConnections, PerAddress: a.cfg.ConnectionsEach, Proxies: a.cfg.TrustedProxies,
-		Router: a.router, Tracing: a.tracing, OpsAddr: a.cfg.OpsAddr, Ops: a.metrics.Handler(), Log: a.log,
+		Router: a.router, Tracing: tracer, OpsAddr: a.cfg.OpsAddr, Ops: a.metrics.Handler(), Log: a.log,
 	})
 	if err != nil {
 		return err
 	}
 	a.metrics.Read(&ops.Sources{
-		Store: a.store, Queue: a.queue, Hub: a.hub, Hooks: a.hooks, Auth: a.auth, SIP: a.sip, Unheard: &a.unheard, Shares: a.shares,
+		Store: a.store, Queue: p.queue, Hub: p.hub, Hooks: p.hooks, Auth: p.auth, SIP: p.sip, Unheard: &p.unheard, Shares: a.shares,
 		Readiness: a.readiness, Connections: a.server.Connections,
 	})
 	a.ready.BaseURL, a.ready.WidgetURL, a.ready.Version = a.cfg.BaseURL, a.cfg.WidgetURL, Version()

@@ -3,15 +3,12 @@ package app
 import (
 	"context"
 	"log/slog"
-	"net/url"
 	"slices"
-	"strings"
 
 	"carillon/internal/agent"
-	"carillon/internal/agent/openai"
 	"carillon/internal/base/config"
 	"carillon/internal/base/resource"
-	"carillon/internal/voice/sphinx"
+	"carillon/internal/voice/speech"
 )
 
 // builtProviders are the providers that this version sends messages or places calls with.
@@ -50,35 +47,7 @@ func unbuilt(p *config.Provision) (found config.Problems) {
 func unbuiltResource(x resource.Resource) string {
 	switch r := x.(type) {
 	case *agent.Agent:
-		return unbuiltAgent(r)
+		return speech.Unbuilt(r)
 	}
 	return ""
-}
-
-// unbuiltAgent returns what an agent is asked to be and is not.
-func unbuiltAgent(a *agent.Agent) string {
-	switch {
-	case a.Engine == openai.Engine && a.OpenAI == nil:
-		return "the agent " + a.Name + " of engine openai names no server: the engine builtin responds"
-	case a.Engine == "elevenlabs" && a.ElevenLabs == nil:
-		return "the agent " + a.Name + " of engine elevenlabs names no agent there: the engine builtin responds"
-	case a.Engine == "elevenlabs":
-		return "the agent " + a.Name + " of engine elevenlabs talks in voice widgets alone: in chats the engine builtin responds"
-	case a.Voice != nil && a.Voice.Transcriber == agent.DefaultTranscriber:
-		return "the agent " + a.Name + " understands no speech, for its transcriber is none: visitors of voice widgets type, and it answers aloud"
-	case a.Voice != nil && a.Voice.Transcriber == "pocketsphinx" && sphinx.New(nil).Available() != nil:
-		return "pocketsphinx, the transcriber of the agent " + a.Name + ", is not installed: visitors of voice widgets type, and it answers aloud"
-	case a.Voice != nil && a.Voice.Transcriber == "pocketsphinx" && !strings.HasPrefix(strings.ToLower(a.Language), "en"):
-		return "pocketsphinx, the transcriber of the agent " + a.Name + ", understands English alone, and the agent's language is " + a.Language
-	}
-	return ""
-}
-
-// hostOf returns the host of an address, whose path and query may hold a secret.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "its address"
-	}
-	return u.Hostname()
 }

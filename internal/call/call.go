@@ -54,12 +54,11 @@ type Ended struct {
 
 // Options configure a Calls.
 type Options struct {
-	Dialers  map[string]Dialer // by provider
-	Incoming *Incoming         // nil: no calls to lines are taken
-	Observer Observer          // nil: none
-	Drain    time.Duration     // 0: Drain
-	Most     int               // calls that this node places at once; further ones wait. 0: 4,000
-	Share    *share.Share      // of calls, with those to lines; nil: a company has no part of its own
+	Incoming *Incoming     // nil: no calls to lines are taken
+	Observer Observer      // nil: none
+	Drain    time.Duration // 0: Drain
+	Most     int           // calls that this node places at once; further ones wait. 0: 4,000
+	Share    *share.Share  // of calls, with those to lines; nil: a company has no part of its own
 	Log      *slog.Logger
 }
 
@@ -69,6 +68,8 @@ type Calls struct {
 	calls *calls.Store
 	queue *queue.Queue
 	o     Options
+	// dialers, by provider, are set before Run.
+	dialers map[string]Dialer
 
 	mu      sync.Mutex
 	running map[carillon.MessageKey]context.CancelCauseFunc
@@ -91,7 +92,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	}
 	o.Share = cmp.Or(o.Share, share.New(share.Resource{}))
 	c := &Calls{
-		store: s, calls: s.Calls(), queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{},
+		store: s, calls: s.Calls, queue: q, o: o, running: map[carillon.MessageKey]context.CancelCauseFunc{},
 		known: map[carillon.MessageKey]bool{}, gone: map[string]time.Time{}, lapseGrace: lapseGrace,
 	}
 	q.Handle(queue.Kind{
@@ -99,6 +100,9 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	})
 	return c
 }
+
+// DialBy sets what places the calls of providers, before Run.
+func (c *Calls) DialBy(dialers map[string]Dialer) { c.dialers = dialers }
 
 // Why the program ends a call.
 var (
@@ -221,7 +225,7 @@ func (c *Calls) hangUpAll(why error) {
 // HangUp ends a company's call, by the id of its notification or of a call to a line, on whichever node it is in progress, and returns the
 // state that it was in, "" when it is not in progress. Errors: not_found.
 func (c *Calls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
-	n, err := c.store.Notification(ctx, companyID, id)
+	n, err := c.store.Notifications.Find(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) && c.o.Incoming != nil {
 		return c.o.Incoming.HangUp(ctx, companyID, id)
 	}

@@ -21,7 +21,11 @@ import (
 	"carillon/internal/call/dial"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
 )
@@ -105,7 +109,8 @@ func newNode(t *testing.T, o store.Options, p *phone) *node {
 	}
 	n := &node{t: t, store: s}
 	n.queue = queue.New(s, queue.Options{Log: slog.New(slog.DiscardHandler)})
-	n.calls = call.New(s, n.queue, call.Options{Dialers: map[string]call.Dialer{"sandbox": p}, Drain: time.Minute, Most: p.allowed, Share: p.share})
+	n.calls = call.New(s, n.queue, call.Options{Drain: time.Minute, Most: p.allowed, Share: p.share})
+	n.calls.DialBy(map[string]call.Dialer{"sandbox": p})
 	return n
 }
 
@@ -122,14 +127,14 @@ func (n *node) setUp(change func(c *carillon.Company, line *carillon.Sender)) {
 		change(&c, line)
 	}
 	now := time.Now()
-	err := n.store.Configure(n.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.PutCompany(ctx, &c, now); err != nil {
+	err := n.store.Config.Change(n.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		if err := accounts.PutCompany(ctx, tx, &c, now); err != nil {
 			return err
 		}
-		return tx.PutSender(ctx, line, now)
+		return senders.PutSender(ctx, tx, line, now)
 	})
 	if err == nil {
-		_, err = n.store.PutResource(n.t.Context(), c.ID, agent.Kind(), &agent.Agent{ID: agentID, Name: "Recepción", Language: "es"})
+		_, err = n.store.Resources.PutResource(n.t.Context(), c.ID, agent.Kind(), &agent.Agent{ID: agentID, Name: "Recepción", Language: "es"})
 	}
 	if err != nil {
 		n.t.Fatal(err)
@@ -155,21 +160,21 @@ func (n *node) start() (stop func()) {
 }
 
 // call accepts a call as a request does, and wakes its lane.
-func (n *node) call(number string, change ...func(a *store.Accept)) string {
+func (n *node) call(number string, change ...func(a *messages.Accept)) string {
 	n.t.Helper()
 	now := time.Now()
-	a := &store.Accept{
-		Notification: store.Notification{
-			ID: n.store.NewNotificationID(now), CompanyID: n.company.ID, Channel: carillon.Voice, SenderUID: n.line.UID, Total: 1, Open: 1,
+	a := &messages.Accept{
+		Notification: messages.Notification{
+			ID: n.store.Notifications.NewID(now), CompanyID: n.company.ID, Channel: carillon.Voice, SenderUID: n.line.UID, Total: 1, Open: 1,
 			CreatedAt: now, DueAt: now, Body: fmt.Sprintf(
 				`{"contact":{"number":%q,"name":"Ana"},"recipient_id":"line","agent_id":%q,"notification_type":"transactional","campaign_name":"c"}`, number, agentID),
 		},
-		Messages: []store.NewMessage{{Number: number}}, Quota: store.Quota{Day: now.Format(time.DateOnly), Charge: 1},
+		Messages: []messages.NewMessage{{Number: number}}, Quota: messages.Quota{Day: now.Format(time.DateOnly), Charge: 1},
 	}
 	for _, c := range change {
 		c(a)
 	}
-	if err := n.store.Accept(context.WithoutCancel(n.t.Context()), a); err != nil {
+	if err := n.store.Notifications.Accept(context.WithoutCancel(n.t.Context()), a); err != nil {
 		n.t.Fatal(err)
 	}
 	due := a.Notification.DueAt
@@ -189,11 +194,11 @@ type record struct {
 func (n *node) record(id string) record {
 	n.t.Helper()
 	ctx, key := context.WithoutCancel(n.t.Context()), carillon.SeqOf(id).Message(0)
-	c, err := n.store.Calls().Find(ctx, key)
+	c, err := n.store.Calls.Find(ctx, key)
 	if err != nil || c == nil {
 		n.t.Fatal(c, err)
 	}
-	attempts, err := n.store.Calls().Attempts(ctx, key)
+	attempts, err := n.store.Calls.Attempts(ctx, key)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -382,7 +387,7 @@ func TestABusyNumberIsDialedAgainByPolicy(t *testing.T) {
 			t.Errorf("%+v", v.Call)
 		}
 		await(t, "their notifications' end", func() bool {
-			x, err := n.store.LoadNotification(t.Context(), carillon.SeqOf(always))
+			x, err := n.store.Notifications.Load(t.Context(), carillon.SeqOf(always))
 			return err == nil && x.Open == 0 && !x.DoneAt.IsZero()
 		})
 	})
@@ -430,11 +435,11 @@ func TestANumberSuppressedForMarketingIsCalledForTheRest(t *testing.T) {
 		n.setUp(nil)
 		defer n.start()()
 		const number, other = "525512341001", "5215512341001" // two forms of it
-		err := n.store.Suppress(t.Context(), n.company.ID, suppressions.Marketing, suppressions.OptedOut, time.Now(), other)
+		err := n.store.Suppressions.Suppress(t.Context(), n.company.ID, suppressions.Marketing, suppressions.OptedOut, time.Now(), other)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := n.call(number, func(a *store.Accept) { a.Notification.Class = carillon.Marketing })
+		id := n.call(number, func(a *messages.Accept) { a.Notification.Class = carillon.Marketing })
 		await(t, "the marketing call's end", n.ended([]string{id}, carillon.StateSkipped))
 		if v := n.record(id); v.Reason != carillon.ReasonSuppressed || p.count() != 0 {
 			t.Errorf("%+v, %d placed", v.Call, p.count())
@@ -454,7 +459,7 @@ func TestACallIsHungUp(t *testing.T) {
 		if state, err := n.calls.HangUp(t.Context(), carillon.NewID(time.Now()), id); !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("another company hangs up: %s, %v", state, err)
 		}
-		if _, _, err := n.store.Cancel(t.Context(), n.company.ID, id, time.Now()); !carillon.IsCode(err, carillon.Conflict) {
+		if _, _, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, id, time.Now()); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("canceled without being hung up: %v", err)
 		}
 		state, err := n.calls.HangUp(t.Context(), n.company.ID, id)
@@ -489,8 +494,8 @@ func TestACallIsCanceledInEachState(t *testing.T) {
 		n := newNode(t, o, p)
 		n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 2 })
 		defer n.start()()
-		later := func(a *store.Accept) { a.Notification.DueAt = time.Now().Add(time.Hour) }
-		outside := func(a *store.Accept) { a.DialAt = time.Now().Add(time.Hour) }
+		later := func(a *messages.Accept) { a.Notification.DueAt = time.Now().Add(time.Hour) }
+		outside := func(a *messages.Accept) { a.DialAt = time.Now().Add(time.Hour) }
 		ids := map[string]string{"busy": n.call(busy), "over": n.call(over), "scheduled": n.call(waiting, later), "outside hours": n.call(waiting, outside)}
 		await(t, "the busy one", func() bool { return n.record(ids["busy"]).Dials == 1 && n.record(ids["busy"]).Queued })
 		await(t, "the rejected one", n.ended([]string{ids["over"]}, carillon.StateRejected))
@@ -515,7 +520,7 @@ func TestACallIsCanceledInEachState(t *testing.T) {
 		} {
 			id := ids[c.name]
 			before := n.record(id)
-			canceled, _, err := n.store.Cancel(t.Context(), n.company.ID, id, time.Now())
+			canceled, _, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, id, time.Now())
 			if (canceled == 1) != c.canceled || !c.canceled && !carillon.IsCode(err, carillon.Conflict) {
 				t.Errorf("%s: %d canceled, %v", c.name, canceled, err)
 			}
@@ -546,7 +551,7 @@ func TestACanceledCallIsNotPlaced(t *testing.T) {
 		n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 1 })
 		defer n.start()()
 		first, second := n.call("34600111001"), n.call("34600111002")
-		if canceled, _, err := n.store.Cancel(t.Context(), n.company.ID, second, time.Now()); err != nil || canceled != 1 {
+		if canceled, _, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, second, time.Now()); err != nil || canceled != 1 {
 			t.Fatal(canceled, err)
 		}
 		await(t, "the first", n.ended([]string{first}, carillon.StateCompleted))
@@ -575,8 +580,8 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 		}}
 		var company *carillon.Company
 		var line *carillon.Sender
-		at := func(when time.Time) func(a *store.Accept) {
-			return func(a *store.Accept) { a.Notification.DueAt = when }
+		at := func(when time.Time) func(a *messages.Accept) {
+			return func(a *messages.Accept) { a.Notification.DueAt = when }
 		}
 		// The node runs around the times that matter, on Saturday the 28th, on Sunday, whose two o'clock is three, and on Monday.
 		for _, runs := range [][2]time.Time{

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/base/schedule"
 	"carillon/internal/call/dial"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // night is the hours around a daylight change, and calls that are scheduled in them.
@@ -144,7 +145,7 @@ func (x *night) run(t *testing.T, o store.Options) {
 	}
 	defer n.start()()
 	for i, due := range dues {
-		n.call(numbers[i], func(a *store.Accept) { a.Notification.DueAt, a.DialAt = due, hours.Next(&x.hours, due) })
+		n.call(numbers[i], func(a *messages.Accept) { a.Notification.DueAt, a.DialAt = due, hours.Next(&x.hours, due) })
 	}
 	time.Sleep(time.Until(end.Add(30 * time.Minute))) // past the last redial
 	for i, c := range x.calls {

@@ -52,7 +52,7 @@ type Incoming struct {
 // NewIncoming returns the record of calls to lines, which have places of the share; nil: they need none.
 func NewIncoming(s *store.Store, node Node, places *share.Share, log *slog.Logger) *Incoming {
 	return &Incoming{
-		share: cmp.Or(places, share.New(share.Resource{})), store: s, table: s.Incoming(), node: node, log: log, running: map[string]context.CancelCauseFunc{}, unwritten: map[string]calls.IncomingEnd{},
+		share: cmp.Or(places, share.New(share.Resource{})), store: s, table: s.Incoming, node: node, log: log, running: map[string]context.CancelCauseFunc{}, unwritten: map[string]calls.IncomingEnd{},
 		gone: map[string]time.Time{},
 	}
 }
@@ -292,7 +292,7 @@ func (x *Incoming) interrupt(ctx context.Context, id, why string, now time.Time)
 func (x *Incoming) over(f calls.ForeignIncoming, now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return isOver(x.gone, f.Node, f.Gone, x.store.SQLite(), now)
+	return isOver(x.gone, f.Node, f.Gone, x.store.DB.SQLite(), now)
 }
 
 // Leg is the second leg of a call that is transferred. It has a place on the line until End.

@@ -17,7 +17,6 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
 	"carillon/internal/send/request"
-	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/work"
 )
@@ -37,11 +36,11 @@ type worker struct{ *Calls }
 
 // Settings implements queue.Worker: a line pauses while its company is suspended and outside its calling hours.
 func (c *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
-	line, err := c.store.Sender(ctx, senderUID)
+	line, err := c.store.Senders.Sender(ctx, senderUID)
 	if err != nil {
 		return lane.Settings{}, err
 	}
-	company, err := c.store.Company(ctx, line.CompanyID)
+	company, err := c.store.Accounts.Company(ctx, line.CompanyID)
 	if err != nil {
 		return lane.Settings{}, err
 	}
@@ -76,7 +75,7 @@ func (c *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	if done, stop := c.prepare(a); stop {
 		return done
 	}
-	dialer := c.o.Dialers[a.line.Provider]
+	dialer := c.dialers[a.line.Provider]
 	if dialer == nil {
 		return c.ended(a, begin, dial.Ending{
 			State: carillon.StateFailed, Reason: carillon.ReasonLineUnavailable, EndedBy: "system", At: begin,
@@ -136,7 +135,7 @@ func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 		return queue.Done{}, false
 	}
 	who := identity.Number(a.Number)
-	hit, err := c.store.Suppressed(ctx, a.company.ID, a.Class, []identity.Key{who})
+	hit, err := c.store.Suppressions.Suppressed(ctx, a.company.ID, a.Class, []identity.Key{who})
 	if err != nil {
 		return a.later(now, "postponed by a fault on our side"), true
 	}
@@ -147,10 +146,10 @@ func (c *worker) prepare(a *attempt) (queue.Done, bool) {
 }
 
 func (c *worker) read(ctx context.Context, a *attempt) (err error) {
-	if a.line, err = c.store.Sender(ctx, a.SenderUID); err != nil {
+	if a.line, err = c.store.Senders.Sender(ctx, a.SenderUID); err != nil {
 		return fmt.Errorf("read the line: %w", err)
 	}
-	if a.company, err = c.store.Company(ctx, a.line.CompanyID); err != nil {
+	if a.company, err = c.store.Accounts.Company(ctx, a.line.CompanyID); err != nil {
 		return fmt.Errorf("read the company: %w", err)
 	}
 	if a.call, err = c.calls.Find(ctx, a.key); err != nil {
@@ -174,7 +173,7 @@ func (c *worker) read(ctx context.Context, a *attempt) (err error) {
 			}
 		}
 	}
-	n, err := c.store.LoadNotification(ctx, a.key.Seq())
+	n, err := c.store.Notifications.Load(ctx, a.key.Seq())
 	if err != nil {
 		return err
 	}
@@ -293,7 +292,7 @@ func (c *worker) Written(results []work.Result) {
 }
 
 // Recover implements queue.Worker. Calls stay on the node that dialed them, whichever owns the shard (Reconcile).
-func (c *worker) Recover(context.Context, []store.Shard) error { return nil }
+func (c *worker) Recover(context.Context, []work.Shard) error { return nil }
 
 const (
 	foreignLook = 2 * time.Second
@@ -333,7 +332,7 @@ func (c *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 func (c *worker) over(f calls.Foreign, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return isOver(c.gone, f.Node, f.Gone, c.store.SQLite(), now)
+	return isOver(c.gone, f.Node, f.Gone, c.store.DB.SQLite(), now)
 }
 
 // isOver reports whether the calls of a node have ended with it. seen has when it was noticed that nodes are gone. On SQLite the lock of

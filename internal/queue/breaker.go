@@ -106,7 +106,7 @@ func (d *dispatcher) recallBreakers() {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
 		defer cancel()
-		all, err := d.q.store.Breakers(ctx)
+		all, err := d.q.store.Breakers.All(ctx)
 		if err != nil {
 			d.q.o.Log.Warn("read the states of breakers", "error", err)
 			return
@@ -152,7 +152,7 @@ func (d *dispatcher) writeBreakers() {
 		ctx, cancel := context.WithTimeout(context.Background(), breakerWriteTimeout)
 		defer cancel()
 		for _, b := range changes {
-			if err := d.q.store.KeepBreaker(ctx, b); err != nil {
+			if err := d.q.store.Breakers.Keep(ctx, b); err != nil {
 				d.q.o.Log.Warn("write the state of a breaker", "company", b.CompanyID, "error", err)
 			}
 		}

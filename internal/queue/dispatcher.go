@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
@@ -168,7 +167,7 @@ func (d *dispatcher) upkeep(now time.Time) {
 	}
 }
 
-func (d *dispatcher) gain(s store.Shard, now time.Time) {
+func (d *dispatcher) gain(s work.Shard, now time.Time) {
 	if d.shards[s.ID] != nil {
 		d.lose(s.ID) // with its lanes: another node may have had it meanwhile
 	}

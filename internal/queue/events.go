@@ -3,7 +3,7 @@ package queue
 import (
 	"time"
 
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // event is something that happened outside the dispatcher's goroutine, in the order in which it did: wake-ups, reads and
@@ -67,15 +67,15 @@ func (reconcileAll) apply(d *dispatcher, now time.Time) {
 }
 
 // gained is a shard that this node owns from now on, with nothing in flight.
-type gained store.Shard
+type gained work.Shard
 
 func (e gained) apply(d *dispatcher, now time.Time) {
-	d.gain(store.Shard(e), now)
+	d.gain(work.Shard(e), now)
 	d.recallBreakers()
 }
 
 // lost is a shard that this node does not own any more, as it was.
-type lost store.Shard
+type lost work.Shard
 
 func (e lost) apply(d *dispatcher, _ time.Time) {
 	if s := d.shards[e.ID]; s != nil && s.epoch == e.Epoch { // one that is this node's again by now stays

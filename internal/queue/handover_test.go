@@ -9,7 +9,9 @@ import (
 	"carillon"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/work"
 )
 
@@ -91,8 +93,8 @@ func TestAStopWaitsUntilChangesOfBreakersAreWritten(t *testing.T) {
 	k := idle(t)
 	d := k.d
 	line := &carillon.Sender{CompanyID: "ours", ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "sandbox", MediaCheck: "syntax"}
-	if err := d.q.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return errors.Join(tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours"}, now), tx.PutSender(ctx, line, now))
+	if err := d.q.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, now), senders.PutSender(ctx, tx, line, now))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func TestAStopWaitsUntilChangesOfBreakersAreWritten(t *testing.T) {
 	for _, e := range d.q.takeEvents() {
 		e.apply(d, now)
 	}
-	if all, err := d.q.store.Breakers(t.Context()); len(all) != 1 || err != nil {
+	if all, err := d.q.store.Breakers.All(t.Context()); len(all) != 1 || err != nil {
 		t.Errorf("written are %v, %v", all, err)
 	}
 	if !d.drained(now) {

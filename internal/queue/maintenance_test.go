@@ -112,7 +112,7 @@ func owning(t interface{ Helper() }) *lanes {
 	t.Helper()
 	k := lanesOf(nil, Kind{})
 	k.reads = readsMost
-	k.d.gain(store.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
+	k.d.gain(work.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
 	return k
 }
 
@@ -132,7 +132,7 @@ type idler struct{}
 func (idler) Settings(context.Context, int64) (lane.Settings, error)        { return lane.Settings{}, nil }
 func (idler) Do(context.Context, *Job) Done                                 { return Done{} }
 func (idler) Written([]work.Result)                                         {}
-func (idler) Recover(context.Context, []store.Shard) error                  { return nil }
+func (idler) Recover(context.Context, []work.Shard) error                   { return nil }
 func (idler) Reconcile(context.Context, int, time.Time) (Reconciled, error) { return Reconciled{}, nil }
 
 // The dispatcher may learn only after it has taken a shard up again that it had been lost before.
@@ -141,7 +141,7 @@ func TestAShardThatIsOursAgainIsNotLost(t *testing.T) {
 	d := k.d
 	l := k.laneOf(1, d.shards[1])
 	l.Halted = true
-	d.gain(store.Shard{ID: 1, Epoch: 8}, time.Now())
+	d.gain(work.Shard{ID: 1, Epoch: 8}, time.Now())
 	if k.lanes[1] != nil {
 		t.Error("a lane goes on as it was")
 	}

@@ -63,7 +63,7 @@ func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
 		}
 	}
 	owned := func(q *Queue) (n int) {
-		_, shards, err := q.store.Cluster(t.Context())
+		_, shards, err := q.store.Nodes.Cluster(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestNodeStopsWhenANewerProgramTookAwayWhatItNeeds(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("it goes on")
 	}
-	if _, shards, err := q.store.Cluster(t.Context()); err != nil || shards[0].Owner != "" {
+	if _, shards, err := q.store.Nodes.Cluster(t.Context()); err != nil || shards[0].Owner != "" {
 		t.Errorf("its shards belong to %q: %v", shards[0].Owner, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/queue/membership"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // Bus carries word to the other nodes.
@@ -31,14 +32,10 @@ type Bus interface {
 // Options wire a queue; all may be left out.
 type Options struct {
 	Bus Bus // nil on one node
-	// Deposed is called when this node declared another one dead: its background work may have been left undone.
-	Deposed func()
 	// Lapsed is called when this node may not start anything any more: it could not show the others that it is alive.
 	Lapsed func()
-	// Stay is called when a stop has let the work finish. The node gives its place among the others up once it returns.
-	Stay func()
-	Log  *slog.Logger
-	Name string // of this node, for people
+	Log    *slog.Logger
+	Name   string // of this node, for people
 }
 
 // Queue starts what is due. Make it with New, give it its kinds of work with Handle, run it with Run.
@@ -48,6 +45,8 @@ type Queue struct {
 	kinds   []Kind
 	members *membership.Membership
 	signal  chan struct{}
+	heirs   []func()
+	stay    func()
 
 	mu     sync.Mutex
 	events []event
@@ -66,6 +65,13 @@ func New(s *store.Store, o Options) *Queue {
 	q.members = membership.New(s, q, m)
 	return q
 }
+
+// OnDeposed adds what is called when this node declared another one dead: its background work may have been left undone. Before Run.
+func (q *Queue) OnDeposed(heirs ...func()) { q.heirs = append(q.heirs, heirs...) }
+
+// OnDrained sets what is called when a stop has let the work finish. The node gives its place among the others up once it returns.
+// Before Run.
+func (q *Queue) OnDrained(stay func()) { q.stay = stay }
 
 // Handle adds a kind of work, before Run.
 func (q *Queue) Handle(k Kind) {
@@ -123,8 +129,8 @@ func (q *Queue) Run(ctx context.Context) error {
 	})
 	d := newDispatcher(q)
 	d.run(runCtx)
-	if q.o.Stay != nil {
-		q.o.Stay()
+	if q.stay != nil {
+		q.stay()
 	}
 	close(drained)
 	q.members.WaitGiven()
@@ -195,22 +201,22 @@ func (q *Queue) Published(ws []Wake) {
 // deposed has what a dead node left under way reconciled.
 func (q *Queue) deposed() {
 	q.post(reconcileAll{})
-	if q.o.Deposed != nil {
-		q.o.Deposed()
+	for _, takeUp := range q.heirs {
+		takeUp()
 	}
 }
 
 // Gained implements membership.Subscriber.
-func (q *Queue) Gained(s store.Shard) { q.post(gained(s)) }
+func (q *Queue) Gained(s work.Shard) { q.post(gained(s)) }
 
 // Lost implements membership.Subscriber.
-func (q *Queue) Lost(s store.Shard) { q.post(lost(s)) }
+func (q *Queue) Lost(s work.Shard) { q.post(lost(s)) }
 
 // Rebalance implements membership.Subscriber.
 func (q *Queue) Rebalance(n int) { q.post(rebalance(n)) }
 
 // Recover implements membership.Subscriber.
-func (q *Queue) Recover(ctx context.Context, shards []store.Shard, recovered func(store.Shard)) error {
+func (q *Queue) Recover(ctx context.Context, shards []work.Shard, recovered func(work.Shard)) error {
 	for _, k := range q.kinds {
 		if err := k.Worker.Recover(ctx, shards); err != nil {
 			return err

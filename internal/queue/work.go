@@ -7,7 +7,6 @@ import (
 	"carillon"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue/lane"
-	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
@@ -51,7 +50,7 @@ type Worker interface {
 	// Written is called by the dispatcher once results are stored. It must not block.
 	Written(results []work.Result)
 	// Recover marks what earlier owners of shards left under way, before this node starts anything there.
-	Recover(ctx context.Context, shards []store.Shard) error
+	Recover(ctx context.Context, shards []work.Shard) error
 	// Reconcile decides what became of work of a shard whose outcome is unknown, or whose node is gone.
 	Reconcile(ctx context.Context, shard int, now time.Time) (Reconciled, error)
 }

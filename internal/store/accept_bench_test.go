@@ -1,10 +1,13 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"carillon/internal/store/messages"
 
 	"carillon"
 	"carillon/internal/store"
@@ -23,27 +26,27 @@ func BenchmarkAccept(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer func() { _ = st.Close() }()
-			messages := make([]store.NewMessage, 100)
-			for i := range messages {
-				messages[i].Number = fmt.Sprint(34600111000 + i)
+			rows := make([]messages.NewMessage, 100)
+			for i := range rows {
+				rows[i].Number = fmt.Sprint(34600111000 + i)
 			}
 			b.ResetTimer()
 			for range b.N {
 				b.StopTimer()
 				now := time.Now()
-				var all []*store.Accept
+				var all []*messages.Accept
 				for range 16 {
-					all = append(all, &store.Accept{
-						Notification: store.Notification{
-							ID: st.NewNotificationID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: 70, Total: 100, Open: 100,
+					all = append(all, &messages.Accept{
+						Notification: messages.Notification{
+							ID: st.Notifications.NewID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: 70, Total: 100, Open: 100,
 							CreatedAt: now, DueAt: now.Add(time.Hour), Body: "{}",
 						},
-						Messages: messages, Quota: store.Quota{Day: "2027-01-15", Charge: 100},
+						Messages: rows, Quota: messages.Quota{Day: "2027-01-15", Charge: 100},
 					})
 				}
 				rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 				b.StartTimer()
-				for _, err := range st.AcceptAsCommitted(all...) {
+				for _, err := range st.Notifications.Together(context.Background(), false, all...) {
 					if err != nil {
 						b.Fatal(err)
 					}

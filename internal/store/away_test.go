@@ -14,6 +14,8 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/storetest"
 )
 
@@ -88,16 +90,18 @@ func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
 	}
 	accept := func() error {
 		a := keyed(&carillon.Sender{CompanyID: "ours", UID: 1}, carillon.NewID(time.Now()), "h", 1, 100)
-		return s.Accept(t.Context(), a)
+		return s.Notifications.Accept(t.Context(), a)
 	}
 	asked := map[string]func() error{
-		"a key's look-up": func() error { _, err := s.AccessKey(t.Context(), "ck_nobody"); return err },
+		"a key's look-up": func() error { _, err := s.Keys.AccessKey(t.Context(), "ck_nobody"); return err },
 		"a list": func() error {
-			_, _, err := s.Notifications(t.Context(), "ours", store.Filter{Limit: 1}, time.Now())
+			_, _, err := s.Notifications.List(t.Context(), "ours", messages.Filter{Limit: 1}, time.Now())
 			return err
 		},
 		"an accept": accept,
-		"a change":  func() error { return s.Update(t.Context(), func(context.Context, *store.Tx) error { return nil }) },
+		"a change": func() error {
+			return s.Config.Update(t.Context(), func(context.Context, *configure.Tx) error { return nil })
+		},
 	}
 	for what, ask := range asked {
 		if err := ask(); err != nil {

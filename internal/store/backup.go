@@ -33,7 +33,7 @@ var ErrNotSQLite = errors.New("this database is PostgreSQL: use pg_dump or conti
 // Backup copies the database of a running store into the file `to`, which must not exist. The file is on disk when it
 // returns; it has not been verified.
 func (s *Store) Backup(ctx context.Context, to string, progress Progress) error {
-	if !s.SQLite() {
+	if !s.DB.SQLite() {
 		return ErrNotSQLite
 	}
 	if !s.backups.running.TryLock() {
@@ -67,7 +67,7 @@ func (b *backups) end() {
 
 func (s *Store) copyTo(ctx context.Context, to string, progress Progress) error {
 	var b *sqlite.Backup
-	err := s.OnWriter(ctx, func(_ context.Context, conn *sql.Conn) (err error) {
+	err := s.DB.OnWriter(ctx, func(_ context.Context, conn *sql.Conn) (err error) {
 		b, err = beginCopy(conn, to)
 		return err
 	})
@@ -85,7 +85,7 @@ func (s *Store) copyTo(ctx context.Context, to string, progress Progress) error 
 			break
 		}
 		var took time.Duration
-		err = s.OnWriter(ctx, func(context.Context, *sql.Conn) (err error) {
+		err = s.DB.OnWriter(ctx, func(context.Context, *sql.Conn) (err error) {
 			begin := time.Now()
 			more, err = b.Step(p.pages)
 			took = time.Since(begin)
@@ -97,7 +97,7 @@ func (s *Store) copyTo(ctx context.Context, to string, progress Progress) error 
 		}
 	}
 	// The writer closes the handle in every case.
-	err = errors.Join(err, s.OnWriter(context.WithoutCancel(ctx), func(context.Context, *sql.Conn) error { return b.Finish() }))
+	err = errors.Join(err, s.DB.OnWriter(context.WithoutCancel(ctx), func(context.Context, *sql.Conn) error { return b.Finish() }))
 	if ferr == nil {
 		err = errors.Join(err, file.Sync(), file.Close())
 	}

@@ -13,6 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/senders"
+
 	"carillon"
 	"carillon/internal/store"
 )
@@ -40,8 +45,8 @@ func newLively(t *testing.T) *lively {
 	if l.Store, err = store.Open(t.Context(), store.Options{Dir: l.dir}); err != nil {
 		t.Fatal(err)
 	}
-	err = l.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return errors.Join(tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()), tx.PutSender(ctx, l.sender, time.Now()))
+	err = l.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()), senders.PutSender(ctx, tx, l.sender, time.Now()))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -51,15 +56,15 @@ func newLively(t *testing.T) *lively {
 
 func (l *lively) accept(ctx context.Context) error {
 	now := time.Now()
-	a := &store.Accept{
-		Notification: store.Notification{
-			ID: l.NewNotificationID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: l.sender.UID, TemplateID: "1",
+	a := &messages.Accept{
+		Notification: messages.Notification{
+			ID: l.Notifications.NewID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: l.sender.UID, TemplateID: "1",
 			Class: carillon.Utility, Campaign: "c", Body: strings.Repeat("b", 400), Total: 2, Open: 2, CreatedAt: now, DueAt: now,
 		},
-		Messages: []store.NewMessage{{Number: "34600000001"}, {Number: "34600000002"}},
-		Quota:    store.Quota{Day: "2027-01-15", Charge: 2},
+		Messages: []messages.NewMessage{{Number: "34600000001"}, {Number: "34600000002"}},
+		Quota:    messages.Quota{Day: "2027-01-15", Charge: 2},
 	}
-	err := l.Accept(ctx, a)
+	err := l.Notifications.Accept(ctx, a)
 	if err == nil {
 		l.mu.Lock()
 		l.done = append(l.done, a.Notification.ID)
@@ -206,14 +211,14 @@ func TestBackupUnderLoadHoldsWhatWasConfirmedAndRestoresHeld(t *testing.T) {
 	}
 	s := open(t, store.Options{Dir: dir})
 	for _, id := range before {
-		if _, err := s.LoadNotification(t.Context(), carillon.SeqOf(id)); err != nil {
+		if _, err := s.Notifications.Load(t.Context(), carillon.SeqOf(id)); err != nil {
 			t.Fatalf("%s was confirmed before the backup: %v", id, err)
 		}
 	}
 	if at, broken, err := s.RestoredAt(t.Context()); at.IsZero() || broken || err != nil {
 		t.Error(at, broken, err)
 	}
-	if lanes, err := s.MessageQueue().Lanes(t.Context(), l.sender.Shard()); len(lanes) > 0 || err != nil {
+	if lanes, err := s.Messages.Lanes(t.Context(), l.sender.Shard()); len(lanes) > 0 || err != nil {
 		t.Errorf("something would be sent: %+v, %v", lanes, err)
 	}
 }
@@ -359,7 +364,7 @@ func TestRestoreRefusesWhatItCannotTrust(t *testing.T) {
 func TestRestoreRefusesANewerSchema(t *testing.T) {
 	l := newLively(t)
 	l.fill(t, 8)
-	if err := l.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	if err := l.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		_, err := tx.Exec(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, 1)")
 		return err
 	}); err != nil {

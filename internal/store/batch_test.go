@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
@@ -20,21 +22,21 @@ import (
 )
 
 // keyed is a request of one recipient under an idempotency key, whose answer is its own id.
-func keyed(sender *carillon.Sender, key, hash string, charge, limit int) *store.Accept {
+func keyed(sender *carillon.Sender, key, hash string, charge, limit int) *messages.Accept {
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	id := carillon.NewID(time.Now())
-	return &store.Accept{
-		Notification: store.Notification{
+	return &messages.Accept{
+		Notification: messages.Notification{
 			ID: id, CompanyID: sender.CompanyID, Channel: carillon.Messaging, SenderUID: sender.UID, Total: 1, Open: 1, CreatedAt: now, DueAt: now,
 		},
-		Messages:    []store.NewMessage{{Number: "34600111222"}},
-		Quota:       store.Quota{Day: "2027-01-15", Charge: charge, Limit: limit},
-		Idempotency: &store.Idempotency{Route: "notify", Key: key, Hash: hash, Answer: id, ExpiresAt: now.Add(time.Hour)},
+		Messages:    []messages.NewMessage{{Number: "34600111222"}},
+		Quota:       messages.Quota{Day: "2027-01-15", Charge: charge, Limit: limit},
+		Idempotency: &messages.Idempotency{Route: "notify", Key: key, Hash: hash, Answer: id, ExpiresAt: now.Add(time.Hour)},
 	}
 }
 
 // ends returns the result of each request of a batch, and compares it with what is stored.
-func ends(t *testing.T, st *store.Store, all []*store.Accept, errs []error) string {
+func ends(t *testing.T, st *store.Store, all []*messages.Accept, errs []error) string {
 	t.Helper()
 	var told []string
 	for i, a := range all {
@@ -52,11 +54,11 @@ func ends(t *testing.T, st *store.Store, all []*store.Accept, errs []error) stri
 			}
 		}
 		told = append(told, end)
-		_, err := st.LoadNotification(t.Context(), a.Notification.Seq())
+		_, err := st.Notifications.Load(t.Context(), a.Notification.Seq())
 		if there := err == nil; there != (end == "stored") {
 			t.Errorf("request %d: %s, its notification is there: %v", i, end, there)
 		}
-		messages, err := st.Messages(t.Context(), a.Notification.Seq(), 0, 10)
+		messages, err := st.Messages.List(t.Context(), a.Notification.Seq(), 0, 10)
 		if err != nil || len(messages) > 0 != (end == "stored") {
 			t.Errorf("request %d: %s, %d messages, %v", i, end, len(messages), err)
 		}
@@ -83,27 +85,27 @@ func TestABatchDecidesQuotaAndIdempotencyInOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
-				var all []*store.Accept
+				var all []*messages.Accept
 				for _, r := range tt.requests {
 					all = append(all, keyed(sender, r.key, r.hash, r.charge, 10))
 				}
 				var errs []error
-				if st.Engine() == "postgres" {
-					errs = st.AcceptAsCommitted(all...)
+				if st.DB.Engine() == "postgres" {
+					errs = st.Notifications.Together(context.Background(), false, all...)
 				} else {
 					var err error
-					if errs, err = st.AcceptInOneBatch(t.Context(), false, all...); err != nil {
+					if errs, err = st.Notifications.Apply(t.Context(), false, all...); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if d := cmp.Diff(tt.want, ends(t, st, all, errs)); d != "" {
 					t.Error(d)
 				}
-				if used, err := st.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != tt.used {
+				if used, err := st.Notifications.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != tt.used {
 					t.Errorf("%d charged, want %d; %v", used, tt.used, err)
 				}
 				for i, a := range all {
-					answer, err := st.LookupIdempotent(t.Context(), sender.CompanyID, "notify", a.Idempotency.Key, a.Idempotency.Hash, a.Notification.CreatedAt)
+					answer, err := st.Notifications.LookupIdempotent(t.Context(), sender.CompanyID, "notify", a.Idempotency.Key, a.Idempotency.Hash, a.Notification.CreatedAt)
 					if kept := answer == a.Idempotency.Answer; kept != (errs[i] == nil && a.Replay == "") {
 						t.Errorf("request %d: its answer is kept: %v, %v", i, kept, err)
 					}
@@ -115,13 +117,13 @@ func TestABatchDecidesQuotaAndIdempotencyInOrder(t *testing.T) {
 
 func TestAReplayAfterAnUncertainCommitStoresOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
-		run := func(replay bool, a *store.Accept, want string) {
+		run := func(replay bool, a *messages.Accept, want string) {
 			t.Helper()
-			errs, err := st.AcceptInOneBatch(t.Context(), replay, a)
+			errs, err := st.Notifications.Apply(t.Context(), replay, a)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(want, ends(t, st, []*store.Accept{a}, errs)); d != "" {
+			if d := cmp.Diff(want, ends(t, st, []*messages.Accept{a}, errs)); d != "" {
 				t.Error(d)
 			}
 		}
@@ -130,12 +132,12 @@ func TestAReplayAfterAnUncertainCommitStoresOnce(t *testing.T) {
 		run(true, first, "stored") // it had been committed
 		run(true, second, "stored")
 		run(true, second, "stored")
-		if used, err := st.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != 10 {
+		if used, err := st.Notifications.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != 10 {
 			t.Errorf("%d charged, %v", used, err)
 		}
 		twin := keyed(sender, "d", "h", 0, 10) // with a number that is taken
 		twin.Notification.ID = first.Notification.ID[:24] + second.Notification.ID[24:]
-		if _, err := st.AcceptInOneBatch(t.Context(), true, twin); !errors.Is(err, store.ErrIDTaken) {
+		if _, err := st.Notifications.Apply(t.Context(), true, twin); !errors.Is(err, messages.ErrIDTaken) {
 			t.Error(err)
 		}
 		run(true, keyed(sender, "c", "h", 1, 10), "quota_exceeded") // it had not, and there is no room any more
@@ -147,8 +149,8 @@ func TestAReplayAfterAnUncertainCommitStoresOnce(t *testing.T) {
 func TestADefiniteErrorEndsAReplay(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
 		first, second := keyed(sender, "a", "h", 1, 0), keyed(sender, "b", "h", 1, 0)
-		for _, a := range []*store.Accept{first, second} {
-			if err := st.Accept(t.Context(), a); err != nil {
+		for _, a := range []*messages.Accept{first, second} {
+			if err := st.Notifications.Accept(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -156,7 +158,7 @@ func TestADefiniteErrorEndsAReplay(t *testing.T) {
 		twin.Notification.ID = first.Notification.ID[:24] + second.Notification.ID[24:]
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // a replay that goes on counts as hung
 		defer cancel()
-		if err := st.AcceptAfterLostCommit(ctx, twin); !errors.Is(err, store.ErrIDTaken) {
+		if err := st.Notifications.Together(ctx, true, twin)[0]; !errors.Is(err, messages.ErrIDTaken) {
 			t.Error(err)
 		}
 	})
@@ -166,17 +168,17 @@ func TestADefiniteErrorEndsAReplay(t *testing.T) {
 func TestWhatAProviderSaysIsStoredWhateverItIs(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
 		a := keyed(sender, "a", "h", 5, 0)
-		a.Notification.Total, a.Notification.Open, a.Messages = 5, 5, make([]store.NewMessage, 5)
+		a.Notification.Total, a.Notification.Open, a.Messages = 5, 5, make([]messages.NewMessage, 5)
 		for i := range a.Messages {
 			a.Messages[i].Number = "3460011122" + strconv.Itoa(i)
 		}
-		if err := st.Accept(t.Context(), a); err != nil {
+		if err := st.Notifications.Accept(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Join(t.Context(), "node", "host"); err != nil {
+		if err := st.Nodes.Join(t.Context(), "node", "host"); err != nil {
 			t.Fatal(err)
 		}
-		taken, err := st.Take(t.Context(), []int{sender.Shard()}, "node")
+		taken, err := st.Nodes.Take(t.Context(), []int{sender.Shard()}, "node")
 		if err != nil || len(taken) != 1 {
 			t.Fatal(taken, err)
 		}
@@ -185,18 +187,18 @@ func TestWhatAProviderSaysIsStoredWhateverItIs(t *testing.T) {
 		for i := range 5 {
 			k := work.Key(a.Notification.Seq().Message(i))
 			begin.Starts = append(begin.Starts, &work.Start{Key: k, Shard: sender.Shard()})
-			r := work.Result{Key: k, Attempt: 1, At: time.Now(), Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i)}}
+			r := work.Result{Key: k, Attempt: 1, At: time.Now(), Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i)}}
 			if i == 4 {
-				r = work.Result{Key: k, Attempt: 1, Detail: "no\x00\xff", At: time.Now(), Outcome: store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}}
+				r = work.Result{Key: k, Attempt: 1, Detail: "no\x00\xff", At: time.Now(), Outcome: messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}}
 			}
 			results.Results = append(results.Results, r)
 		}
 		for _, d := range []*work.Batch{&begin, &results} {
-			if err := st.MessageQueue().Commit(t.Context(), d); err != nil {
+			if err := st.Messages.Commit(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 		}
-		all, err := st.Messages(t.Context(), a.Notification.Seq(), 0, 5)
+		all, err := st.Messages.List(t.Context(), a.Notification.Seq(), 0, 5)
 		if err != nil || len(all) != 5 || all[1].ProviderID != "wamid.\uFFFD\uFFFD1" || all[4].Detail != "no\uFFFD\uFFFD" {
 			t.Errorf("%+v, %v", all, err)
 		}
@@ -205,16 +207,16 @@ func TestWhatAProviderSaysIsStoredWhateverItIs(t *testing.T) {
 
 func TestOneFlushStoresWhatStatementsOneByOneWould(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
-		if st.Engine() != "postgres" {
+		if st.DB.Engine() != "postgres" {
 			return // SQLite has no round trips to save
 		}
 		var flushed store.Queries
 		flushed.Watch(st)
-		var all []*store.Accept
+		var all []*messages.Accept
 		for i := range 40 {
 			all = append(all, keyed(sender, fmt.Sprint("k", i), "h", 1, 100))
 		}
-		told := ends(t, st, all, st.AcceptAsCommitted(all...))
+		told := ends(t, st, all, st.Notifications.Together(context.Background(), false, all...))
 		if want := strings.TrimSuffix(strings.Repeat("stored, ", 40), ", "); told != want {
 			t.Error(told)
 		}
@@ -229,14 +231,14 @@ func TestOneFlushStoresWhatStatementsOneByOneWould(t *testing.T) {
 		}
 		late := keyed(sender, "k1", "h", 1, 100) // its key has expired by then
 		late.Notification.CreatedAt = late.Notification.CreatedAt.Add(2 * time.Hour)
-		if told := ends(t, st, []*store.Accept{late}, st.AcceptAsCommitted(late)); told != "stored" || slow() {
+		if told := ends(t, st, []*messages.Accept{late}, st.Notifications.Together(context.Background(), false, late)); told != "stored" || slow() {
 			t.Errorf("a key that has expired: %s, statement by statement: %v", told, slow())
 		}
-		taken := []*store.Accept{keyed(sender, "k2", "h", 1, 100), keyed(sender, "new", "h", 1, 100)}
-		if told := ends(t, st, taken, st.AcceptAsCommitted(taken...)); told != "replay, stored" || !slow() {
+		taken := []*messages.Accept{keyed(sender, "k2", "h", 1, 100), keyed(sender, "new", "h", 1, 100)}
+		if told := ends(t, st, taken, st.Notifications.Together(context.Background(), false, taken...)); told != "replay, stored" || !slow() {
 			t.Errorf("a key that is taken: %s, statement by statement: %v", told, slow())
 		}
-		if used, err := st.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != 42 {
+		if used, err := st.Notifications.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != 42 {
 			t.Errorf("%d charged, want 42; %v", used, err)
 		}
 	})
@@ -249,7 +251,7 @@ func TestReceiptsOfABatchAreWrittenInTheOrderOfLocks(t *testing.T) {
 		var ids [4]string
 		var keys [4]carillon.MessageKey
 		for i := range ids {
-			ids[i] = st.NewNotificationID(time.Now())
+			ids[i] = st.Notifications.NewID(time.Now())
 			keys[i] = carillon.SeqOf(ids[i]).Message(0)
 		}
 		told := func(which ...int) (rs []provider.Receipt) {

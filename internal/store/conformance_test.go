@@ -58,18 +58,18 @@ func others(t *testing.T, s *store.Store) {
 	apply(t, s, `companies: [{name: Left, agents: [{id: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f77, name: Ann}], senders: [
 		{id: taking, number: "15555550277", channel: voice, provider: sip, settings: {trunk: "sip:a.test", agent: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f77}}]}]`)
 	id := companyNamed(t, s, "Small")
-	senders, err := s.Senders(t.Context(), id)
+	senders, err := s.Senders.Senders(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Agent(t.Context(), id, "nobody"); !carillon.IsCode(err, carillon.AgentNotFound) {
+	if _, err := s.Resources.Agent(t.Context(), id, "nobody"); !carillon.IsCode(err, carillon.AgentNotFound) {
 		t.Error(err)
 	}
-	if known, err := s.FlowKnown(t.Context(), id, "nothing"); known || err != nil {
+	if known, err := s.Resources.FlowKnown(t.Context(), id, "nothing"); known || err != nil {
 		t.Error(known, err)
 	}
 	refused := keyed(senders[0], "k", "h", 2, 1)
-	if errs, err := s.AcceptInOneBatch(t.Context(), true, refused); err != nil || !carillon.IsCode(errs[0], carillon.QuotaExceeded) {
+	if errs, err := s.Notifications.Apply(t.Context(), true, refused); err != nil || !carillon.IsCode(errs[0], carillon.QuotaExceeded) {
 		t.Error(errs, err)
 	}
 }

@@ -39,7 +39,7 @@ func TestNodesThatMeetAPersonAtOnceMakeOneContact(t *testing.T) {
 			}
 			all.Go(func() {
 				<-begin
-				errs[i] = nodes[i%len(nodes)].Chats().Open(t.Context(), x)
+				errs[i] = nodes[i%len(nodes)].Chats.Open(t.Context(), x)
 			})
 		}
 		close(begin)
@@ -49,8 +49,8 @@ func TestNodesThatMeetAPersonAtOnceMakeOneContact(t *testing.T) {
 		}
 		r.checkKnown(t, r.meets(t, ours, ways[2]).Contact.ID, "line "+number.Key.String(), "person w "+id.Key.String())
 		var contacts, talks int
-		err := errors.Join(r.Row(t.Context(), []any{&contacts}, "SELECT COUNT(*) FROM contact WHERE company_id = $1", ours),
-			r.Row(t.Context(), []any{&talks}, "SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state <> 'resolved'", ours))
+		err := errors.Join(r.DB.Row(t.Context(), []any{&contacts}, "SELECT COUNT(*) FROM contact WHERE company_id = $1", ours),
+			r.DB.Row(t.Context(), []any{&talks}, "SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state <> 'resolved'", ours))
 		if err != nil || contacts != round+1 || talks != round+1 {
 			t.Fatalf("of %d people there are %d contacts with %d open conversations, %v", round+1, contacts, talks, err)
 		}

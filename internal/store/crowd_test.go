@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+
 	"carillon"
 )
 
@@ -26,7 +29,7 @@ func TestACrowdOfRequestsLeavesRoomForOwnWrites(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() {
-		_ = s.Update(context.WithoutCancel(t.Context()), func(context.Context, *Tx) error {
+		_ = s.Config.Update(context.WithoutCancel(t.Context()), func(context.Context, *configure.Tx) error {
 			close(begun)
 			<-release
 			return nil
@@ -37,19 +40,19 @@ func TestACrowdOfRequestsLeavesRoomForOwnWrites(t *testing.T) {
 	for range 12 {
 		all.Go(func() {
 			now := time.Now()
-			results <- s.Accept(context.WithoutCancel(t.Context()), &Accept{
-				Notification: Notification{ID: s.NewNotificationID(now), CompanyID: "c", Channel: carillon.Messaging, SenderUID: 1, Total: 1, Open: 1, CreatedAt: now, DueAt: now},
-				Messages:     []NewMessage{{Number: "34600111222"}}, Quota: Quota{Day: "2027-01-15", Charge: 1},
+			results <- s.Notifications.Accept(context.WithoutCancel(t.Context()), &messages.Accept{
+				Notification: messages.Notification{ID: s.Notifications.NewID(now), CompanyID: "c", Channel: carillon.Messaging, SenderUID: 1, Total: 1, Open: 1, CreatedAt: now, DueAt: now},
+				Messages:     []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2027-01-15", Charge: 1},
 			})
 		})
 	}
 	for range 8 {
 		refusedWith(t, <-results, 1)
 	}
-	refusedWith(t, s.Full(), 1)
+	refusedWith(t, s.DB.Commits.Full(), 1)
 	own := make(chan error, 1)
 	all.Go(func() {
-		own <- s.Update(context.WithoutCancel(t.Context()), func(context.Context, *Tx) error { return nil })
+		own <- s.Config.Update(context.WithoutCancel(t.Context()), func(context.Context, *configure.Tx) error { return nil })
 	})
 	close(release)
 	for range 4 {
@@ -61,10 +64,10 @@ func TestACrowdOfRequestsLeavesRoomForOwnWrites(t *testing.T) {
 		t.Errorf("a write of the program's own: %v", err)
 	}
 	all.Wait()
-	if err := s.Full(); err != nil {
+	if err := s.DB.Commits.Full(); err != nil {
 		t.Errorf("when all is stored: %v", err)
 	}
-	if used, err := s.Used(t.Context(), "c", "2027-01-15"); err != nil || used != 4 {
+	if used, err := s.Notifications.Used(t.Context(), "c", "2027-01-15"); err != nil || used != 4 {
 		t.Errorf("%d were stored, want 4; %v", used, err)
 	}
 	if err := s.Close(); err != nil {

@@ -20,7 +20,7 @@ func Dump(t *testing.T, s *Store) string {
 
 func dumpTable(t *testing.T, s *Store, table string) (lines []string) {
 	t.Helper()
-	rows, err := s.Pool().QueryContext(t.Context(), "SELECT * FROM "+table)
+	rows, err := s.DB.Pool().QueryContext(t.Context(), "SELECT * FROM "+table)
 	if err != nil {
 		t.Fatal(err)
 	}

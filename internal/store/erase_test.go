@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/people"
@@ -34,7 +36,7 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	contact, conversation := company+x.contact, company+x.conversation
 	exec := func(query string, args ...any) {
 		t.Helper()
-		if _, err := r.Exec(t.Context(), query, args...); err != nil {
+		if _, err := r.DB.Exec(t.Context(), query, args...); err != nil {
 			t.Fatalf("%s: %v", query, err)
 		}
 	}
@@ -94,11 +96,11 @@ func shared(t *testing.T, r *rig, company string) {
 		{4, 1, fmt.Sprintf(`{"to":%q,"text":%q}`, annie.other, annie.word)},
 		{5, 1, fmt.Sprintf(`{"to":%q,"text":%q}`, bobby.number, bobby.word)},
 	} {
-		if _, err := r.Exec(t.Context(), "INSERT INTO event (company_id, topic, seq, events, kind, subject, payload, created_at) VALUES ($1, 'conversations', $2, $3, 'turn', 's', $4, 1)",
+		if _, err := r.DB.Exec(t.Context(), "INSERT INTO event (company_id, topic, seq, events, kind, subject, payload, created_at) VALUES ($1, 'conversations', $2, $3, 'turn', 's', $4, 1)",
 			company, e.seq, e.events, e.payload); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Exec(t.Context(), "INSERT INTO hook_retry (company_id, webhook_id, topic, seq, subject, state, attempt, begun_at, next_at) VALUES ($1, 'w', 'conversations', $2, 's', 'failed', 1, 1, 1)",
+		if _, err := r.DB.Exec(t.Context(), "INSERT INTO hook_retry (company_id, webhook_id, topic, seq, subject, state, attempt, begun_at, next_at) VALUES ($1, 'w', 'conversations', $2, 's', 'failed', 1, 1, 1)",
 			company, e.seq); err != nil {
 			t.Fatal(err)
 		}
@@ -110,11 +112,11 @@ func shared(t *testing.T, r *rig, company string) {
 		"INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at) VALUES ($1, '" + company + "', '', 1, 'done', 'f', 1, '{}', 1, 1)",
 		"INSERT INTO bulk_check (job_id, n, good, faulty, faults) VALUES ($1, 0, 1, 1, '[\"" + annie.number + "\"]')",
 	} {
-		if _, err := r.Exec(t.Context(), query, "job"+company); err != nil {
+		if _, err := r.DB.Exec(t.Context(), query, "job"+company); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.Exec(t.Context(), "INSERT INTO bulk_batch (job_id, n, cells) VALUES ($1, 0, $2)", "job"+company, cells); err != nil {
+	if _, err := r.DB.Exec(t.Context(), "INSERT INTO bulk_batch (job_id, n, cells) VALUES ($1, 0, $2)", "job"+company, cells); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -128,7 +130,7 @@ func noted(t *testing.T, r *rig, company string) {
 		"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, '34600111444', 'line', '', '', $1 || 'cat')",
 		"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, '" + annie.other + "', 'claimed', $1 || 'cat', '" + annie.number + "', $1 || 'cat')",
 	} {
-		if _, err := r.Exec(t.Context(), query, company); err != nil {
+		if _, err := r.DB.Exec(t.Context(), query, company); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +151,7 @@ func group(t *testing.T, r *rig, company string) {
 		"INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, created_at, expires_at) VALUES ($1 || 'photo', $1, $1 || 'grouped', 'visitor', '" + annie.word + ".png', 'image/png', 7, 1, 0)",
 		"INSERT INTO file_part (file_id, part, bytes) VALUES ($1 || 'photo', 0, '" + annie.word + "')",
 	} {
-		if _, err := r.Exec(t.Context(), query, company); err != nil {
+		if _, err := r.DB.Exec(t.Context(), query, company); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,7 +161,7 @@ func group(t *testing.T, r *rig, company string) {
 		{"", turn(inAna, `"file":{"id":"`+company+`photo","name":"`+annie.word+`"},`)},
 		{annie.word, turn(annie, `"of":2,"about":"Hi",`)},
 	} {
-		if _, err := r.Exec(t.Context(), "INSERT INTO turn (conversation_id, seq, author, kind, at, text, payload) VALUES ($1, $2, 'visitor', 'text', 1, $3, $4)",
+		if _, err := r.DB.Exec(t.Context(), "INSERT INTO turn (conversation_id, seq, author, kind, at, text, payload) VALUES ($1, $2, 'visitor', 'text', 1, $3, $4)",
 			company+"grouped", i+1, x.text, x.payload); err != nil {
 			t.Fatal(err)
 		}
@@ -167,13 +169,13 @@ func group(t *testing.T, r *rig, company string) {
 }
 
 // sends are notifications to Ana alone, to both people, and to Bob alone.
-func sends(t *testing.T, r *rig) (solo, both, other *store.Accept) {
+func sends(t *testing.T, r *rig) (solo, both, other *messages.Accept) {
 	t.Helper()
 	contact := func(x someone) string { return fmt.Sprintf(`{"number":%q,"name":%q}`, x.number, x.word) }
-	accept := func(body string, numbers ...string) *store.Accept {
+	accept := func(body string, numbers ...string) *messages.Accept {
 		a := r.request(numbers...)
 		a.Notification.Body = body
-		if err := r.Accept(t.Context(), a); err != nil {
+		if err := r.Notifications.Accept(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 		return a
@@ -188,7 +190,7 @@ func sends(t *testing.T, r *rig) (solo, both, other *store.Accept) {
 func tables(t *testing.T, r *rig) map[string]string {
 	t.Helper()
 	list := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-	if !r.SQLite() {
+	if !r.DB.SQLite() {
 		list = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
 	}
 	all := map[string]string{}
@@ -200,7 +202,7 @@ func tables(t *testing.T, r *rig) map[string]string {
 
 func column(t *testing.T, r *rig, query string) (all []string) {
 	t.Helper()
-	rows, err := r.Query(t.Context(), query)
+	rows, err := r.DB.Query(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +222,7 @@ func column(t *testing.T, r *rig, query string) (all []string) {
 
 func dump(t *testing.T, r *rig, table string) string {
 	t.Helper()
-	rows, err := r.Query(t.Context(), "SELECT * FROM "+table)
+	rows, err := r.DB.Query(t.Context(), "SELECT * FROM "+table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +347,7 @@ func erases(t *testing.T, r *rig, by people.Query) {
 	if m := r.message(t, both, 1); m.Number != bobby.number || m.Q != 1 {
 		t.Errorf("Bob's message of both is %+v", m)
 	}
-	if n, err := r.LoadNotification(t.Context(), both.Notification.Seq()); err != nil || !strings.Contains(n.Body, bobby.word) || n.Open != 1 {
+	if n, err := r.Notifications.Load(t.Context(), both.Notification.Seq()); err != nil || !strings.Contains(n.Body, bobby.word) || n.Open != 1 {
 		t.Errorf("%+v %v", n, err)
 	}
 	if changes := dump(t, r, "audit"); e.Hash == "" || strings.Count(changes, e.Hash) < 3 {
@@ -360,7 +362,7 @@ func TestAnErasureWaitsForWhatIsUnderWay(t *testing.T) {
 	annie.leaves(t, r, ours)
 	solo, _, _ := sends(t, r)
 	key := solo.Notification.Seq().Message(0)
-	if _, err := r.Exec(t.Context(), "UPDATE message SET q = 2 WHERE id = $1", int64(key)); err != nil {
+	if _, err := r.DB.Exec(t.Context(), "UPDATE message SET q = 2 WHERE id = $1", int64(key)); err != nil {
 		t.Fatal(err)
 	}
 	p, err := r.Person(t.Context(), ours, people.Query{Number: annie.number})
@@ -432,11 +434,11 @@ func TestAnInterruptedErasureIsFinished(t *testing.T) {
 	r := newRig(t, open(t, store.Options{Dir: dir}))
 	annie.leaves(t, r, ours)
 	for _, query := range []string{"DELETE FROM conversation", "DELETE FROM contact", "INSERT INTO meta (name, value) VALUES ('erased', 7)"} {
-		if _, err := r.Exec(t.Context(), query); err != nil {
+		if _, err := r.DB.Exec(t.Context(), query); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.CleanFile(t.Context()); err != nil {
+	if err := r.Purges.CleanFile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if inFiles(t, dir, strings.Repeat(annie.word+" ", 20)) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -18,48 +17,16 @@ import (
 // SharedFence is what a delivery on PostgreSQL begins with.
 var SharedFence = work.Fence{}.Share().SQL
 
-// AcceptInOneBatch commits accepts together; replay is how one is run again after a COMMIT without a response.
-func (s *Store) AcceptInOneBatch(ctx context.Context, replay bool, accepts ...*Accept) ([]error, error) {
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error { return applyAccepts(ctx, tx.Tx, accepts, replay) })
-	errs := make([]error, len(accepts))
-	for i, a := range accepts {
-		errs[i] = a.err
-	}
-	return errs, err
-}
-
-// AcceptAsCommitted commits accepts together the way a committer does: in one flush where that can be.
-func (s *Store) AcceptAsCommitted(accepts ...*Accept) []error {
-	errs := s.accepts.Together(context.Background(), s.DB, false, accepts...)
-	for i, a := range accepts {
-		if errs[i] == nil {
-			errs[i] = a.err
-		}
-	}
-	return errs
-}
-
-// AcceptAfterLostCommit runs an accept again by itself whose COMMIT got no response.
-func (s *Store) AcceptAfterLostCommit(ctx context.Context, a *Accept) error {
-	return s.accepts.Together(ctx, s.DB, true, a)[0]
-}
-
 // ReceiveInOneBatch commits callbacks together and returns the order in which it asked for messages.
 func (s *Store) ReceiveInOneBatch(ctx context.Context, callbacks ...[]provider.Receipt) (asked []carillon.MessageKey, err error) {
-	s.Watch(func(query string, args []any) {
+	s.DB.Watch(func(query string, args []any) {
 		if strings.HasPrefix(query, "UPDATE message") {
 			key, _ := args[0].(int64)
 			asked = append(asked, carillon.MessageKey(key))
 		}
 	})
-	defer s.Watch(nil)
-	ops := make([][]receipt, len(callbacks))
-	for i, c := range callbacks {
-		for _, r := range c {
-			ops[i] = append(ops[i], receipt{Receipt: r})
-		}
-	}
-	return asked, errors.Join(s.receipts.Together(ctx, s.DB, false, ops...)...)
+	defer s.DB.Watch(nil)
+	return asked, s.Messages.ReceiveTogether(ctx, callbacks...)
 }
 
 // Queries gathers every distinct query that the stores it watches run, with the arguments it had the first time.
@@ -70,7 +37,7 @@ type Queries struct {
 
 // Watch makes a store tell its queries.
 func (q *Queries) Watch(s *Store) {
-	s.Watch(func(query string, args []any) {
+	s.DB.Watch(func(query string, args []any) {
 		verb, _, _ := strings.Cut(strings.TrimSpace(query), " ")
 		if !slices.Contains([]string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE"}, verb) {
 			return
@@ -114,7 +81,7 @@ func (q *Queries) Texts() []string {
 func (q *Queries) Args(query string) []any { return q.all[query] }
 
 // EndCounting forgets which recipients were to be counted, as the end of a program does; another one goes on.
-func (s *Store) EndCounting(now time.Time) { s.stats = stats.New(s.DB, placeClose, now) }
+func (s *Store) EndCounting(now time.Time) { s.Stats = stats.New(s.DB, placeClose, now) }
 
 // Stopping reports whether backups shall end.
 func (s *Store) Stopping() bool { return s.backups.stopping.Load() }

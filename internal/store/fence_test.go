@@ -20,14 +20,14 @@ func fenced(t *testing.T) (*store.Store, work.Fence, *pgx.Conn) {
 	t.Helper()
 	dsn := storetest.Postgres(t)
 	s := open(t, store.Options{DatabaseURL: dsn})
-	if err := s.Join(t.Context(), "node", "host"); err != nil {
+	if err := s.Nodes.Join(t.Context(), "node", "host"); err != nil {
 		t.Fatal(err)
 	}
-	taken, err := s.Take(t.Context(), []int{1}, "node")
+	taken, err := s.Nodes.Take(t.Context(), []int{1}, "node")
 	if err != nil || len(taken) != 1 {
 		t.Fatal(taken, err)
 	}
-	fill(t, s.Pool(), `INSERT INTO message (id, shard, sender, class, number, q, due_at)
+	fill(t, s.DB.Pool(), `INSERT INTO message (id, shard, sender, class, number, q, due_at)
 		SELECT i, 1, 1, 1, '34600000000', 1, 0 FROM generate_series(0, 9) i`)
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestADeliveryWritesNoVersionOfItsShard(t *testing.T) {
 	before := ask[string](t, conn, where)
 	for n := range 10 {
 		d := starting(f, n)
-		if err := s.MessageQueue().Commit(t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
+		if err := s.Messages.Commit(t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
 			t.Fatal(d.Starts[0].Attempt, err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestAShardIsNotTakenWhileItStarts(t *testing.T) {
 		"freed": "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = 'node'",
 		"taken": "UPDATE shard SET owner = 'other', epoch = epoch + 1",
 	} {
-		start, err := s.Pool().BeginTx(t.Context(), nil)
+		start, err := s.DB.Pool().BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestAStartWaitsForATakeOverAndIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, done := starting(f, 0), make(chan error, 1)
-	deliver := func() { done <- s.MessageQueue().Commit(context.WithoutCancel(t.Context()), d) }
+	deliver := func() { done <- s.Messages.Commit(context.WithoutCancel(t.Context()), d) }
 	go deliver()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -123,7 +123,7 @@ func TestAStartWaitsForATakeOverAndIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
-		if err := s.MessageQueue().Commit(t.Context(), d); err != nil { // as above
+		if err := s.Messages.Commit(t.Context(), d); err != nil { // as above
 			t.Fatal(err)
 		}
 	}

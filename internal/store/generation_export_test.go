@@ -6,7 +6,7 @@ import "testing"
 // notices.
 func (s *Store) StoredGeneration(t testing.TB) (n int64) {
 	t.Helper()
-	if err := s.Row(t.Context(), []any{&n}, "SELECT value FROM meta WHERE name = 'generation'"); err != nil {
+	if err := s.DB.Row(t.Context(), []any{&n}, "SELECT value FROM meta WHERE name = 'generation'"); err != nil {
 		t.Fatal(err)
 	}
 	return n

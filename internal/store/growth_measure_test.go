@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
@@ -28,10 +30,10 @@ func TestARowCostsNoMoreAmongMany(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = st.Close() })
 		g := growing{t: t, st: st}
-		if err := st.Join(t.Context(), "node", "a node"); err != nil {
+		if err := st.Nodes.Join(t.Context(), "node", "a node"); err != nil {
 			t.Fatal(err)
 		}
-		taken, err := st.Take(t.Context(), []int{1}, "node")
+		taken, err := st.Nodes.Take(t.Context(), []int{1}, "node")
 		if err != nil || len(taken) != 1 {
 			t.Fatal(taken, err)
 		}
@@ -87,7 +89,7 @@ func (g *growing) least(rows int) map[string]time.Duration {
 			d.Starts = append(d.Starts, &work.Start{Key: k, Shard: 1})
 			results.Results = append(results.Results, work.Result{
 				Key: k, Attempt: 1, Move: work.MoveDone, At: time.Now(),
-				Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "wamid." + fmt.Sprint(k)},
+				Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "wamid." + fmt.Sprint(k)},
 			})
 		}
 		begin = time.Now()
@@ -109,15 +111,15 @@ func (g *growing) least(rows int) map[string]time.Duration {
 func (g *growing) accept(rows int) (keys []work.Key) {
 	g.t.Helper()
 	now := time.Now()
-	var all []*store.Accept
+	var all []*messages.Accept
 	for left := rows; left > 0; left -= 100 {
 		n := min(left, 100)
-		a := &store.Accept{
-			Notification: store.Notification{
-				ID: g.st.NewNotificationID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: 1, Total: n, Open: n,
+		a := &messages.Accept{
+			Notification: messages.Notification{
+				ID: g.st.Notifications.NewID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: 1, Total: n, Open: n,
 				CreatedAt: now, DueAt: now, Body: "{}",
 			},
-			Messages: make([]store.NewMessage, n), Quota: store.Quota{Day: "2027-01-15", Charge: n},
+			Messages: make([]messages.NewMessage, n), Quota: messages.Quota{Day: "2027-01-15", Charge: n},
 		}
 		for i := range n {
 			a.Messages[i].Number = fmt.Sprint(34600111000 + i)
@@ -128,7 +130,7 @@ func (g *growing) accept(rows int) (keys []work.Key) {
 	var callers sync.WaitGroup
 	for _, a := range all {
 		callers.Go(func() {
-			if err := g.st.Accept(g.t.Context(), a); err != nil {
+			if err := g.st.Notifications.Accept(g.t.Context(), a); err != nil {
 				g.t.Error(err)
 			}
 		})
@@ -139,7 +141,7 @@ func (g *growing) accept(rows int) (keys []work.Key) {
 
 func (g *growing) deliver(d *work.Batch) {
 	g.t.Helper()
-	if err := g.st.MessageQueue().Commit(g.t.Context(), d); err != nil {
+	if err := g.st.Messages.Commit(g.t.Context(), d); err != nil {
 		g.t.Fatal(err)
 	}
 }

@@ -47,7 +47,7 @@ func TestTheUpgradeJoinsContactsOfOneLine(t *testing.T) {
 			"541123456789": "k9", "5491123456789": "k9", "34600111222": "ka",
 		} {
 			var id string
-			err := s.Row(t.Context(), []any{&id}, "SELECT contact_id FROM contact_identity WHERE company_id = 'ours' AND kind = 'line' AND value = $1", identity.Number(number).String())
+			err := s.DB.Row(t.Context(), []any{&id}, "SELECT contact_id FROM contact_identity WHERE company_id = 'ours' AND kind = 'line' AND value = $1", identity.Number(number).String())
 			if err != nil || id != want {
 				t.Errorf("%s is %s's, want %s; %v", number, id, want, err)
 			}
@@ -59,27 +59,27 @@ func TestTheUpgradeJoinsContactsOfOneLine(t *testing.T) {
 			"c1": {"k1", chats.Resolved}, "c2": {"k1", chats.Automated}, "c3": {"k1", chats.Automated}, "c4": {"k1", chats.Resolved}, "c5": {"k5", chats.Resolved},
 			"c7": {"k5", chats.Active}, "c8": {"k5", chats.Automated},
 		} {
-			c, err := s.Chats().Find(t.Context(), "ours", id)
+			c, err := s.Chats.Find(t.Context(), "ours", id)
 			if err != nil || c.ContactID != want.contact || c.State != want.state {
 				t.Errorf("conversation %s is %+v, %v", id, c, err)
 			}
 		}
 		for id, there := range map[string]bool{"k1": true, "k2": false, "k3": true, "k5": true, "k6": false, "k7": true, "k8": true, "k9": true, "kb": true} {
-			if c, err := s.Chats().ContactOf(t.Context(), "ours", id); (err == nil) != there || id == "k1" && c.Name != "Ana" {
+			if c, err := s.Contacts.ContactOf(t.Context(), "ours", id); (err == nil) != there || id == "k1" && c.Name != "Ana" {
 				t.Errorf("contact %s: %+v, %v", id, c, err)
 			}
 		}
-		if c, err := s.Chats().Find(t.Context(), "theirs", "c6"); err != nil || c.ContactID != "k4" {
+		if c, err := s.Chats.Find(t.Context(), "theirs", "c6"); err != nil || c.ContactID != "k4" {
 			t.Errorf("the other company's is %+v, %v", c, err)
 		}
-		if run, err := s.Runs().Current(t.Context(), "ours", "c1"); err != nil || run != nil {
+		if run, err := s.Runs.Current(t.Context(), "ours", "c1"); err != nil || run != nil {
 			t.Errorf("the flow of the older conversation goes on: %+v, %v", run, err)
 		}
 		who := identity.Number("525512345601")
-		if found, err := s.Suppressed(t.Context(), "ours", carillon.Transactional, []identity.Key{who}); err != nil || !found[who] {
+		if found, err := s.Suppressions.Suppressed(t.Context(), "ours", carillon.Transactional, []identity.Key{who}); err != nil || !found[who] {
 			t.Errorf("the other form is not suppressed: %v, %v", found, err)
 		}
-		if all, err := s.Chats().Identities(t.Context(), "ours", "kb"); err != nil || len(all) != 1 || all[0].Kind != identity.Claimed {
+		if all, err := s.Contacts.Identities(t.Context(), "ours", "kb"); err != nil || len(all) != 1 || all[0].Kind != identity.Claimed {
 			t.Errorf("the visitor with a number is known by %v, %v", all, err)
 		}
 	})

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
+
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/work"
 )
@@ -20,19 +21,19 @@ func TestWhatReturnsATransactionsResultOutlivesItsCaller(t *testing.T) {
 	a := r.accepted(t, 2)
 	for name, read := range map[string]func(ctx context.Context) (empty bool, err error){
 		"cancel": func(ctx context.Context) (bool, error) {
-			canceled, sent, err := r.Cancel(ctx, ours, a.Notification.ID, r.now)
+			canceled, sent, err := r.Notifications.Cancel(ctx, ours, a.Notification.ID, r.now)
 			return canceled == 0 && sent == 0, err
 		},
 		"hang up": func(ctx context.Context) (bool, error) {
-			state, node, err := r.Calls().HangUp(ctx, ours, a.Notification.Seq().Message(0))
+			state, node, err := r.Calls.HangUp(ctx, ours, a.Notification.Seq().Message(0))
 			return state == "" && node == "", err
 		},
 		"refresh": func(ctx context.Context) (bool, error) {
-			x, result, err := r.Refresh(ctx, "token", "next", r.now, time.Second, time.Hour)
+			x, result, err := r.Sessions.Refresh(ctx, "token", "next", r.now, time.Second, time.Hour)
 			return x == (accounts.Session{}) && result == accounts.RefreshUnknown, err
 		},
 		"start a session": func(ctx context.Context) (bool, error) {
-			started, err := r.StartSession(ctx, accounts.Session{ID: "s", AccountID: "nobody"}, "token", "old", "new")
+			started, err := r.Sessions.StartSession(ctx, accounts.Session{ID: "s", AccountID: "nobody"}, "token", "old", "new")
 			return !started, err
 		},
 		"decide": func(ctx context.Context) (bool, error) {
@@ -40,23 +41,23 @@ func TestWhatReturnsATransactionsResultOutlivesItsCaller(t *testing.T) {
 			return d.Messages == 0 && d.Lanes == nil, err
 		},
 		"depose": func(ctx context.Context) (bool, error) {
-			deposed, err := r.Depose(ctx, "a", 1)
+			deposed, err := r.Nodes.Depose(ctx, "a", 1)
 			return !deposed, err
 		},
 		"take": func(ctx context.Context) (bool, error) {
-			taken, err := r.Take(ctx, []int{1}, "a")
+			taken, err := r.Nodes.Take(ctx, []int{1}, "a")
 			return taken == nil, err
 		},
 		"recover": func(ctx context.Context) (bool, error) {
-			n, err := r.Recover(ctx, 1, 1, r.now, []int64{r.sender.UID}, func(int64) time.Duration { return 0 })
+			n, err := r.Messages.Recover(ctx, 1, 1, r.now, []int64{r.sender.UID}, func(int64) time.Duration { return 0 })
 			return n == 0, err
 		},
 		"flights": func(ctx context.Context) (bool, error) {
-			all, err := r.MessageQueue().Flights(ctx, work.Fence{Shard: 1, Owner: "a", Epoch: 1})
+			all, err := r.Messages.Flights(ctx, work.Fence{Shard: 1, Owner: "a", Epoch: 1})
 			return all == nil, err
 		},
 		"borrow": func(ctx context.Context) (bool, error) {
-			granted, used, err := r.BorrowRate(ctx, "x", r.now, 1, 10)
+			granted, used, err := r.Rates.BorrowRate(ctx, "x", r.now, 1, 10)
 			return !granted && used == 0, err
 		},
 	} {
@@ -64,9 +65,9 @@ func TestWhatReturnsATransactionsResultOutlivesItsCaller(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
 			begun, release := make(chan struct{}), make(chan struct{})
 			var all sync.WaitGroup
-			nothing := func(context.Context, *store.Tx) error { return nil }
+			nothing := func(context.Context, *configure.Tx) error { return nil }
 			all.Go(func() {
-				if err := r.Update(t.Context(), func(context.Context, *store.Tx) error { close(begun); <-release; return nil }); err != nil {
+				if err := r.Config.Update(t.Context(), func(context.Context, *configure.Tx) error { close(begun); <-release; return nil }); err != nil {
 					t.Error(err)
 				}
 			})
@@ -77,14 +78,14 @@ func TestWhatReturnsATransactionsResultOutlivesItsCaller(t *testing.T) {
 					t.Errorf("empty %v, %v", empty, err)
 				}
 			})
-			for r.Waiting() < 1 {
+			for r.DB.Commits.Waiting() < 1 {
 				<-time.After(time.Millisecond)
 			}
 			leave()
 			<-time.After(20 * time.Millisecond) // a signal would order the caller's end before the transaction
 			close(release)
 			all.Wait()
-			if err := r.Update(t.Context(), nothing); err != nil { // the transaction has ended
+			if err := r.Config.Update(t.Context(), nothing); err != nil { // the transaction has ended
 				t.Error(err)
 			}
 		})

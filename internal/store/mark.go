@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/db"
+	"carillon/internal/store/messages"
 )
 
 // Mark makes a restored database safe to start on. Messages may have been sent since the backup that this database does not
@@ -18,15 +19,15 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	if err := s.setMark(ctx, now, markBroken); err != nil {
 		return nil, err
 	}
-	if err := s.stats.Distrust(ctx, now); err != nil {
+	if err := s.Stats.Distrust(ctx, now); err != nil {
 		return nil, err
 	}
 	m := marking{s: s, now: now, told: told}
-	if _, err := s.Exec(ctx, `UPDATE incoming_call SET under_way = FALSE, state = 'failed', reason = 'interrupted', ended_by = 'system', detail = $1,
+	if _, err := s.DB.Exec(ctx, `UPDATE incoming_call SET under_way = FALSE, state = 'failed', reason = 'interrupted', ended_by = 'system', detail = $1,
 		ended_at = $2 WHERE under_way AND node > ''`, underWay, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end calls to lines: %w", err)
 	}
-	if _, err := s.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1 WHERE under_way AND sender > 0", db.Millis(now)); err != nil {
+	if _, err := s.DB.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1 WHERE under_way AND sender > 0", db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end transfers: %w", err)
 	}
 	if err := s.markTalk(ctx, now); err != nil {
@@ -38,7 +39,7 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	failed := 0
 	for shard := range carillon.Shards {
 		// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.
-		if _, err := s.Exec(ctx, `UPDATE call_attempt SET state = 'failed', reason = 'interrupted', detail = $3,
+		if _, err := s.DB.Exec(ctx, `UPDATE call_attempt SET state = 'failed', reason = 'interrupted', detail = $3,
 			ended_at = $2 WHERE ended_at = 0 AND call IN (SELECT id FROM call WHERE q = 2 AND shard = $1)`, shard, db.Millis(now), underWay); err != nil {
 			return nil, fmt.Errorf("end attempts at calls: %w", err)
 		}
@@ -69,11 +70,11 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 // markTalk ends what conversations would do now and may have done since the backup: replies that wait for their sending, of which a later
 // receipt still counts, and runs of flows whose time has come or that wait for what they do outside.
 func (s *Store) markTalk(ctx context.Context, now time.Time) error {
-	if _, err := s.Exec(ctx, `UPDATE reply SET state = 'unknown', reason = $1, detail = $2, due_at = 0, changed_at = $3
+	if _, err := s.DB.Exec(ctx, `UPDATE reply SET state = 'unknown', reason = $1, detail = $2, due_at = 0, changed_at = $3
 		WHERE conversation_id > '' AND state IN ('queued', 'sending')`, string(carillon.ReasonOutcomeUnknown), replyDetail, db.Millis(now)); err != nil {
 		return fmt.Errorf("end replies: %w", err)
 	}
-	return s.Update(ctx, func(ctx context.Context, tx *Tx) error {
+	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO flow_entry (run_id, seq, at, path, kind, text)
 			SELECT id, entries + 1, CAST($1 AS BIGINT), path, 'failed', CAST($2 AS TEXT) FROM flow_run WHERE due_at > 0 AND due_at <= $1`,
 			db.Millis(now), flowDetail); err != nil {
@@ -85,13 +86,25 @@ func (s *Store) markTalk(ctx context.Context, now time.Time) error {
 	})
 }
 
+// markJobs marks the jobs that may have been sent since the backup, whole or in part, and pauses those that are being sent: what they have
+// accepted since this database does not know.
+func (s *Store) markJobs(ctx context.Context, now time.Time) error {
+	if _, err := s.DB.Exec(ctx, `UPDATE bulk_job SET restored_at = $1, rev = rev + 1, owner = '', lease_until = 0,
+		reason = CASE WHEN state IN ('sending', 'paused') THEN 'restored' ELSE reason END, state = CASE WHEN state = 'sending' THEN 'paused' ELSE state END,
+		changed_at = CASE WHEN state = 'sending' THEN $1 ELSE changed_at END
+		WHERE company_id > '' AND state IN ('draft', 'checking', 'checked', 'sending', 'paused')`, db.Millis(now)); err != nil {
+		return fmt.Errorf("mark jobs: %w", err)
+	}
+	return nil
+}
+
 const replyDetail = "the database was restored: it may have been sent since the backup was taken"
 
 // flowDetail is why a run fails that a restore ended.
 const flowDetail = "The database was restored: what this step does may have been done since the backup"
 
 func (s *Store) setMark(ctx context.Context, now time.Time, text string) error {
-	_, err := s.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('restored', $1, $2)
+	_, err := s.DB.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('restored', $1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, db.Millis(now), text)
 	return db.Wrap(err, "mark the database as restored")
 }
@@ -109,7 +122,7 @@ const markRows = 2000
 // steps runs an update of a restorable table by a key until it finds fewer than markRows rows.
 func (m *marking) steps(ctx context.Context, query string, key any, args ...any) (total int, err error) {
 	for n := int64(markRows); n == markRows; {
-		if n, err = m.s.Exec(ctx, query, append([]any{key, markRows}, args...)...); err != nil {
+		if n, err = m.s.DB.Exec(ctx, query, append([]any{key, markRows}, args...)...); err != nil {
 			return total, err
 		}
 		total += int(n)
@@ -119,7 +132,7 @@ func (m *marking) steps(ctx context.Context, query string, key any, args ...any)
 
 // hold holds rows for a company.
 func (m *marking) hold(ctx context.Context, t restorable, company, where string, key any, args ...any) error {
-	args = append([]any{restoredPrefix + company, heldDetail}, args...)
+	args = append([]any{messages.RestoredPrefix + company, heldDetail}, args...)
 	n, err := m.steps(ctx, t.update("hold = $3, detail = $4", where), key, args...)
 	if m.held += n; n > 0 {
 		m.told(m.held, 0)
@@ -137,7 +150,7 @@ func (m *marking) holdShard(ctx context.Context, t restorable, shard int) error 
 			continue
 		}
 		var company string
-		if err := m.s.Row(ctx, []any{&company}, "SELECT company_id FROM sender WHERE uid = $1", l.SenderUID); err != nil {
+		if err := m.s.DB.Row(ctx, []any{&company}, "SELECT company_id FROM sender WHERE uid = $1", l.SenderUID); err != nil {
 			return err
 		}
 		if err := m.hold(ctx, t, company, "q = 1 AND hold = '' AND shard = $1 AND sender = $5 AND class = $6 AND due_at <= $7",
@@ -150,7 +163,7 @@ func (m *marking) holdShard(ctx context.Context, t restorable, shard int) error 
 
 // holdHeld also holds messages that waited for their template, which may have been approved since.
 func (m *marking) holdHeld(ctx context.Context) error {
-	holds, err := m.s.Holds(ctx)
+	holds, err := m.s.Messages.Holds(ctx)
 	if err != nil {
 		return err
 	}

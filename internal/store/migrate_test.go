@@ -33,7 +33,7 @@ func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone := running.SQLite() // nobody else can start
+		alone := running.DB.SQLite() // nobody else can start
 		if !alone {
 			defer func() {
 				if err := running.Close(); err != nil {
@@ -49,10 +49,10 @@ func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T
 		}
 		// The old program runs on, and starts again.
 		if !alone {
-			if err := running.Served(t.Context()); err != nil {
+			if err := running.DB.Health.Served(t.Context()); err != nil {
 				t.Errorf("the running node: %v", err)
 			}
-			if err := running.Join(t.Context(), "old", "host"); err != nil {
+			if err := running.Nodes.Join(t.Context(), "old", "host"); err != nil {
 				t.Errorf("the running node cannot write: %v", err)
 			}
 		}
@@ -69,7 +69,7 @@ func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T
 			}
 		}
 		if !alone {
-			if err := running.Served(t.Context()); !errors.Is(err, store.ErrNewerSchema) {
+			if err := running.DB.Health.Served(t.Context()); !errors.Is(err, store.ErrNewerSchema) {
 				t.Errorf("the running node: got %v", err)
 			}
 		}

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"carillon/internal/base/resource/resourcetest"
-	"carillon/internal/store"
 	"carillon/internal/store/resources"
 )
 
@@ -50,9 +51,9 @@ func TestWhatIsSearchedIsWrittenInShortTransactions(t *testing.T) {
 		}
 		for _, word := range []string{"ship", "boat"} {
 			var w passageRows
-			r.Watch(w.watch)
+			r.DB.Watch(w.watch)
 			r.putResource(t, ours, k, base(word))
-			r.Watch(nil)
+			r.DB.Watch(nil)
 			total := 0
 			for _, n := range w.rows {
 				if total += n; n > resources.MaxRows {
@@ -67,20 +68,20 @@ func TestWhatIsSearchedIsWrittenInShortTransactions(t *testing.T) {
 			}
 		}
 		var w passageRows
-		r.Watch(w.watch)
-		before := r.Generation()
+		r.DB.Watch(w.watch)
+		before := r.Config.Generation()
 		r.putResource(t, ours, k, base("boat"))
-		if r.Watch(nil); len(w.rows) > 0 || r.Generation() != before {
+		if r.DB.Watch(nil); len(w.rows) > 0 || r.Config.Generation() != before {
 			t.Errorf("what was there already is written again: %v", w.rows)
 		}
-		r.Watch(w.watch)
-		err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), k, "faq")
-		if r.Watch(nil); err != nil || len(w.rows) < 4 {
+		r.DB.Watch(w.watch)
+		err := r.Resources.DeleteResource(t.Context(), ours, resourcetest.Kinds(), k, "faq")
+		if r.DB.Watch(nil); err != nil || len(w.rows) < 4 {
 			t.Errorf("deleted in %d transactions, %v", len(w.rows), err)
 		}
 		for _, table := range []string{"passage", "passage_term", "knowledge_index"} {
 			n := 0
-			if err := r.Row(t.Context(), []any{&n}, "SELECT COUNT(*) FROM "+table); err != nil || n > 0 {
+			if err := r.DB.Row(t.Context(), []any{&n}, "SELECT COUNT(*) FROM "+table); err != nil || n > 0 {
 				t.Errorf("%d rows of %s are left, %v", n, table, err)
 			}
 		}
@@ -101,7 +102,7 @@ func TestSearchesFindOneCopyAsAWhole(t *testing.T) {
 		r.putResource(t, ours, k, knowledgeOf("faq", texts("ship")...))
 		ended := make(chan error, 1)
 		go func() {
-			_, err := r.PutResource(t.Context(), ours, k, knowledgeOf("faq", texts("boat")...))
+			_, err := r.Resources.PutResource(t.Context(), ours, k, knowledgeOf("faq", texts("boat")...))
 			ended <- err
 		}()
 		for done := false; !done; {
@@ -132,7 +133,7 @@ func TestTwoWhoWriteTheSameKnowledgeAtOnceLeaveOneCopy(t *testing.T) {
 			go func() {
 				var err error
 				for n := range 5 {
-					_, putErr := r.PutResource(t.Context(), ours, k, knowledgeOf("faq", fmt.Sprintf("word%d-%d ships", i, n)))
+					_, putErr := r.Resources.PutResource(t.Context(), ours, k, knowledgeOf("faq", fmt.Sprintf("word%d-%d ships", i, n)))
 					if err == nil {
 						err = putErr
 					}
@@ -145,7 +146,7 @@ func TestTwoWhoWriteTheSameKnowledgeAtOnceLeaveOneCopy(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		stored, err := r.Resource(t.Context(), ours, k, "faq")
+		stored, err := r.Resources.Resource(t.Context(), ours, k, "faq")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,10 +155,10 @@ func TestTwoWhoWriteTheSameKnowledgeAtOnceLeaveOneCopy(t *testing.T) {
 			t.Errorf("of %s: %v", word, got)
 		}
 		passages, copies := 0, 0
-		if err := r.Row(t.Context(), []any{&passages}, "SELECT COUNT(*) FROM passage"); err != nil {
+		if err := r.DB.Row(t.Context(), []any{&passages}, "SELECT COUNT(*) FROM passage"); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Row(t.Context(), []any{&copies}, "SELECT COUNT(*) FROM knowledge_index WHERE version = 0"); err != nil || passages != 1 || copies != 1 {
+		if err := r.DB.Row(t.Context(), []any{&copies}, "SELECT COUNT(*) FROM knowledge_index WHERE version = 0"); err != nil || passages != 1 || copies != 1 {
 			t.Errorf("%d passages in %d copies are left, %v", passages, copies, err)
 		}
 	})
@@ -169,7 +170,7 @@ func TestACopyThatWasLeftIsDeletedAndMadeAgain(t *testing.T) {
 		k := kindOf("knowledge")
 		r.putResource(t, ours, k, knowledgeOf("faq", "big ships"))
 		hours := func(n int) int64 { return time.Now().Add(-time.Duration(n) * time.Hour).UnixMilli() }
-		if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			for key, at := range map[string]int64{"faq#old": hours(2), "faq#young": hours(0)} {
 				for _, query := range []string{
 					"INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) VALUES ($1, $2, 0, $3, 0)",
@@ -190,17 +191,17 @@ func TestACopyThatWasLeftIsDeletedAndMadeAgain(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.RefreshPassages(t.Context(), k); err != nil {
+		if err := r.Resources.RefreshPassages(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.occurrences(t, ours, []string{"faq"}, "ships"); len(got["ships"]) != 1 {
 			t.Error(got)
 		}
 		n := 0
-		if err := r.Row(t.Context(), []any{&n}, "SELECT COUNT(*) FROM passage"); err != nil || n != 2 {
+		if err := r.DB.Row(t.Context(), []any{&n}, "SELECT COUNT(*) FROM passage"); err != nil || n != 2 {
 			t.Errorf("%d passages, not those that are used and those that are written now, %v", n, err)
 		}
-		if ids, err := r.KnowledgeIDs(t.Context(), ours, 10); len(ids) != 1 || err != nil {
+		if ids, err := r.Resources.KnowledgeIDs(t.Context(), ours, 10); len(ids) != 1 || err != nil {
 			t.Error(ids, err)
 		}
 	})

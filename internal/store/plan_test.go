@@ -24,16 +24,16 @@ var bounded = []string{"meta", "hook", "hook_cursor", "event_topic", "node", "sh
 
 // plans holds every query that the conformance suite ran to the index meant for it.
 func plans(t *testing.T, s *store.Store, q *store.Queries) {
-	if s.Engine() == "postgres" {
+	if s.DB.Engine() == "postgres" {
 		young(t, s, q)
-		fill(t, s.Pool(), filling...)
+		fill(t, s.DB.Pool(), filling...)
 	}
-	for _, part := range written(t, s.Engine()) {
+	for _, part := range written(t, s.DB.Engine()) {
 		if !slices.ContainsFunc(q.Texts(), func(query string) bool { return strings.Contains(oneLine(query), part) }) {
 			t.Errorf("the conformance suite does not run %s", part)
 		}
 	}
-	found, postgres := make([]bool, len(meant)), s.Engine() == "postgres"
+	found, postgres := make([]bool, len(meant)), s.DB.Engine() == "postgres"
 	for _, query := range q.Texts() {
 		for how, plan := range explain(t, s, query, q.Args(query)) {
 			for i, m := range meant {
@@ -193,7 +193,7 @@ func young(t *testing.T, s *store.Store, q *store.Queries) {
 		"nothing", "a table without open messages",
 	} {
 		if known != "nothing" {
-			fill(t, s.Pool(), `INSERT INTO message (id, shard, sender, class, number, q, rank, due_at)
+			fill(t, s.DB.Pool(), `INSERT INTO message (id, shard, sender, class, number, q, rank, due_at)
 				SELECT i / 2 * 128 + i % 2, 1, 1, 1, 34600000000 + i, 0, 40, i FROM generate_series(0, 40001) i`, "ANALYZE message")
 		}
 		for _, query := range q.Texts() {
@@ -207,7 +207,7 @@ func young(t *testing.T, s *store.Store, q *store.Queries) {
 			}
 		}
 	}
-	fill(t, s.Pool(), "TRUNCATE message", "TRUNCATE call")
+	fill(t, s.DB.Pool(), "TRUNCATE message", "TRUNCATE call")
 }
 
 // by names an index on both engines; a primary key has a name on PostgreSQL alone.
@@ -291,7 +291,7 @@ var meant = []struct {
 // settle on either.
 func explain(t *testing.T, s *store.Store, query string, args []any) map[string]string {
 	t.Helper()
-	conn, err := s.Pool().Conn(t.Context())
+	conn, err := s.DB.Pool().Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func explain(t *testing.T, s *store.Store, query string, args []any) map[string]
 		}
 		return lines(t, rows)
 	}
-	if s.Engine() == "sqlite" {
+	if s.DB.Engine() == "sqlite" {
 		return map[string]string{"sqlite": ask("EXPLAIN QUERY PLAN "+query, args...)}
 	}
 	known := ask("EXPLAIN "+query, args...)

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
@@ -33,24 +36,26 @@ func TestAnotherNodesCachesFollow(t *testing.T) {
 	o := store.Options{DatabaseURL: storetest.Postgres(t)}
 	one, other := open(t, o), open(t, o)
 	k := &accounts.AccessKey{CompanyID: "ours", Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
-	configure(t, one, func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()); err != nil {
+	change(t, one, func(ctx context.Context, tx *configure.Tx) error {
+		if err := accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()); err != nil {
 			return err
 		}
-		return tx.PutKey(ctx, k, time.Now())
+		return accounts.PutKey(ctx, tx, k, time.Now())
 	})
 	revoked := func() bool {
-		got, err := other.AccessKey(t.Context(), k.Key)
+		got, err := other.Keys.AccessKey(t.Context(), k.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got != nil && !got.RevokedAt.IsZero()
 	}
-	if got, err := other.AccessKey(t.Context(), k.Key); err != nil || got == nil || revoked() {
+	if got, err := other.Keys.AccessKey(t.Context(), k.Key); err != nil || got == nil || revoked() {
 		t.Fatal(got, err)
 	}
-	configure(t, one, func(ctx context.Context, tx *store.Tx) error { return tx.RevokeKey(ctx, "ours", k.ID, time.Now()) })
-	if k, err := one.AccessKey(t.Context(), k.Key); err != nil || k.RevokedAt.IsZero() {
+	change(t, one, func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.RevokeKey(ctx, tx, "ours", k.ID, time.Now())
+	})
+	if k, err := one.Keys.AccessKey(t.Context(), k.Key); err != nil || k.RevokedAt.IsZero() {
 		t.Error("the node that wrote it does not know:", err)
 	}
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -67,7 +72,7 @@ func TestAnotherNodesCachesFollow(t *testing.T) {
 }
 
 func TestLongTextsAreCompressedFast(t *testing.T) {
-	db := openPostgres(t).Pool()
+	db := openPostgres(t).DB.Pool()
 	var knows bool
 	var want string
 	err := db.QueryRowContext(t.Context(), `SELECT 'lz4' = ANY (enumvals), current_setting(name) FROM pg_settings
@@ -81,7 +86,7 @@ func TestLongTextsAreCompressedFast(t *testing.T) {
 }
 
 func TestTextsAreComparedByteByByte(t *testing.T) {
-	rows, err := openPostgres(t).Pool().QueryContext(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns
+	rows, err := openPostgres(t).DB.Pool().QueryContext(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns
 		WHERE table_schema = 'public' AND data_type = 'text' AND table_name <> 'goose_db_version' AND collation_name IS DISTINCT FROM 'C'`)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +105,7 @@ func TestEventsAreStoredWithTheFlush(t *testing.T) {
 	var asked []string
 	during := func(do func()) string {
 		asked = nil
-		r.Watch(func(query string, _ []any) {
+		r.DB.Watch(func(query string, _ []any) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, begin := range []string{"BEGIN", "COMMIT", "INSERT INTO notification", "WITH topic"} {
@@ -109,11 +114,11 @@ func TestEventsAreStoredWithTheFlush(t *testing.T) {
 				}
 			}
 		})
-		defer r.Watch(nil)
+		defer r.DB.Watch(nil)
 		do()
 		return strings.Join(asked, ", ")
 	}
-	var a *store.Accept
+	var a *messages.Accept
 	if got := during(func() { a = r.accepted(t, 4) }); got != "INSERT INTO notification, WITH topic" {
 		t.Errorf("accepting asks %s", got)
 	}
@@ -125,7 +130,7 @@ func TestEventsAreStoredWithTheFlush(t *testing.T) {
 		{"a result", "WITH topic", func(*work.Batch) {}, 0},
 		{"a result without the shard", "WITH topic, BEGIN, WITH topic, COMMIT", func(b *work.Batch) { b.Fences[0].Epoch++ }, 1},
 		{"a result after its receipt", "WITH topic, BEGIN, COMMIT", func(*work.Batch) { r.receive(t, r.receipt(a, 2, carillon.StateSent)) }, 0},
-		{"a result that does not say whose it is", "BEGIN, WITH topic, COMMIT", func(b *work.Batch) { b.Results[0].Outcome = store.Outcome{Rank: rank.Sent} }, 0},
+		{"a result that does not say whose it is", "BEGIN, WITH topic, COMMIT", func(b *work.Batch) { b.Results[0].Outcome = messages.Outcome{Rank: rank.Sent} }, 0},
 	} {
 		r.start(t, f, a, n)
 		b := &work.Batch{Fences: []work.Fence{f}, Results: []work.Result{r.sent(a, n)}, Now: r.now}

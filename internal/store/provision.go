@@ -66,7 +66,7 @@ func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPasswor
 		return nil, err
 	}
 	var a *applying
-	_, err = s.configureIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) {
+	_, err = s.Config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		a = &applying{tx: tx, now: time.Now(), hashes: hashes, setUp: p} // a repeated transaction starts over
 		if err := a.all(ctx, p); err != nil {
 			return false, err
@@ -80,7 +80,7 @@ func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPasswor
 		return nil, fmt.Errorf("apply the set-up: %w", err)
 	}
 	for _, x := range a.put {
-		if err := s.Index(ctx, x.companyID, x.kind, x.id); err != nil {
+		if err := s.Resources.Index(ctx, x.companyID, x.kind, x.id); err != nil {
 			return nil, fmt.Errorf("index what the set-up has to search: %w", err)
 		}
 	}
@@ -103,7 +103,7 @@ func (s *Store) hashPasswords(ctx context.Context, p *config.Provision, keep Kee
 func (s *Store) hashPassword(ctx context.Context, hashes map[string]string, u *config.User, keep KeepPassword) error {
 	stored, before := hashes[u.Email]
 	if !before {
-		a, err := s.AccountByEmail(ctx, u.Email)
+		a, err := s.Accounts.AccountByEmail(ctx, u.Email)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *Store) hashPassword(ctx context.Context, hashes map[string]string, u *c
 
 // applying is one run of a set-up inside its transaction.
 type applying struct {
-	tx       *Tx
+	tx       *configure.Tx
 	now      time.Time
 	hashes   map[string]string // by e-mail
 	setUp    *config.Provision
@@ -206,7 +206,7 @@ func (a *applying) all(ctx context.Context, p *config.Provision) error {
 		if id == "" {
 			continue
 		}
-		a.tx.changes(id)
+		a.tx.Changes(id)
 		for _, part := range []func(context.Context, string, *config.Company) error{
 			a.users, a.keys, a.senders, a.templates, a.resources, a.lineAgents, a.suppressions,
 		} {

@@ -11,6 +11,9 @@ import (
 	"carillon"
 	"carillon/internal/base/config"
 	"carillon/internal/store/db"
+	"carillon/internal/store/resources"
+	"carillon/internal/store/senders"
+	"carillon/internal/store/templates"
 )
 
 func (a *applying) senders(ctx context.Context, companyID string, c *config.Company) error {
@@ -27,11 +30,11 @@ func (a *applying) senders(ctx context.Context, companyID string, c *config.Comp
 func (a *applying) sender(ctx context.Context, companyID string, x *config.Sender) (effect, error) {
 	want := x.Sender
 	want.CompanyID = companyID
-	e, err := a.tx.DeclareSender(ctx, &want, a.now)
+	e, err := senders.DeclareSender(ctx, a.tx, &want, a.now)
 	if err != nil {
 		return e, err
 	}
-	proved, err := a.tx.ProveNumber(ctx, &want, true, a.now) // by the operator's word
+	proved, err := senders.ProveNumber(ctx, a.tx, &want, true, a.now) // by the operator's word
 	if proved && e == unchanged {
 		e = updated
 	}
@@ -42,7 +45,7 @@ func (a *applying) sender(ctx context.Context, companyID string, x *config.Sende
 func (a *applying) resources(ctx context.Context, companyID string, c *config.Company) error {
 	for i := range c.Resources {
 		x := &c.Resources[i]
-		e, _, err := a.tx.PutResource(ctx, companyID, x.Kind, x.Resource, a.now)
+		e, _, err := resources.PutResource(ctx, a.tx, companyID, x.Kind, x.Resource, a.now)
 		if carillon.IsCode(err, carillon.ValidationFailed) {
 			a.problems = append(a.problems, x.Problems(err)...)
 			continue
@@ -87,13 +90,13 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 	if len(c.Templates) == 0 {
 		return nil
 	}
-	before, err := a.tx.ActiveTemplates(ctx, companyID)
+	before, err := templates.ActiveTemplates(ctx, a.tx, companyID)
 	if err != nil {
 		return err
 	}
 	for i := range c.Templates {
 		t := &c.Templates[i]
-		uid, err := a.tx.MessagingSender(ctx, companyID, t.SenderID)
+		uid, err := senders.MessagingSender(ctx, a.tx, companyID, t.SenderID)
 		if err != nil {
 			return err
 		}
@@ -106,7 +109,7 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 			return err
 		}
 	}
-	n, err := a.tx.ActiveTemplates(ctx, companyID)
+	n, err := templates.ActiveTemplates(ctx, a.tx, companyID)
 	if err == nil && n > maxActive && n > before {
 		a.problem(c.At, fmt.Sprintf("the company would have %d active templates, more than %d", n, maxActive))
 	}
@@ -138,5 +141,5 @@ func (a *applying) template(ctx context.Context, companyID string, uid int64, t 
 		(providerID != "" || status == string(want.Status)):
 		return unchanged, nil
 	}
-	return e, a.tx.PutTemplate(ctx, &want, a.now)
+	return e, templates.PutTemplate(ctx, a.tx, &want, a.now)
 }

@@ -22,14 +22,14 @@ import (
 
 // company gives the company's id, empty after a problem.
 func (a *applying) company(ctx context.Context, c *config.Company) (string, error) {
-	have, err := a.tx.FindCompany(ctx, c.ID, c.Name)
+	have, err := accounts.FindCompany(ctx, a.tx, c.ID, c.Name)
 	if err != nil {
 		return "", err
 	}
 	if have == nil {
 		fresh := c.Over(carillon.NewCompany(c.Name))
 		fresh.ID = cmp.Or(c.ID, carillon.NewID(a.now))
-		return fresh.ID, a.count("company", c.At, created, a.tx.PutCompany(ctx, &fresh, a.now))
+		return fresh.ID, a.count("company", c.At, created, accounts.PutCompany(ctx, a.tx, &fresh, a.now))
 	}
 	if c.ID != "" && have.ID != c.ID {
 		a.problem(c.At, "another company has the name "+c.Name)
@@ -40,7 +40,7 @@ func (a *applying) company(ctx context.Context, c *config.Company) (string, erro
 	if err != nil || same {
 		return have.ID, a.count("company", c.At, unchanged, err)
 	}
-	return have.ID, a.count("company", c.At, updated, a.tx.PutCompany(ctx, &want, a.now))
+	return have.ID, a.count("company", c.At, updated, accounts.PutCompany(ctx, a.tx, &want, a.now))
 }
 
 // sameJSON compares by what would be stored.
@@ -91,10 +91,10 @@ func (a *applying) user(ctx context.Context, companyID string, u *config.User) (
 	case want.Name == have.Name && want.PasswordHash == have.PasswordHash && wantRole == role:
 		return unchanged, nil
 	}
-	if err := a.tx.PutAccount(ctx, &want, a.now); err != nil {
+	if err := accounts.PutAccount(ctx, a.tx, &want, a.now); err != nil {
 		return 0, err
 	}
-	return e, a.tx.PutMembership(ctx, accounts.Membership{AccountID: want.ID, CompanyID: companyID, Role: wantRole})
+	return e, accounts.PutMembership(ctx, a.tx, accounts.Membership{AccountID: want.ID, CompanyID: companyID, Role: wantRole})
 }
 
 const foreignUser = "the account of this e-mail belongs to another company: whoever administers both companies may add it " +
@@ -132,7 +132,7 @@ func (a *applying) key(ctx context.Context, companyID string, k *config.Key) (ef
 	if err != nil {
 		return 0, err
 	}
-	have, err := a.tx.FindKey(ctx, secret)
+	have, err := accounts.FindKey(ctx, a.tx, secret)
 	if err != nil {
 		return 0, err
 	}
@@ -149,7 +149,7 @@ func (a *applying) key(ctx context.Context, companyID string, k *config.Key) (ef
 			return unchanged, nil
 		}
 	}
-	return e, a.tx.PutKey(ctx, &want, a.now)
+	return e, accounts.PutKey(ctx, a.tx, &want, a.now)
 }
 
 // secretOf is the key that the set-up gives; else the one made earlier under its label; else a new one.
@@ -157,7 +157,7 @@ func (a *applying) secretOf(ctx context.Context, companyID string, k *config.Key
 	if k.Key != "" {
 		return k.Key, nil
 	}
-	secret, err := a.tx.KeyOfLabel(ctx, companyID, k.Label)
+	secret, err := accounts.KeyOfLabel(ctx, a.tx, companyID, k.Label)
 	if err == nil && secret == "" {
 		secret = "ck_" + base64.RawURLEncoding.EncodeToString(randomBytes(32))
 	}

@@ -85,29 +85,29 @@ func TestWhatApplySetsUpCanBeUsed(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		apply(t, st, example(t))
 		ctx := t.Context()
-		k, err := st.AccessKey(ctx, "ck_test_revoked")
+		k, err := st.Keys.AccessKey(ctx, "ck_test_revoked")
 		if err != nil || k == nil || k.RevokedAt.IsZero() || k.CompanyID != acmeID {
 			t.Errorf("revoked key: %+v, %v", k, err)
 		}
-		senders, err := st.Senders(ctx, acmeID)
+		senders, err := st.Senders.Senders(ctx, acmeID)
 		if err != nil || len(senders) != 2 || !strings.Contains(string(senders[0].Settings), "provider-token") {
 			t.Fatalf("senders: %v, %v", senders, err)
 		}
-		templates, err := st.Templates(ctx, senders[0].UID)
+		templates, err := st.Templates.Templates(ctx, senders[0].UID)
 		if err != nil || len(templates) != 1 || templates[0].Shape == nil || len(templates[0].ID) != 19 {
 			t.Errorf("templates: %v, %v", templates, err)
 		}
-		if _, err := st.Agent(ctx, acmeID, "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11"); err != nil {
+		if _, err := st.Resources.Agent(ctx, acmeID, "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11"); err != nil {
 			t.Error(err)
 		}
-		if known, err := st.FlowKnown(ctx, acmeID, "order-shipped"); err != nil || !known {
+		if known, err := st.Resources.FlowKnown(ctx, acmeID, "order-shipped"); err != nil || !known {
 			t.Errorf("flow known: %v, %v", known, err)
 		}
-		c, err := st.Company(ctx, acmeID)
+		c, err := st.Accounts.Company(ctx, acmeID)
 		if err != nil || !c.Suppresses || c.CallingHours == nil || c.Limits.DailyRecipients != 0 || c.Limits.DailyBytes != 10_000_000_000 || c.Limits.TemplatesPerDay != 10 {
 			t.Errorf("company: %+v, %v", c, err)
 		}
-		m, err := st.Members(ctx, acmeID, "", 10)
+		m, err := st.Accounts.Members(ctx, acmeID, "", 10)
 		if err != nil || len(m) != 2 {
 			t.Errorf("members: %v, %v", m, err)
 		}
@@ -255,12 +255,12 @@ func TestChannelsWordOnATemplateStands(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		apply(t, st, small)
 		id := companyNamed(t, st, "Small")
-		senders, err := st.Senders(t.Context(), id)
+		senders, err := st.Senders.Senders(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		status := func() carillon.TemplateStatus {
-			all, err := st.Templates(t.Context(), senders[0].UID)
+			all, err := st.Templates.Templates(t.Context(), senders[0].UID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,13 +270,13 @@ func TestChannelsWordOnATemplateStands(t *testing.T) {
 		if s := apply(t, st, paused); status() != carillon.TemplatePaused || !s.Changed() {
 			t.Errorf("before the channel's report: %s, %v", status(), s)
 		}
-		record, err := st.ReportedTemplate(t.Context(), senders[0].UID, "", "hello", "en")
+		record, err := st.Templates.ReportedTemplate(t.Context(), senders[0].UID, "", "hello", "en")
 		if err != nil {
 			t.Fatal(err)
 		}
 		next := *record
 		next.ProviderID, next.Status = "900", carillon.TemplateRejected
-		if ok, err := st.SwapTemplate(t.Context(), record, &next, time.Now(), templates.Limits{}); err != nil || !ok {
+		if ok, err := st.Templates.SwapTemplate(t.Context(), record, &next, time.Now(), templates.Limits{}); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 		if s := apply(t, st, paused); status() != carillon.TemplateRejected || s.Changed() {
@@ -310,17 +310,17 @@ func TestApplyRefusesMoreActiveTemplatesThanTheLimit(t *testing.T) {
 // approveByChannel approves a template as the channel's report does, which no limit refuses.
 func approveByChannel(t *testing.T, st *store.Store, companyID, name string) {
 	t.Helper()
-	senders, err := st.Senders(t.Context(), companyID)
+	senders, err := st.Senders.Senders(t.Context(), companyID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := st.ReportedTemplate(t.Context(), senders[0].UID, "", name, "en")
+	read, err := st.Templates.ReportedTemplate(t.Context(), senders[0].UID, "", name, "en")
 	if err != nil || read == nil {
 		t.Fatal(read, err)
 	}
 	next := *read
 	next.Status, next.ProviderID = carillon.TemplateApproved, "900000001"
-	if ok, err := st.SwapTemplate(t.Context(), read, &next, time.Now(), templates.Limits{}); !ok || err != nil {
+	if ok, err := st.Templates.SwapTemplate(t.Context(), read, &next, time.Now(), templates.Limits{}); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 }
@@ -329,14 +329,14 @@ func TestApplySuppressesForAllTypes(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		apply(t, st, small)
 		id := companyNamed(t, st, "Small")
-		if err := st.Suppress(t.Context(), id, suppressions.Marketing, suppressions.OptedOut, time.Now(), "34600000001"); err != nil {
+		if err := st.Suppressions.Suppress(t.Context(), id, suppressions.Marketing, suppressions.OptedOut, time.Now(), "34600000001"); err != nil {
 			t.Fatal(err)
 		}
 		form := `companies: [{name: Small, suppressions: ["34600000001"]}]`
 		if s := apply(t, st, form); !strings.Contains(s.String(), "suppression 1 updated") {
 			t.Error(s)
 		}
-		if x, err := st.Suppression(t.Context(), id, identity.Number("34600000001")); err != nil || x.Type != suppressions.All || x.Reason != "set up" {
+		if x, err := st.Suppressions.Suppression(t.Context(), id, identity.Number("34600000001")); err != nil || x.Type != suppressions.All || x.Reason != "set up" {
 			t.Errorf("%+v, %v", x, err)
 		}
 		if s := apply(t, st, form); s.Changed() {
@@ -349,7 +349,7 @@ func TestNewDefaultSenderReplacesTheOld(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		apply(t, st, small)
 		apply(t, st, `companies: [{name: Small, senders: [{id: n, number: "15555550201", channel: messaging, provider: sandbox, default: true}]}]`)
-		all, err := st.Senders(t.Context(), companyNamed(t, st, "Small"))
+		all, err := st.Senders.Senders(t.Context(), companyNamed(t, st, "Small"))
 		if err != nil || len(all) != 3 || all[0].Default || !all[2].Default {
 			t.Errorf("%+v, %v", all, err)
 		}
@@ -379,7 +379,7 @@ func TestDemoApplies(t *testing.T) {
 				t.Errorf("%v, %v", s, err)
 			}
 		}
-		if k, err := st.AccessKey(t.Context(), facts.AccessKey); err != nil || k == nil {
+		if k, err := st.Keys.AccessKey(t.Context(), facts.AccessKey); err != nil || k == nil {
 			t.Errorf("the demo's key: %v, %v", k, err)
 		}
 	})

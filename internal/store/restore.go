@@ -15,6 +15,7 @@ import (
 	"carillon"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/db"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/work"
 )
 
@@ -185,12 +186,10 @@ func (r *Restored) Total() (n int) {
 }
 
 const (
-	restoredPrefix = "restored/" // of the name under which a company's messages are held
-	restoredPast   = "restored0" // the first text after all of those
-	markBroken     = "holding"
-	markDone       = "held"
-	underWay       = "was under way when the backup was taken" // the detail of what is ended
-	heldDetail     = "held after a restore: it may have been sent since the backup was taken"
+	markBroken = "holding"
+	markDone   = "held"
+	underWay   = "was under way when the backup was taken" // the detail of what is ended
+	heldDetail = "held after a restore: it may have been sent since the backup was taken"
 )
 
 // RestoredAt returns when this database was restored and whether the marking was interrupted; zero when there is nothing to
@@ -198,7 +197,7 @@ const (
 func (s *Store) RestoredAt(ctx context.Context) (at time.Time, broken bool, err error) {
 	var ms int64
 	var text string
-	err = s.Row(ctx, []any{&ms, &text}, "SELECT value, text FROM meta WHERE name = 'restored'")
+	err = s.DB.Row(ctx, []any{&ms, &text}, "SELECT value, text FROM meta WHERE name = 'restored'")
 	return db.Instant(ms), text == markBroken, db.Wrap(db.Ignore(err), "read the mark of a restore")
 }
 
@@ -233,11 +232,11 @@ type restorable struct {
 func (s *Store) restorable() []restorable {
 	return []restorable{
 		{
-			s.messages, "q >= 2", "hold = '', detail = NULL",
+			s.Messages.Table, "q >= 2", "hold = '', detail = NULL",
 			"q = 0, rank = CASE WHEN rank < 30 THEN 30 ELSE rank END, reason = 'outcome_unknown', ended_at = $3, detail = $4",
 		},
 		{
-			s.calls.Table, "q = 2", "hold = '', detail = ''",
+			s.Calls.Table, "q = 2", "hold = '', detail = ''",
 			"q = 0, state = 'failed', reason = 'interrupted', ended_by = 'system', ended_at = $3, detail = $4",
 		},
 	}
@@ -250,23 +249,23 @@ func (t restorable) update(set, where string) string {
 
 // heldIn counts a table's held rows by company.
 func (s *Store) heldIn(ctx context.Context, table string, held map[string]int) error {
-	for name := restoredPrefix; ; {
+	for name := messages.RestoredPrefix; ; {
 		var err error
-		if name, err = s.holdAfter(ctx, table, name); err != nil || name == "" || name >= restoredPast {
+		if name, err = messages.HoldAfter(ctx, s.DB, table, name); err != nil || name == "" || name >= messages.RestoredPast {
 			return err
 		}
 		var n int
-		if err := s.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM "+table+" WHERE q = 1 AND hold <> '' AND hold = $1", name); err != nil {
+		if err := s.DB.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM "+table+" WHERE q = 1 AND hold <> '' AND hold = $1", name); err != nil {
 			return err
 		}
-		held[name[len(restoredPrefix):]] += n
+		held[name[len(messages.RestoredPrefix):]] += n
 	}
 }
 
 // Decide sends or fails up to limit of a company's held messages. It returns their notifications, and the lanes of those to be
 // sent, each once.
 func (s *Store) Decide(ctx context.Context, companyID string, send bool, now time.Time, limit int) (d Decided, err error) {
-	d, err = returning(ctx, s, func(ctx context.Context, tx *Tx) (d Decided, err error) {
+	d, err = db.Returning(ctx, s.DB, func(ctx context.Context, tx *db.Tx) (d Decided, err error) {
 		for i, lanes := range []*[]work.Lane{&d.Lanes, &d.CallLanes} {
 			if err == nil && d.Messages < limit {
 				err = d.decide(ctx, tx, lanes, s.restorable()[i], companyID, send, now, limit-d.Messages)
@@ -279,10 +278,10 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 		if send {
 			e.Action = audit.SendDecided
 		}
-		return d, audit.Record(ctx, tx.Tx, now, e)
+		return d, audit.Record(ctx, tx, now, e)
 	})
 	for _, seq := range d.Notifications {
-		s.stats.Touch(seq, err)
+		s.Stats.Touch(seq, err)
 	}
 	return d, db.Wrap(err, "decide after a restore")
 }
@@ -295,8 +294,8 @@ type Decided struct {
 	CallLanes     []work.Lane // of calls
 }
 
-func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, t restorable, companyID string, send bool, now time.Time, limit int) error {
-	set, args := t.send, []any{restoredPrefix + companyID, limit}
+func (d *Decided) decide(ctx context.Context, tx *db.Tx, lanes *[]work.Lane, t restorable, companyID string, send bool, now time.Time, limit int) error {
+	set, args := t.send, []any{messages.RestoredPrefix + companyID, limit}
 	if !send {
 		set, args = t.fail, append(args, db.Millis(now), "failed by the operator after a restore")
 	}
@@ -321,7 +320,7 @@ func (d *Decided) decide(ctx context.Context, tx *Tx, lanes *[]work.Lane, t rest
 
 // Unmark ends the state after a restore once nothing is held any more, and reports whether it did.
 func (s *Store) Unmark(ctx context.Context) (ended bool, err error) {
-	n, err := s.Exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
+	n, err := s.DB.Exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
 		AND NOT EXISTS (SELECT 1 FROM message WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')
 		AND NOT EXISTS (SELECT 1 FROM call WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')`)
 	return n == 1, db.Wrap(err, "end the state after a restore")

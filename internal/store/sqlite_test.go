@@ -32,7 +32,7 @@ func TestSQLiteConforms(t *testing.T) {
 func TestReadersGoByTheProcessors(t *testing.T) {
 	for processors, want := range map[int]int{1: 4, 2: 4, 3: 6, 8: 16} {
 		s := open(t, store.Options{Dir: t.TempDir(), Processors: processors})
-		if got := s.Pools()["read"].MaxOpenConnections; got != want {
+		if got := s.DB.Health.Pools()["read"].MaxOpenConnections; got != want {
 			t.Errorf("with %d processors there are %d readers, want %d", processors, got, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestNoConnectionOutlivesTheStore(t *testing.T) {
 		for range 16 {
 			readers.Go(func() {
 				for ctx.Err() == nil {
-					_, _ = s.FirstToken(ctx, "first_none")
+					_, _ = s.Links.FirstToken(ctx, "first_none")
 				}
 			})
 		}

@@ -12,11 +12,9 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"carillon"
-	"carillon/internal/base/cache"
 	"carillon/internal/base/share"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/addresses"
@@ -30,6 +28,8 @@ import (
 	"carillon/internal/store/events"
 	"carillon/internal/store/files"
 	"carillon/internal/store/hooks"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/purge"
 	"carillon/internal/store/questions"
 	"carillon/internal/store/rates"
 	"carillon/internal/store/replies"
@@ -82,48 +82,55 @@ var migrations embed.FS
 // Migrations are the files that bring a database to the program's schema. Tests make databases to copy with them.
 func Migrations() fs.FS { return migrations }
 
-// Store is the database. Its methods are safe for concurrent use.
+// Store is the database, with a field for each subject. It is safe for concurrent use.
 type Store struct {
-	*db.DB
+	DB     *db.DB
+	Sealer *seal.Sealer
+	Config *configure.Configuration // changes of what caches hold: companies, keys, senders, templates, suppressions
+	Nodes  *work.Nodes
 
-	*accountStore
-	*templateStore
-	*resourceStore
-	*suppressionStore
-	*senderStore
-	*rateStore
-	*eventStore
-	seal         *seal.Sealer
-	config       *configure.Configuration
-	log          *slog.Logger
-	window       *cache.Cache[Maintenance]
-	ids          carillon.Sequence
-	accepts      *db.Kind[*Accept]
-	messages     *work.Table
-	deliveries   *db.Kind[*work.Batch]
-	receipts     *db.Kind[[]receipt]
-	reconciles   *db.Kind[db.Func] // unknown outcomes
-	closes       *db.Kind[closing]
-	purges       *db.Kind[db.Func] // deletions, on SQLite
-	backups      backups
-	calls        *calls.Store
-	incoming     *calls.Incoming
-	chats        *chats.Store
-	questions    *questions.Store
-	files        *files.Store
-	addresses    *addresses.Store
-	runs         *runs.Store
-	replies      *replies.Store
-	bulk         *bulk.Store
-	audit        *audit.Store
-	apiCalls     *apicalls.Store
-	stats        *stats.Store
-	hooks        *hooks.Store
-	lists        *share.Share // of the lists being read: they must leave readers to requests that send
-	unsearchable atomic.Int64 // entries that the search table refused
-	nodeID       atomic.Value // string; empty until the node has joined
-	stop         context.CancelFunc
-	done         sync.WaitGroup
+	Accounts *accounts.Store
+	Sessions *accounts.Sessions
+	Keys     *accounts.Keys
+	Factors  *accounts.Factors
+	Links    *accounts.Links
+	Rates    *rates.Store
+	Audit    *audit.Store
+	APICalls *apicalls.Store
+
+	Senders      *senders.Store
+	Templates    *templates.Store
+	Suppressions *suppressions.Store
+	Resources    *resources.Store
+
+	Notifications *messages.Notifications
+	Messages      *messages.Messages
+	Search        *messages.Search
+	Breakers      *work.Breakers
+	Bulk          *bulk.Store
+	Stats         *stats.Store
+
+	Calls    *calls.Store
+	Incoming *calls.Incoming
+
+	Chats      *chats.Store
+	Contacts   *chats.Contacts
+	Attendance *chats.Attendance
+	Canned     *chats.CannedReplies
+	Topics     *chats.Topics
+	Questions  *questions.Store
+	Files      *files.Store
+	Addresses  *addresses.Store
+	Runs       *runs.Store
+	Replies    *replies.Store
+
+	Events *events.Store
+	Hooks  *hooks.Store
+	Purges *purge.Store
+
+	backups backups
+	stop    context.CancelFunc
+	done    sync.WaitGroup
 }
 
 // ErrFolderInUse means that another process has the data folder.
@@ -149,77 +156,61 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := configure.New(d)
-	account := accounts.New(d, sealer, config)
-	messages := &work.Table{DB: d, Name: "message"}
-	eventStore := events.New(d, config, placeEvent)
-	s := &Store{
-		DB: d, accountStore: account, templateStore: templates.New(d, config, eventStore.Subscribed), resourceStore: resources.New(d, sealer, config),
-		suppressionStore: suppressions.New(d, config, account), senderStore: senders.New(d, sealer, config), rateStore: rates.New(d),
-		seal: sealer, config: config, log: o.Logger, window: configure.Cache[Maintenance](config), accepts: acceptKind(),
-		messages: messages, deliveries: deliveryKind(messages), receipts: receiptKind(),
-		reconciles: db.Funcs("reconcile", placeDelivery), closes: closeKind(), eventStore: eventStore,
-		purges: db.Funcs("purge", placeClose), lists: o.Shares.Of(share.Lists.Of(int64(max(2, d.Processors())))),
-	}
-	s.nodeID.Store("")
-	s.stats = stats.New(d, placeClose, time.Now())
-	s.calls = calls.New(d, placeDelivery, placeReceipt, s.node, s.senderFollowed(events.Calls), s.stats.Touch)
-	s.incoming = calls.NewIncoming(d, s.node, s.senderFollowed(events.Calls))
-	s.chats = chats.New(d, placeContact, placeConversation, s.Subscribed)
-	s.questions = questions.New(d, placeQuestion)
-	s.files = files.New(d)
-	s.addresses, s.runs, s.replies, s.bulk, s.hooks = addresses.New(d), runs.New(d), replies.New(d), bulk.New(d), hooks.New(d)
-	s.audit, s.apiCalls = audit.New(d), apicalls.New(d)
+	s := newStore(d, sealer, &o)
 	if err := s.checkMasterKey(ctx); err != nil {
 		_ = d.Close() // the first error is the cause
 		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx)) // until Close
-	if !s.SQLite() {
-		s.ids.SetSlot(mathrand.N(carillon.NodeSlots)) //nolint:gosec // no secret; until the node has joined the others
-		s.done.Go(func() { config.Follow(ctx) })
+	if !d.SQLite() {
+		s.done.Go(func() { s.Config.Follow(ctx) })
 	}
 	return s, nil
 }
 
-// Calls are the tables of calls.
-func (s *Store) Calls() *calls.Store { return s.calls }
+// newStore connects the subjects.
+func newStore(d *db.DB, sealer *seal.Sealer, o *Options) *Store {
+	config := configure.New(d, sealer)
+	ids := new(carillon.Sequence)
+	if !d.SQLite() {
+		ids.SetSlot(mathrand.N(carillon.NodeSlots)) //nolint:gosec // no secret; until the node has joined the others
+	}
+	event := events.New(d, config, placeEvent)
+	s := &Store{
+		DB: d, Sealer: sealer, Config: config, Nodes: work.NewNodes(d, ids),
+		Accounts: accounts.New(d, config), Sessions: accounts.NewSessions(d), Keys: accounts.NewKeys(d, sealer, config),
+		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: rates.New(d), Audit: audit.New(d), APICalls: apicalls.New(d),
+		Senders: senders.New(d, sealer, config), Templates: templates.New(d, config, event.Subscribed), Resources: resources.New(d, sealer, config),
+		Breakers: work.NewBreakers(d), Bulk: bulk.New(d), Stats: stats.New(d, placeClose, time.Now()),
+		Chats: chats.New(d, placeContact, placeConversation, event.Subscribed), Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
+		Questions: questions.New(d, placeQuestion), Files: files.New(d), Addresses: addresses.New(d), Runs: runs.New(d), Replies: replies.New(d),
+		Events: event, Hooks: hooks.New(d), Search: messages.NewSearch(d, o.Logger),
+	}
+	s.Suppressions = suppressions.New(d, config, s.Accounts)
+	touch := func(seq carillon.Seq, err error) { s.Stats.Touch(seq, err) }
+	m := messages.Options{
+		DB: d, Close: placeClose, Delivery: placeDelivery, Accept: placeAccept, Receipt: placeReceipt, IDs: ids,
+		Subscribed: event.Subscribed, Sender: s.Senders.Sender, Followed: s.followed(events.Notifications), Touch: touch,
+		Lists: o.Shares.Of(share.Lists.Of(int64(max(2, d.Processors())))),
+	}
+	s.Notifications, s.Messages = messages.NewNotifications(&m), messages.New(&m)
+	s.Calls = calls.New(d, placeDelivery, placeReceipt, s.Nodes.ID, s.followed(events.Calls), touch)
+	s.Incoming = calls.NewIncoming(d, s.Nodes.ID, s.followed(events.Calls))
+	s.Contacts, s.Topics = chats.NewContacts(s.Chats), chats.NewTopics(event, s.Chats)
+	s.Purges = purge.NewStore(d, placeClose, s.Stats)
+	return s
+}
 
-// Incoming is the table of calls to lines.
-func (s *Store) Incoming() *calls.Incoming { return s.incoming }
-
-// Derive returns a key of 32 bytes for one purpose, made from the master key.
-func (s *Store) Derive(purpose string) ([]byte, error) { return s.seal.Derive(purpose) }
-
-// Chats are the tables of conversations.
-func (s *Store) Chats() *chats.Store { return s.chats }
-
-// Questions are what agents had no answer to.
-func (s *Store) Questions() *questions.Store { return s.questions }
-
-// Files are the tables of files that people send.
-func (s *Store) Files() *files.Store { return s.files }
-
-// Runs are the runs of flows.
-func (s *Store) Runs() *runs.Store { return s.runs }
-
-// Replies are what people write to senders, and the replies.
-func (s *Store) Replies() *replies.Store { return s.replies }
-
-// Audit is the record of changes.
-func (s *Store) Audit() *audit.Store { return s.audit }
-
-// Hooks are the deliveries to the endpoints of webhooks.
-func (s *Store) Hooks() *hooks.Store { return s.hooks }
-
-// Stats are the counts of recipients.
-func (s *Store) Stats() *stats.Store { return s.stats }
-
-// Addresses are the signed addresses of sockets.
-func (s *Store) Addresses() *addresses.Store { return s.addresses }
-
-// node is this node's id, once it has joined the others.
-func (s *Store) node() string { return s.nodeID.Load().(string) }
+// followed returns a check whether the events of a sender's company are to be written.
+func (s *Store) followed(topic string) func(ctx context.Context, senderUID int64) bool {
+	return func(ctx context.Context, senderUID int64) bool {
+		x, err := s.Senders.Sender(ctx, senderUID)
+		if err != nil { // it cannot be read, and they are written, or there is none
+			return !carillon.IsCode(err, carillon.NotFound)
+		}
+		return s.Events.Subscribed(ctx, x.CompanyID, topic)
+	}
+}
 
 // Close finishes the writes that wait, then closes the database and releases the folder.
 func (s *Store) Close() error {
@@ -229,86 +220,22 @@ func (s *Store) Close() error {
 	return s.DB.Close()
 }
 
-// The stores of subjects, under names of their own: Store and Tx have their methods.
-type (
-	accountStore     = accounts.Store
-	accountTx        = accounts.Tx
-	templateStore    = templates.Store
-	templateTx       = templates.Tx
-	resourceStore    = resources.Store
-	resourceTx       = resources.Tx
-	suppressionStore = suppressions.Store
-	suppressionTx    = suppressions.Tx
-	senderStore      = senders.Store
-	senderTx         = senders.Tx
-	rateStore        = rates.Store
-	eventStore       = events.Store
-)
-
-// Accounts are the tables of companies, accounts and keys.
-func (s *Store) Accounts() *accounts.Store { return s.accountStore }
-
-// Documents are the tables of resources.
-func (s *Store) Documents() *resources.Store { return s.resourceStore }
-
-// Rates are the shared counts of request rates.
-func (s *Store) Rates() *rates.Store { return s.rateStore }
-
-// Tx is a transaction in which configuration and rows are written.
-type Tx struct {
-	*db.Tx
-	*accountTx
-	*templateTx
-	*resourceTx
-	*suppressionTx
-	*senderTx
-	config *configure.Tx
-	s      *Store
-}
-
-func (s *Store) on(tx *configure.Tx) *Tx {
-	return &Tx{
-		Tx: tx.Tx, accountTx: s.accountStore.On(tx), templateTx: s.templateStore.On(tx), resourceTx: s.resourceStore.On(tx),
-		suppressionTx: s.suppressionStore.On(tx), senderTx: s.senderStore.On(tx), config: tx, s: s,
-	}
-}
-
-// Record writes a change into the record of changes, for what no method of the transaction records by itself (audit.Record).
-func (tx *Tx) Record(ctx context.Context, now time.Time, e audit.Entry) error {
-	return audit.Record(ctx, tx.Tx, now, e)
-}
-
-// changes records that the transaction changes a company's configuration.
-func (tx *Tx) changes(companyID string) { tx.config.Changes(companyID) }
-
-// Update runs fn in a transaction of its own. It must be repeatable: a deadlock or a serialization failure runs it
-// again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds all of it, and what it
-// ends in the COMMIT may be stored or not.
-func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
-	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return fn(ctx, s.on(&configure.Tx{Tx: tx})) })
-}
-
-// returning is Update for a function with a result, as db.Returning.
-func returning[T any](ctx context.Context, s *Store, fn func(ctx context.Context, tx *Tx) (T, error)) (T, error) {
-	return db.Returning(ctx, s.DB, func(ctx context.Context, tx *db.Tx) (T, error) { return fn(ctx, s.on(&configure.Tx{Tx: tx})) })
-}
-
 // checkMasterKey refuses to start with a master key that cannot open what the database holds.
 func (s *Store) checkMasterKey(ctx context.Context) error {
 	const row = "meta/master-key"
 	nonce := make([]byte, 8)
 	_, _ = rand.Read(nonce)
-	err := s.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO meta (name, text) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", "master-key", s.seal.Seal(row, nonce))
+	err := s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, "INSERT INTO meta (name, text) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", "master-key", s.Sealer.Seal(row, nonce))
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("check the master key: %w", err)
 	}
 	var sealed string
-	if err := s.Row(ctx, []any{&sealed}, "SELECT text FROM meta WHERE name = $1", "master-key"); err != nil {
+	if err := s.DB.Row(ctx, []any{&sealed}, "SELECT text FROM meta WHERE name = $1", "master-key"); err != nil {
 		return fmt.Errorf("check the master key: %w", err)
 	}
-	_, err = s.seal.Open(row, sealed)
+	_, err = s.Sealer.Open(row, sealed)
 	return err
 }

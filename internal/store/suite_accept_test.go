@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/purge"
 	"carillon/internal/store/rank"
 )
 
@@ -40,18 +41,18 @@ func accepting() []sentence {
 func acceptedIsReadBack(t *testing.T, r *rig) {
 	a := r.request("34600000001", "34600000002")
 	n := &a.Notification
-	n.Labels = store.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES", AgentID: "a", Event: "e"}
+	n.Labels = messages.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES", AgentID: "a", Event: "e"}
 	n.Flat, n.Notes, n.Scheduled, n.DueAt, n.Open = true, "note", true, r.now.Add(26*time.Hour), 1
 	a.Messages[1].Skip = carillon.ReasonSuppressed
-	if err := r.Accept(t.Context(), a); err != nil {
+	if err := r.Notifications.Accept(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.LoadNotification(t.Context(), n.Seq())
+	got, err := r.Notifications.Load(t.Context(), n.Seq())
 	if d := cmp.Diff(n, got); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	listed, _, err := r.Notifications(t.Context(), ours, store.Filter{Limit: 1}, r.now)
-	shown, showErr := r.Notification(t.Context(), ours, n.ID)
+	listed, _, err := r.Notifications.List(t.Context(), ours, messages.Filter{Limit: 1}, r.now)
+	shown, showErr := r.Notifications.Find(t.Context(), ours, n.ID)
 	for _, without := range append(listed, shown) {
 		if got.Body = ""; !cmp.Equal(got, without) {
 			t.Errorf("without its body\n%s", cmp.Diff(got, without))
@@ -60,21 +61,21 @@ func acceptedIsReadBack(t *testing.T, r *rig) {
 	if err != nil || showErr != nil || len(listed) != 1 {
 		t.Error(err, showErr, len(listed))
 	}
-	if _, err := r.Notification(t.Context(), theirs, n.ID); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Notifications.Find(t.Context(), theirs, n.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company was told %v", err)
 	}
-	messages, err := r.Messages(t.Context(), n.Seq(), 0, 100)
-	if d := cmp.Diff([]store.Message{
+	stored, err := r.Messages.List(t.Context(), n.Seq(), 0, 100)
+	if d := cmp.Diff([]messages.Message{
 		{N: 0, Number: "34600000001", Q: 1, Due: n.DueAt},
 		{N: 1, Number: "34600000002", Rank: rank.Skipped, Reason: carillon.ReasonSuppressed, Due: n.DueAt, EndedAt: n.CreatedAt},
-	}, messages); err != nil || d != "" {
+	}, stored); err != nil || d != "" {
 		t.Error(err, d)
 	}
 }
 
 // readersShareQueries has many read at once, some of whom have left, and one asks for what is not there.
 func readersShareQueries(t *testing.T, r *rig) {
-	var all []*store.Accept
+	var all []*messages.Accept
 	for range 100 {
 		all = append(all, r.request("34600000001"))
 	}
@@ -91,15 +92,15 @@ func readersShareQueries(t *testing.T, r *rig) {
 			want := &all[i%len(all)].Notification
 			switch i % 4 {
 			case 0:
-				if n, err := r.LoadNotification(left, want.Seq()); err == nil && n.ID != want.ID {
+				if n, err := r.Notifications.Load(left, want.Seq()); err == nil && n.ID != want.ID {
 					t.Errorf("who left got %s, want %s", n.ID, want.ID)
 				}
 			case 1:
-				if n, err := r.LoadNotification(t.Context(), want.Seq()+1<<40); !carillon.IsCode(err, carillon.NotFound) {
+				if n, err := r.Notifications.Load(t.Context(), want.Seq()+1<<40); !carillon.IsCode(err, carillon.NotFound) {
 					t.Errorf("got %v, %v; want not_found", n, err)
 				}
 			default:
-				n, err := r.LoadNotification(t.Context(), want.Seq())
+				n, err := r.Notifications.Load(t.Context(), want.Seq())
 				if err != nil || n.ID != want.ID {
 					t.Errorf("got %v, %v; want %s", n, err, want.ID)
 				}
@@ -112,29 +113,29 @@ func readersShareQueries(t *testing.T, r *rig) {
 // messagesAreCounted asks for pages of every size that the query is made for.
 func messagesAreCounted(t *testing.T, r *rig) {
 	var seqs []carillon.Seq
-	want := map[carillon.Seq][]store.Standing{}
+	want := map[carillon.Seq][]messages.Standing{}
 	for i := range 30 {
 		a := r.request("34600000001", "34600000002", "34600000003")
 		queued := 3 - i%3
 		for j := queued; j < 3; j++ {
 			a.Messages[j].Skip = carillon.ReasonSuppressed
 		}
-		if err := r.Accept(t.Context(), a); err != nil {
+		if err := r.Notifications.Accept(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 		seq := a.Notification.Seq()
-		seqs, want[seq] = append(seqs, seq), []store.Standing{{Q: 1, Count: queued}}
+		seqs, want[seq] = append(seqs, seq), []messages.Standing{{Q: 1, Count: queued}}
 		if queued < 3 {
-			want[seq] = append(want[seq], store.Standing{Rank: rank.Skipped, Count: 3 - queued})
+			want[seq] = append(want[seq], messages.Standing{Rank: rank.Skipped, Count: 3 - queued})
 		}
 	}
 	for _, size := range []int{0, 1, 2, 25, 26, 30} {
-		got, err := r.Standings(t.Context(), seqs[:size]...)
+		got, err := r.Messages.Standings(t.Context(), seqs[:size]...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, seq := range seqs[:size] {
-			slices.SortFunc(got[seq], func(a, b store.Standing) int { return int(a.Rank) - int(b.Rank) })
+			slices.SortFunc(got[seq], func(a, b messages.Standing) int { return int(a.Rank) - int(b.Rank) })
 			if d := cmp.Diff(want[seq], got[seq]); d != "" {
 				t.Errorf("of %d: %s", size, d)
 			}
@@ -153,40 +154,40 @@ func numberIsTaken(t *testing.T, r *rig) {
 		last = "1"
 	}
 	second.Notification.ID = first.Notification.ID[:35] + last
-	for _, a := range []*store.Accept{first, second, first} {
+	for _, a := range []*messages.Accept{first, second, first} {
 		a.Notification.Campaign = a.Notification.ID
 		want := error(nil)
 		if r.there(t, first) {
-			want = store.ErrIDTaken
+			want = messages.ErrIDTaken
 		}
-		if err := r.Accept(t.Context(), a); !errors.Is(err, want) {
+		if err := r.Notifications.Accept(t.Context(), a); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", a.Notification.ID, err, want)
 		}
 	}
-	if _, err := r.Notification(t.Context(), ours, second.Notification.ID); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Notifications.Find(t.Context(), ours, second.Notification.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another notification was found: %v", err)
 	}
-	if _, _, err := r.Cancel(t.Context(), ours, second.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, second.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another notification was canceled: %v", err)
 	}
-	if _, err := r.Move(t.Context(), ours, second.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Notifications.Move(t.Context(), ours, second.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another notification was moved: %v", err)
 	}
-	if n, err := r.Notification(t.Context(), ours, first.Notification.ID); err != nil || n.Total != 2 {
+	if n, err := r.Notifications.Find(t.Context(), ours, first.Notification.ID); err != nil || n.Total != 2 {
 		t.Error(n, err)
 	}
 	if used := r.used(t, first); used != 2 {
 		t.Errorf("%d charged", used)
 	}
 	third := r.request("34600000004")
-	third.Notification.ID = r.NewNotificationID(r.now)
-	if errs := together(t, r, []*store.Accept{second, third}); !errors.Is(errs[0], store.ErrIDTaken) || errs[1] != nil {
+	third.Notification.ID = r.Notifications.NewID(r.now)
+	if errs := together(t, r, []*messages.Accept{second, third}); !errors.Is(errs[0], messages.ErrIDTaken) || errs[1] != nil {
 		t.Error(errs)
 	}
 }
 
 // together accepts requests from as many callers at once and gives their errors.
-func together(t *testing.T, r *rig, all []*store.Accept) []error {
+func together(t *testing.T, r *rig, all []*messages.Accept) []error {
 	t.Helper()
 	errs := make([]error, len(all))
 	begin := make(chan struct{})
@@ -194,7 +195,7 @@ func together(t *testing.T, r *rig, all []*store.Accept) []error {
 	for i, a := range all {
 		callers.Go(func() {
 			<-begin
-			errs[i] = r.Accept(t.Context(), a)
+			errs[i] = r.Notifications.Accept(t.Context(), a)
 		})
 	}
 	close(begin)
@@ -202,8 +203,8 @@ func together(t *testing.T, r *rig, all []*store.Accept) []error {
 	return errs
 }
 
-func requests(r *rig, n int, change func(i int, a *store.Accept)) []*store.Accept {
-	all := make([]*store.Accept, n)
+func requests(r *rig, n int, change func(i int, a *messages.Accept)) []*messages.Accept {
+	all := make([]*messages.Accept, n)
 	for i := range all {
 		all[i] = r.request(strconv.Itoa(34600000000 + i))
 		if change != nil {
@@ -226,7 +227,7 @@ func requestsShareACommit(t *testing.T, r *rig) {
 }
 
 func poisonedRequestFailsAlone(t *testing.T, r *rig) {
-	all := requests(r, 100, func(i int, a *store.Accept) {
+	all := requests(r, 100, func(i int, a *messages.Accept) {
 		if i == 50 {
 			a.Notification.Channel = "pigeon" // the schema refuses it
 		}
@@ -247,7 +248,7 @@ func callersThatLeftAreStored(t *testing.T, r *rig) {
 	leave()
 	var callers sync.WaitGroup
 	for _, a := range all {
-		callers.Go(func() { _ = r.Accept(ctx, a) }) // it may have heard of the commit or not
+		callers.Go(func() { _ = r.Notifications.Accept(ctx, a) }) // it may have heard of the commit or not
 	}
 	callers.Wait()
 	for _, a := range all {
@@ -257,7 +258,7 @@ func callersThatLeftAreStored(t *testing.T, r *rig) {
 }
 
 func quotaIsNeverPassed(t *testing.T, r *rig) {
-	all := requests(r, 64, func(_ int, a *store.Accept) { a.Quota.Charge, a.Quota.Limit = 3, 100 })
+	all := requests(r, 64, func(_ int, a *messages.Accept) { a.Quota.Charge, a.Quota.Limit = 3, 100 })
 	stored := 0
 	for i, err := range together(t, r, all) {
 		switch {
@@ -275,7 +276,7 @@ func quotaIsNeverPassed(t *testing.T, r *rig) {
 }
 
 func bytesAreNeverPassed(t *testing.T, r *rig) {
-	all := requests(r, 64, func(_ int, a *store.Accept) { a.Quota.Bytes, a.Quota.BytesLimit = 300, 10_000 })
+	all := requests(r, 64, func(_ int, a *messages.Accept) { a.Quota.Bytes, a.Quota.BytesLimit = 300, 10_000 })
 	stored := 0
 	for i, err := range together(t, r, all) {
 		var e *carillon.Error
@@ -295,7 +296,7 @@ func bytesAreNeverPassed(t *testing.T, r *rig) {
 
 // callsAreNeverPassed has every second request place a call, in a day whose messages have no limit.
 func callsAreNeverPassed(t *testing.T, r *rig) {
-	all := requests(r, 64, func(i int, a *store.Accept) {
+	all := requests(r, 64, func(i int, a *messages.Accept) {
 		if a.Quota.Charge = 1; i%2 == 0 {
 			a.Quota.Calls, a.Quota.CallsLimit = 1, 10
 		}
@@ -345,7 +346,7 @@ func comesDuringTheDay(t *testing.T, r *rig, of string) int {
 		case "calls":
 			a.Quota.Charge, a.Quota.Limit, a.Quota.Calls, a.Quota.CallsLimit = 1, 0, charge, limit
 		}
-		err := r.Accept(t.Context(), a)
+		err := r.Notifications.Accept(t.Context(), a)
 		if (err == nil) != r.there(t, a) {
 			t.Errorf("%v, stored: %v", err, r.there(t, a))
 		}
@@ -368,41 +369,41 @@ func comesDuringTheDay(t *testing.T, r *rig, of string) int {
 }
 
 func refusedRequestStoresNothing(t *testing.T, r *rig) {
-	keyed := func(key string, charge int) *store.Accept {
+	keyed := func(key string, charge int) *messages.Accept {
 		a := r.request("34600000001")
 		a.Quota.Charge, a.Quota.Limit = charge, 10
-		a.Idempotency = &store.Idempotency{Route: "notify", Key: key, Hash: "h", Answer: key, ExpiresAt: r.now.Add(time.Hour)}
+		a.Idempotency = &messages.Idempotency{Route: "notify", Key: key, Hash: "h", Answer: key, ExpiresAt: r.now.Add(time.Hour)}
 		return a
 	}
 	large, small := keyed("large", 11), keyed("small", 10)
-	if err := r.Accept(t.Context(), large); !carillon.IsCode(err, carillon.QuotaExceeded) {
+	if err := r.Notifications.Accept(t.Context(), large); !carillon.IsCode(err, carillon.QuotaExceeded) {
 		t.Fatal(err)
 	}
-	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "large", "h", r.now); answer != "" || err != nil || r.there(t, large) {
+	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "large", "h", r.now); answer != "" || err != nil || r.there(t, large) {
 		t.Errorf("kept %q, %v", answer, err)
 	}
-	if err := r.Accept(t.Context(), small); err != nil {
+	if err := r.Notifications.Accept(t.Context(), small); err != nil {
 		t.Error("what was refused was charged:", err)
 	}
-	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "small", "h", r.now); answer != "small" || err != nil {
+	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "small", "h", r.now); answer != "small" || err != nil {
 		t.Errorf("kept %q, %v", answer, err)
 	}
 	for key, want := range map[string]string{"small": "small", "large": ""} {
-		if answer, err := r.AcceptedAs(t.Context(), ours, "notify", key, r.now); answer != want || err != nil {
+		if answer, err := r.Notifications.AcceptedAs(t.Context(), ours, "notify", key, r.now); answer != want || err != nil {
 			t.Errorf("%s was accepted as %q, %v", key, answer, err)
 		}
 	}
 	again := keyed("large", 0)
-	if err := r.Accept(t.Context(), again); err != nil || again.Replay != "" {
+	if err := r.Notifications.Accept(t.Context(), again); err != nil || again.Replay != "" {
 		t.Errorf("the refused key's next use: %v, %q", err, again.Replay)
 	}
 }
 
 func repeatsStoreOnce(t *testing.T, r *rig) {
-	all := requests(r, 64, func(i int, a *store.Accept) {
-		a.Idempotency = &store.Idempotency{Route: "notify", Key: "k", Hash: "h", Answer: strconv.Itoa(i), ExpiresAt: r.now.Add(time.Hour)}
+	all := requests(r, 64, func(i int, a *messages.Accept) {
+		a.Idempotency = &messages.Idempotency{Route: "notify", Key: "k", Hash: "h", Answer: strconv.Itoa(i), ExpiresAt: r.now.Add(time.Hour)}
 	})
-	var first *store.Accept
+	var first *messages.Accept
 	for i, err := range together(t, r, all) {
 		if err != nil {
 			t.Fatal(err)
@@ -431,8 +432,8 @@ func reusedKeyIsRefused(t *testing.T, r *rig) {
 	keyed := func(company, route, hash string) error {
 		a := r.request("34600000001")
 		a.Notification.CompanyID = company
-		a.Idempotency = &store.Idempotency{Route: route, Key: "k", Hash: hash, Answer: "{}", ExpiresAt: r.now.Add(time.Hour)}
-		err := r.Accept(t.Context(), a)
+		a.Idempotency = &messages.Idempotency{Route: route, Key: "k", Hash: hash, Answer: "{}", ExpiresAt: r.now.Add(time.Hour)}
+		err := r.Notifications.Accept(t.Context(), a)
 		if (err == nil) != r.there(t, a) {
 			t.Errorf("%s %s %s: %v, stored: %v", company, route, hash, err, r.there(t, a))
 		}
@@ -446,37 +447,37 @@ func reusedKeyIsRefused(t *testing.T, r *rig) {
 	if err := keyed(ours, "notify", "other"); !carillon.IsCode(err, carillon.IdempotencyKeyReused) {
 		t.Error(err)
 	}
-	if _, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "other", r.now); !carillon.IsCode(err, carillon.IdempotencyKeyReused) {
+	if _, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "k", "other", r.now); !carillon.IsCode(err, carillon.IdempotencyKeyReused) {
 		t.Error(err)
 	}
 }
 
 func keyExpires(t *testing.T, r *rig) {
-	accept := func(hash string) *store.Accept {
-		return r.accepted(t, 1, func(a *store.Accept) {
-			a.Idempotency = &store.Idempotency{Route: "notify", Key: "k", Hash: hash, Answer: hash, ExpiresAt: r.now.Add(time.Hour)}
+	accept := func(hash string) *messages.Accept {
+		return r.accepted(t, 1, func(a *messages.Accept) {
+			a.Idempotency = &messages.Idempotency{Route: "notify", Key: "k", Hash: hash, Answer: hash, ExpiresAt: r.now.Add(time.Hour)}
 		})
 	}
 	accept("first")
 	r.now = r.now.Add(2 * time.Hour)
-	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "" || err != nil {
+	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "" || err != nil {
 		t.Error(answer, err)
 	}
 	if a := accept("second"); a.Replay != "" || !r.there(t, a) {
 		t.Error("an expired key was held against a new request")
 	}
 	for range 3 {
-		if p, err := r.DropKeys(t.Context(), r.now, 100); err != nil || p.Rows != 0 || p.More {
+		if p, err := r.Purges.Drop(t.Context(), purge.Keys, r.now, 100); err != nil || p.Rows != 0 || p.More {
 			t.Fatal(p, err)
 		}
 	}
-	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "second" || err != nil {
+	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "second" || err != nil {
 		t.Error("the sweep took a living key:", answer, err)
 	}
-	if p, err := r.DropKeys(t.Context(), r.now.Add(2*time.Hour), 1); err != nil || p.Rows != 1 || !p.More {
+	if p, err := r.Purges.Drop(t.Context(), purge.Keys, r.now.Add(2*time.Hour), 1); err != nil || p.Rows != 1 || !p.More {
 		t.Fatal(p, err)
 	}
-	if answer, err := r.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "" || err != nil {
+	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "" || err != nil {
 		t.Error("the sweep left an expired key:", answer, err)
 	}
 }

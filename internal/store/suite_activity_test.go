@@ -15,13 +15,16 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/resource/resourcetest"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/apicalls"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/bulk"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/purge"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/templates"
 )
@@ -43,7 +46,7 @@ var ana = audit.Author{Kind: "account", ID: "a-1", Name: "ana@example.org", Orig
 // changeOf is a recorded change in a form that tests compare.
 func (r *rig) changeOf(t *testing.T, company, id string) string {
 	t.Helper()
-	c, err := r.Audit().Find(t.Context(), company, id)
+	c, err := r.Audit.Find(t.Context(), company, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +70,9 @@ func (r *rig) changeOf(t *testing.T, company, id string) string {
 func auditKinds(t *testing.T, r *rig) {
 	ctx := audit.By(t.Context(), ana)
 	now := func() time.Time { r.now = r.now.Add(time.Second); return r.now }
-	config := func(fn func(ctx context.Context, tx *store.Tx) error) error { return r.Configure(ctx, fn) }
+	config := func(fn func(ctx context.Context, tx *configure.Tx) error) error { return r.Config.Change(ctx, fn) }
 	kind := resourcetest.Kinds()[0]
-	company, err := r.Company(t.Context(), ours)
+	company, err := r.Accounts.Company(t.Context(), ours)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +87,7 @@ func auditKinds(t *testing.T, r *rig) {
 		return &x
 	}
 	invitation := &accounts.Invitation{CompanyID: ours, Email: "eva@example.org", Role: "viewer"}
-	a := r.accepted(t, 2, func(a *store.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) })
+	a := r.accepted(t, 2, func(a *messages.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) })
 	record := &templates.Record{Template: carillon.Template{
 		ID: "900", CompanyID: ours, SenderUID: r.sender.UID, Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateDraft, ParameterFormat: "POSITIONAL",
 		Components: []carillon.Component{{Type: "BODY", Text: "Hello"}}, CreatedAt: r.now, UpdatedAt: r.now,
@@ -104,150 +107,169 @@ func auditKinds(t *testing.T, r *rig) {
 		{func() error {
 			x := *company
 			x.Limits.DailyRecipients = 7
-			return config(func(ctx context.Context, tx *store.Tx) error { return tx.PutCompany(ctx, &x, now()) })
+			return config(func(ctx context.Context, tx *configure.Tx) error { return accounts.PutCompany(ctx, tx, &x, now()) })
 		}, by("changed", "company Ours | limits.daily_recipients: 0 → 7")},
 		{func() error {
-			return config(func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, key, now()) })
+			return config(func(ctx context.Context, tx *configure.Tx) error { return accounts.PutKey(ctx, tx, key, now()) })
 		}, by("created", `key site | label: none → "site"; scopes: none → "notify:send"`)},
 		{func() error {
 			key.Scopes = []string{"*"}
-			return config(func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, key, now()) })
+			return config(func(ctx context.Context, tx *configure.Tx) error { return accounts.PutKey(ctx, tx, key, now()) })
 		}, by("changed", `key site | scopes: "notify:send" → "*"`)},
 		{func() error {
-			return config(func(ctx context.Context, tx *store.Tx) error { return tx.RevokeKey(ctx, ours, key.ID, now()) })
+			return config(func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.RevokeKey(ctx, tx, ours, key.ID, now())
+			})
 		}, by("revoked", `key site | revoked_at: none → "`+at(r.now.Add(4*time.Second))+`"`)},
 		{func() error {
-			return config(func(ctx context.Context, tx *store.Tx) error {
-				return errors.Join(tx.AddAccount(ctx, user, now()), tx.AddMembership(ctx, member("viewer")))
+			return config(func(ctx context.Context, tx *configure.Tx) error {
+				return errors.Join(accounts.AddAccount(ctx, tx, user, now()), accounts.AddMembership(ctx, tx, member("viewer")))
 			})
 		}, by("joined", `user bob@example.org | role: none → "viewer"`)},
 		{func() error {
-			return config(func(ctx context.Context, tx *store.Tx) error { return tx.PutMembership(ctx, member("admin")) })
+			return config(func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.PutMembership(ctx, tx, member("admin"))
+			})
 		}, by("role_changed", `user bob@example.org | role: "viewer" → "admin"`)},
 		{func() error {
-			return r.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
-				return tx.SetPassword(ctx, user.ID, "hash-2", "", now())
+			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.SetPassword(ctx, tx, user.ID, "hash-2", "", now())
 			})
 		}, by("password_set", "user bob@example.org | ")},
 		{func() error {
-			return r.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
-				return tx.PutPasswordLink(ctx, accounts.PasswordLink{AccountID: user.ID, CompanyID: ours, MadeBy: "a-1", CreatedAt: now(), ExpiresAt: r.now.Add(time.Hour)}, "link-secret")
+			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.PutPasswordLink(ctx, tx, accounts.PasswordLink{AccountID: user.ID, CompanyID: ours, MadeBy: "a-1", CreatedAt: now(), ExpiresAt: r.now.Add(time.Hour)}, "link-secret")
 			})
 		}, by("password_link_made", "user bob@example.org | ")},
 		{func() error {
-			if err := r.ProposeFactor(ctx, user.ID, []byte("s"), now()); err != nil {
+			if err := r.Factors.ProposeFactor(ctx, user.ID, []byte("s"), now()); err != nil {
 				return err
 			}
-			_, err := r.ConfirmFactor(ctx, user.ID, 1, []string{"c"}, now())
+			_, err := r.Factors.ConfirmFactor(ctx, user.ID, 1, []string{"c"}, now())
 			return err
 		}, by("second_factor_on", "user bob@example.org | ")},
-		{func() error { return r.ReplaceRecovery(ctx, user.ID, []string{"d"}) }, by("recovery_codes_made", "user bob@example.org | ")},
+		{func() error { return r.Factors.ReplaceRecovery(ctx, user.ID, []string{"d"}) }, by("recovery_codes_made", "user bob@example.org | ")},
 		{func() error {
-			return r.Update(ctx, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveFactor(ctx, user.ID) })
+			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error { return accounts.RemoveFactor(ctx, tx, user.ID) })
 		}, by("second_factor_off", "user bob@example.org | ")},
 		{func() error {
-			return r.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
-				_, err := tx.PutIdentity(ctx, user.ID, "https://issuer.test", "sub", now())
+			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
+				_, err := accounts.PutIdentity(ctx, tx, user.ID, "https://issuer.test", "sub", now())
 				return err
 			})
 		}, by("identity_linked", `user bob@example.org | issuer: none → "https://issuer.test"`)},
 		{func() error {
-			return config(func(ctx context.Context, tx *store.Tx) error {
-				return tx.PutAccount(ctx, &accounts.Account{Email: user.Email, Name: "Robert"}, now())
+			return config(func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.PutAccount(ctx, tx, &accounts.Account{Email: user.Email, Name: "Robert"}, now())
 			})
 		}, by("changed", `user bob@example.org | name: "Bob" → "Robert"`)},
 		{func() error {
-			return config(func(ctx context.Context, tx *store.Tx) error { return tx.RemoveMembership(ctx, member("admin")) })
+			return config(func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.RemoveMembership(ctx, tx, member("admin"))
+			})
 		}, by("removed", `user bob@example.org | role: "admin" → none`)},
 		{func() error {
 			invitation.CreatedAt = now()
-			return r.Update(ctx, func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, invitation, "secret-1") })
+			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.PutInvitation(ctx, tx, invitation, "secret-1")
+			})
 		}, by("created", `invitation eva@example.org | role: none → "viewer"`)},
 		{func() error {
 			invitation.CreatedAt = now()
-			return r.Update(ctx, func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, invitation, "secret-2") })
+			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.PutInvitation(ctx, tx, invitation, "secret-2")
+			})
 		}, by("sent", `invitation eva@example.org | role: none → "viewer"`)},
 		{func() error {
-			return r.Update(ctx, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveInvitation(ctx, ours, invitation.ID) })
+			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.RemoveInvitation(ctx, tx, ours, invitation.ID)
+			})
 		}, by("withdrawn", `invitation eva@example.org | role: "viewer" → none`)},
 		{func() error {
-			return config(func(ctx context.Context, tx *store.Tx) error {
-				if _, err := tx.DeclareSender(ctx, sender(`{"access_token":"EAAone","phone_number_id":"1"}`), now()); err != nil {
+			return config(func(ctx context.Context, tx *configure.Tx) error {
+				if _, err := senders.DeclareSender(ctx, tx, sender(`{"access_token":"EAAone","phone_number_id":"1"}`), now()); err != nil {
 					return err
 				}
-				_, err := tx.DeclareSender(ctx, sender(`{"access_token":"EAAtwo","phone_number_id":"2"}`), now())
+				_, err := senders.DeclareSender(ctx, tx, sender(`{"access_token":"EAAtwo","phone_number_id":"2"}`), now())
 				return err
 			})
 		}, by("changed", `sender cloud (15555550109) | settings.access_token: true → true secret; settings.phone_number_id: "1" → "2"`)},
 		{func() error {
-			return config(func(ctx context.Context, tx *store.Tx) error { return tx.RemoveSender(ctx, ours, "cloud", now()) })
+			return config(func(ctx context.Context, tx *configure.Tx) error {
+				return senders.RemoveSender(ctx, tx, ours, "cloud", now())
+			})
 		}, "deleted"},
 		{func() error {
-			return r.CreateTemplate(ctx, record, templates.Limits{}, templates.Change{Action: templates.Created, By: templates.By{Kind: "account", ID: "a-1"}})
+			return r.Templates.CreateTemplate(ctx, record, templates.Limits{}, templates.Change{Action: templates.Created, By: templates.By{Kind: "account", ID: "a-1"}})
 		}, "created"},
 		{func() error {
-			_, err := r.SwapTemplate(ctx, record, &edited, now(), templates.Limits{}, templates.Change{Action: templates.Edited})
+			_, err := r.Templates.SwapTemplate(ctx, record, &edited, now(), templates.Limits{}, templates.Change{Action: templates.Edited})
 			return err
 		}, by("changed", `template hello (en) | components[0].text: "Hello" → "Hello you"`)},
 		{func() error {
 			decided := edited
 			decided.Status, decided.Reason = carillon.TemplateRejected, "no"
 			ctx := t.Context()
-			_, err := r.SwapTemplate(ctx, &edited, &decided, now(), templates.Limits{}, templates.Change{Action: templates.Decided, By: templates.By{Kind: "channel"}})
+			_, err := r.Templates.SwapTemplate(ctx, &edited, &decided, now(), templates.Limits{}, templates.Change{Action: templates.Decided, By: templates.By{Kind: "channel"}})
 			edited = decided
 			return err
 		}, `decided by channel channel: template hello (en) | reason: "" → "no"; status: "draft" → "rejected"`},
-		{func() error { _, err := r.DeleteTemplate(ctx, &edited); return err }, "deleted"},
+		{func() error { _, err := r.Templates.DeleteTemplate(ctx, &edited); return err }, "deleted"},
 		{func() error {
 			x := res("one")
-			_, err := r.PutResource(ctx, ours, kind, x)
+			_, err := r.Resources.PutResource(ctx, ours, kind, x)
 			id, _ := x.Key()
 			resourceID = *id
 			return err
 		}, "created"},
-		{func() error { return r.DeleteResource(ctx, ours, resourcetest.Kinds(), kind, resourceID) }, "deleted"},
+		{func() error { return r.Resources.DeleteResource(ctx, ours, resourcetest.Kinds(), kind, resourceID) }, "deleted"},
 		{func() error {
-			_, err := r.AddSuppressions(ctx, ours, suppressions.Suppression{Type: suppressions.All, Reason: "manual", CreatedAt: now()}, "34600000001", "34600000002")
+			_, err := r.Suppressions.AddSuppressions(ctx, ours, suppressions.Suppression{Type: suppressions.All, Reason: "manual", CreatedAt: now()}, "34600000001", "34600000002")
 			return err
 		}, by("added", `suppression 2 | amount: none → 2; numbers: none → "34600000001, 34600000002"; reason: none → "manual"; type: none → "all"`)},
 		{
-			func() error { _, err := r.Unsuppress(ctx, ours, identity.Number("34600000001")); return err },
+			func() error {
+				_, err := r.Suppressions.Unsuppress(ctx, ours, identity.Number("34600000001"))
+				return err
+			},
 			by("lifted", `suppression 34600000001 | reason: "manual" → none; type: "all" → none`),
 		},
 		{
 			func() error {
-				_, err := r.Move(ctx, ours, a.Notification.ID, r.now.Add(2*time.Hour), now())
+				_, err := r.Notifications.Move(ctx, ours, a.Notification.ID, r.now.Add(2*time.Hour), now())
 				return err
 			},
 			by("moved", `notification  | scheduled_time: "`+at(a.Notification.DueAt)+`" → "`+"MOVED"+`"`),
 		},
-		{func() error { return r.AddNote(ctx, ours, a.Notification.ID, "resent_as:x", audit.Resent) }, by("resent", `notification  | note: none → "resent_as:x"`)},
+		{func() error {
+			return r.Notifications.AddNote(ctx, ours, a.Notification.ID, "resent_as:x", audit.Resent)
+		}, by("resent", `notification  | note: none → "resent_as:x"`)},
 		{
-			func() error { _, _, err := r.Cancel(ctx, ours, a.Notification.ID, now()); return err },
+			func() error { _, _, err := r.Notifications.Cancel(ctx, ours, a.Notification.ID, now()); return err },
 			by("canceled", "notification  | already_sent: none → 0; canceled: none → 2"),
 		},
-		{func() error { return r.Chats().AddCanned(ctx, ours, canned, now()) }, "created"},
+		{func() error { return r.Canned.Add(ctx, ours, canned, now()) }, "created"},
 		{func() error {
-			return r.Chats().ReplaceCanned(ctx, ours, chats.Canned{ID: canned.ID, Shortcut: "hi", Text: "Good day"}, now())
+			return r.Canned.Replace(ctx, ours, chats.Canned{ID: canned.ID, Shortcut: "hi", Text: "Good day"}, now())
 		}, by("changed", `canned_reply hi | text: "Hello" → "Good day"`)},
-		{func() error { return r.Chats().DeleteCanned(ctx, ours, canned.ID) }, "deleted"},
-		{func() error { job.State = bulk.Sending; return r.Bulk().Save(ctx, job) }, by("started", `job people.csv | state: "checked" → "sending"`)},
-		{func() error { job.State = bulk.Paused; return r.Bulk().Save(ctx, job) }, by("paused", `job people.csv | state: "sending" → "paused"`)},
-		{func() error { job.State = bulk.Sending; return r.Bulk().Save(ctx, job) }, by("resumed", `job people.csv | state: "paused" → "sending"`)},
-		{func() error { job.State = bulk.Canceling; return r.Bulk().Save(ctx, job) }, by("canceled", `job people.csv | state: "sending" → "canceling"`)},
+		{func() error { return r.Canned.Delete(ctx, ours, canned.ID) }, "deleted"},
+		{func() error { job.State = bulk.Sending; return r.Bulk.Save(ctx, job) }, by("started", `job people.csv | state: "checked" → "sending"`)},
+		{func() error { job.State = bulk.Paused; return r.Bulk.Save(ctx, job) }, by("paused", `job people.csv | state: "sending" → "paused"`)},
+		{func() error { job.State = bulk.Sending; return r.Bulk.Save(ctx, job) }, by("resumed", `job people.csv | state: "paused" → "sending"`)},
+		{func() error { job.State = bulk.Canceling; return r.Bulk.Save(ctx, job) }, by("canceled", `job people.csv | state: "sending" → "canceling"`)},
 		{func() error {
-			return r.SetMaintenance(ctx, store.Maintenance{From: r.now, Until: r.now.Add(time.Hour)})
+			return r.Accounts.SetMaintenance(ctx, accounts.Maintenance{From: r.now, Until: r.now.Add(time.Hour)})
 		}, "started"},
-		{func() error { return r.SetMaintenance(ctx, store.Maintenance{}) }, by("ended", "maintenance  | ")},
+		{func() error { return r.Accounts.SetMaintenance(ctx, accounts.Maintenance{}) }, by("ended", "maintenance  | ")},
 	} {
-		before, err := r.Audit().List(t.Context(), ours, audit.Filter{Limit: 1000})
+		before, err := r.Audit.List(t.Context(), ours, audit.Filter{Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := c.do(); err != nil {
 			t.Fatalf("%s: %v", c.want, err)
 		}
-		after, err := r.Audit().List(t.Context(), ours, audit.Filter{Limit: 1000})
+		after, err := r.Audit.List(t.Context(), ours, audit.Filter{Limit: 1000})
 		if err != nil || len(after) <= len(before) {
 			t.Errorf("%s is not recorded: %v", c.want, err)
 			continue
@@ -273,7 +295,7 @@ func auditKinds(t *testing.T, r *rig) {
 			}
 		}
 	}
-	if all, err := r.Audit().List(t.Context(), theirs, audit.Filter{Limit: 100}); err != nil || len(all) != 1 { // the company itself
+	if all, err := r.Audit.List(t.Context(), theirs, audit.Filter{Limit: 100}); err != nil || len(all) != 1 { // the company itself
 		t.Errorf("another company has %d changes, %v", len(all), err)
 	}
 }
@@ -290,7 +312,7 @@ func newResource(t *testing.T, k resource.Kind, name string) resource.Resource {
 func auditNothing(t *testing.T, r *rig) {
 	ctx := audit.By(t.Context(), ana)
 	count := func() int {
-		all, err := r.Audit().List(t.Context(), ours, audit.Filter{Limit: 100})
+		all, err := r.Audit.List(t.Context(), ours, audit.Filter{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,8 +321,8 @@ func auditNothing(t *testing.T, r *rig) {
 	before := count()
 	key := &accounts.AccessKey{CompanyID: ours, Label: "k", Key: "ck_nothing_1", Scopes: []string{"*"}}
 	failed := errors.New("failed behind the change")
-	if err := r.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return errors.Join(tx.PutKey(ctx, key, r.now), failed)
+	if err := r.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		return errors.Join(accounts.PutKey(ctx, tx, key, r.now), failed)
 	}); !errors.Is(err, failed) {
 		t.Fatal(err)
 	}
@@ -310,12 +332,12 @@ func auditNothing(t *testing.T, r *rig) {
 	for range 2 {
 		k := *key
 		k.ID = ""
-		r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, &k, r.now) })
+		r.configure(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.PutKey(ctx, tx, &k, r.now) })
 	}
 	if n := count(); n != before+1 {
 		t.Errorf("%d changes recorded of a key that was put twice", n-before)
 	}
-	all, err := r.Audit().List(t.Context(), ours, audit.Filter{Limit: 1})
+	all, err := r.Audit.List(t.Context(), ours, audit.Filter{Limit: 1})
 	if err != nil || all[0].Author != "system" || all[0].Origin != audit.System {
 		t.Errorf("without an author: %+v, %v", all, err)
 	}
@@ -325,8 +347,8 @@ func auditList(t *testing.T, r *rig) {
 	record := func(company string, a audit.Author, kind audit.Kind, id string) {
 		t.Helper()
 		r.now = r.now.Add(time.Second)
-		if err := r.Update(audit.By(t.Context(), a), func(ctx context.Context, tx *store.Tx) error {
-			return tx.Record(ctx, r.now, audit.Entry{CompanyID: company, Kind: kind, ID: id, Name: id, Action: audit.Created, After: map[string]int{"n": 1}})
+		if err := r.Config.Update(audit.By(t.Context(), a), func(ctx context.Context, tx *configure.Tx) error {
+			return audit.Record(ctx, tx.Tx, r.now, audit.Entry{CompanyID: company, Kind: kind, ID: id, Name: id, Action: audit.Created, After: map[string]int{"n": 1}})
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +367,7 @@ func auditList(t *testing.T, r *rig) {
 		if f.Limit == 0 {
 			f.Limit = 10
 		}
-		all, err := r.Audit().List(t.Context(), ours, f)
+		all, err := r.Audit.List(t.Context(), ours, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,17 +395,17 @@ func auditList(t *testing.T, r *rig) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	page, err := r.Audit().List(t.Context(), ours, audit.Filter{From: begin, Limit: 2})
+	page, err := r.Audit.List(t.Context(), ours, audit.Filter{From: begin, Limit: 2})
 	if err != nil || len(page) != 2 {
 		t.Fatal(page, err)
 	}
 	if got := list(audit.Filter{From: begin, Before: page[1].ID}); got != "ss2 as1" {
 		t.Errorf("the second page: %s", got)
 	}
-	if _, err := r.Audit().Find(t.Context(), theirs, page[0].ID); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Audit.Find(t.Context(), theirs, page[0].ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error("another company finds it:", err)
 	}
-	people, err := r.Audit().Authors(t.Context(), ours, 3)
+	people, err := r.Audit.Authors(t.Context(), ours, 3)
 	want := []audit.Person{{Key: "account:a-1", Name: "ana@example.org", Origin: audit.Panel}, {Key: "key:k-1", Name: "shop", Origin: audit.API}, {Key: "system", Origin: audit.System}}
 	if d := cmp.Diff(want, people); d != "" || err != nil {
 		t.Error(d, err)
@@ -392,20 +414,20 @@ func auditList(t *testing.T, r *rig) {
 
 func auditPurge(t *testing.T, r *rig) {
 	for i := range 5 {
-		r.update(t, func(ctx context.Context, tx *store.Tx) error {
-			return tx.Record(ctx, r.now.Add(time.Duration(i)*time.Hour), audit.Entry{CompanyID: ours, Kind: audit.Key, ID: fmt.Sprint(i), Action: audit.Created})
+		r.update(t, func(ctx context.Context, tx *configure.Tx) error {
+			return audit.Record(ctx, tx.Tx, r.now.Add(time.Duration(i)*time.Hour), audit.Entry{CompanyID: ours, Kind: audit.Key, ID: fmt.Sprint(i), Action: audit.Created})
 		})
 	}
 	before := r.now.Add(3 * time.Hour)
 	rows := 0
 	for more := true; more; {
-		p, err := r.DropChanges(t.Context(), before, 2)
+		p, err := r.Purges.Drop(t.Context(), purge.Changes, before, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows, more = rows+p.Rows, p.More
 	}
-	all, err := r.Audit().List(t.Context(), ours, audit.Filter{Limit: 10})
+	all, err := r.Audit.List(t.Context(), ours, audit.Filter{Limit: 10})
 	if err != nil || len(all) != 2 || all[1].ObjectID != "3" || rows != 5 { // three of them, and the two companies
 		t.Errorf("%d rows deleted, left are %+v, %v", rows, all, err)
 	}
@@ -422,7 +444,7 @@ func (r *rig) apiCall(company, path string, status int) apicalls.Call {
 }
 
 func callRings(t *testing.T, r *rig) {
-	s := r.APICalls()
+	s := r.APICalls
 	var all []apicalls.Call
 	for range apicalls.MostCalls + 30 {
 		all = append(all, r.apiCall(ours, "/a", 400))
@@ -473,7 +495,7 @@ func callRings(t *testing.T, r *rig) {
 }
 
 func callList(t *testing.T, r *rig) {
-	s := r.APICalls()
+	s := r.APICalls
 	all := []apicalls.Call{r.apiCall(ours, "/functions/v1/notify", 400), r.apiCall(ours, "/functions/v1/notify/voice", 503), r.apiCall(ours, "/functions/v1/usage", 429), r.apiCall(theirs, "/functions/v1/notify", 400)}
 	all[2].KeyID, all[2].Repeats = "k2", 4
 	if err := s.Write(t.Context(), all, nil, nil); err != nil {
@@ -519,7 +541,7 @@ func callList(t *testing.T, r *rig) {
 }
 
 func callPurge(t *testing.T, r *rig) {
-	s := r.APICalls()
+	s := r.APICalls
 	var all []apicalls.Call
 	for range 4 {
 		all = append(all, r.apiCall(ours, "/a", 400), r.apiCall(theirs, "/a", 400))
@@ -531,7 +553,7 @@ func callPurge(t *testing.T, r *rig) {
 	var companies []string
 	for id := ""; ; {
 		var err error
-		if id, err = r.APICallsAfter(t.Context(), id); err != nil {
+		if id, err = r.Purges.Next(t.Context(), purge.APICalls, id); err != nil {
 			t.Fatal(err)
 		}
 		if id == "" {
@@ -544,7 +566,7 @@ func callPurge(t *testing.T, r *rig) {
 	}
 	rows := 0
 	for more := true; more; {
-		p, err := r.DropAPICalls(t.Context(), ours, all[6].At, 2)
+		p, err := r.Purges.DropAPICalls(t.Context(), ours, all[6].At, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

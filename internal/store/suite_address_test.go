@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/store/addresses"
+	"carillon/internal/store/purge"
 )
 
 func givingAddresses() []sentence {
@@ -24,14 +25,14 @@ func (r *rig) address(t *testing.T, id string) *addresses.Address {
 	a := &addresses.Address{
 		ID: id, CompanyID: ours, ConversationID: c.ID, WidgetID: "w", AgentID: "a", KeyID: "k", Origin: "https://x.test", ExpiresAt: r.now.Add(time.Minute),
 	}
-	if err := r.Addresses().Add(t.Context(), a); err != nil {
+	if err := r.Addresses.Add(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
 func addressOnce(t *testing.T, r *rig) {
-	a, late, s := r.address(t, "one"), r.address(t, "late"), r.Addresses()
+	a, late, s := r.address(t, "one"), r.address(t, "late"), r.Addresses
 	if got, err := s.Find(t.Context(), a.ID); err != nil || !cmp.Equal(got, a) {
 		t.Error(cmp.Diff(a, got), err)
 	}
@@ -68,17 +69,17 @@ func addressOnce(t *testing.T, r *rig) {
 
 func addressEnds(t *testing.T, r *rig) {
 	first, second := r.address(t, "first"), r.address(t, "second")
-	p, err := r.DropAddresses(t.Context(), first.ExpiresAt.Add(time.Millisecond), 10)
+	p, err := r.Purges.Drop(t.Context(), purge.Addresses, first.ExpiresAt.Add(time.Millisecond), 10)
 	if err != nil || p.Rows != 1 || p.More {
 		t.Error(p, err)
 	}
-	if x, err := r.Addresses().Find(t.Context(), first.ID); x != nil || err != nil {
+	if x, err := r.Addresses.Find(t.Context(), first.ID); x != nil || err != nil {
 		t.Error(x, err)
 	}
-	if _, err := r.DropConversations(t.Context(), ours, r.now.Add(time.Hour), 10); err != nil {
+	if _, err := r.Purges.DropConversations(t.Context(), ours, r.now.Add(time.Hour), 10); err != nil {
 		t.Fatal(err)
 	}
-	if x, err := r.Addresses().Find(t.Context(), second.ID); x != nil || err != nil {
+	if x, err := r.Addresses.Find(t.Context(), second.ID); x != nil || err != nil {
 		t.Error(x, err)
 	}
 }

@@ -38,7 +38,7 @@ func bulky(id string, bytes int) *resourcetest.Thing {
 
 func (r *rig) heads(t *testing.T, company string) map[string]string {
 	t.Helper()
-	all, err := r.Heads(t.Context(), company, kindOf("flow"))
+	all, err := r.Resources.Heads(t.Context(), company, kindOf("flow"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func resourceHeads(t *testing.T, r *rig) {
 		t.Error(diff)
 	}
 	for event, want := range map[string]bool{"event-a": true, "event-c": false, "event-x": false} {
-		if got, err := r.FlowKnown(t.Context(), ours, event); got != want || err != nil {
+		if got, err := r.Resources.FlowKnown(t.Context(), ours, event); got != want || err != nil {
 			t.Error(event, got, err)
 		}
 	}
@@ -73,18 +73,18 @@ func resourceHeads(t *testing.T, r *rig) {
 	if diff := cmp.Diff(want, r.heads(t, ours)); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := r.FlowKnown(t.Context(), ours, "another"); !got || err != nil {
+	if got, err := r.Resources.FlowKnown(t.Context(), ours, "another"); !got || err != nil {
 		t.Error(got, err)
 	}
 	for range 2 {
-		if err := r.RefreshHeads(t.Context(), k); err != nil {
+		if err := r.Resources.RefreshHeads(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if diff := cmp.Diff(want, r.heads(t, ours)); diff != "" {
 		t.Error(diff)
 	}
-	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), k, "a"); err != nil {
+	if err := r.Resources.DeleteResource(t.Context(), ours, resourcetest.Kinds(), k, "a"); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.heads(t, ours); len(got) != 2 {
@@ -106,7 +106,7 @@ func resourceBytes(t *testing.T, r *rig) {
 	k := kindOf("flow")
 	k.MaxBytes, k.MaxAll = 2000, 5000
 	put := func(company string, x *resourcetest.Thing) error {
-		_, err := r.PutResource(t.Context(), company, k, x)
+		_, err := r.Resources.PutResource(t.Context(), company, k, x)
 		return err
 	}
 	if err := put(ours, bulky("a", 2000)); !carillon.IsCode(err, carillon.ValidationFailed) {
@@ -141,7 +141,7 @@ func resourceBytes(t *testing.T, r *rig) {
 }
 
 func draftBytes(t *testing.T, r *rig) {
-	s := r.Runs()
+	s := r.Runs
 	save := func(company, flow string, bytes int, seen time.Time) (time.Time, error) {
 		x := &runs.Draft{FlowID: flow, Name: flow, Definition: strings.Repeat("x", bytes), SavedAt: r.now}
 		err := s.SaveDraft(t.Context(), company, x, seen)
@@ -171,7 +171,7 @@ func resourceCount(t *testing.T, r *rig) {
 	for _, id := range []string{"a", "b"} {
 		r.putResource(t, ours, k, thing(k, id, id))
 	}
-	_, err := r.PutResource(t.Context(), ours, k, thing(k, "c", "c"))
+	_, err := r.Resources.PutResource(t.Context(), ours, k, thing(k, "c", "c"))
 	limitExceeded(t, err, 2)
 	r.putResource(t, theirs, k, thing(k, "c", "c"))
 }
@@ -192,7 +192,7 @@ func resourceRequired(t *testing.T, r *rig) {
 	put := func(use, value string) error {
 		x := thing(kindOf("agent"), "a", "Ann")
 		x.Greeting, x.SecretText = use, value
-		_, err := r.PutResource(t.Context(), ours, k, &demanding{x})
+		_, err := r.Resources.PutResource(t.Context(), ours, k, &demanding{x})
 		return err
 	}
 	for _, c := range []struct {
@@ -229,7 +229,7 @@ func resourceChecked(t *testing.T, r *rig) {
 	for agent, admitted := range map[string]bool{"a": true, "Ann": true, "b": false, "Bob": false, "nobody": false} {
 		w := thing(widgets, "w", "Web")
 		w.Agent = agent
-		_, err := r.PutResource(t.Context(), ours, widgets, &picky{w})
+		_, err := r.Resources.PutResource(t.Context(), ours, widgets, &picky{w})
 		if admitted && (err != nil || w.Agent != "a") || !admitted && !carillon.IsCode(err, carillon.ValidationFailed) {
 			t.Error(agent, err)
 		}
@@ -240,27 +240,27 @@ func secretUses(t *testing.T, r *rig) {
 	k := kindOf("secret")
 	r.putResource(t, ours, k, thing(k, "key", "key"))
 	for _, c := range []struct{ after, want time.Duration }{{0, 0}, {59 * time.Second, 0}, {time.Minute, time.Minute}, {30 * time.Second, time.Minute}} {
-		if err := r.SecretUsed(t.Context(), ours, "key", r.now.Add(c.after)); err != nil {
+		if err := r.Resources.SecretUsed(t.Context(), ours, "key", r.now.Add(c.after)); err != nil {
 			t.Fatal(err)
 		}
-		uses, err := r.SecretUses(t.Context(), ours)
+		uses, err := r.Resources.SecretUses(t.Context(), ours)
 		if err != nil || len(uses) != 1 || !uses["key"].Equal(r.now.Add(c.want)) {
 			t.Error(c, uses, err)
 		}
 	}
-	if uses, err := r.SecretUses(t.Context(), theirs); len(uses) > 0 || err != nil {
+	if uses, err := r.Resources.SecretUses(t.Context(), theirs); len(uses) > 0 || err != nil {
 		t.Error("another company's:", uses, err)
 	}
-	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), k, "key"); err != nil {
+	if err := r.Resources.DeleteResource(t.Context(), ours, resourcetest.Kinds(), k, "key"); err != nil {
 		t.Fatal(err)
 	}
-	if uses, err := r.SecretUses(t.Context(), ours); len(uses) > 0 || err != nil {
+	if uses, err := r.Resources.SecretUses(t.Context(), ours); len(uses) > 0 || err != nil {
 		t.Error("of one that is deleted:", uses, err)
 	}
 }
 
 func oldVersions(t *testing.T, r *rig) {
-	s := r.Runs()
+	s := r.Runs
 	r.putResource(t, ours, kindOf("flow"), bulky("live", 1))
 	x := r.newRun(r.talk(t, ours))
 	keep := func(company, flow string) int {

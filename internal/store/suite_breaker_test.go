@@ -28,43 +28,43 @@ func keepingBreakers(t *testing.T, r *rig) {
 	halfOpen := open
 	halfOpen.State, halfOpen.Fault = work.BreakerHalfOpen, provider.FaultUnknown
 	for _, b := range []work.Breaker{open, foreign, halfOpen} {
-		if err := r.KeepBreaker(ctx, b); err != nil {
+		if err := r.Breakers.Keep(ctx, b); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := r.CompanyBreakers(ctx, ours); err != nil || !cmp.Equal(got, []work.Breaker{halfOpen}) {
+	if got, err := r.Breakers.OfCompany(ctx, ours); err != nil || !cmp.Equal(got, []work.Breaker{halfOpen}) {
 		t.Error(got, err)
 	}
-	if got, err := r.Breakers(ctx); err != nil || len(got) != 2 {
+	if got, err := r.Breakers.All(ctx); err != nil || len(got) != 2 {
 		t.Error(got, err)
 	}
 	halfOpen.State = work.BreakerClosed
-	if err := r.KeepBreaker(ctx, halfOpen); err != nil {
+	if err := r.Breakers.Keep(ctx, halfOpen); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.CompanyBreakers(ctx, ours); err != nil || len(got) != 0 {
+	if got, err := r.Breakers.OfCompany(ctx, ours); err != nil || len(got) != 0 {
 		t.Error(got, err)
 	}
-	if got, err := r.CompanyBreakers(ctx, theirs); err != nil || !cmp.Equal(got, []work.Breaker{foreign}) {
+	if got, err := r.Breakers.OfCompany(ctx, theirs); err != nil || !cmp.Equal(got, []work.Breaker{foreign}) {
 		t.Error(got, err)
 	}
 }
 
 func writing(t *testing.T, r *rig) {
 	for range 2 {
-		if err := r.Probe(t.Context()); err != nil {
+		if err := r.DB.Health.Probe(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := r.Writable(t.Context()); err != nil {
+	if err := r.DB.Health.Writable(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for name, pool := range r.Pools() {
+	for name, pool := range r.DB.Health.Pools() {
 		if pool.MaxOpenConnections < 1 {
 			t.Errorf("the pool %s has no bound", name)
 		}
 	}
-	if n := r.Waiting(); n != 0 {
+	if n := r.DB.Commits.Waiting(); n != 0 {
 		t.Errorf("%d writes wait", n)
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/purge"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/bulk"
 )
 
@@ -29,21 +30,21 @@ func (r *rig) job(t *testing.T, company string, state bulk.State) *bulk.Job {
 		ID: carillon.NewID(r.now), CompanyID: company, Author: "ana", State: bulk.Uploading, File: "people.csv", Bytes: 100, Settings: "{}", Result: "{}",
 		CreatedAt: r.now, ChangedAt: r.now,
 	}
-	if err := r.Bulk().Begin(t.Context(), j, bulk.Room{Bytes: 1000, Jobs: 100}); err != nil {
+	if err := r.Bulk.Begin(t.Context(), j, bulk.Room{Bytes: 1000, Jobs: 100}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Bulk().Append(t.Context(), j.ID, 0, []string{"a", "b"}); err != nil {
+	if err := r.Bulk.Append(t.Context(), j.ID, 0, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
 	j.State, j.Total = state, 200
-	if err := r.Bulk().Save(t.Context(), j, bulk.Check{N: 0, Good: 99, Faulty: 1, Faults: "[]"}, bulk.Check{N: 1, Good: 100}); err != nil {
+	if err := r.Bulk.Save(t.Context(), j, bulk.Check{N: 0, Good: 99, Faulty: 1, Faults: "[]"}, bulk.Check{N: 1, Good: 100}); err != nil {
 		t.Fatal(err)
 	}
 	return j
 }
 
 func bulkLife(t *testing.T, r *rig) {
-	s := r.Bulk()
+	s := r.Bulk
 	j := r.job(t, ours, bulk.Draft)
 	got, err := s.Find(t.Context(), ours, j.ID)
 	if d := cmp.Diff(j, got); d != "" || err != nil {
@@ -87,7 +88,7 @@ func bulkLife(t *testing.T, r *rig) {
 }
 
 func bulkList(t *testing.T, r *rig) {
-	s := r.Bulk()
+	s := r.Bulk
 	first, second, third := r.job(t, ours, bulk.Draft), r.job(t, ours, bulk.Checking), r.job(t, ours, bulk.Sending)
 	r.job(t, ours, bulk.Discarded)
 	r.job(t, ours, bulk.Uploading)
@@ -152,7 +153,7 @@ func bulkRestored(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	for j, want := range map[*bulk.Job]bulk.State{sending: bulk.Paused, checking: bulk.Checking, draft: bulk.Draft, checked: bulk.Checked, paused: bulk.Paused, done: bulk.Done} {
-		got, err := r.Bulk().Find(t.Context(), j.CompanyID, j.ID)
+		got, err := r.Bulk.Find(t.Context(), j.CompanyID, j.ID)
 		if err != nil || got.State != want || want == bulk.Paused && got.Reason != "restored" || got.RestoredAt.IsZero() != (want == bulk.Done) {
 			t.Errorf("%s is %+v, %v", j.State, got, err)
 		}
@@ -162,7 +163,7 @@ func bulkRestored(t *testing.T, r *rig) {
 func bulkGone(t *testing.T, r *rig) {
 	sending, old := r.job(t, ours, bulk.Sending), r.job(t, ours, bulk.Done)
 	discarded, broken := r.job(t, theirs, bulk.Discarded), r.job(t, theirs, bulk.Uploading)
-	drop := func(step func() (store.Purged, error)) {
+	drop := func(step func() (purge.Purged, error)) {
 		for more := true; more; {
 			p, err := step()
 			if more = p.More; err != nil {
@@ -170,19 +171,19 @@ func bulkGone(t *testing.T, r *rig) {
 			}
 		}
 	}
-	drop(func() (store.Purged, error) { return r.DropGone(t.Context(), r.now.Add(-time.Minute), 20) })
-	drop(func() (store.Purged, error) { return r.DropBulk(t.Context(), ours, r.now.Add(time.Minute), 20) })
+	drop(func() (purge.Purged, error) { return r.Purges.DropGone(t.Context(), r.now.Add(-time.Minute), 20) })
+	drop(func() (purge.Purged, error) { return r.Purges.DropBulk(t.Context(), ours, r.now.Add(time.Minute), 20) })
 	for j, there := range map[*bulk.Job]bool{sending: true, old: false, discarded: false, broken: true} {
-		if got, err := r.Bulk().Find(t.Context(), j.CompanyID, j.ID); (got != nil) != there || err != nil {
+		if got, err := r.Bulk.Find(t.Context(), j.CompanyID, j.ID); (got != nil) != there || err != nil {
 			t.Errorf("%s is %v, %v", j.State, got, err)
 		}
 	}
-	drop(func() (store.Purged, error) { return r.DropGone(t.Context(), r.now.Add(time.Minute), 20) })
-	first, err := r.BulkAfter(t.Context(), "")
+	drop(func() (purge.Purged, error) { return r.Purges.DropGone(t.Context(), r.now.Add(time.Minute), 20) })
+	first, err := r.Purges.Next(t.Context(), purge.Jobs, "")
 	if first != ours || err != nil {
 		t.Error(first, err)
 	}
-	if next, err := r.BulkAfter(t.Context(), ours); next != "" || err != nil {
+	if next, err := r.Purges.Next(t.Context(), purge.Jobs, ours); next != "" || err != nil {
 		t.Error(next, err)
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 	"carillon"
 	"carillon/internal/base/identity"
-	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/work"
 )
 
@@ -40,9 +40,9 @@ func calling() []sentence {
 }
 
 // called is a stored call.
-func (r *rig) called(t *testing.T, change ...func(a *store.Accept)) (*store.Accept, work.Key) {
+func (r *rig) called(t *testing.T, change ...func(a *messages.Accept)) (*messages.Accept, work.Key) {
 	t.Helper()
-	a := r.accepted(t, 1, append([]func(a *store.Accept){func(a *store.Accept) { a.Notification.Channel = carillon.Voice }}, change...)...)
+	a := r.accepted(t, 1, append([]func(a *messages.Accept){func(a *messages.Accept) { a.Notification.Channel = carillon.Voice }}, change...)...)
 	return a, work.Key(a.Notification.Seq().Message(0))
 }
 
@@ -58,7 +58,7 @@ func (r *rig) dial(t *testing.T, f work.Fence, limit int, keys ...work.Key) []*w
 
 func (r *rig) commitCalls(t *testing.T, b *work.Batch) {
 	t.Helper()
-	if err := r.Calls().Commit(t.Context(), b); err != nil {
+	if err := r.Calls.Commit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +70,7 @@ func (r *rig) callEnds(t *testing.T, k work.Key, move work.Move, o calls.Outcome
 
 func (r *rig) callNow(t *testing.T, k work.Key) *calls.Call {
 	t.Helper()
-	c, err := r.Calls().Find(t.Context(), carillon.MessageKey(k))
+	c, err := r.Calls.Find(t.Context(), carillon.MessageKey(k))
 	if err != nil || c == nil {
 		t.Fatal(c, err)
 	}
@@ -80,7 +80,7 @@ func (r *rig) callNow(t *testing.T, k work.Key) *calls.Call {
 func callFromEndToEnd(t *testing.T, r *rig) {
 	f := r.fence(t)
 	a, k := r.called(t)
-	q := r.Calls()
+	q := r.Calls
 	lanes, err := q.Lanes(t.Context(), f.Shard)
 	if err != nil || len(lanes) != 1 || lanes[0].SenderUID != r.sender.UID {
 		t.Fatal(lanes, err)
@@ -114,7 +114,7 @@ func callFromEndToEnd(t *testing.T, r *rig) {
 	if c.State != carillon.StateCompleted || c.UnderWay || c.Queued || c.Dials != 1 || c.Cause != "200 OK" || c.EndedBy != "callee" || !c.EndedAt.Equal(r.now) {
 		t.Errorf("%+v", c)
 	}
-	if n, err := r.LoadNotification(t.Context(), a.Notification.Seq()); err != nil || n.Open != 0 || !n.DoneAt.Equal(r.now) {
+	if n, err := r.Notifications.Load(t.Context(), a.Notification.Seq()); err != nil || n.Open != 0 || !n.DoneAt.Equal(r.now) {
 		t.Error(n, err)
 	}
 	attempts, err := q.Attempts(t.Context(), carillon.MessageKey(k))
@@ -148,14 +148,14 @@ func callsBounded(t *testing.T, r *rig) {
 	if n, full := began(r.dial(t, f, 2, keys...)); n != 2 || full != 3 {
 		t.Fatalf("%d start, %d find the line full", n, full)
 	}
-	if n, err := r.Calls().UnderWay(t.Context(), r.sender.UID); n != 2 || err != nil {
+	if n, err := r.Calls.UnderWay(t.Context(), r.sender.UID); n != 2 || err != nil {
 		t.Fatal(n, err)
 	}
 	// Another node takes the shard, and knows nothing of the two.
-	if _, err := r.Depose(t.Context(), "node", 1); err != nil {
+	if _, err := r.Nodes.Depose(t.Context(), "node", 1); err != nil {
 		t.Fatal(err)
 	}
-	taken, err := r.Take(t.Context(), []int{f.Shard}, "other")
+	taken, err := r.Nodes.Take(t.Context(), []int{f.Shard}, "other")
 	if err != nil || len(taken) != 1 {
 		t.Fatal(taken, err)
 	}
@@ -187,7 +187,7 @@ func callRetried(t *testing.T, r *rig) {
 	if !c.Queued || c.State != carillon.StateQueued || c.Dials != 1 || !c.Due.Equal(r.now.Add(time.Minute)) || c.Cause != "486 Busy Here" {
 		t.Errorf("%+v", c)
 	}
-	if n, err := r.LoadNotification(t.Context(), a.Notification.Seq()); err != nil || n.Open != 1 {
+	if n, err := r.Notifications.Load(t.Context(), a.Notification.Seq()); err != nil || n.Open != 1 {
 		t.Error(n, err)
 	}
 	b := &work.Batch{Now: r.now, Later: []work.Queued{{Key: k, Due: r.now.Add(time.Hour)}}}
@@ -201,7 +201,7 @@ func callUnsent(t *testing.T, r *rig) {
 	_, k := r.called(t)
 	r.dial(t, f, 0, k)
 	r.callEnds(t, k, work.MoveUnsent, calls.Outcome{})
-	attempts, err := r.Calls().Attempts(t.Context(), carillon.MessageKey(k))
+	attempts, err := r.Calls.Attempts(t.Context(), carillon.MessageKey(k))
 	if c := r.callNow(t, k); err != nil || len(attempts) != 0 || !c.Queued || c.Dials != 0 {
 		t.Errorf("%+v, %v, %v", c, attempts, err)
 	}
@@ -211,23 +211,23 @@ func callsInterrupted(t *testing.T, r *rig) {
 	f := r.fence(t)
 	_, k := r.called(t)
 	r.dial(t, f, 0, k)
-	if all, err := r.Calls().Foreign(t.Context(), f.Shard); len(all) != 0 || err != nil {
+	if all, err := r.Calls.Foreign(t.Context(), f.Shard); len(all) != 0 || err != nil {
 		t.Fatalf("its own calls are foreign: %v, %v", all, err)
 	}
-	if err := r.Join(t.Context(), "other", "other"); err != nil { // from now on the store is the other node's
+	if err := r.Nodes.Join(t.Context(), "other", "other"); err != nil { // from now on the store is the other node's
 		t.Fatal(err)
 	}
-	all, err := r.Calls().Foreign(t.Context(), f.Shard)
+	all, err := r.Calls.Foreign(t.Context(), f.Shard)
 	if len(all) != 1 || err != nil || all[0].Gone || all[0].Node != "node" {
 		t.Fatal(all, err)
 	}
-	if _, err := r.Depose(t.Context(), "node", 1); err != nil {
+	if _, err := r.Nodes.Depose(t.Context(), "node", 1); err != nil {
 		t.Fatal(err)
 	}
-	if all, err = r.Calls().Foreign(t.Context(), f.Shard); len(all) != 1 || err != nil || !all[0].Gone {
+	if all, err = r.Calls.Foreign(t.Context(), f.Shard); len(all) != 1 || err != nil || !all[0].Gone {
 		t.Fatal(all, err)
 	}
-	if err := r.Calls().Interrupt(t.Context(), all, r.now); err != nil {
+	if err := r.Calls.Interrupt(t.Context(), all, r.now); err != nil {
 		t.Fatal(err)
 	}
 	if c := r.callNow(t, k); c.State != carillon.StateFailed || c.Reason != carillon.ReasonInterrupted || c.UnderWay || c.Queued {
@@ -243,10 +243,10 @@ func callCanceled(t *testing.T, r *rig) {
 	f := r.fence(t)
 	a, k := r.called(t)
 	id, later := a.Notification.ID, r.now.Add(time.Hour)
-	if _, err := r.Move(t.Context(), ours, id, later, r.now); err != nil || !r.callNow(t, k).Due.Equal(later) {
+	if _, err := r.Notifications.Move(t.Context(), ours, id, later, r.now); err != nil || !r.callNow(t, k).Due.Equal(later) {
 		t.Fatal(err, r.callNow(t, k))
 	}
-	if n, sent, err := r.Cancel(t.Context(), ours, id, r.now); n != 1 || sent != 0 || err != nil {
+	if n, sent, err := r.Notifications.Cancel(t.Context(), ours, id, r.now); n != 1 || sent != 0 || err != nil {
 		t.Fatal(n, sent, err)
 	}
 	if c := r.callNow(t, k); c.State != carillon.StateCanceled || c.Reason != carillon.ReasonCanceled {
@@ -255,17 +255,17 @@ func callCanceled(t *testing.T, r *rig) {
 	b, k := r.called(t)
 	r.dial(t, f, 0, k)
 	for company, want := range map[string]carillon.State{theirs: "", ours: carillon.StateDialing} {
-		if state, _, err := r.Calls().HangUp(t.Context(), company, carillon.MessageKey(k)); state != want || err != nil {
+		if state, _, err := r.Calls.HangUp(t.Context(), company, carillon.MessageKey(k)); state != want || err != nil {
 			t.Errorf("%s hangs up a call in %q, %v", company, state, err)
 		}
 	}
-	if keys, err := r.Calls().ToHangUp(t.Context()); !slices.Equal(keys, []carillon.MessageKey{carillon.MessageKey(k)}) || err != nil {
+	if keys, err := r.Calls.ToHangUp(t.Context()); !slices.Equal(keys, []carillon.MessageKey{carillon.MessageKey(k)}) || err != nil {
 		t.Error(keys, err)
 	}
-	if _, err := r.Move(t.Context(), ours, b.Notification.ID, later, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Notifications.Move(t.Context(), ours, b.Notification.ID, later, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Errorf("moved while it rings: %v", err)
 	}
-	if _, _, err := r.Cancel(t.Context(), ours, b.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, b.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Errorf("canceled while it rings: %v", err)
 	}
 }
@@ -277,20 +277,20 @@ func callPurged(t *testing.T, r *rig) {
 	r.callEnds(t, k, work.MoveDone, calls.Outcome{State: carillon.StateCompleted, Counts: true})
 	for _, filled := range []bool{false, true} {
 		if filled {
-			if _, err := r.FillSearch(t.Context(), r.now.Add(time.Minute)); err != nil {
+			if _, err := r.Search.Fill(t.Context(), r.now.Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		all, _, err := r.Notifications(t.Context(), ours, store.Filter{Lines: identity.Numbers(a.Messages[0].Number), Limit: 10}, r.now)
+		all, _, err := r.Notifications.List(t.Context(), ours, messages.Filter{Lines: identity.Numbers(a.Messages[0].Number), Limit: 10}, r.now)
 		if len(all) != 1 || err != nil {
 			t.Errorf("filled %v: found %d, %v", filled, len(all), err)
 		}
 	}
-	p, err := r.Purge(t.Context(), ours, time.UnixMilli(1), r.now.Add(time.Second), 1000)
+	p, err := r.Purges.Purge(t.Context(), ours, time.UnixMilli(1), r.now.Add(time.Second), 1000)
 	if p.Notifications != 1 || p.Rows != 5 || err != nil { // the notification, the call, its attempt, two search entries
 		t.Errorf("%+v, %v", p, err)
 	}
-	if c, err := r.Calls().Find(t.Context(), carillon.MessageKey(k)); c != nil || err != nil {
+	if c, err := r.Calls.Find(t.Context(), carillon.MessageKey(k)); c != nil || err != nil {
 		t.Errorf("left: %+v, %v", c, err)
 	}
 }
@@ -301,7 +301,7 @@ func callsRestored(t *testing.T, r *rig) {
 	r.dial(t, f, 0, dialing)
 	_, first := r.called(t)
 	_, second := r.called(t)
-	_, later := r.called(t, func(a *store.Accept) { a.DialAt = r.now.Add(time.Hour) })
+	_, later := r.called(t, func(a *messages.Accept) { a.DialAt = r.now.Add(time.Hour) })
 	held, err := r.Mark(t.Context(), r.now, func(int, int) {})
 	if err != nil || held.Total() != 2 {
 		t.Fatal(held, err)
@@ -309,7 +309,7 @@ func callsRestored(t *testing.T, r *rig) {
 	if c := r.callNow(t, dialing); c.State != carillon.StateFailed || c.Reason != carillon.ReasonInterrupted {
 		t.Errorf("%+v", c)
 	}
-	attempts, err := r.Calls().Attempts(t.Context(), carillon.MessageKey(dialing))
+	attempts, err := r.Calls.Attempts(t.Context(), carillon.MessageKey(dialing))
 	if len(attempts) != 1 || attempts[0].State != carillon.StateFailed || attempts[0].Reason != carillon.ReasonInterrupted ||
 		!attempts[0].EndedAt.Equal(r.now) || err != nil {
 		t.Errorf("%+v, %v", attempts, err)
@@ -338,14 +338,14 @@ func callHungUpForGood(t *testing.T, r *rig) {
 	for _, move := range []work.Move{work.MoveRetry, work.MoveUnsent} {
 		a, k := r.called(t)
 		r.dial(t, f, 0, k)
-		if _, _, err := r.Calls().HangUp(t.Context(), ours, carillon.MessageKey(k)); err != nil {
+		if _, _, err := r.Calls.HangUp(t.Context(), ours, carillon.MessageKey(k)); err != nil {
 			t.Fatal(err)
 		}
 		r.callEnds(t, k, move, calls.Outcome{State: carillon.StateBusy, Counts: true})
 		if c := r.callNow(t, k); c.Queued || c.State != carillon.StateCanceled || c.Reason != carillon.ReasonCanceled {
 			t.Errorf("%+v", c)
 		}
-		if n, err := r.LoadNotification(t.Context(), a.Notification.Seq()); err != nil || n.Open != 0 {
+		if n, err := r.Notifications.Load(t.Context(), a.Notification.Seq()); err != nil || n.Open != 0 {
 			t.Error(n, err)
 		}
 	}
@@ -364,13 +364,13 @@ func callWithOddBytes(t *testing.T, r *rig) {
 func callKeepsItsNotification(t *testing.T, r *rig) {
 	a, _ := r.called(t)
 	seq := a.Notification.Seq()
-	if err := r.CloseDone(t.Context(), []carillon.Seq{seq}, r.now); err != nil {
+	if err := r.Notifications.CloseDone(t.Context(), []carillon.Seq{seq}, r.now); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := r.LoadNotification(t.Context(), seq); err != nil || n.Open != 1 || !n.DoneAt.IsZero() {
+	if n, err := r.Notifications.Load(t.Context(), seq); err != nil || n.Open != 1 || !n.DoneAt.IsZero() {
 		t.Error(n, err)
 	}
-	if done, _, _, err := r.OpenAfter(t.Context(), "", carillon.NoSeq, r.now, 10); len(done) != 0 || err != nil {
+	if done, _, _, err := r.Notifications.OpenAfter(t.Context(), "", carillon.NoSeq, r.now, 10); len(done) != 0 || err != nil {
 		t.Error(done, err)
 	}
 }
@@ -381,10 +381,10 @@ func callStrays(t *testing.T, r *rig) {
 	_, stray := r.called(t)
 	r.dial(t, f, 0, known, stray)
 	knows := func(k carillon.MessageKey) bool { return work.Key(k) == known }
-	if all, err := r.Calls().Strays(t.Context(), r.now, knows); len(all) != 0 || err != nil {
+	if all, err := r.Calls.Strays(t.Context(), r.now, knows); len(all) != 0 || err != nil {
 		t.Errorf("found too early: %v, %v", all, err)
 	}
-	all, err := r.Calls().Strays(t.Context(), r.now.Add(time.Second), knows)
+	all, err := r.Calls.Strays(t.Context(), r.now.Add(time.Second), knows)
 	if len(all) != 1 || work.Key(all[0].Key) != stray || all[0].Attempt != 1 || err != nil {
 		t.Error(all, err)
 	}
@@ -396,7 +396,7 @@ func callTalks(t *testing.T, r *rig) {
 	r.dial(t, f, 0, k)
 	want := calls.Talk{ConversationID: "conversation", Recording: "file"}
 	for attempt, there := range []bool{false, true} {
-		if err := r.Calls().SetTalk(t.Context(), carillon.MessageKey(k), attempt, want); err != nil {
+		if err := r.Calls.SetTalk(t.Context(), carillon.MessageKey(k), attempt, want); err != nil {
 			t.Fatal(err)
 		}
 		if c := r.callNow(t, k); (c.Talk == want) != there {
@@ -409,7 +409,7 @@ func callTalks(t *testing.T, r *rig) {
 func (r *rig) listedCalls(t *testing.T, company string, f calls.Filter, page int) (ids []string) {
 	t.Helper()
 	for f.Limit = page; ; {
-		rows, next, err := r.Calls().List(t.Context(), company, f, r.now)
+		rows, next, err := r.Calls.List(t.Context(), company, f, r.now)
 		if err != nil || len(rows) > page {
 			t.Fatal(len(rows), err)
 		}
@@ -426,7 +426,7 @@ func callsListed(t *testing.T, r *rig) {
 	f := r.fence(t)
 	var all []string
 	for i := range 6 {
-		a, k := r.called(t, func(a *store.Accept) {
+		a, k := r.called(t, func(a *messages.Accept) {
 			r.now = r.now.Add(time.Second)
 			a.Notification.ID, a.Notification.CreatedAt = carillon.NewID(r.now), r.now
 			a.Notification.Campaign, a.Notification.Labels.AgentID = []string{"spring", "autumn"}[i%2], []string{"ann", "bob", "eve"}[i%3]
@@ -475,11 +475,11 @@ func callsListed(t *testing.T, r *rig) {
 			t.Errorf("%+v of another company: %v", tc.f, got)
 		}
 	}
-	if c, err := r.Calls().One(t.Context(), ours, all[0]); err != nil || c == nil || c.NotificationID != all[0] || c.Body == "" {
+	if c, err := r.Calls.One(t.Context(), ours, all[0]); err != nil || c == nil || c.NotificationID != all[0] || c.Body == "" {
 		t.Error(c, err)
 	}
 	for company, id := range map[string]string{theirs: all[0], ours: carillon.NewID(r.now.Add(time.Hour))} {
-		if c, err := r.Calls().One(t.Context(), company, id); c != nil || err != nil {
+		if c, err := r.Calls.One(t.Context(), company, id); c != nil || err != nil {
 			t.Errorf("%s finds %s: %v, %v", company, id, c, err)
 		}
 	}
@@ -495,13 +495,13 @@ func callsNoted(t *testing.T, r *rig) {
 			}
 			return []chats.Turn{set("One"), {Author: chats.Visitor, Kind: chats.KindText, Text: `"set":`, At: r.now}, set("Two")}, nil
 		}}
-		if err := r.Chats().Do(t.Context(), c); err != nil {
+		if err := r.Chats.Do(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		return id
 	}
 	mine, other := talk(ours), talk(theirs)
-	noted, err := r.Chats().Noted(t.Context(), ours, []string{mine, other, "nothing"})
+	noted, err := r.Chats.Noted(t.Context(), ours, []string{mine, other, "nothing"})
 	if err != nil || len(noted) != 1 || len(noted[mine]) != 2 || noted[mine][1].Text != "Two" {
 		t.Error(noted, err)
 	}

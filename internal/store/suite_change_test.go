@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -28,9 +29,9 @@ func changing() []sentence {
 
 func canceling(t *testing.T, r *rig) {
 	f := r.fence(t)
-	a := r.accepted(t, 4, func(a *store.Accept) { a.Messages[3].Skip = carillon.ReasonDuplicate })
+	a := r.accepted(t, 4, func(a *messages.Accept) { a.Messages[3].Skip = carillon.ReasonDuplicate })
 	r.start(t, f, a, 0)
-	canceled, sent, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now)
+	canceled, sent, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now)
 	if canceled != 2 || sent != 1 || err != nil {
 		t.Error(canceled, sent, err)
 	}
@@ -39,44 +40,44 @@ func canceling(t *testing.T, r *rig) {
 			t.Errorf("%+v", m)
 		}
 	}
-	if n, err := r.Notification(t.Context(), ours, a.Notification.ID); err != nil || n.Canceled || n.Open != 1 || !n.DoneAt.IsZero() {
+	if n, err := r.Notifications.Find(t.Context(), ours, a.Notification.ID); err != nil || n.Canceled || n.Open != 1 || !n.DoneAt.IsZero() {
 		t.Errorf("%+v, %v", n, err)
 	}
 	whole := r.accepted(t, 2)
-	if canceled, sent, err := r.Cancel(t.Context(), ours, whole.Notification.ID, r.now); canceled != 2 || sent != 0 || err != nil {
+	if canceled, sent, err := r.Notifications.Cancel(t.Context(), ours, whole.Notification.ID, r.now); canceled != 2 || sent != 0 || err != nil {
 		t.Error(canceled, sent, err)
 	}
-	if n, err := r.Notification(t.Context(), ours, whole.Notification.ID); err != nil || !n.Canceled || n.Open != 0 || !n.DoneAt.Equal(r.now) {
+	if n, err := r.Notifications.Find(t.Context(), ours, whole.Notification.ID); err != nil || !n.Canceled || n.Open != 0 || !n.DoneAt.Equal(r.now) {
 		t.Errorf("%+v, %v", n, err)
 	}
 }
 
 func cancelRefused(t *testing.T, r *rig) {
 	a := r.accepted(t, 1)
-	if _, _, err := r.Cancel(t.Context(), theirs, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if _, _, err := r.Notifications.Cancel(t.Context(), theirs, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
-	if _, err := r.Move(t.Context(), theirs, a.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Notifications.Move(t.Context(), theirs, a.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
 	if m := r.message(t, a, 0); m.Q != 1 || !m.Due.Equal(a.Notification.DueAt) {
 		t.Errorf("another company changed %+v", m)
 	}
-	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
-	if _, err := r.Move(t.Context(), ours, a.Notification.ID, r.now, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Notifications.Move(t.Context(), ours, a.Notification.ID, r.now, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
 }
 
 func moving(t *testing.T, r *rig) {
 	f, later := r.fence(t), r.now.Add(26*time.Hour)
-	a := r.accepted(t, 3, func(a *store.Accept) { a.Messages[2].Skip = carillon.ReasonDuplicate })
-	n, err := r.Move(t.Context(), ours, a.Notification.ID, later, r.now)
+	a := r.accepted(t, 3, func(a *messages.Accept) { a.Messages[2].Skip = carillon.ReasonDuplicate })
+	n, err := r.Notifications.Move(t.Context(), ours, a.Notification.ID, later, r.now)
 	if err != nil || !n.DueAt.Equal(later) || !n.MovedAt.Equal(r.now) || !n.Scheduled {
 		t.Fatalf("%+v, %v", n, err)
 	}
@@ -87,7 +88,7 @@ func moving(t *testing.T, r *rig) {
 	if r.start(t, f, a, 0) != 1 {
 		t.Error("not started at the new time")
 	}
-	if _, err := r.Move(t.Context(), ours, a.Notification.ID, later.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Notifications.Move(t.Context(), ours, a.Notification.ID, later.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error("moved after delivery began:", err)
 	}
 	if m := r.message(t, a, 1); !m.Due.Equal(later) {
@@ -97,10 +98,10 @@ func moving(t *testing.T, r *rig) {
 
 func milestones(t *testing.T, r *rig) {
 	f, a, other := r.fence(t), r.accepted(t, 4), r.accepted(t, 1)
-	want := store.Milestones{}
+	want := messages.Milestones{}
 	check := func() {
 		t.Helper()
-		m, err := r.Milestones(t.Context(), a.Notification.Seq())
+		m, err := r.Messages.Milestones(t.Context(), a.Notification.Seq())
 		if d := cmp.Diff(want, m); d != "" || err != nil {
 			t.Error(d, err)
 		}
@@ -119,7 +120,7 @@ func milestones(t *testing.T, r *rig) {
 		r.now = r.now.Add(time.Second)
 	}
 	check()
-	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
 	want.CanceledAt, want.Canceled = r.now, 2
@@ -135,11 +136,11 @@ func cancelAgainstStart(t *testing.T, r *rig) {
 		var both sync.WaitGroup
 		both.Go(func() {
 			<-begin
-			canceled, _, _ = r.Cancel(t.Context(), ours, a.Notification.ID, r.now) // a conflict: nothing canceled
+			canceled, _, _ = r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now) // a conflict: nothing canceled
 		})
 		both.Go(func() {
 			<-begin
-			if err := r.MessageQueue().Commit(t.Context(), &work.Batch{Fences: []work.Fence{f}, Starts: st, Now: r.now}); err != nil {
+			if err := r.Messages.Commit(t.Context(), &work.Batch{Fences: []work.Fence{f}, Starts: st, Now: r.now}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -154,16 +155,16 @@ func cancelAgainstStart(t *testing.T, r *rig) {
 func closing(t *testing.T, r *rig) {
 	f, a, b := r.fence(t), r.accepted(t, 2), r.accepted(t, 1)
 	seqs := []carillon.Seq{a.Notification.Seq(), b.Notification.Seq()}
-	done := func(n int, x *store.Accept) {
+	done := func(n int, x *messages.Accept) {
 		r.start(t, f, x, n)
-		r.result(t, work.Result{Key: work.Key(x.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}})
-		if err := r.CloseDone(t.Context(), seqs, r.now); err != nil {
+		r.result(t, work.Result{Key: work.Key(x.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}})
+		if err := r.Notifications.CloseDone(t.Context(), seqs, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	check := func(x *store.Accept, open bool) {
+	check := func(x *messages.Accept, open bool) {
 		t.Helper()
-		if n, err := r.LoadNotification(t.Context(), x.Notification.Seq()); err != nil || (n.Open > 0) != open || n.DoneAt.IsZero() != open {
+		if n, err := r.Notifications.Load(t.Context(), x.Notification.Seq()); err != nil || (n.Open > 0) != open || n.DoneAt.IsZero() != open {
 			t.Errorf("open %d, done %s, %v", n.Open, n.DoneAt, err)
 		}
 	}
@@ -180,7 +181,7 @@ func openPages(t *testing.T, r *rig) {
 	f := r.fence(t)
 	var want []carillon.Seq
 	for i := range 7 {
-		a := r.accepted(t, 1, func(a *store.Accept) {
+		a := r.accepted(t, 1, func(a *messages.Accept) {
 			switch i {
 			case 2:
 				a.Notification.DueAt = r.now.Add(time.Hour)
@@ -189,7 +190,7 @@ func openPages(t *testing.T, r *rig) {
 			}
 		})
 		if i == 4 {
-			if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+			if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -197,13 +198,13 @@ func openPages(t *testing.T, r *rig) {
 			continue // still queued, due later, closed already
 		}
 		r.start(t, f, a, 0)
-		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}})
+		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}})
 		want = append(want, a.Notification.Seq())
 	}
 	var got []carillon.Seq
 	company, after := "", carillon.NoSeq
 	for {
-		seqs, lastCompany, last, err := r.OpenAfter(t.Context(), company, after, r.now, 2)
+		seqs, lastCompany, last, err := r.Notifications.OpenAfter(t.Context(), company, after, r.now, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,9 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/purge"
 )
 
 func talking() []sentence {
@@ -48,7 +49,7 @@ func (r *rig) opened(t *testing.T, company, visitor string, change ...func(o *ch
 	for _, c := range change {
 		c(o)
 	}
-	if err := r.Chats().Open(t.Context(), o); err != nil {
+	if err := r.Chats.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -59,7 +60,7 @@ func (r *rig) changes(t *testing.T, id string, edit func(c *chats.Conversation) 
 	t.Helper()
 	r.now = r.now.Add(time.Millisecond)
 	c := &chats.Change{CompanyID: ours, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) { return edit(c), nil }}
-	if err := r.Chats().Do(t.Context(), c); err != nil {
+	if err := r.Chats.Do(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -106,10 +107,10 @@ func conversationFound(t *testing.T, r *rig) {
 		c.SetState(chats.Active, r.now)
 		return nil, nil
 	}}
-	if err := r.Chats().Do(t.Context(), c); !carillon.IsCode(err, carillon.Conflict) {
+	if err := r.Chats.Do(t.Context(), c); !carillon.IsCode(err, carillon.Conflict) {
 		t.Errorf("two open conversations of a contact: %v", err)
 	}
-	others, err := r.Chats().OfContact(t.Context(), ours, first.Contact.ID, second.Conversation.ID, 20)
+	others, err := r.Chats.OfContact(t.Context(), ours, first.Contact.ID, second.Conversation.ID, 20)
 	if err != nil || len(others) != 1 || others[0].ID != first.Conversation.ID {
 		t.Error(others, err)
 	}
@@ -128,33 +129,33 @@ func contactsVerified(t *testing.T, r *rig) {
 		t.Error("they are one")
 	}
 	name, none, number := "María", "", "34600111222"
-	c, err := r.Chats().EditContact(t.Context(), ours, plain.Contact.ID, chats.ContactEdit{Name: &name, Email: &none, Number: &number})
+	c, err := r.Contacts.EditContact(t.Context(), ours, plain.Contact.ID, chats.ContactEdit{Name: &name, Email: &none, Number: &number})
 	if err != nil || c.Name != name || c.Email != "" || c.Number != number || c.Language != "en" {
 		t.Error(c, err)
 	}
-	if err := r.Chats().SetContact(t.Context(), ours, plain.Contact.ID, "", "m@a.test"); err != nil {
+	if err := r.Contacts.SetContact(t.Context(), ours, plain.Contact.ID, "", "m@a.test"); err != nil {
 		t.Error(err)
 	}
 	named := r.opened(t, ours, "signed", func(o *chats.Open) { o.Contact.Verified, o.Contact.Name, o.Contact.Email = true, "Ana", "" })
 	for _, email := range []string{"ana@a.test", "boss@a.test"} {
-		if err := r.Chats().SetContact(t.Context(), ours, named.Contact.ID, "The boss", email); err != nil {
+		if err := r.Contacts.SetContact(t.Context(), ours, named.Contact.ID, "The boss", email); err != nil {
 			t.Error(err)
 		}
 	}
-	if c, err = r.Chats().ContactOf(t.Context(), ours, named.Contact.ID); err != nil || c.Name != "Ana" || c.Email != "ana@a.test" {
+	if c, err = r.Contacts.ContactOf(t.Context(), ours, named.Contact.ID); err != nil || c.Name != "Ana" || c.Email != "ana@a.test" {
 		t.Errorf("a verified contact has another name: %+v %v", c, err)
 	}
 	later := r.now.Add(time.Hour)
-	if err := r.Chats().Alive(t.Context(), ours, plain.Contact.ID, later); err != nil {
+	if err := r.Contacts.Alive(t.Context(), ours, plain.Contact.ID, later); err != nil {
 		t.Error(err)
 	}
-	if c, err = r.Chats().ContactOf(t.Context(), ours, plain.Contact.ID); err != nil || c.Name != name || c.Email != "m@a.test" || !c.SeenAt.Equal(later) {
+	if c, err = r.Contacts.ContactOf(t.Context(), ours, plain.Contact.ID); err != nil || c.Name != name || c.Email != "m@a.test" || !c.SeenAt.Equal(later) {
 		t.Error(c, err)
 	}
-	if _, err := r.Chats().EditContact(t.Context(), theirs, plain.Contact.ID, chats.ContactEdit{Name: &none}); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Contacts.EditContact(t.Context(), theirs, plain.Contact.ID, chats.ContactEdit{Name: &none}); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company edits: %v", err)
 	}
-	if err := r.Chats().SetContact(t.Context(), theirs, plain.Contact.ID, "Eve", ""); !carillon.IsCode(err, carillon.NotFound) {
+	if err := r.Contacts.SetContact(t.Context(), theirs, plain.Contact.ID, "Eve", ""); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company writes: %v", err)
 	}
 }
@@ -175,26 +176,26 @@ func conversationChanged(t *testing.T, r *rig) {
 			{Author: chats.Teammate, Kind: chats.KindText, Note: true, Text: "a note", At: r.now},
 		}
 	})
-	want, err := r.Chats().Find(t.Context(), ours, id)
+	want, err := r.Chats.Find(t.Context(), ours, id)
 	if diff := cmp.Diff(want, c.Conversation); diff != "" || err != nil {
 		t.Errorf("stored, not as returned: %s, %v", diff, err)
 	}
 	if want.LastSeq != 5 || want.VisitorSeq != 2 || want.CompanySeq != 4 || want.LastText != "Yes" || want.LastAuthor != chats.Teammate || want.Unread() || !want.AskedAt.IsZero() {
 		t.Errorf("it is %+v", want)
 	}
-	turns, err := r.Chats().Turns(t.Context(), ours, id, 2, 10)
+	turns, err := r.Chats.Turns(t.Context(), ours, id, 2, 10)
 	if diff := cmp.Diff(c.Turns, turns); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if turns, err = r.Chats().TurnsBefore(t.Context(), ours, id, 5, 2); err != nil || len(turns) != 2 || turns[0].Seq != 3 || turns[1].Seq != 4 {
+	if turns, err = r.Chats.TurnsBefore(t.Context(), ours, id, 5, 2); err != nil || len(turns) != 2 || turns[0].Seq != 3 || turns[1].Seq != 4 {
 		t.Error(turns, err)
 	}
 	refused := carillon.InConflict("no")
-	err = r.Chats().Do(t.Context(), &chats.Change{CompanyID: ours, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+	err = r.Chats.Do(t.Context(), &chats.Change{CompanyID: ours, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
 		c.Tags[0], c.LastSeq = "changed", 99
 		return nil, refused
 	}})
-	after, err2 := r.Chats().Find(t.Context(), ours, id)
+	after, err2 := r.Chats.Find(t.Context(), ours, id)
 	if diff := cmp.Diff(want, after); diff != "" || !errors.Is(err, refused) || err2 != nil {
 		t.Errorf("a refused change: %s, %v, %v", diff, err, err2)
 	}
@@ -206,7 +207,7 @@ func conversationRepeated(t *testing.T, r *rig) {
 		c := &chats.Change{CompanyID: ours, ConversationID: id, ClientID: clientID, Edit: func(*chats.Conversation) ([]chats.Turn, error) {
 			return []chats.Turn{{Author: chats.Visitor, Kind: chats.KindText, Text: text, ClientID: clientID, At: r.now}}, nil
 		}}
-		if err := r.Chats().Do(t.Context(), c); err != nil {
+		if err := r.Chats.Do(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		return c
@@ -225,10 +226,10 @@ func turnSpoken(t *testing.T, r *rig) {
 	want := chats.Voice{LengthMS: 1200, FirstAudioMS: 40, Cut: true, Heard: "Long"}
 	for _, company := range []string{theirs, ours} {
 		c := &chats.Change{CompanyID: company, ConversationID: id, Spoken: &chats.Spoken{Seq: 1, Voice: want}}
-		if err := r.Chats().Do(t.Context(), c); carillon.IsCode(err, carillon.NotFound) != (company == theirs) {
+		if err := r.Chats.Do(t.Context(), c); carillon.IsCode(err, carillon.NotFound) != (company == theirs) {
 			t.Fatalf("%s: %v", company, err)
 		}
-		turns, err := r.Chats().Turns(t.Context(), ours, id, 0, 10)
+		turns, err := r.Chats.Turns(t.Context(), ours, id, 0, 10)
 		if err != nil || len(turns) != 1 || turns[0].Extra.Name != "Ada" || turns[0].Text != "Long words" {
 			t.Fatalf("%+v, %v", turns, err)
 		}
@@ -242,15 +243,15 @@ func conversationsApart(t *testing.T, r *rig) {
 	o := r.opened(t, ours, "maria")
 	id := o.Conversation.ID
 	r.says(t, id, chats.Visitor, "Hello")
-	if _, err := r.Chats().Find(t.Context(), theirs, id); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Chats.Find(t.Context(), theirs, id); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
-	if _, err := r.Chats().ContactOf(t.Context(), theirs, o.Contact.ID); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Contacts.ContactOf(t.Context(), theirs, o.Contact.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
-	after, err := r.Chats().Turns(t.Context(), theirs, id, 0, 10)
-	before, err2 := r.Chats().TurnsBefore(t.Context(), theirs, id, 10, 10)
-	others, err3 := r.Chats().OfContact(t.Context(), theirs, o.Contact.ID, "", 10)
+	after, err := r.Chats.Turns(t.Context(), theirs, id, 0, 10)
+	before, err2 := r.Chats.TurnsBefore(t.Context(), theirs, id, 10, 10)
+	others, err3 := r.Chats.OfContact(t.Context(), theirs, o.Contact.ID, "", 10)
 	if len(after)+len(before)+len(others) != 0 || err != nil || err2 != nil || err3 != nil {
 		t.Error(after, before, others, err, err2, err3)
 	}
@@ -258,7 +259,7 @@ func conversationsApart(t *testing.T, r *rig) {
 		t.Error("another company's change reached it")
 		return nil, nil
 	}}
-	if err := r.Chats().Do(t.Context(), c); !carillon.IsCode(err, carillon.NotFound) {
+	if err := r.Chats.Do(t.Context(), c); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
 }
@@ -293,7 +294,7 @@ func conversationsListed(t *testing.T, r *rig) {
 		t.Helper()
 		f.CompanyID, f.AccountID = ours, "ana"
 		for {
-			page, next, err := r.Chats().List(t.Context(), f)
+			page, next, err := r.Chats.List(t.Context(), f)
 			if err != nil || len(page) > f.Limit {
 				t.Fatal(page, err)
 			}
@@ -337,7 +338,7 @@ func conversationsListed(t *testing.T, r *rig) {
 	}
 	var held []string
 	for _, most := range []int{1, 10} {
-		all, err := r.Chats().HeldBy(t.Context(), ours, "ana", most)
+		all, err := r.Chats.HeldBy(t.Context(), ours, "ana", most)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,11 +350,11 @@ func conversationsListed(t *testing.T, r *rig) {
 	if diff := cmp.Diff([]string{"mine", "wrapping"}, held); diff != "" {
 		t.Error(diff)
 	}
-	n, err := r.Chats().Count(t.Context(), ours, "ana")
+	n, err := r.Chats.Count(t.Context(), ours, "ana")
 	if diff := cmp.Diff(chats.Counts{Mine: 2, Unassigned: 3, Automated: 1, All: 7}, n); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if _, _, err := r.Chats().List(t.Context(), chats.Filter{CompanyID: ours, Folder: "all", Cursor: "x", Limit: 1}); !carillon.IsCode(err, carillon.ValidationFailed) {
+	if _, _, err := r.Chats.List(t.Context(), chats.Filter{CompanyID: ours, Folder: "all", Cursor: "x", Limit: 1}); !carillon.IsCode(err, carillon.ValidationFailed) {
 		t.Error(err)
 	}
 }
@@ -367,11 +368,11 @@ func conversationsWaiting(t *testing.T, r *rig) {
 	}
 	other := r.opened(t, theirs, "v")
 	for i, id := range ids {
-		c, err := r.Chats().Find(t.Context(), ours, id)
+		c, err := r.Chats.Find(t.Context(), ours, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := r.Chats().QueuePosition(t.Context(), c); n != i+1 || err != nil {
+		if n, err := r.Chats.QueuePosition(t.Context(), c); n != i+1 || err != nil {
 			t.Errorf("number %d is at %d: %v", i, n, err)
 		}
 	}
@@ -386,11 +387,11 @@ func conversationsWaiting(t *testing.T, r *rig) {
 		}
 		return found
 	}
-	found := idsOf(r.Chats().InState(t.Context(), chats.Queued, r.now.Add(time.Hour), 2))
+	found := idsOf(r.Chats.InState(t.Context(), chats.Queued, r.now.Add(time.Hour), 2))
 	if diff := cmp.Diff([]string{ids[0], ids[2]}, found); diff != "" {
 		t.Error(diff)
 	}
-	if found := idsOf(r.Chats().InState(t.Context(), chats.Queued, r.now.Add(-time.Hour), 2)); len(found) != 0 {
+	if found := idsOf(r.Chats.InState(t.Context(), chats.Queued, r.now.Add(-time.Hour), 2)); len(found) != 0 {
 		t.Error(found)
 	}
 	for _, id := range []string{ids[3], ids[0]} {
@@ -399,10 +400,10 @@ func conversationsWaiting(t *testing.T, r *rig) {
 			return nil
 		})
 	}
-	if diff := cmp.Diff([]string{ids[3], ids[0]}, idsOf(r.Chats().Unreplied(t.Context(), r.now.Add(time.Second), 10))); diff != "" {
+	if diff := cmp.Diff([]string{ids[3], ids[0]}, idsOf(r.Chats.Unreplied(t.Context(), r.now.Add(time.Second), 10))); diff != "" {
 		t.Error(diff)
 	}
-	states, err := r.Chats().States(t.Context())
+	states, err := r.Chats.States(t.Context())
 	if diff := cmp.Diff(map[chats.State]int{chats.Queued: 3, chats.Active: 1, chats.Automated: 1}, states); diff != "" || err != nil {
 		t.Error(diff, err, other.Conversation.ID)
 	}
@@ -410,22 +411,22 @@ func conversationsWaiting(t *testing.T, r *rig) {
 
 func teammatesPresent(t *testing.T, r *rig) {
 	var ana string
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		a := &accounts.Account{Email: "ana@a.test"}
-		err := tx.PutAccount(ctx, a, r.now)
+		err := accounts.PutAccount(ctx, tx, a, r.now)
 		ana = a.ID
 		return err
 	})
 	there := func(want ...chats.Presence) {
 		t.Helper()
-		got, err := r.Chats().Present(t.Context(), ours, r.now)
+		got, err := r.Attendance.Present(t.Context(), ours, r.now)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("present are %v, want %v: %v", got, want, err)
 		}
 	}
 	attend := func(until time.Time, want bool) {
 		t.Helper()
-		if away, err := r.Chats().Attend(t.Context(), ours, ana, until); away != want || err != nil {
+		if away, err := r.Attendance.Attend(t.Context(), ours, ana, until); away != want || err != nil {
 			t.Error(away, err)
 		}
 	}
@@ -433,66 +434,66 @@ func teammatesPresent(t *testing.T, r *rig) {
 	attend(minute, false)
 	attend(r.now, false) // of a slower node
 	there(chats.Presence{AccountID: ana})
-	if present, err := r.Chats().SetAway(t.Context(), ours, ana, true, r.now); !present || err != nil {
+	if present, err := r.Attendance.SetAway(t.Context(), ours, ana, true, r.now); !present || err != nil {
 		t.Error(present, err)
 	}
 	attend(minute, true)
 	there(chats.Presence{AccountID: ana, Away: true})
-	if err := r.Chats().EndAttendance(t.Context(), ours, ana, minute.Add(-time.Second), r.now); err != nil {
+	if err := r.Attendance.EndAttendance(t.Context(), ours, ana, minute.Add(-time.Second), r.now); err != nil {
 		t.Error(err)
 	}
 	there(chats.Presence{AccountID: ana, Away: true}) // another node recorded more
-	if err := r.Chats().EndAttendance(t.Context(), ours, ana, minute, r.now); err != nil {
+	if err := r.Attendance.EndAttendance(t.Context(), ours, ana, minute, r.now); err != nil {
 		t.Error(err)
 	}
 	there()
-	if present, err := r.Chats().SetAway(t.Context(), theirs, ana, false, r.now); present || err != nil {
+	if present, err := r.Attendance.SetAway(t.Context(), theirs, ana, false, r.now); present || err != nil {
 		t.Error(present, err)
 	}
 }
 
 func cannedReplies(t *testing.T, r *rig) {
 	c := chats.Canned{Shortcut: "hi", Text: "Hello"}
-	if err := r.Chats().AddCanned(t.Context(), ours, &c, r.now); err != nil {
+	if err := r.Canned.Add(t.Context(), ours, &c, r.now); err != nil {
 		t.Fatal(err)
 	}
 	same := chats.Canned{Shortcut: "hi", Text: "Other"}
-	if err := r.Chats().AddCanned(t.Context(), ours, &same, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if err := r.Canned.Add(t.Context(), ours, &same, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
-	if err := r.Chats().AddCanned(t.Context(), theirs, &same, r.now); err != nil {
+	if err := r.Canned.Add(t.Context(), theirs, &same, r.now); err != nil {
 		t.Error(err)
 	}
 	bye := chats.Canned{Shortcut: "bye", Text: "Goodbye"}
-	if err := r.Chats().AddCanned(t.Context(), ours, &bye, r.now); err != nil {
+	if err := r.Canned.Add(t.Context(), ours, &bye, r.now); err != nil {
 		t.Error(err)
 	}
-	if err := r.Chats().ReplaceCanned(t.Context(), ours, chats.Canned{ID: c.ID, Shortcut: "bye", Text: "x"}, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if err := r.Canned.Replace(t.Context(), ours, chats.Canned{ID: c.ID, Shortcut: "bye", Text: "x"}, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
 	c.Text = "Hello!"
-	if err := r.Chats().ReplaceCanned(t.Context(), ours, c, r.now); err != nil {
+	if err := r.Canned.Replace(t.Context(), ours, c, r.now); err != nil {
 		t.Error(err)
 	}
-	if err := r.Chats().ReplaceCanned(t.Context(), theirs, c, r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if err := r.Canned.Replace(t.Context(), theirs, c, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
-	if err := r.Chats().DeleteCanned(t.Context(), theirs, bye.ID); !carillon.IsCode(err, carillon.NotFound) {
+	if err := r.Canned.Delete(t.Context(), theirs, bye.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
-	all, err := r.Chats().CannedReplies(t.Context(), ours)
+	all, err := r.Canned.List(t.Context(), ours)
 	if diff := cmp.Diff([]chats.Canned{bye, c}, all); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if err := r.Chats().DeleteCanned(t.Context(), ours, bye.ID); err != nil {
+	if err := r.Canned.Delete(t.Context(), ours, bye.ID); err != nil {
 		t.Error(err)
 	}
 	for i := range chats.MostCanned - 1 {
-		if err := r.Chats().AddCanned(t.Context(), ours, &chats.Canned{Shortcut: fmt.Sprint("n", i), Text: "x"}, r.now); err != nil {
+		if err := r.Canned.Add(t.Context(), ours, &chats.Canned{Shortcut: fmt.Sprint("n", i), Text: "x"}, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Chats().AddCanned(t.Context(), ours, &chats.Canned{Shortcut: "more", Text: "x"}, r.now); !carillon.IsCode(err, carillon.LimitExceeded) {
+	if err := r.Canned.Add(t.Context(), ours, &chats.Canned{Shortcut: "more", Text: "x"}, r.now); !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Error(err)
 	}
 }
@@ -500,32 +501,32 @@ func cannedReplies(t *testing.T, r *rig) {
 func turnEvents(t *testing.T, r *rig) {
 	id := r.opened(t, ours, "maria").Conversation.ID
 	topic := chats.Topic(id)
-	if seq, err := r.LastEvent(t.Context(), ours, topic); seq != 0 || err != nil {
+	if seq, err := r.Topics.LastEvent(t.Context(), ours, topic); seq != 0 || err != nil {
 		t.Error(seq, err)
 	}
 	for _, text := range []string{"one", "two", "three"} {
 		r.says(t, id, chats.Visitor, text)
 	}
-	if seq, err := r.LastEvent(t.Context(), ours, topic); seq != 3 || err != nil {
+	if seq, err := r.Topics.LastEvent(t.Context(), ours, topic); seq != 3 || err != nil {
 		t.Error(seq, err)
 	}
-	all, err := r.EventsAfter(t.Context(), ours, topic, 1, 10)
+	all, err := r.Topics.EventsAfter(t.Context(), ours, topic, 1, 10)
 	if err != nil || len(all) != 2 || all[0].Seq != 2 || all[1].Seq != 3 || all[0].Kind != "turn" {
 		t.Error(all, err)
 	}
-	if all, err := r.EventsAfter(t.Context(), theirs, topic, 0, 10); len(all) != 0 || err != nil {
+	if all, err := r.Topics.EventsAfter(t.Context(), theirs, topic, 0, 10); len(all) != 0 || err != nil {
 		t.Error(all, err)
 	}
-	if err := r.Follow(t.Context(), ours, chats.InboxTopic); err != nil {
+	if err := r.Topics.Follow(t.Context(), ours, chats.InboxTopic); err != nil {
 		t.Fatal(err)
 	}
 	r.says(t, id, chats.Visitor, "four")
-	inbox, err := r.EventsAfter(t.Context(), ours, chats.InboxTopic, 0, 10)
+	inbox, err := r.Topics.EventsAfter(t.Context(), ours, chats.InboxTopic, 0, 10)
 	if err != nil || len(inbox) != 1 || inbox[0].Subject != id {
 		t.Error(inbox, err)
 	}
 	r.changes(t, id, func(*chats.Conversation) []chats.Turn { return nil })
-	if inbox, err = r.EventsAfter(t.Context(), ours, chats.InboxTopic, 0, 10); err != nil || len(inbox) != 1 {
+	if inbox, err = r.Topics.EventsAfter(t.Context(), ours, chats.InboxTopic, 0, 10); err != nil || len(inbox) != 1 {
 		t.Errorf("a change that changes nothing leaves %d events: %v", len(inbox), err)
 	}
 }
@@ -541,18 +542,18 @@ func conversationsPurged(t *testing.T, r *rig) {
 	limit := r.now.Add(time.Hour)
 	r.now = limit.Add(time.Hour)
 	r.says(t, kept.Conversation.ID, chats.Visitor, "x")
-	if company, err := r.ContactsAfter(t.Context(), ""); company != ours || err != nil {
+	if company, err := r.Purges.Next(t.Context(), purge.Contacts, ""); company != ours || err != nil {
 		t.Error(company, err)
 	}
-	if company, err := r.ContactsAfter(t.Context(), ours); company != theirs || err != nil {
+	if company, err := r.Purges.Next(t.Context(), purge.Contacts, ours); company != theirs || err != nil {
 		t.Error(company, err)
 	}
-	if company, err := r.ContactsAfter(t.Context(), theirs); company != "" || err != nil {
+	if company, err := r.Purges.Next(t.Context(), purge.Contacts, theirs); company != "" || err != nil {
 		t.Error(company, err)
 	}
 	steps := 0
 	for more := true; more; steps++ {
-		p, err := r.DropConversations(t.Context(), ours, limit, 5)
+		p, err := r.Purges.DropConversations(t.Context(), ours, limit, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -561,24 +562,24 @@ func conversationsPurged(t *testing.T, r *rig) {
 	if steps < 2 {
 		t.Errorf("it took %d steps", steps)
 	}
-	p, err := r.DropContacts(t.Context(), ours, limit, 10)
+	p, err := r.Purges.DropOf(t.Context(), purge.Contacts, ours, limit, 10)
 	if err != nil || p.Rows != 2 || p.More {
 		t.Error(p, err)
 	}
 	for _, o := range []*chats.Open{old, long} {
-		_, err := r.Chats().Find(t.Context(), ours, o.Conversation.ID)
-		_, err2 := r.Chats().ContactOf(t.Context(), ours, o.Contact.ID)
+		_, err := r.Chats.Find(t.Context(), ours, o.Conversation.ID)
+		_, err2 := r.Contacts.ContactOf(t.Context(), ours, o.Contact.ID)
 		var turns int
-		err3 := r.Row(t.Context(), []any{&turns}, "SELECT count(*) FROM turn WHERE conversation_id = $1", o.Conversation.ID)
+		err3 := r.DB.Row(t.Context(), []any{&turns}, "SELECT count(*) FROM turn WHERE conversation_id = $1", o.Conversation.ID)
 		if !carillon.IsCode(err, carillon.NotFound) || !carillon.IsCode(err2, carillon.NotFound) || err3 != nil || turns != 0 {
 			t.Error(err, err2, err3, turns)
 		}
 	}
 	for _, o := range []*chats.Open{kept, foreign} {
-		if _, err := r.Chats().Find(t.Context(), o.Contact.CompanyID, o.Conversation.ID); err != nil {
+		if _, err := r.Chats.Find(t.Context(), o.Contact.CompanyID, o.Conversation.ID); err != nil {
 			t.Error(err)
 		}
-		if _, err := r.Chats().ContactOf(t.Context(), o.Contact.CompanyID, o.Contact.ID); err != nil {
+		if _, err := r.Contacts.ContactOf(t.Context(), o.Contact.CompanyID, o.Contact.ID); err != nil {
 			t.Error(err)
 		}
 	}

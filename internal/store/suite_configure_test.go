@@ -10,12 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/senders"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
 	"carillon/internal/base/content"
 	"carillon/internal/base/identity"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/suppressions"
@@ -46,15 +49,15 @@ func configuring() []sentence {
 }
 
 // put makes our company with another name.
-func put(name string, now time.Time) func(ctx context.Context, tx *store.Tx) error {
-	return func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: ours, Name: name}, now)
+func put(name string, now time.Time) func(ctx context.Context, tx *configure.Tx) error {
+	return func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: ours, Name: name}, now)
 	}
 }
 
 func (r *rig) companyName(t *testing.T) string {
 	t.Helper()
-	c, err := r.Company(t.Context(), ours)
+	c, err := r.Accounts.Company(t.Context(), ours)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,26 +68,26 @@ func configuredIsReadAtOnce(t *testing.T, r *rig) {
 	key := &accounts.AccessKey{CompanyID: ours, Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
 	for i := range 20 {
 		name := "Name " + strconv.Itoa(i)
-		if k, err := r.AccessKey(t.Context(), key.Key+name); k != nil || err != nil { // the absence is remembered too
+		if k, err := r.Keys.AccessKey(t.Context(), key.Key+name); k != nil || err != nil { // the absence is remembered too
 			t.Fatal(k, err)
 		}
-		before := r.Generation()
-		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		before := r.Config.Generation()
+		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 			fresh := *key
 			fresh.Key += name
-			return errors.Join(put(name, r.now)(ctx, tx), tx.PutKey(ctx, &fresh, r.now))
+			return errors.Join(put(name, r.now)(ctx, tx), accounts.PutKey(ctx, tx, &fresh, r.now))
 		})
 		if got := r.companyName(t); got != name {
 			t.Errorf("read %q after %q was written", got, name)
 		}
-		if k, err := r.AccessKey(t.Context(), key.Key+name); k == nil || err != nil {
+		if k, err := r.Keys.AccessKey(t.Context(), key.Key+name); k == nil || err != nil {
 			t.Error("the new key is not known:", err)
 		}
-		if r.Generation() == before {
+		if r.Config.Generation() == before {
 			t.Error("the generation stood still")
 		}
 	}
-	if _, err := r.Company(t.Context(), "nobody"); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Accounts.Company(t.Context(), "nobody"); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
 }
@@ -92,31 +95,31 @@ func configuredIsReadAtOnce(t *testing.T, r *rig) {
 func configuredWithoutCaller(t *testing.T, r *rig) {
 	ctx, leave := context.WithCancel(t.Context())
 	k := &accounts.AccessKey{CompanyID: ours, Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, k, r.now) })
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.PutKey(ctx, tx, k, r.now) })
 	leave()
-	err := r.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if _, err := r.AccessKey(t.Context(), k.Key); err != nil { // another request fills the cache meanwhile
+	err := r.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		if _, err := r.Keys.AccessKey(t.Context(), k.Key); err != nil { // another request fills the cache meanwhile
 			return err
 		}
-		return tx.RevokeKey(ctx, ours, k.ID, r.now)
+		return accounts.RevokeKey(ctx, tx, ours, k.ID, r.now)
 	})
 	if err != nil {
 		t.Error("given up with its caller:", err)
 	}
-	if got, err := r.AccessKey(t.Context(), k.Key); err != nil || got == nil || got.RevokedAt.IsZero() {
+	if got, err := r.Keys.AccessKey(t.Context(), k.Key); err != nil || got == nil || got.RevokedAt.IsZero() {
 		t.Errorf("the revoked key is still good: %+v, %v", got, err)
 	}
 }
 
 func failedConfiguration(t *testing.T, r *rig) {
 	before, fault := r.companyName(t), errors.New("no")
-	err := r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(put("Changed", r.now)(ctx, tx), fault)
 	})
 	if !errors.Is(err, fault) || r.companyName(t) != before {
 		t.Error(err, r.companyName(t))
 	}
-	err = r.Configure(t.Context(), put("Theirs", r.now))
+	err = r.Config.Change(t.Context(), put("Theirs", r.now))
 	if !carillon.IsCode(err, carillon.Conflict) || r.companyName(t) != before {
 		t.Error(err, r.companyName(t))
 	}
@@ -129,37 +132,37 @@ func callSettings(t *testing.T, r *rig) {
 	want.Redial = carillon.Redial{Outcomes: []carillon.State{carillon.StateVoicemail}, Attempts: 10, After: 90 * time.Second}
 	line := *r.second
 	line.Channel, line.RingTimeout = carillon.Voice, 12345*time.Millisecond
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-		return errors.Join(tx.PutCompany(ctx, &want, r.now), tx.PutSender(ctx, &line, r.now))
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		return errors.Join(accounts.PutCompany(ctx, tx, &want, r.now), senders.PutSender(ctx, tx, &line, r.now))
 	})
-	c, err := r.Company(t.Context(), ours)
+	c, err := r.Accounts.Company(t.Context(), ours)
 	if d := cmp.Diff(&want, c); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	x, err := r.Sender(t.Context(), line.UID)
+	x, err := r.Senders.Sender(t.Context(), line.UID)
 	if d := cmp.Diff(&line, x); err != nil || d != "" {
 		t.Error(err, d)
 	}
 }
 
 func findingSenders(t *testing.T, r *rig) {
-	all, err := r.Senders(t.Context(), ours)
+	all, err := r.Senders.Senders(t.Context(), ours)
 	if err != nil || len(all) != 2 || all[0].UID != r.sender.UID || all[1].UID != r.second.UID {
 		t.Error(all, err)
 	}
-	x, err := r.Sender(t.Context(), r.second.UID)
+	x, err := r.Senders.Sender(t.Context(), r.second.UID)
 	if d := cmp.Diff(r.second, x); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	if _, err := r.Sender(t.Context(), 999); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Senders.Sender(t.Context(), 999); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
 	for company, want := range map[string]bool{ours: true, theirs: false} {
-		if x, err := r.SenderOf(t.Context(), company, r.second.UID); (x != nil) != want || err != nil {
+		if x, err := r.Senders.SenderOf(t.Context(), company, r.second.UID); (x != nil) != want || err != nil {
 			t.Errorf("the sender of %s: %v, %v", company, x, err)
 		}
 	}
-	if all, err := r.SendersByID(t.Context(), "main"); err != nil || len(all) != 2 {
+	if all, err := r.Senders.SendersByID(t.Context(), "main"); err != nil || len(all) != 2 {
 		t.Error(all, err)
 	}
 }
@@ -167,15 +170,15 @@ func findingSenders(t *testing.T, r *rig) {
 func provedNumbers(t *testing.T, r *rig) {
 	elsewhere := func(when, name string, want bool) {
 		t.Helper()
-		if got, err := r.ProvedElsewhere(t.Context(), ours, name); got != want || err != nil {
+		if got, err := r.Senders.ProvedElsewhere(t.Context(), ours, name); got != want || err != nil {
 			t.Errorf("%s, %s is elsewhere: %v, %v", when, name, got, err)
 		}
 	}
 	declared := false
 	prove := func(x *carillon.Sender, want bool) {
 		t.Helper()
-		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-			if fresh, err := tx.ProveNumber(ctx, x, declared, r.now); fresh != want || err != nil {
+		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+			if fresh, err := senders.ProveNumber(ctx, tx, x, declared, r.now); fresh != want || err != nil {
 				t.Errorf("the proof of %s is new: %v, %v", x.Number, fresh, err)
 			}
 			return nil
@@ -183,8 +186,8 @@ func provedNumbers(t *testing.T, r *rig) {
 	}
 	declare := func(x carillon.Sender) {
 		t.Helper()
-		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-			_, err := tx.DeclareSender(ctx, &x, r.now)
+		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+			_, err := senders.DeclareSender(ctx, tx, &x, r.now)
 			return err
 		})
 	}
@@ -219,7 +222,9 @@ func provedNumbers(t *testing.T, r *rig) {
 	elsewhere("changed", changed.Number, false)
 	prove(&changed, true)
 	elsewhere("proved", changed.Number, true)
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveSender(ctx, theirs, changed.ID, r.now) })
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		return senders.RemoveSender(ctx, tx, theirs, changed.ID, r.now)
+	})
 	declare(changed)
 	elsewhere("removed and entered again", changed.Number, false)
 }
@@ -231,14 +236,14 @@ func youngerLimits(t *testing.T, r *rig) {
 		`{"daily_calls":0,"engine_turns_per_day":0}`:           {},
 		`{"daily_calls":5,"engine_turns_per_day":6,"other":1}`: {DailyCalls: 5, EngineTurnsPerDay: 6},
 	} {
-		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 			if err := put("Ours", r.now)(ctx, tx); err != nil { // the caches learn of it
 				return err
 			}
 			_, err := tx.Exec(ctx, "UPDATE company SET limits = $1 WHERE id = $2", text, ours)
 			return err
 		})
-		if c, err := r.Company(t.Context(), ours); err != nil || c.Limits != want {
+		if c, err := r.Accounts.Company(t.Context(), ours); err != nil || c.Limits != want {
 			t.Errorf("%s: %+v, %v", text, c.Limits, err)
 		}
 	}
@@ -247,26 +252,26 @@ func youngerLimits(t *testing.T, r *rig) {
 func sendersShareNoNumber(t *testing.T, r *rig) {
 	double := *r.second
 	double.Number = r.sender.Number
-	err := r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, &double, r.now) })
+	err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, &double, r.now) })
 	if !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
-	if all, err := r.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 0 {
+	if all, err := r.Senders.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
 	double.Channel = carillon.Voice // one number may be a line of each channel
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, &double, r.now) })
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, &double, r.now) })
 	if double.UID != r.second.UID {
 		t.Errorf("uid %d became %d", r.second.UID, double.UID)
 	}
-	if all, err := r.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 1 || all[0].UID != double.UID {
+	if all, err := r.Senders.LinesByNumber(t.Context(), double.Number); err != nil || len(all) != 1 || all[0].UID != double.UID {
 		t.Error(all, err)
 	}
 }
 
 func assigningNumbers(t *testing.T, r *rig) {
 	const number = "15555550555"
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		var all []error
 		for _, x := range []carillon.Sender{
 			{CompanyID: ours, ID: "ours-line", Number: number}, {CompanyID: theirs, ID: "theirs-line", Number: number},
@@ -274,28 +279,28 @@ func assigningNumbers(t *testing.T, r *rig) {
 		} {
 			line := *r.second
 			line.CompanyID, line.ID, line.Number, line.Channel, line.Default = x.CompanyID, x.ID, x.Number, carillon.Voice, false
-			all = append(all, tx.PutSender(ctx, &line, r.now))
+			all = append(all, senders.PutSender(ctx, tx, &line, r.now))
 		}
 		return errors.Join(all...)
 	})
-	shared, err := r.SharedNumbers(t.Context())
+	shared, err := r.Senders.SharedNumbers(t.Context())
 	if err != nil || len(shared) != 2 || shared[0].Number != number || shared[1].Number != number ||
 		shared[0].CompanyID == shared[1].CompanyID || shared[0].UID > shared[1].UID {
 		t.Errorf("%+v, %v", shared, err)
 	}
 	owner := func(want string) {
 		t.Helper()
-		if got, err := r.NumberOwner(t.Context(), number); got != want || err != nil {
+		if got, err := r.Senders.NumberOwner(t.Context(), number); got != want || err != nil {
 			t.Errorf("it is the number of %q, %v; want %q", got, err, want)
 		}
 	}
 	assign := func(company string) {
 		t.Helper()
-		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-			if err := tx.AssignNumber(ctx, number, company, r.now); err != nil {
+		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+			if err := senders.AssignNumber(ctx, tx, number, company, r.now); err != nil {
 				return err
 			}
-			got, err := tx.NumberOwner(ctx, number)
+			got, err := senders.NumberOwner(ctx, tx, number)
 			if got != company {
 				t.Errorf("inside the transaction it is the number of %q", got)
 			}
@@ -309,7 +314,7 @@ func assigningNumbers(t *testing.T, r *rig) {
 	}
 	var changes []string
 	for _, company := range []string{ours, theirs} {
-		all, err := r.Audit().List(t.Context(), company, audit.Filter{Kind: audit.Sender, Limit: 100})
+		all, err := r.Audit.List(t.Context(), company, audit.Filter{Kind: audit.Sender, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,17 +325,17 @@ func assigningNumbers(t *testing.T, r *rig) {
 	if d := cmp.Diff([]string{"ours-line", "ours-line", "theirs-line", "theirs-line", "theirs-line"}, changes); d != "" {
 		t.Error(d)
 	}
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-		all, err := tx.LinesByNumber(ctx, number)
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		all, err := senders.LinesByNumber(ctx, tx, number)
 		if len(all) != 2 {
 			t.Errorf("%d lines inside a transaction", len(all))
 		}
 		return err
 	})
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-		return tx.RemoveSender(ctx, theirs, "theirs-line", r.now)
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		return senders.RemoveSender(ctx, tx, theirs, "theirs-line", r.now)
 	})
-	if shared, err := r.SharedNumbers(t.Context()); err != nil || len(shared) != 0 {
+	if shared, err := r.Senders.SharedNumbers(t.Context()); err != nil || len(shared) != 0 {
 		t.Errorf("%+v, %v", shared, err)
 	}
 }
@@ -338,7 +343,7 @@ func assigningNumbers(t *testing.T, r *rig) {
 // linesWithTrunks are those of all companies, and neither senders of messages nor lines of the sandbox, nor what was removed.
 func linesWithTrunks(t *testing.T, r *rig) {
 	all := func() (ids []string) {
-		lines, err := r.SIPLines(t.Context())
+		lines, err := r.Senders.SIPLines(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,11 +360,13 @@ func linesWithTrunks(t *testing.T, r *rig) {
 			Settings: json.RawMessage(`{"trunk":"sip:192.0.2.1"}`),
 		}
 	}
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-		return errors.Join(tx.PutSender(ctx, line(ours, "0001", "sip"), r.now), tx.PutSender(ctx, line(theirs, "0002", "sip"), r.now),
-			tx.PutSender(ctx, line(ours, "0003", "sandbox"), r.now), tx.PutSender(ctx, line(ours, "0004", "sip"), r.now))
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		return errors.Join(senders.PutSender(ctx, tx, line(ours, "0001", "sip"), r.now), senders.PutSender(ctx, tx, line(theirs, "0002", "sip"), r.now),
+			senders.PutSender(ctx, tx, line(ours, "0003", "sandbox"), r.now), senders.PutSender(ctx, tx, line(ours, "0004", "sip"), r.now))
 	})
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveSender(ctx, ours, "0004", r.now) })
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		return senders.RemoveSender(ctx, tx, ours, "0004", r.now)
+	})
 	want := append(before, ours+` 0001 {"trunk":"sip:192.0.2.1"}`, theirs+` 0002 {"trunk":"sip:192.0.2.1"}`)
 	slices.Sort(want)
 	if d := cmp.Diff(want, all()); d != "" {
@@ -369,51 +376,53 @@ func linesWithTrunks(t *testing.T, r *rig) {
 
 func removingSenders(t *testing.T, r *rig) {
 	remove := func(company, id string) error {
-		return r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveSender(ctx, company, id, r.now) })
+		return r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			return senders.RemoveSender(ctx, tx, company, id, r.now)
+		})
 	}
 	if err := remove(theirs, "side"); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company removes: %v", err)
 	}
 	r.create(t, r.template(r.second, "t1", "hello", carillon.TemplateApproved))
-	for name, waits := range map[string]func(a *store.Accept){
-		"due": func(*store.Accept) {}, "later": func(a *store.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) },
+	for name, waits := range map[string]func(a *messages.Accept){
+		"due": func(*messages.Accept) {}, "later": func(a *messages.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) },
 	} {
-		a := r.accepted(t, 1, func(a *store.Accept) { a.Notification.SenderUID = r.second.UID }, waits)
+		a := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.SenderUID = r.second.UID }, waits)
 		if err := remove(ours, "side"); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("a message that is %s: %v", name, err)
 		}
-		if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+		if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := remove(ours, "side"); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := r.Senders(t.Context(), ours); err != nil || len(all) != 1 {
+	if all, err := r.Senders.Senders(t.Context(), ours); err != nil || len(all) != 1 {
 		t.Error(all, err)
 	}
-	if x, err := r.Sender(t.Context(), r.second.UID); err != nil || x.ID != "side" || string(x.Settings) != "{}" {
+	if x, err := r.Senders.Sender(t.Context(), r.second.UID); err != nil || x.ID != "side" || string(x.Settings) != "{}" {
 		t.Errorf("notifications show %v, %v", x, err)
 	}
 	if err := remove(ours, "side"); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("removed twice: %v", err)
 	}
-	if left, err := r.Templates(t.Context(), r.second.UID); err != nil || len(left) != 0 {
+	if left, err := r.Templates.Templates(t.Context(), r.second.UID); err != nil || len(left) != 0 {
 		t.Error(left, err)
 	}
 	other, again := *r.second, *r.second
 	other.ID, again.Number = "other", "15555550177"
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-		return errors.Join(tx.PutSender(ctx, &other, r.now), tx.PutSender(ctx, &again, r.now)) // the number is free, the id its own
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		return errors.Join(senders.PutSender(ctx, tx, &other, r.now), senders.PutSender(ctx, tx, &again, r.now)) // the number is free, the id its own
 	})
 	if other.UID == r.second.UID || again.UID != r.second.UID {
 		t.Errorf("uids %d and %d after %d", other.UID, again.UID, r.second.UID)
 	}
-	if all, err := r.Senders(t.Context(), ours); err != nil || len(all) != 3 {
+	if all, err := r.Senders.Senders(t.Context(), ours); err != nil || len(all) != 3 {
 		t.Error(all, err)
 	}
 	for most, full := range map[int]bool{3: true, 4: false} {
-		err := r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.RoomForSender(ctx, ours, most) })
+		err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.RoomForSender(ctx, tx, ours, most) })
 		if full != carillon.IsCode(err, carillon.LimitExceeded) {
 			t.Errorf("3 senders of %d: %v", most, err)
 		}
@@ -430,7 +439,7 @@ func (r *rig) template(sender *carillon.Sender, id, name string, status carillon
 
 func (r *rig) create(t *testing.T, x *templates.Record) {
 	t.Helper()
-	if err := r.CreateTemplate(t.Context(), x, templates.Limits{}); err != nil {
+	if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -441,7 +450,7 @@ func findingTemplates(t *testing.T, r *rig) {
 	r.create(t, mine)
 	r.create(t, foreign)
 	for id, found := range map[string]bool{"1": true, "900": true, "2": false, "901": false, "": false, "3": false} {
-		x, err := r.Template(t.Context(), ours, id)
+		x, err := r.Templates.Template(t.Context(), ours, id)
 		if found && (err != nil || x.ID != "1") || !found && !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("%q: %+v, %v", id, x, err)
 		}
@@ -458,18 +467,18 @@ func findingTemplates(t *testing.T, r *rig) {
 		{r.sender, "901", "none", ""},
 		{r.foreign, "901", "", "2"},
 	} {
-		x, err := r.ReportedTemplate(t.Context(), tt.sender.UID, tt.provider, tt.name, "es")
+		x, err := r.Templates.ReportedTemplate(t.Context(), tt.sender.UID, tt.provider, tt.name, "es")
 		if err != nil || (x == nil) != (tt.want == "") || x != nil && x.ID != tt.want {
 			t.Errorf("%+v: %+v, %v", tt, x, err)
 		}
 	}
-	if all, err := r.Templates(t.Context(), r.sender.UID); err != nil || len(all) != 1 || all[0].Shape == nil {
+	if all, err := r.Templates.Templates(t.Context(), r.sender.UID); err != nil || len(all) != 1 || all[0].Shape == nil {
 		t.Error(all, err)
 	}
-	if gone, err := r.DeleteTemplate(t.Context(), mine); !gone || err != nil {
+	if gone, err := r.Templates.DeleteTemplate(t.Context(), mine); !gone || err != nil {
 		t.Error(gone, err)
 	}
-	if all, err := r.Templates(t.Context(), r.sender.UID); err != nil || len(all) != 0 {
+	if all, err := r.Templates.Templates(t.Context(), r.sender.UID); err != nil || len(all) != 0 {
 		t.Error("a deleted template is still listed:", all, err)
 	}
 }
@@ -482,16 +491,16 @@ func pollingTemplates(t *testing.T, r *rig) {
 		}
 		r.create(t, x)
 	}
-	due, next, err := r.TemplatePolls(t.Context(), r.now.Add(2*time.Minute), 10)
+	due, next, err := r.Templates.TemplatePolls(t.Context(), r.now.Add(2*time.Minute), 10)
 	if err != nil || len(due) != 2 || due[0].ID != "1" || due[1].ID != "2" || !next.Equal(r.now.Add(3*time.Minute)) {
 		t.Fatal(due, next, err)
 	}
 	for _, want := range []bool{true, false} {
-		if mine, err := r.PostponePoll(t.Context(), due[0], r.now.Add(time.Hour)); mine != want || err != nil {
+		if mine, err := r.Templates.PostponePoll(t.Context(), due[0], r.now.Add(time.Hour)); mine != want || err != nil {
 			t.Error(mine, err)
 		}
 	}
-	if due, next, err := r.TemplatePolls(t.Context(), r.now.Add(time.Hour), 2); err != nil || len(due) != 2 || due[0].ID != "2" || !next.IsZero() {
+	if due, next, err := r.Templates.TemplatePolls(t.Context(), r.now.Add(time.Hour), 2); err != nil || len(due) != 2 || due[0].ID != "2" || !next.IsZero() {
 		t.Error(due, next, err)
 	}
 }
@@ -499,7 +508,7 @@ func pollingTemplates(t *testing.T, r *rig) {
 func templateLimits(t *testing.T, r *rig) {
 	limits := templates.Limits{Active: 2, Created: 7}
 	create := func(i int, status carillon.TemplateStatus) error {
-		return r.CreateTemplate(t.Context(), r.template(r.sender, strconv.Itoa(i), "t"+strconv.Itoa(i), status), limits)
+		return r.Templates.CreateTemplate(t.Context(), r.template(r.sender, strconv.Itoa(i), "t"+strconv.Itoa(i), status), limits)
 	}
 	if err := errors.Join(create(0, carillon.TemplatePending), create(1, carillon.TemplateApproved)); err != nil {
 		t.Fatal(err)
@@ -509,30 +518,30 @@ func templateLimits(t *testing.T, r *rig) {
 	}
 	for _, status := range []carillon.TemplateStatus{carillon.TemplateDraft, carillon.TemplateRejected, carillon.TemplateDisabled} {
 		x := r.template(r.sender, string(status), string(status), status)
-		if err := r.CreateTemplate(t.Context(), x, templates.Limits{Active: 2}); err != nil {
+		if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{Active: 2}); err != nil {
 			t.Errorf("one that is %s is not active: %v", status, err)
 		}
 	}
-	first, err := r.Template(t.Context(), ours, "0")
+	first, err := r.Templates.Template(t.Context(), ours, "0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := *first
 	next.Status = carillon.TemplateDraft
-	if swapped, err := r.SwapTemplate(t.Context(), first, &next, r.now, limits); !swapped || err != nil {
+	if swapped, err := r.Templates.SwapTemplate(t.Context(), first, &next, r.now, limits); !swapped || err != nil {
 		t.Fatal(swapped, err)
 	}
 	if err := create(2, carillon.TemplateDraft); err != nil {
 		t.Error(err)
 	}
 	last := r.template(r.sender, "3", "t3", carillon.TemplateDraft)
-	if err := r.CreateTemplate(t.Context(), last, limits); err != nil {
+	if err := r.Templates.CreateTemplate(t.Context(), last, limits); err != nil {
 		t.Error(err)
 	}
 	if err := create(4, carillon.TemplateDraft); !errors.Is(err, templates.ErrToday) {
 		t.Error("an eighth creation of the day:", err)
 	}
-	if undone, err := r.UndoCreateTemplate(t.Context(), last); !undone || err != nil {
+	if undone, err := r.Templates.UndoCreateTemplate(t.Context(), last); !undone || err != nil {
 		t.Error(undone, err)
 	}
 	if err := create(4, carillon.TemplateDraft); err != nil {
@@ -548,50 +557,50 @@ func templateLimits(t *testing.T, r *rig) {
 }
 
 func suppressing(t *testing.T, r *rig) {
-	if err := r.Suppress(t.Context(), ours, suppressions.All, "manual", r.now, "34600000001", "34600000002"); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "manual", r.now, "34600000001", "34600000002"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Suppress(t.Context(), ours, suppressions.All, "other", r.now.Add(time.Hour), "34600000001", "34600000003"); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "other", r.now.Add(time.Hour), "34600000001", "34600000003"); err != nil {
 		t.Fatal(err)
 	}
 	for company, want := range map[string]map[string]bool{ours: {"34600000001": true}, theirs: {}} {
-		found, err := r.Suppressed(t.Context(), company, carillon.Transactional, identity.Numbers("34600000001", "34600000009"))
+		found, err := r.Suppressions.Suppressed(t.Context(), company, carillon.Transactional, identity.Numbers("34600000001", "34600000009"))
 		got := textsOf(found)
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Error(company, err, d)
 		}
-		if c, err := r.Company(t.Context(), company); err != nil || c.Suppresses != (len(want) > 0) {
+		if c, err := r.Accounts.Company(t.Context(), company); err != nil || c.Suppresses != (len(want) > 0) {
 			t.Error(company, err)
 		}
 	}
-	x, err := r.Suppression(t.Context(), ours, identity.Number("34600000001"))
+	x, err := r.Suppressions.Suppression(t.Context(), ours, identity.Number("34600000001"))
 	if err != nil || *x != (suppressions.Suppression{Number: "34600000001", Type: suppressions.All, Reason: "manual", CreatedAt: r.now}) {
 		t.Error(x, err)
 	}
 	suppressingMarketing(t, r)
 	liftingOptOuts(t, r)
-	rows, err := r.Suppressions(t.Context(), ours, "34600000001", 1)
+	rows, err := r.Suppressions.Suppressions(t.Context(), ours, "34600000001", 1)
 	if err != nil || len(rows) != 1 || rows[0].Number != "34600000002" {
 		t.Error(rows, err)
 	}
-	if removed, err := r.Unsuppress(t.Context(), theirs, identity.Number("34600000001")); removed || err != nil {
+	if removed, err := r.Suppressions.Unsuppress(t.Context(), theirs, identity.Number("34600000001")); removed || err != nil {
 		t.Error(removed, err)
 	}
-	if removed, err := r.Unsuppress(t.Context(), ours, identity.Number("34600000001")); !removed || err != nil {
+	if removed, err := r.Suppressions.Unsuppress(t.Context(), ours, identity.Number("34600000001")); !removed || err != nil {
 		t.Error(removed, err)
 	}
 }
 
 func maintaining(t *testing.T, r *rig) {
-	check := func(want store.Maintenance) {
+	check := func(want accounts.Maintenance) {
 		t.Helper()
-		if m, err := r.Maintenance(t.Context()); err != nil || m != want {
+		if m, err := r.Accounts.Maintenance(t.Context()); err != nil || m != want {
 			t.Errorf("%+v, want %+v, %v", m, want, err)
 		}
 	}
-	check(store.Maintenance{})
-	for _, m := range []store.Maintenance{{From: r.now, Until: r.now.Add(time.Hour)}, {From: r.now, Until: r.now.Add(2 * time.Hour)}, {}} {
-		if err := r.SetMaintenance(t.Context(), m); err != nil {
+	check(accounts.Maintenance{})
+	for _, m := range []accounts.Maintenance{{From: r.now, Until: r.now.Add(time.Hour)}, {From: r.now, Until: r.now.Add(2 * time.Hour)}, {}} {
+		if err := r.Accounts.SetMaintenance(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 		check(m)
@@ -600,7 +609,7 @@ func maintaining(t *testing.T, r *rig) {
 
 func borrowing(t *testing.T, r *rig) {
 	borrow := func(name string, n int) int {
-		_, used, err := r.BorrowRate(t.Context(), name, r.now, n, 10)
+		_, used, err := r.Rates.BorrowRate(t.Context(), name, r.now, n, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -617,28 +626,28 @@ func borrowing(t *testing.T, r *rig) {
 		t.Errorf("another name's use counts: %d", n)
 	}
 	for _, n := range []int{3, 8} { // more than is used is not taken back
-		if err := r.ReturnRate(t.Context(), "a", r.now, n); err != nil {
+		if err := r.Rates.ReturnRate(t.Context(), "a", r.now, n); err != nil {
 			t.Error(err)
 		}
 	}
-	if n, err := r.RateUsed(t.Context(), "a", r.now); n != 7 || err != nil {
+	if n, err := r.Rates.RateUsed(t.Context(), "a", r.now); n != 7 || err != nil {
 		t.Error(n, err)
 	}
 	for before, want := range map[time.Duration]int64{0: 0, time.Millisecond: 2} {
-		if n, err := r.DropRates(t.Context(), r.now.Add(before), 10); want == 0 && n != 0 || err != nil {
+		if n, err := r.Rates.DropRates(t.Context(), r.now.Add(before), 10); want == 0 && n != 0 || err != nil {
 			t.Error(n, err)
 		}
 	}
-	if n, err := r.RateUsed(t.Context(), "a", r.now); n != 0 || err != nil {
+	if n, err := r.Rates.RateUsed(t.Context(), "a", r.now); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }
 
 func oldestCompany(t *testing.T, r *rig) {
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: "aaa", Name: "Earlier"}, r.now.Add(-time.Hour))
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: "aaa", Name: "Earlier"}, r.now.Add(-time.Hour))
 	})
-	if id, err := r.OldestCompany(t.Context()); id != "aaa" || err != nil {
+	if id, err := r.Accounts.OldestCompany(t.Context()); id != "aaa" || err != nil {
 		t.Error(id, err)
 	}
 }
@@ -646,7 +655,7 @@ func oldestCompany(t *testing.T, r *rig) {
 // liftingOptOuts lifts what people chose at the channel, of one company, and neither later nor other suppressions.
 func liftingOptOuts(t *testing.T, r *rig) {
 	const number = "34600000007"
-	if err := r.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, number); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, number); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -654,13 +663,13 @@ func liftingOptOuts(t *testing.T, r *rig) {
 		at      time.Duration
 		left    bool
 	}{{theirs, time.Hour, true}, {ours, -time.Second, true}, {ours, 0, false}} {
-		err := r.LiftOptOut(t.Context(), c.company, r.now.Add(c.at), number, "34600000001", "34600000002")
-		if _, found := r.Suppression(t.Context(), ours, identity.Number(number)); err != nil || c.left != (found == nil) {
+		err := r.Suppressions.LiftOptOut(t.Context(), c.company, r.now.Add(c.at), number, "34600000001", "34600000002")
+		if _, found := r.Suppressions.Suppression(t.Context(), ours, identity.Number(number)); err != nil || c.left != (found == nil) {
 			t.Errorf("%s %s: %v, %v", c.company, c.at, err, found)
 		}
 	}
 	for _, other := range []string{"34600000001", "34600000002"} {
-		if x, err := r.Suppression(t.Context(), ours, identity.Number(other)); err != nil || x.Reason != "manual" {
+		if x, err := r.Suppressions.Suppression(t.Context(), ours, identity.Number(other)); err != nil || x.Reason != "manual" {
 			t.Error(other, x, err)
 		}
 	}
@@ -679,7 +688,7 @@ func suppressingMarketing(t *testing.T, r *rig) {
 		{suppressions.Marketing, suppressions.OptedOut, map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.All}},
 	} {
 		numbers := slices.Sorted(maps.Keys(step.want))
-		if err := r.Suppress(t.Context(), ours, step.of, step.reason, r.now.Add(2*time.Hour), numbers...); err != nil {
+		if err := r.Suppressions.Suppress(t.Context(), ours, step.of, step.reason, r.now.Add(2*time.Hour), numbers...); err != nil {
 			t.Fatal(err)
 		}
 		for class := range carillon.Class(carillon.Classes) {
@@ -689,13 +698,13 @@ func suppressingMarketing(t *testing.T, r *rig) {
 					want[number] = true
 				}
 			}
-			got, err := r.Suppressed(t.Context(), ours, class, identity.Numbers(numbers...))
+			got, err := r.Suppressions.Suppressed(t.Context(), ours, class, identity.Numbers(numbers...))
 			if d := cmp.Diff(want, textsOf(got)); err != nil || d != "" {
 				t.Errorf("after %s for %s, %s: %v %s", step.reason, step.of, class, err, d)
 			}
 		}
 	}
-	x, err := r.Suppression(t.Context(), ours, identity.Number("34600000008"))
+	x, err := r.Suppressions.Suppression(t.Context(), ours, identity.Number("34600000008"))
 	if err != nil || *x != (suppressions.Suppression{Number: "34600000008", Type: suppressions.All, Reason: "stop", CreatedAt: r.now.Add(2 * time.Hour)}) {
 		t.Error(x, err)
 	}

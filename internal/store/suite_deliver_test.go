@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -39,7 +40,7 @@ func lostFenceDropsStarts(t *testing.T, r *rig) {
 	st := &work.Start{Key: work.Key(a.Notification.Seq().Message(1)), Shard: f.Shard}
 	d := &work.Batch{
 		Fences: []work.Fence{lost}, Starts: []*work.Start{st}, Now: r.now,
-		Results: []work.Result{{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}}},
+		Results: []work.Result{{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}}},
 	}
 	r.deliver(t, d)
 	if !slices.Equal(d.Lost, []int{f.Shard}) || st.Attempt != 0 {
@@ -55,17 +56,17 @@ func lostFenceDropsStarts(t *testing.T, r *rig) {
 
 func onlyDueIsStarted(t *testing.T, r *rig) {
 	f := r.fence(t)
-	later := r.accepted(t, 1, func(a *store.Accept) { a.Notification.DueAt = r.now.Add(time.Minute) })
-	skipped := r.accepted(t, 1, func(a *store.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
+	later := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.DueAt = r.now.Add(time.Minute) })
+	skipped := r.accepted(t, 1, func(a *messages.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
 	canceled, inFlight, held, due := r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1)
-	if _, _, err := r.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.start(t, f, inFlight, 0)
 	r.start(t, f, held, 0)
-	r.result(t, work.Result{Key: work.Key(held.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: store.Outcome{Hold: "ours/1"}})
+	r.result(t, work.Result{Key: work.Key(held.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: "ours/1"}})
 	for name, tt := range map[string]struct {
-		a    *store.Accept
+		a    *messages.Accept
 		want int
 	}{"later": {later, 0}, "skipped": {skipped, 0}, "canceled": {canceled, 0}, "in flight": {inFlight, 0}, "held": {held, 0}, "due": {due, 1}} {
 		if got := r.start(t, f, tt.a, 0); got != tt.want {
@@ -96,7 +97,7 @@ func startCountsTheAttempt(t *testing.T, r *rig) {
 		if m := r.message(t, a, 39); m.Q != 2 || m.Attempts != attempt || !m.StartedAt.Equal(r.now) {
 			t.Errorf("%+v", m)
 		}
-		flights, err := r.MessageQueue().Flights(t.Context(), f)
+		flights, err := r.Messages.Flights(t.Context(), f)
 		if err != nil || len(flights) != 40 || flights[0].Attempt != attempt || flights[0].SenderUID != r.sender.UID {
 			t.Error(len(flights), err)
 		}
@@ -106,7 +107,7 @@ func startCountsTheAttempt(t *testing.T, r *rig) {
 
 func neighboursStart(t *testing.T, r *rig) {
 	f := r.fence(t)
-	a := r.accepted(t, 30, func(a *store.Accept) { a.Messages[11].Skip = carillon.ReasonDuplicate })
+	a := r.accepted(t, 30, func(a *messages.Accept) { a.Messages[11].Skip = carillon.ReasonDuplicate })
 	id := a.Notification.ID
 	r.start(t, f, a, 3) // in flight
 	r.start(t, f, a, 22)
@@ -128,7 +129,7 @@ func neighboursStart(t *testing.T, r *rig) {
 			t.Errorf("attempt %d of message %d, want %d", st.Attempt, carillon.MessageKey(st.Key).N(), attempt)
 		}
 	}
-	for n, want := range map[int]store.Message{0: {Q: 2, Attempts: 1}, 3: {Q: 2, Attempts: 1}, 8: {Q: 1}, 22: {Q: 2, Attempts: 2}, 29: {Q: 2, Attempts: 1}} {
+	for n, want := range map[int]messages.Message{0: {Q: 2, Attempts: 1}, 3: {Q: 2, Attempts: 1}, 8: {Q: 1}, 22: {Q: 2, Attempts: 2}, 29: {Q: 2, Attempts: 1}} {
 		if m := r.message(t, a, n); m.Q != want.Q || m.Attempts != want.Attempts {
 			t.Errorf("message %d stands at %+v", n, m)
 		}
@@ -140,36 +141,36 @@ func resultByAttempt(t *testing.T, r *rig) {
 	r.start(t, f, a, 0)
 	id := a.Notification.ID
 	for _, attempt := range []int{0, 2} {
-		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: attempt, At: r.now, Outcome: store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonExpired}})
+		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: attempt, At: r.now, Outcome: messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonExpired}})
 	}
 	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != rank.None {
 		t.Errorf("another attempt's result was taken: %+v", m)
 	}
-	if deposed, err := r.Depose(t.Context(), "node", 1); err != nil || !deposed {
+	if deposed, err := r.Nodes.Depose(t.Context(), "node", 1); err != nil || !deposed {
 		t.Fatal(deposed, err)
 	}
-	r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "p"}})
+	r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "p"}})
 	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != rank.Sent || m.ProviderID != "p" || !m.SentAt.Equal(r.now) {
 		t.Errorf("a deposed node's result was not taken: %+v", m)
 	}
 }
 
 // moves are one result of every kind and the message it makes.
-func moves(r *rig) (results []work.Result, want []store.Message) {
+func moves(r *rig) (results []work.Result, want []messages.Message) {
 	later := r.now.Add(time.Minute)
-	add := func(x work.Result, m store.Message) {
+	add := func(x work.Result, m messages.Message) {
 		x.Key, x.Attempt, x.At = work.Key(len(results)), 1, r.now
 		m.N, m.Attempts, m.StartedAt = len(want), 1, r.now
 		results, want = append(results, x), append(want, m)
 	}
-	add(work.Result{Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "p"}}, store.Message{Rank: rank.Sent, ProviderID: "p", SentAt: r.now})
-	add(work.Result{Outcome: store.Outcome{Rank: rank.Sent}}, store.Message{Rank: rank.Sent, SentAt: r.now})
-	add(work.Result{Detail: "131026", Outcome: store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}},
-		store.Message{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable, Detail: "131026", EndedAt: r.now})
-	add(work.Result{Move: work.MoveRetry, Due: later, Detail: "500"}, store.Message{Q: 1, Due: later, Detail: "500"})
-	add(work.Result{Move: work.MoveUnknown, Due: later, Detail: "cut"}, store.Message{Q: 3, Due: later, Detail: "cut"})
-	add(work.Result{Move: work.MoveUnsent, Due: later}, store.Message{Q: 1, Due: later})
-	add(work.Result{Move: work.MoveHold, Outcome: store.Outcome{Hold: "ours/1"}}, store.Message{Q: 1, Held: true})
+	add(work.Result{Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "p"}}, messages.Message{Rank: rank.Sent, ProviderID: "p", SentAt: r.now})
+	add(work.Result{Outcome: messages.Outcome{Rank: rank.Sent}}, messages.Message{Rank: rank.Sent, SentAt: r.now})
+	add(work.Result{Detail: "131026", Outcome: messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}},
+		messages.Message{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable, Detail: "131026", EndedAt: r.now})
+	add(work.Result{Move: work.MoveRetry, Due: later, Detail: "500"}, messages.Message{Q: 1, Due: later, Detail: "500"})
+	add(work.Result{Move: work.MoveUnknown, Due: later, Detail: "cut"}, messages.Message{Q: 3, Due: later, Detail: "cut"})
+	add(work.Result{Move: work.MoveUnsent, Due: later}, messages.Message{Q: 1, Due: later})
+	add(work.Result{Move: work.MoveHold, Outcome: messages.Outcome{Hold: "ours/1"}}, messages.Message{Q: 1, Held: true})
 	return results, want
 }
 
@@ -195,7 +196,7 @@ func checkMoves(t *testing.T, r *rig, one bool) {
 	if !one {
 		r.result(t, results...)
 	}
-	got, err := r.Messages(t.Context(), a.Notification.Seq(), 0, 100)
+	got, err := r.Messages.List(t.Context(), a.Notification.Seq(), 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func checkMoves(t *testing.T, r *rig, one bool) {
 			got[i].Due = time.Time{} // of no use there
 		}
 	}
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(store.Message{}, "Number")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(messages.Message{}, "Number")); d != "" {
 		t.Error(d)
 	}
 }
@@ -223,10 +224,10 @@ func resultNeverLowers(t *testing.T, r *rig) {
 		results = append(results, work.Result{
 			Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now.Add(time.Second), Due: r.now,
 			Move:    []work.Move{work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveRetry, work.MoveUnknown, work.MoveHold}[n],
-			Outcome: store.Outcome{Rank: rank.Sent, Hold: "h", ProviderID: "late"},
+			Outcome: messages.Outcome{Rank: rank.Sent, Hold: "h", ProviderID: "late"},
 		})
 	}
-	results[4].Detail, results[4].Outcome = "x", store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}
+	results[4].Detail, results[4].Outcome = "x", messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}
 	r.result(t, results...)
 	for n := range 8 {
 		m := r.message(t, a, n)
@@ -240,16 +241,16 @@ func heldUntilReleased(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 5)
 	hold := func(n int, name string) work.Result {
 		r.start(t, f, a, n)
-		return work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, Move: work.MoveHold, Outcome: store.Outcome{Hold: name}}
+		return work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: name}}
 	}
 	r.result(t, hold(0, "ours/1"), hold(1, "ours/1"), hold(2, "ours/1"), hold(3, "ours/2"))
-	holds, err := r.Holds(t.Context())
+	holds, err := r.Messages.Holds(t.Context())
 	if err != nil || !slices.Equal(holds, []string{"ours/1", "ours/2"}) {
 		t.Error(holds, err)
 	}
 	lane := work.Lane{SenderUID: r.sender.UID, Class: carillon.Utility}
 	window := func() int {
-		all, err := r.MessageQueue().Window(t.Context(), f.Shard, lane, time.UnixMilli(0), r.now, 100)
+		all, err := r.Messages.Window(t.Context(), f.Shard, lane, time.UnixMilli(0), r.now, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +260,7 @@ func heldUntilReleased(t *testing.T, r *rig) {
 		t.Errorf("%d messages are in the lane, want the one that is not held", n)
 	}
 	for _, want := range []int64{2, 1, 0} {
-		if n, err := r.Release(t.Context(), "ours/1", 2); n != want || err != nil {
+		if n, err := r.Messages.Release(t.Context(), "ours/1", 2); n != want || err != nil {
 			t.Error(n, err)
 		}
 	}

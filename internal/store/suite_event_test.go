@@ -10,12 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/purge"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/resource/resourcetest"
-	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	eventtable "carillon/internal/store/events"
 	"carillon/internal/store/rank"
@@ -43,7 +46,7 @@ func events() []sentence {
 // kinds are the events of a topic, as `kind previous>status reason`.
 func (r *rig) kinds(t *testing.T, company, topic string) (all []string) {
 	t.Helper()
-	stored, err := r.EventsAfter(t.Context(), company, topic, 0, 1000)
+	stored, err := r.Topics.EventsAfter(t.Context(), company, topic, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,15 +79,15 @@ func (r *rig) wantEvents(t *testing.T, topic string, want ...string) {
 
 func (r *rig) follow(t *testing.T, company, topic string) {
 	t.Helper()
-	if err := r.Follow(t.Context(), company, topic); err != nil {
+	if err := r.Topics.Follow(t.Context(), company, topic); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (r *rig) sent(a *store.Accept, n int) work.Result {
+func (r *rig) sent(a *messages.Accept, n int) work.Result {
 	return work.Result{
 		Key: work.Key(a.Notification.Seq().Message(n)), SenderUID: r.sender.UID, Attempt: 1, At: r.now,
-		Outcome: store.Outcome{Of: &a.Notification, SenderID: r.sender.ID, Number: a.Messages[n].Number, Rank: rank.Sent, ProviderID: "wamid"},
+		Outcome: messages.Outcome{Of: &a.Notification, SenderID: r.sender.ID, Number: a.Messages[n].Number, Rank: rank.Sent, ProviderID: "wamid"},
 	}
 }
 
@@ -114,14 +117,14 @@ func eventsOfKnownMessages(t *testing.T, r *rig) {
 	f := r.fence(t)
 	r.follow(t, ours, eventtable.Notifications)
 	at := r.now
-	for _, o := range []store.Outcome{
+	for _, o := range []messages.Outcome{
 		{Rank: rank.Sent, ProviderID: "wamid"}, {Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}, {Rank: rank.Skipped, Reason: carillon.ReasonSuppressed},
 	} {
-		from, err := r.LastEvent(t.Context(), ours, eventtable.Notifications)
+		from, err := r.Topics.LastEvent(t.Context(), ours, eventtable.Notifications)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var stored []store.Message
+		var stored []messages.Message
 		for known := range 2 {
 			for _, together := range []int{1, 5} {
 				a := r.accepted(t, together)
@@ -139,7 +142,7 @@ func eventsOfKnownMessages(t *testing.T, r *rig) {
 					}
 				}
 				r.result(t, results...)
-				messages, err := r.Messages(t.Context(), a.Notification.Seq(), 0, together)
+				messages, err := r.Messages.List(t.Context(), a.Notification.Seq(), 0, together)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -150,7 +153,7 @@ func eventsOfKnownMessages(t *testing.T, r *rig) {
 				stored = append(stored, messages...)
 			}
 		}
-		all, err := r.EventsAfter(t.Context(), ours, eventtable.Notifications, from, 1000)
+		all, err := r.Topics.EventsAfter(t.Context(), ours, eventtable.Notifications, from, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,19 +183,19 @@ func eventsOfKnownMessages(t *testing.T, r *rig) {
 func eventsOfEnds(t *testing.T, r *rig) {
 	f := r.fence(t)
 	r.follow(t, ours, eventtable.Notifications)
-	a := r.accepted(t, 4, func(a *store.Accept) { a.Messages[3].Skip = carillon.ReasonDuplicate })
+	a := r.accepted(t, 4, func(a *messages.Accept) { a.Messages[3].Skip = carillon.ReasonDuplicate })
 	r.start(t, f, a, 0)
 	r.start(t, f, a, 1)
 	failed := r.sent(a, 0)
-	failed.Outcome = store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}
+	failed.Outcome = messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}
 	unknown := r.sent(a, 1)
 	unknown.Move, unknown.Due = work.MoveUnknown, r.now
 	r.result(t, failed, unknown)
-	fail := store.UnknownOutcome{Key: carillon.MessageKey(unknown.Key), SenderUID: r.sender.UID, Attempt: 1}
-	if err := r.Reconcile(t.Context(), nil, []store.UnknownOutcome{fail}, r.now); err != nil {
+	fail := messages.UnknownOutcome{Key: carillon.MessageKey(unknown.Key), SenderUID: r.sender.UID, Attempt: 1}
+	if err := r.Messages.Reconcile(t.Context(), nil, []messages.UnknownOutcome{fail}, r.now); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.receive(t, r.receipt(a, 1, carillon.StateSent)) // of the one whose outcome stayed unknown
@@ -219,14 +222,14 @@ func eventsOfACall(t *testing.T, r *rig) {
 	r.dial(t, f, 1, k)
 	ends(work.MoveDone, 1, carillon.StateNoAnswer)
 	a, _ := r.called(t)
-	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
-	r.called(t, func(a *store.Accept) { a.Messages[0].Skip = carillon.ReasonSuppressed })
+	r.called(t, func(a *messages.Accept) { a.Messages[0].Skip = carillon.ReasonSuppressed })
 	_, k = r.called(t)
 	r.dial(t, f, 1, k)
 	gone := calls.Foreign{Key: carillon.MessageKey(k), LineUID: r.sender.UID, Attempt: 1}
-	if err := r.Calls().Interrupt(t.Context(), []calls.Foreign{gone}, r.now); err != nil {
+	if err := r.Calls.Interrupt(t.Context(), []calls.Foreign{gone}, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.wantEvents(t, eventtable.Calls, "call.started", "call.started", "call.completed", "call.started", "call.failed",
@@ -246,7 +249,7 @@ func noEvents(t *testing.T, r *rig) {
 			t.Errorf("%s: %v", company, got)
 		}
 	}
-	if r.Subscribed(t.Context(), ours, eventtable.Notifications) || !r.Subscribed(t.Context(), theirs, eventtable.Notifications) {
+	if r.Events.Subscribed(t.Context(), ours, eventtable.Notifications) || !r.Events.Subscribed(t.Context(), theirs, eventtable.Notifications) {
 		t.Error("the wrong company is subscribed to")
 	}
 }
@@ -254,7 +257,7 @@ func noEvents(t *testing.T, r *rig) {
 func noEventOfARollback(t *testing.T, r *rig) {
 	r.follow(t, ours, eventtable.Notifications)
 	failure := errors.New("after all")
-	err := r.Update(t.Context(), func(_ context.Context, tx *store.Tx) error {
+	err := r.Config.Update(t.Context(), func(_ context.Context, tx *configure.Tx) error {
 		n := eventtable.Notification{CompanyID: ours, ID: carillon.NewID(r.now), Campaign: "spring", At: r.now}
 		eventtable.Record(tx.Tx, n.Accepted(1, false))
 		return failure
@@ -264,7 +267,7 @@ func noEventOfARollback(t *testing.T, r *rig) {
 	}
 	over := r.request("34600000000")
 	over.Quota.Limit, over.Quota.Charge = 1, 2
-	if err := r.Accept(t.Context(), over); !carillon.IsCode(err, carillon.QuotaExceeded) {
+	if err := r.Notifications.Accept(t.Context(), over); !carillon.IsCode(err, carillon.QuotaExceeded) {
 		t.Error(err)
 	}
 	r.wantEvents(t, eventtable.Notifications)
@@ -272,7 +275,7 @@ func noEventOfARollback(t *testing.T, r *rig) {
 
 func eventsPublished(t *testing.T, r *rig) {
 	var got []string
-	r.OnEvents(func(all ...*store.Event) {
+	r.Events.OnEvents(func(all ...*eventtable.Event) {
 		for _, e := range all {
 			got = append(got, fmt.Sprint(e.Seq, " ", e.Kind, " ", e.Subject))
 		}
@@ -280,7 +283,7 @@ func eventsPublished(t *testing.T, r *rig) {
 	r.follow(t, ours, eventtable.Notifications)
 	a := r.accepted(t, 1)
 	r.receive(t, r.receipt(a, 0, carillon.StateSent)) // of a message that was never started
-	if _, _, err := r.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"1 notification.accepted " + a.Notification.ID, "2 message.canceled " + a.Notification.ID + ".0"}
@@ -302,7 +305,7 @@ func (w *webhook) Validate() error         { return nil }
 func webhookSubscribes(t *testing.T, r *rig) {
 	subscribed := func(notifications, calls bool) {
 		t.Helper()
-		if r.Subscribed(t.Context(), ours, eventtable.Notifications) != notifications || r.Subscribed(t.Context(), ours, eventtable.Calls) != calls {
+		if r.Events.Subscribed(t.Context(), ours, eventtable.Notifications) != notifications || r.Events.Subscribed(t.Context(), ours, eventtable.Calls) != calls {
 			t.Errorf("want %v and %v", notifications, calls)
 		}
 	}
@@ -310,7 +313,7 @@ func webhookSubscribes(t *testing.T, r *rig) {
 	w := &webhook{URL: "https://one.test", Events: []string{"message.read", "template.approved"}}
 	put := func() {
 		t.Helper()
-		if _, err := r.PutResource(t.Context(), ours, kind, w); err != nil {
+		if _, err := r.Resources.PutResource(t.Context(), ours, kind, w); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,10 +326,10 @@ func webhookSubscribes(t *testing.T, r *rig) {
 	w.Events = []string{"*"}
 	put()
 	subscribed(true, true)
-	if r.Subscribed(t.Context(), theirs, eventtable.Calls) {
+	if r.Events.Subscribed(t.Context(), theirs, eventtable.Calls) {
 		t.Error("another company's webhook counts")
 	}
-	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), kind, w.ID); err != nil {
+	if err := r.Resources.DeleteResource(t.Context(), ours, resourcetest.Kinds(), kind, w.ID); err != nil {
 		t.Fatal(err)
 	}
 	subscribed(false, false)
@@ -336,18 +339,18 @@ func noEventOfAnotherAttempt(t *testing.T, r *rig) {
 	k := r.endpoint(t)
 	first, second := r.accepted(t, 1), r.request("34600000003")
 	second.Notification.ID = first.Notification.ID[:35] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(first.Notification.ID, "0")]
-	if err := r.Accept(t.Context(), second); !errors.Is(err, store.ErrIDTaken) {
+	if err := r.Notifications.Accept(t.Context(), second); !errors.Is(err, messages.ErrIDTaken) {
 		t.Fatal(err)
 	}
 	kind := resource.Kind{Name: "webhook", Plural: "webhooks", New: func() resource.Resource { return &webhook{} }}
-	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), kind, k.WebhookID); err != nil {
+	if err := r.Resources.DeleteResource(t.Context(), ours, resourcetest.Kinds(), kind, k.WebhookID); err != nil {
 		t.Fatal(err)
 	}
-	second.Notification.ID = r.NewNotificationID(r.now)
-	if err := r.Accept(t.Context(), second); err != nil {
+	second.Notification.ID = r.Notifications.NewID(r.now)
+	if err := r.Notifications.Accept(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.EventsAfter(t.Context(), ours, eventtable.Notifications, 0, 10); err != nil || len(got) != 1 || got[0].Subject != first.Notification.ID {
+	if got, err := r.Topics.EventsAfter(t.Context(), ours, eventtable.Notifications, 0, 10); err != nil || len(got) != 1 || got[0].Subject != first.Notification.ID {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -355,7 +358,7 @@ func noEventOfAnotherAttempt(t *testing.T, r *rig) {
 func gapAfterALapse(t *testing.T, r *rig) {
 	last := func() int64 {
 		t.Helper()
-		n, err := r.LastEvent(t.Context(), ours, eventtable.Notifications)
+		n, err := r.Topics.LastEvent(t.Context(), ours, eventtable.Notifications)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -368,7 +371,7 @@ func gapAfterALapse(t *testing.T, r *rig) {
 		t.Errorf("a renewal skipped to %d", last())
 	}
 	lapse := func(ms int64) {
-		r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 			_, err := tx.Exec(ctx, "UPDATE event_interest SET until = $1 WHERE company_id = $2", ms, ours)
 			return err
 		})
@@ -376,12 +379,12 @@ func gapAfterALapse(t *testing.T, r *rig) {
 	lapse(time.Now().Add(30 * time.Second).UnixMilli())
 	r.follow(t, ours, eventtable.Notifications)
 	var until int64
-	if err := r.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours, eventtable.Notifications); err != nil ||
+	if err := r.DB.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours, eventtable.Notifications); err != nil ||
 		time.UnixMilli(until).Before(time.Now().Add(time.Minute)) || last() != 1 {
 		t.Errorf("a lease that nears its end is renewed until %d: %v", until, err)
 	}
 	lapse(time.Now().Add(20 * time.Millisecond).UnixMilli())
-	eventually(t, func() bool { return !r.Subscribed(t.Context(), ours, eventtable.Notifications) })
+	eventually(t, func() bool { return !r.Events.Subscribed(t.Context(), ours, eventtable.Notifications) })
 	r.accepted(t, 1) // nobody follows it
 	r.follow(t, ours, eventtable.Notifications)
 	r.accepted(t, 1)
@@ -393,33 +396,33 @@ func gapAfterALapse(t *testing.T, r *rig) {
 // Those of one commit share rows, which nobody who reads them sees.
 func manyEventsOfOneCommit(t *testing.T, r *rig) {
 	const most = 250
-	all := make([]*store.Event, most)
+	all := make([]*eventtable.Event, most)
 	for i := range all {
-		all[i] = &store.Event{
+		all[i] = &eventtable.Event{
 			CompanyID: ours, Topic: "a", Kind: fmt.Sprint("kind", i%3), Subject: fmt.Sprintf("ü\"%d\x7f", i), At: r.now.Add(time.Duration(i) * time.Millisecond),
 			Payload: json.RawMessage(fmt.Sprintf(`{"n":%d,"text":"\u0000 é"}`, i)),
 		}
 	}
 	large := json.RawMessage(`"` + strings.Repeat("x", 40_000) + `"`)
-	for _, some := range [][]*store.Event{all[:1], all[1:], {
+	for _, some := range [][]*eventtable.Event{all[:1], all[1:], {
 		{CompanyID: ours, Topic: "large", Kind: "k", Payload: large, At: r.now},
 		{CompanyID: ours, Topic: "large", Kind: "k", Payload: large, At: r.now},
 		{CompanyID: theirs, Topic: "a", Kind: "k", Payload: large, At: r.now},
 	}} {
-		if err := r.AddEvents(t.Context(), some...); err != nil {
+		if err := r.Events.AddEvents(t.Context(), some...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for topic, want := range map[string]int{"a": 4, "large": 2} { // one, and three of at most a hundred
 		var rows int
-		if err := r.Row(t.Context(), []any{&rows}, "SELECT COUNT(*) FROM event WHERE company_id = $1 AND topic = $2", ours, topic); err != nil || rows != want {
+		if err := r.DB.Row(t.Context(), []any{&rows}, "SELECT COUNT(*) FROM event WHERE company_id = $1 AND topic = $2", ours, topic); err != nil || rows != want {
 			t.Errorf("%d rows of %s, not %d; %v", rows, topic, want, err)
 		}
 	}
 	for _, page := range []int{1, 37, 100, 1000} {
-		var got []store.Event
+		var got []eventtable.Event
 		for len(got) < most {
-			more, err := r.EventsAfter(t.Context(), ours, "a", int64(len(got)), page)
+			more, err := r.Topics.EventsAfter(t.Context(), ours, "a", int64(len(got)), page)
 			if err != nil || len(more) == 0 || len(more) > page {
 				t.Fatalf("%d events after %d by %d, %v", len(more), len(got), page, err)
 			}
@@ -431,20 +434,20 @@ func manyEventsOfOneCommit(t *testing.T, r *rig) {
 			}
 		}
 	}
-	if got, err := r.EventsAfter(t.Context(), ours, "a", 120, 3); err != nil || len(got) != 3 || got[0].Seq != 121 || got[2].Seq != 123 {
+	if got, err := r.Topics.EventsAfter(t.Context(), ours, "a", 120, 3); err != nil || len(got) != 3 || got[0].Seq != 121 || got[2].Seq != 123 {
 		t.Errorf("from within a row: %v, %v", got, err)
 	}
-	if got, err := r.EventsAfter(t.Context(), ours, "a", most, 3); err != nil || len(got) != 0 {
+	if got, err := r.Topics.EventsAfter(t.Context(), ours, "a", most, 3); err != nil || len(got) != 0 {
 		t.Errorf("after the last: %v, %v", got, err)
 	}
 }
 
 func eventsAfterALostCommit(t *testing.T, r *rig) {
-	event := func(company, topic string, ms int) *store.Event {
+	event := func(company, topic string, ms int) *eventtable.Event {
 		at := r.now.Add(time.Duration(ms) * time.Millisecond)
-		return &store.Event{CompanyID: company, Topic: topic, Kind: "k", Subject: "s\x00", Payload: json.RawMessage(`{}`), At: at}
+		return &eventtable.Event{CompanyID: company, Topic: topic, Kind: "k", Subject: "s\x00", Payload: json.RawMessage(`{}`), At: at}
 	}
-	add := func(add func(context.Context, ...*store.Event) error, all ...*store.Event) {
+	add := func(add func(context.Context, ...*eventtable.Event) error, all ...*eventtable.Event) {
 		t.Helper()
 		if err := add(t.Context(), all...); err != nil {
 			t.Fatal(err)
@@ -452,60 +455,60 @@ func eventsAfterALostCommit(t *testing.T, r *rig) {
 	}
 	seqs := func(company, topic string, want ...int64) {
 		t.Helper()
-		stored, err := r.EventsAfter(t.Context(), company, topic, 0, 10)
+		stored, err := r.Topics.EventsAfter(t.Context(), company, topic, 0, 10)
 		var got []int64
 		for _, e := range stored {
 			got = append(got, e.Seq)
 		}
-		if last, lastErr := r.LastEvent(t.Context(), company, topic); err != nil || lastErr != nil || !slices.Equal(got, want) || last != int64(len(want)) {
+		if last, lastErr := r.Topics.LastEvent(t.Context(), company, topic); err != nil || lastErr != nil || !slices.Equal(got, want) || last != int64(len(want)) {
 			t.Errorf("%s has %v up to %d, not %v; %v, %v", topic, got, last, want, err, lastErr)
 		}
 	}
 	one, two := event(ours, "a", 0), event(ours, "a", 1)
-	add(r.AddEventsAfterLostCommit, one) // the COMMIT was not carried out
+	add(r.Events.AddEventsAfterLostCommit, one) // the COMMIT was not carried out
 	seqs(ours, "a", 1)
-	add(r.AddEventsAfterLostCommit, one) // it was
-	add(r.AddEvents, two)
-	add(r.AddEventsAfterLostCommit, one) // it was, and others have come since
+	add(r.Events.AddEventsAfterLostCommit, one) // it was
+	add(r.Events.AddEvents, two)
+	add(r.Events.AddEventsAfterLostCommit, one) // it was, and others have come since
 	seqs(ours, "a", 1, 2)
 
 	rolledBack := event(ours, "a", 2) // its number became another event's
 	rolledBack.Seq = two.Seq
-	add(r.AddEventsAfterLostCommit, rolledBack)
+	add(r.Events.AddEventsAfterLostCommit, rolledBack)
 	seqs(ours, "a", 1, 2, 3)
-	add(r.AddEvents, event(ours, "a", 2)) // the same is asked for once more
+	add(r.Events.AddEvents, event(ours, "a", 2)) // the same is asked for once more
 	seqs(ours, "a", 1, 2, 3, 4)
 
-	several := []*store.Event{event(theirs, "b", 3), event(ours, "c", 3), event(ours, "c", 4), event(theirs, "b", 4)}
-	add(r.AddEvents, several...)
-	add(r.AddEventsAfterLostCommit, several...)
+	several := []*eventtable.Event{event(theirs, "b", 3), event(ours, "c", 3), event(ours, "c", 4), event(theirs, "b", 4)}
+	add(r.Events.AddEvents, several...)
+	add(r.Events.AddEventsAfterLostCommit, several...)
 	seqs(ours, "c", 1, 2)
 	seqs(theirs, "b", 1, 2)
 }
 
 func eventsOfATopic(t *testing.T, r *rig) {
-	event := func(company, topic string, at time.Time) *store.Event {
-		return &store.Event{CompanyID: company, Topic: topic, Kind: "message.sent", Subject: "m", Payload: json.RawMessage(`{}`), At: at}
+	event := func(company, topic string, at time.Time) *eventtable.Event {
+		return &eventtable.Event{CompanyID: company, Topic: topic, Kind: "message.sent", Subject: "m", Payload: json.RawMessage(`{}`), At: at}
 	}
 	old, now := r.now.Add(-time.Hour), r.now
-	for _, all := range [][]*store.Event{{event(ours, "a", old)}, {event(ours, "a", now), event(theirs, "a", now), event(ours, "b", now)}} {
-		if err := r.AddEvents(t.Context(), all...); err != nil {
+	for _, all := range [][]*eventtable.Event{{event(ours, "a", old)}, {event(ours, "a", now), event(theirs, "a", now), event(ours, "b", now)}} {
+		if err := r.Events.AddEvents(t.Context(), all...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if last, err := r.LastEvent(t.Context(), ours, "a"); err != nil || last != 2 {
+	if last, err := r.Topics.LastEvent(t.Context(), ours, "a"); err != nil || last != 2 {
 		t.Errorf("the last is %d, want 2; %v", last, err)
 	}
-	if got, err := r.EventsAfter(t.Context(), ours, "a", 1, 10); err != nil || len(got) != 1 || got[0].Seq != 2 {
+	if got, err := r.Topics.EventsAfter(t.Context(), ours, "a", 1, 10); err != nil || len(got) != 1 || got[0].Seq != 2 {
 		t.Errorf("after the first: %v, %v", got, err)
 	}
-	if _, err := r.DropEvents(t.Context(), now.Add(-time.Minute), 10); err != nil {
+	if _, err := r.Purges.Drop(t.Context(), purge.Events, now.Add(-time.Minute), 10); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.EventsAfter(t.Context(), ours, "a", 0, 10); err != nil || len(got) != 1 || got[0].Seq != 2 {
+	if got, err := r.Topics.EventsAfter(t.Context(), ours, "a", 0, 10); err != nil || len(got) != 1 || got[0].Seq != 2 {
 		t.Errorf("after dropping the old: %v, %v", got, err)
 	}
-	if last, err := r.LastEvent(t.Context(), ours, "a"); err != nil || last != 2 {
+	if last, err := r.Topics.LastEvent(t.Context(), ours, "a"); err != nil || last != 2 {
 		t.Errorf("dropping set the number back to %d, %v", last, err)
 	}
 }

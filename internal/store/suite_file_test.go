@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/files"
+	"carillon/internal/store/purge"
 )
 
 func keepingFiles() []sentence {
@@ -28,7 +29,7 @@ func (r *rig) talk(t *testing.T, company string) *chats.Conversation {
 		Contact:      chats.Contact{ID: carillon.NewID(r.now), CompanyID: company, WidgetID: "w", VisitorID: carillon.NewID(r.now)},
 		Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "web_chat", WidgetID: "w", State: chats.Automated}, Keep: time.Hour, Now: r.now,
 	}
-	if err := r.Chats().Open(t.Context(), o); err != nil {
+	if err := r.Chats.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	return &o.Conversation
@@ -44,7 +45,7 @@ func (r *rig) file(c *chats.Conversation, size int64) *files.File {
 var roomy = files.Room{Company: 1 << 30, Conversation: 10}
 
 func fileLife(t *testing.T, r *rig) {
-	c, s := r.talk(t, ours), r.Files()
+	c, s := r.talk(t, ours), r.Files
 	f := r.file(c, 4)
 	f.Name, f.Type = "", ""
 	if err := s.Begin(t.Context(), f, []byte("one\x00"), false, roomy); err != nil {
@@ -111,7 +112,7 @@ func fileLife(t *testing.T, r *rig) {
 }
 
 func fileRoom(t *testing.T, r *rig) {
-	c, s := r.talk(t, ours), r.Files()
+	c, s := r.talk(t, ours), r.Files
 	room := files.Room{Company: 10, Conversation: 2}
 	begin := func(c *chats.Conversation, size int64) error {
 		r.now = r.now.Add(time.Millisecond)
@@ -143,7 +144,7 @@ func fileRoom(t *testing.T, r *rig) {
 }
 
 func fileEnds(t *testing.T, r *rig) {
-	c, s := r.talk(t, ours), r.Files()
+	c, s := r.talk(t, ours), r.Files
 	unused, used, media := r.file(c, 1), r.file(c, 1), r.file(c, 1)
 	used.ID, media.ID, media.ConversationID = carillon.NewID(r.now.Add(1)), carillon.NewID(r.now.Add(2)), ""
 	for _, f := range []*files.File{unused, used, media} {
@@ -154,13 +155,13 @@ func fileEnds(t *testing.T, r *rig) {
 	if _, err := s.Keep(t.Context(), ours, c.ID, "ana", used.ID); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := r.DropFiles(t.Context(), r.now.Add(time.Minute), 10); err != nil || p.Rows != 0 {
+	if p, err := r.Purges.Drop(t.Context(), purge.Files, r.now.Add(time.Minute), 10); err != nil || p.Rows != 0 {
 		t.Errorf("dropped too early: %+v, %v", p, err)
 	}
-	if p, err := r.DropFiles(t.Context(), r.now.Add(2*time.Hour), 1); err != nil || p.Rows != 1 || !p.More {
+	if p, err := r.Purges.Drop(t.Context(), purge.Files, r.now.Add(2*time.Hour), 1); err != nil || p.Rows != 1 || !p.More {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err := r.DropFiles(t.Context(), r.now.Add(2*time.Hour), 10); err != nil || p.Rows != 1 || p.More {
+	if p, err := r.Purges.Drop(t.Context(), purge.Files, r.now.Add(2*time.Hour), 10); err != nil || p.Rows != 1 || p.More {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, f := range []*files.File{unused, media} {

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"
 	"carillon/internal/store/hooks"
+	"carillon/internal/store/purge"
 )
 
 func deliveringEvents() []sentence {
@@ -35,7 +36,7 @@ func (r *rig) endpoint(t *testing.T) hooks.Key {
 	kind := resource.Kind{Name: "webhook", Plural: "webhooks", New: func() resource.Resource { return &webhook{} }}
 	w := &webhook{URL: "https://one.test/" + carillon.NewID(r.now), Events: []string{"*"}}
 	r.now = r.now.Add(time.Second)
-	if _, err := r.PutResource(t.Context(), ours, kind, w); err != nil {
+	if _, err := r.Resources.PutResource(t.Context(), ours, kind, w); err != nil {
 		t.Fatal(err)
 	}
 	return hooks.Key{CompanyID: ours, WebhookID: w.ID}
@@ -46,7 +47,7 @@ func (r *rig) happen(t *testing.T, topic, kind, subject string) *eventtable.Even
 	t.Helper()
 	r.now = r.now.Add(time.Second)
 	e := &eventtable.Event{CompanyID: ours, Topic: topic, Kind: kind, Subject: subject, Payload: []byte(`{"v":1}`), At: r.now}
-	if err := r.AddEvents(t.Context(), e); err != nil {
+	if err := r.Events.AddEvents(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -54,7 +55,7 @@ func (r *rig) happen(t *testing.T, topic, kind, subject string) *eventtable.Even
 
 func (r *rig) due(t *testing.T, k hooks.Key, want bool) {
 	t.Helper()
-	all, err := r.Hooks().Due(t.Context(), r.now)
+	all, err := r.Hooks.Due(t.Context(), r.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func (r *rig) due(t *testing.T, k hooks.Key, want bool) {
 		t.Errorf("due %v, want %v", all, want)
 	}
 	for company, has := range map[string]bool{ours: want, theirs: false} {
-		of, err := r.Hooks().DueOf(t.Context(), []string{company, "another"}, r.now)
+		of, err := r.Hooks.DueOf(t.Context(), []string{company, "another"}, r.now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func (r *rig) due(t *testing.T, k hooks.Key, want bool) {
 }
 
 func endpointBegins(t *testing.T, r *rig) {
-	s := r.Hooks()
+	s := r.Hooks
 	r.happen(t, eventtable.Calls, "call.started", "before")
 	k := r.endpoint(t)
 	r.due(t, k, false)
@@ -144,7 +145,7 @@ func delivery(e *eventtable.Event, next time.Time) hooks.Delivery {
 }
 
 func deliveriesWait(t *testing.T, r *rig) {
-	s := r.Hooks()
+	s := r.Hooks
 	k := r.endpoint(t)
 	first := r.happen(t, eventtable.Conversations, "conversation.started", "one")
 	second := r.happen(t, eventtable.Conversations, "message.received", "one")
@@ -202,7 +203,7 @@ func deliveriesWait(t *testing.T, r *rig) {
 	if waiting, failed, err := s.Counts(t.Context(), k); waiting != 1 || failed != 1 || err != nil {
 		t.Error(waiting, failed, err)
 	}
-	if _, err := r.DropEvents(t.Context(), r.now.Add(time.Hour), 10); err != nil {
+	if _, err := r.Purges.Drop(t.Context(), purge.Events, r.now.Add(time.Hour), 10); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Retries(t.Context(), k, r.now, false, 10); err != nil || len(got) != 1 || !got[0].Gone {
@@ -211,7 +212,7 @@ func deliveriesWait(t *testing.T, r *rig) {
 }
 
 func eventsReplayed(t *testing.T, r *rig) {
-	s := r.Hooks()
+	s := r.Hooks
 	k := r.endpoint(t)
 	start := r.now
 	var all []*eventtable.Event
@@ -253,7 +254,7 @@ func eventsReplayed(t *testing.T, r *rig) {
 }
 
 func packedReplayed(t *testing.T, r *rig) {
-	s, k := r.Hooks(), r.endpoint(t)
+	s, k := r.Hooks, r.endpoint(t)
 	all := make([]*eventtable.Event, 250)
 	for i := range all {
 		kind := []string{"message.sent", "message.read"}[i%2]
@@ -261,7 +262,7 @@ func packedReplayed(t *testing.T, r *rig) {
 			CompanyID: ours, Topic: eventtable.Notifications, Kind: kind, Subject: fmt.Sprint("m", i), Payload: fmt.Appendf(nil, `{"n":%d}`, i), At: r.now.Add(time.Duration(i) * time.Second),
 		}
 	}
-	if err := r.AddEvents(t.Context(), all...); err != nil {
+	if err := r.Events.AddEvents(t.Context(), all...); err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range []struct {
@@ -289,7 +290,7 @@ func packedReplayed(t *testing.T, r *rig) {
 }
 
 func attemptsLogged(t *testing.T, r *rig) {
-	s := r.Hooks()
+	s := r.Hooks
 	k := r.endpoint(t)
 	for i := range 1005 {
 		a := hooks.Attempt{
@@ -337,34 +338,34 @@ func attemptsLogged(t *testing.T, r *rig) {
 
 func eventsPulled(t *testing.T, r *rig) {
 	for _, topic := range []string{eventtable.Templates, eventtable.Calls} {
-		if r.Subscribed(t.Context(), ours, topic) {
+		if r.Events.Subscribed(t.Context(), ours, topic) {
 			t.Error(topic, "is followed before it is asked for")
 		}
-		if err := r.FollowPull(t.Context(), ours, topic); err != nil {
+		if err := r.Events.FollowPull(t.Context(), ours, topic); err != nil {
 			t.Fatal(err)
 		}
 		r.follow(t, ours, topic) // a stream, which ends earlier
-		if !r.Subscribed(t.Context(), ours, topic) || r.Subscribed(t.Context(), theirs, topic) {
+		if !r.Events.Subscribed(t.Context(), ours, topic) || r.Events.Subscribed(t.Context(), theirs, topic) {
 			t.Error(topic, "is not followed for its company alone")
 		}
 		r.happen(t, topic, topic, "x")
 	}
 	var until int64
-	if err := r.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours, eventtable.Calls); err != nil ||
+	if err := r.DB.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours, eventtable.Calls); err != nil ||
 		time.UnixMilli(until).Before(time.Now().Add(6*24*time.Hour)) {
 		t.Errorf("events are written until %d: %v", until, err)
 	}
-	last, err := r.LastOfTopics(t.Context(), ours)
+	last, err := r.Events.LastOfTopics(t.Context(), ours)
 	if err != nil || last[eventtable.Templates] == 0 || last[eventtable.Calls] == 0 || last[eventtable.Conversations] != 0 {
 		t.Error(last, err)
 	}
-	if last, err := r.LastOfTopics(t.Context(), theirs); len(last) > 0 || err != nil {
+	if last, err := r.Events.LastOfTopics(t.Context(), theirs); len(last) > 0 || err != nil {
 		t.Error("of another company:", last, err)
 	}
 }
 
 func endpointsSwept(t *testing.T, r *rig) {
-	s := r.Hooks()
+	s := r.Hooks
 	k := r.endpoint(t)
 	e := r.happen(t, eventtable.Calls, "call.started", "x")
 	have, err := s.Endpoint(t.Context(), k)
@@ -398,7 +399,7 @@ func endpointsSwept(t *testing.T, r *rig) {
 	given.State = hooks.Waiting
 	save()
 	kind := resource.Kind{Name: "webhook", Plural: "webhooks", New: func() resource.Resource { return &webhook{} }}
-	if err := r.DeleteResource(t.Context(), ours, []resource.Kind{kind}, kind, k.WebhookID); err != nil {
+	if err := r.Resources.DeleteResource(t.Context(), ours, []resource.Kind{kind}, kind, k.WebhookID); err != nil {
 		t.Fatal(err)
 	}
 	sweep(r.now.Add(-time.Hour), 0, 0)
@@ -418,7 +419,7 @@ func outwardEvents(t *testing.T, r *rig) {
 		t.Helper()
 		r.now = r.now.Add(time.Second)
 		x := &chats.Change{CompanyID: ours, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) { return edit(c), nil }}
-		if err := r.Chats().Do(t.Context(), x); err != nil {
+		if err := r.Chats.Do(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -434,7 +435,7 @@ func outwardEvents(t *testing.T, r *rig) {
 	change(c.ID, func(c *chats.Conversation) []chats.Turn { c.SetState(chats.Resolved, r.now); return nil })
 	change(c.ID, func(c *chats.Conversation) []chats.Turn { c.Rating, c.Comment = 4, "good"; return nil })
 	change(quiet.ID, func(c *chats.Conversation) []chats.Turn { c.SetState(chats.Resolved, r.now); return nil })
-	all, err := r.EventsAfter(t.Context(), ours, eventtable.Conversations, 0, 100)
+	all, err := r.Topics.EventsAfter(t.Context(), ours, eventtable.Conversations, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

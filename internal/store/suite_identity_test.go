@@ -11,8 +11,8 @@ import (
 
 	"carillon"
 	"carillon/internal/base/identity"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/replies"
 )
 
@@ -58,7 +58,7 @@ func (r *rig) meets(t *testing.T, company string, known []identity.Identity, cha
 // knows lists the identities of a contact, each as kind, scope and key.
 func (r *rig) knows(t *testing.T, company, contactID string) []string {
 	t.Helper()
-	all, err := r.Chats().Identities(t.Context(), company, contactID)
+	all, err := r.Contacts.Identities(t.Context(), company, contactID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +88,13 @@ func formsAreOneContact(t *testing.T, r *rig) {
 			t.Errorf("%v are two contacts", forms)
 		}
 		for _, form := range forms {
-			c, err := r.Chats().OfPerson(t.Context(), ours, line(form))
+			c, err := r.Chats.OfPerson(t.Context(), ours, line(form))
 			if err != nil || c == nil || c.ID != first.Conversation.ID {
 				t.Errorf("%s is not found: %v, %v", form, c, err)
 			}
 		}
 		r.checkKnown(t, first.Contact.ID, "line "+identity.Number(forms[0]).String())
-		lines, err := r.Chats().LinesOf(t.Context(), ours, []identity.Identity{line(forms[1])})
+		lines, err := r.Contacts.LinesOf(t.Context(), ours, []identity.Identity{line(forms[1])})
 		if err != nil || !slices.Equal(lines, identity.Numbers(forms[0])) {
 			t.Errorf("the lines are %v, %v", lines, err)
 		}
@@ -136,7 +136,7 @@ func idsHaveScopes(t *testing.T, r *rig) {
 	if c := again.Contact; c.UserID != id || c.Username != "ana.b" || c.Number != "" || !c.Verified {
 		t.Errorf("the contact is %+v", c)
 	}
-	if lines, err := r.Chats().LinesOf(t.Context(), ours, []identity.Identity{personOf("w1", id)}); err != nil || len(lines) > 0 {
+	if lines, err := r.Contacts.LinesOf(t.Context(), ours, []identity.Identity{personOf("w1", id)}); err != nil || len(lines) > 0 {
 		t.Errorf("its lines are %v, %v", lines, err)
 	}
 }
@@ -172,14 +172,14 @@ func contactsAreJoined(t *testing.T, r *rig) {
 	if c := both.Contact; c.Name != "Ana" || c.Username != "ana.r" || c.UserID != "US.1" || c.Number != "34600111222" {
 		t.Errorf("the contact is %+v", c)
 	}
-	older, err := r.Chats().Find(t.Context(), ours, byNumber.Conversation.ID)
+	older, err := r.Chats.Find(t.Context(), ours, byNumber.Conversation.ID)
 	if err != nil || older.State != chats.Resolved || older.ContactID != both.Contact.ID || older.LastSeq != 2 {
 		t.Errorf("the older conversation is %+v, %v", older, err)
 	}
-	if others, err := r.Chats().OfContact(t.Context(), ours, both.Contact.ID, "", 10); err != nil || len(others) != 2 {
+	if others, err := r.Chats.OfContact(t.Context(), ours, both.Contact.ID, "", 10); err != nil || len(others) != 2 {
 		t.Errorf("it has %d conversations, %v", len(others), err)
 	}
-	if _, err := r.Chats().ContactOf(t.Context(), ours, byID.Contact.ID); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Contacts.ContactOf(t.Context(), ours, byID.Contact.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("the other contact is there: %v", err)
 	}
 	r.checkKnown(t, both.Contact.ID, "line 34600111222", "person w US.1")
@@ -191,7 +191,7 @@ func numberPassesOn(t *testing.T, r *rig) {
 	window := &replies.Window{
 		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "5215512345601", UserID: "US.1", LastID: "wamid.1", Until: r.now.Add(time.Hour),
 	}
-	if err := r.Replies().SetWindow(t.Context(), window); err != nil {
+	if err := r.Replies.SetWindow(t.Context(), window); err != nil {
 		t.Fatal(err)
 	}
 	after := r.meets(t, ours, []identity.Identity{line("5215512345601"), second})
@@ -204,12 +204,12 @@ func numberPassesOn(t *testing.T, r *rig) {
 	if byID := r.meets(t, ours, []identity.Identity{first}); byID.Contact.ID != before.Contact.ID || byID.Contact.Number != "" {
 		t.Errorf("who had it is %+v", byID.Contact)
 	}
-	if w, err := r.Replies().Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "" || w.UserID != "US.1" || !w.Until.After(r.now) {
+	if w, err := r.Replies.Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "" || w.UserID != "US.1" || !w.Until.After(r.now) {
 		t.Errorf("the window of the former owner is %+v, %v", w, err)
 	}
 	// A receipt of a message to who had it comes late.
 	late := chats.Report{Number: "525512345601", As: "5215512345601", Person: &first}
-	if err := r.Chats().Learn(t.Context(), ours, []chats.Report{late}, r.now); err != nil {
+	if err := r.Contacts.Learn(t.Context(), ours, []chats.Report{late}, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.checkKnown(t, before.Contact.ID, "person w US.1")
@@ -218,7 +218,7 @@ func numberPassesOn(t *testing.T, r *rig) {
 	third, other := personOf("w", "US.3"), line("34600111222")
 	alone := r.meets(t, ours, []identity.Identity{other})
 	window.ConversationID, window.Number, window.UserID = alone.Conversation.ID, "34600111222", ""
-	if err := r.Replies().SetWindow(t.Context(), window); err != nil {
+	if err := r.Replies.SetWindow(t.Context(), window); err != nil {
 		t.Fatal(err)
 	}
 	known := r.meets(t, ours, []identity.Identity{line("34600111333"), third})
@@ -227,7 +227,7 @@ func numberPassesOn(t *testing.T, r *rig) {
 		t.Error("who has another number and gets this one is somebody else")
 	}
 	r.checkKnown(t, both.Contact.ID, "line 34600111222", "line 34600111333", "person w US.3")
-	if w, err := r.Replies().Window(t.Context(), ours, alone.Conversation.ID); err != nil || w.Number != "" || w.Until.After(r.now) {
+	if w, err := r.Replies.Window(t.Context(), ours, alone.Conversation.ID); err != nil || w.Number != "" || w.Until.After(r.now) {
 		t.Errorf("the window of the number alone is %+v, %v", w, err)
 	}
 }
@@ -248,7 +248,7 @@ func newcomerHasNoOtherLines(t *testing.T, r *rig) {
 		{"somebody by the number alone", []identity.Identity{line("34600111222")}, []string{"34600111222", "34600111333"}},
 		{"an id of another account", []identity.Identity{line("34600111222"), personOf("w2", "US.2")}, []string{"34600111222", "34600111333"}},
 	} {
-		lines, err := r.Chats().LinesOf(t.Context(), ours, x.is)
+		lines, err := r.Contacts.LinesOf(t.Context(), ours, x.is)
 		if err != nil || !slices.Equal(lines, identity.Numbers(x.want...)) {
 			t.Errorf("the lines of %s are %v, %v", x.who, lines, err)
 		}
@@ -258,7 +258,7 @@ func newcomerHasNoOtherLines(t *testing.T, r *rig) {
 func replacedIDIsNobodys(t *testing.T, r *rig) {
 	old, now := personOf("w", "US.1"), personOf("w", "US.2")
 	before := r.meets(t, ours, []identity.Identity{old})
-	if err := r.Chats().Renew(t.Context(), ours, []identity.Identity{old}, []identity.Identity{now}, r.now); err != nil {
+	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{old}, []identity.Identity{now}, r.now); err != nil {
 		t.Fatal(err)
 	}
 	if late := r.meets(t, ours, []identity.Identity{old}); late.Contact.ID == before.Contact.ID {
@@ -271,7 +271,7 @@ func deletedMeanwhile(t *testing.T, r *rig) {
 	known := []identity.Identity{line("34600111222"), personOf("w", "US.1")}
 	before := r.meets(t, ours, known)
 	var after *chats.Open
-	r.meanwhile(t, func(ctx context.Context, tx *store.Tx) error {
+	r.meanwhile(t, func(ctx context.Context, tx *configure.Tx) error {
 		_, err := tx.Exec(ctx, "DELETE FROM contact WHERE id = $1", before.Contact.ID)
 		return err
 	}, func() { after = r.meets(t, ours, known) })
@@ -287,7 +287,7 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 	window := &replies.Window{
 		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "525512345601", UserID: "US.1", LastID: "wamid.1", Until: r.now.Add(time.Hour),
 	}
-	if err := r.Replies().SetWindow(t.Context(), window); err != nil {
+	if err := r.Replies.SetWindow(t.Context(), window); err != nil {
 		t.Fatal(err)
 	}
 	became := func(o *chats.Open) {
@@ -301,7 +301,7 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 		}
 		r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.9")
 	}
-	if w, err := r.Replies().Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "34600111222" || w.UserID != "US.9" {
+	if w, err := r.Replies.Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "34600111222" || w.UserID != "US.9" {
 		t.Errorf("the window is %+v, %v", w, err)
 	}
 	stranger := r.meets(t, ours, []identity.Identity{line("5215512345601")})
@@ -318,14 +318,14 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 		t.Errorf("the contacts are %s and %s", late.Contact.ID, before.Contact.ID)
 	}
 	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.10")
-	if err := r.Chats().Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.10")}, []identity.Identity{personOf("w", "US.11")}, r.now); err != nil {
+	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.10")}, []identity.Identity{personOf("w", "US.11")}, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.11")
-	if err := r.Chats().Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.12")}, []identity.Identity{personOf("w", "US.13")}, r.now); err != nil {
+	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.12")}, []identity.Identity{personOf("w", "US.13")}, r.now); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := r.Chats().OfPerson(t.Context(), ours, personOf("w", "US.13")); c != nil || err != nil {
+	if c, err := r.Chats.OfPerson(t.Context(), ours, personOf("w", "US.13")); c != nil || err != nil {
 		t.Errorf("of a stranger there is %v, %v", c, err)
 	}
 	// Of somebody who is not known a message about the number makes a contact.
@@ -357,19 +357,19 @@ func reportsAreLearned(t *testing.T, r *rig) {
 	learn := func(x chats.Report) {
 		t.Helper()
 		r.now = r.now.Add(time.Millisecond)
-		if err := r.Chats().Learn(t.Context(), ours, []chats.Report{x}, r.now); err != nil {
+		if err := r.Contacts.Learn(t.Context(), ours, []chats.Report{x}, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
 	id := personOf("w", "US.1")
 	learn(chats.Report{Number: "34600111222", As: "34600111222", Person: &id})
 	learn(chats.Report{Number: "525512345601", As: "5215512345601"})
-	if lines, err := r.Chats().LinesOf(t.Context(), ours, []identity.Identity{id}); err != nil || len(lines) > 0 {
+	if lines, err := r.Contacts.LinesOf(t.Context(), ours, []identity.Identity{id}); err != nil || len(lines) > 0 {
 		t.Errorf("of a stranger %v is known, %v", lines, err)
 	}
 	// A form that no rule knows of is kept before the person writes.
 	learn(chats.Report{Number: "6281234567", As: "62081234567"})
-	lines, err := r.Chats().LinesOf(t.Context(), ours, []identity.Identity{line("62081234567")})
+	lines, err := r.Contacts.LinesOf(t.Context(), ours, []identity.Identity{line("62081234567")})
 	if err != nil || !identity.Has(lines, "6281234567") {
 		t.Errorf("the lines are %v, %v", lines, err)
 	}

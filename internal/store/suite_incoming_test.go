@@ -14,6 +14,7 @@ import (
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"
+	"carillon/internal/store/purge"
 	"carillon/internal/store/work"
 )
 
@@ -22,7 +23,7 @@ func (r *rig) rings(t *testing.T, limit int) (c *calls.IncomingCall, full bool) 
 	t.Helper()
 	r.now = r.now.Add(time.Millisecond)
 	c = &calls.IncomingCall{ID: carillon.NewID(r.now), CompanyID: ours, SenderUID: r.sender.UID, AgentID: "ann", Number: "34600111222", RingingAt: r.now}
-	full, err := r.Incoming().Take(t.Context(), c, limit)
+	full, err := r.Incoming.Take(t.Context(), c, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func (r *rig) rings(t *testing.T, limit int) (c *calls.IncomingCall, full bool) 
 
 func (r *rig) incomingNow(t *testing.T, id string) *calls.IncomingCall {
 	t.Helper()
-	c, err := r.Incoming().Find(t.Context(), ours, id)
+	c, err := r.Incoming.Find(t.Context(), ours, id)
 	if err != nil || c == nil {
 		t.Fatal(c, err)
 	}
@@ -40,10 +41,10 @@ func (r *rig) incomingNow(t *testing.T, id string) *calls.IncomingCall {
 
 func incomingFromEndToEnd(t *testing.T, r *rig) {
 	r.fence(t)
-	if err := r.Follow(t.Context(), ours, eventtable.Calls); err != nil {
+	if err := r.Topics.Follow(t.Context(), ours, eventtable.Calls); err != nil {
 		t.Fatal(err)
 	}
-	x := r.Incoming()
+	x := r.Incoming
 	c, _ := r.rings(t, 0)
 	if err := x.Answered(t.Context(), c.ID, "talk", r.now.Add(time.Second)); err != nil {
 		t.Fatal(err)
@@ -69,7 +70,7 @@ func incomingFromEndToEnd(t *testing.T, r *rig) {
 	if got, err := x.Find(t.Context(), theirs, c.ID); got != nil || err != nil {
 		t.Errorf("another company's: %+v, %v", got, err)
 	}
-	left, err := r.EventsAfter(t.Context(), ours, eventtable.Calls, 0, 10)
+	left, err := r.Topics.EventsAfter(t.Context(), ours, eventtable.Calls, 0, 10)
 	if err != nil || len(left) != 2 || left[0].Kind != "call.started" || left[1].Kind != "call.completed" || left[1].Subject != c.ID {
 		t.Fatalf("%+v, %v", left, err)
 	}
@@ -103,10 +104,10 @@ func incomingBounded(t *testing.T, r *rig) {
 	if st := r.dial(t, f, 3, second); !st[0].Full {
 		t.Error("a fourth call is placed")
 	}
-	if n, err := r.Calls().UnderWay(t.Context(), r.sender.UID); n != 3 || err != nil {
+	if n, err := r.Calls.UnderWay(t.Context(), r.sender.UID); n != 3 || err != nil {
 		t.Error(n, err)
 	}
-	if err := r.Incoming().End(t.Context(), c.ID, calls.IncomingEnd{State: carillon.StateCanceled, At: r.now}); err != nil {
+	if err := r.Incoming.End(t.Context(), c.ID, calls.IncomingEnd{State: carillon.StateCanceled, At: r.now}); err != nil {
 		t.Fatal(err)
 	}
 	if st := r.dial(t, f, 3, second); st[0].Full {
@@ -118,7 +119,7 @@ func incomingBounded(t *testing.T, r *rig) {
 	for i := range 40 {
 		c := &calls.IncomingCall{ID: carillon.NewID(r.now.Add(time.Duration(i) * time.Second)), CompanyID: ours, SenderUID: r.sender.UID, RingingAt: r.now}
 		all.Go(func() {
-			full, err := r.Incoming().Take(context.WithoutCancel(t.Context()), c, 10)
+			full, err := r.Incoming.Take(context.WithoutCancel(t.Context()), c, 10)
 			if err != nil {
 				t.Error(err)
 			}
@@ -135,7 +136,7 @@ func incomingBounded(t *testing.T, r *rig) {
 
 func incomingInterrupted(t *testing.T, r *rig) {
 	r.fence(t)
-	x := r.Incoming()
+	x := r.Incoming
 	c, _ := r.rings(t, 0)
 	if state, node, err := x.HangUp(t.Context(), theirs, c.ID); state != "" || err != nil {
 		t.Error(state, node, err)
@@ -155,12 +156,12 @@ func incomingInterrupted(t *testing.T, r *rig) {
 	if ids, err := x.Own(t.Context(), r.now.Add(time.Second)); !slices.Equal(ids, []string{c.ID}) || err != nil {
 		t.Error(ids, err)
 	}
-	if err := r.Join(t.Context(), "other", "other"); err != nil { // from now on the store is the other node's
+	if err := r.Nodes.Join(t.Context(), "other", "other"); err != nil { // from now on the store is the other node's
 		t.Fatal(err)
 	}
 	for _, gone := range []bool{false, true} {
 		if gone {
-			if _, err := r.Depose(t.Context(), "node", 1); err != nil {
+			if _, err := r.Nodes.Depose(t.Context(), "node", 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -174,17 +175,17 @@ func incomingPurged(t *testing.T, r *rig) {
 	r.fence(t)
 	old, _ := r.rings(t, 0)
 	open, _ := r.rings(t, 0)
-	if err := r.Incoming().End(t.Context(), old.ID, calls.IncomingEnd{State: carillon.StateCompleted, At: r.now}); err != nil {
+	if err := r.Incoming.End(t.Context(), old.ID, calls.IncomingEnd{State: carillon.StateCompleted, At: r.now}); err != nil {
 		t.Fatal(err)
 	}
-	if company, err := r.IncomingAfter(t.Context(), ""); company != ours || err != nil {
+	if company, err := r.Purges.Next(t.Context(), purge.Incoming, ""); company != ours || err != nil {
 		t.Error(company, err)
 	}
-	if company, err := r.IncomingAfter(t.Context(), ours); company != "" || err != nil {
+	if company, err := r.Purges.Next(t.Context(), purge.Incoming, ours); company != "" || err != nil {
 		t.Error(company, err)
 	}
 	for before, want := range map[time.Time]int{r.now: 0, r.now.Add(time.Second): 1} {
-		if p, err := r.DropIncoming(t.Context(), ours, before, 10); p.Rows != want || p.More || err != nil {
+		if p, err := r.Purges.DropOf(t.Context(), purge.Incoming, ours, before, 10); p.Rows != want || p.More || err != nil {
 			t.Errorf("%+v, %v", p, err)
 		}
 	}
@@ -200,7 +201,7 @@ func incomingPurged(t *testing.T, r *rig) {
 func (r *rig) listedIncoming(t *testing.T, company string, f calls.IncomingFilter, page int) (ids []string) {
 	t.Helper()
 	for f.Limit = page; ; {
-		rows, next, err := r.Incoming().List(t.Context(), company, f)
+		rows, next, err := r.Incoming.List(t.Context(), company, f)
 		if err != nil || len(rows) > page {
 			t.Fatal(len(rows), err)
 		}
@@ -220,13 +221,13 @@ func incomingListed(t *testing.T, r *rig) {
 		c := &calls.IncomingCall{
 			ID: carillon.NewID(r.now), CompanyID: ours, SenderUID: r.sender.UID, AgentID: []string{"ann", "bob"}[i%2], Number: []string{"34611000001", ""}[i/2], RingingAt: r.now,
 		}
-		if full, err := r.Incoming().Take(t.Context(), c, 0); full || err != nil {
+		if full, err := r.Incoming.Take(t.Context(), c, 0); full || err != nil {
 			t.Fatal(full, err)
 		}
 		all = append([]string{c.ID}, all...)
 	}
 	talk := r.opened(t, ours, "caller", func(o *chats.Open) { o.Contact.Name = "Maria" })
-	if err := r.Incoming().Answered(t.Context(), all[0], talk.Conversation.ID, r.now); err != nil {
+	if err := r.Incoming.Answered(t.Context(), all[0], talk.Conversation.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -250,14 +251,14 @@ func incomingListed(t *testing.T, r *rig) {
 			t.Errorf("%+v of another company: %v", tc.f, got)
 		}
 	}
-	if rows, _, err := r.Incoming().List(t.Context(), ours, calls.IncomingFilter{Limit: 2}); err != nil || rows[0].Name != "Maria" || rows[1].Name != "" {
+	if rows, _, err := r.Incoming.List(t.Context(), ours, calls.IncomingFilter{Limit: 2}); err != nil || rows[0].Name != "Maria" || rows[1].Name != "" {
 		t.Error(rows, err)
 	}
 }
 
 func legsBounded(t *testing.T, r *rig) {
 	f := r.fence(t)
-	x := r.Incoming()
+	x := r.Incoming
 	talk := r.opened(t, ours, "caller").Conversation.ID
 	leg := func(limit int) (string, bool) {
 		t.Helper()
@@ -302,17 +303,17 @@ func legsBounded(t *testing.T, r *rig) {
 	if none, err := x.Transfers(t.Context(), theirs, talk); len(none) != 0 || err != nil {
 		t.Error(none, err)
 	}
-	if n, err := r.Calls().UnderWay(t.Context(), r.sender.UID); n != 0 || err != nil {
+	if n, err := r.Calls.UnderWay(t.Context(), r.sender.UID); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 	// A call that was placed ends its legs too, as when its node is dead.
 	r.dial(t, f, 3, k)
-	if err := r.Calls().SetTalk(t.Context(), carillon.MessageKey(k), 1, calls.Talk{ConversationID: talk}); err != nil {
+	if err := r.Calls.SetTalk(t.Context(), carillon.MessageKey(k), 1, calls.Talk{ConversationID: talk}); err != nil {
 		t.Fatal(err)
 	}
 	leg(3)
 	r.callEnds(t, k, work.MoveDone, calls.Outcome{State: carillon.StateFailed})
-	if n, err := r.Calls().UnderWay(t.Context(), r.sender.UID); n != 0 || err != nil {
+	if n, err := r.Calls.UnderWay(t.Context(), r.sender.UID); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
 	"carillon/internal/base/identity"
-	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -31,11 +33,11 @@ func listing() []sentence {
 }
 
 // several are notifications that differ in all that a list filters by, oldest first.
-func several(t *testing.T, r *rig) []*store.Accept {
+func several(t *testing.T, r *rig) []*messages.Accept {
 	t.Helper()
-	var all []*store.Accept
+	var all []*messages.Accept
 	for i := range 24 {
-		all = append(all, r.accepted(t, 2, func(a *store.Accept) {
+		all = append(all, r.accepted(t, 2, func(a *messages.Accept) {
 			r.now = r.now.Add(time.Second)
 			a.Notification.ID, a.Notification.CreatedAt = carillon.NewID(r.now), r.now
 			a.Notification.Class = carillon.Class(i % 3)
@@ -62,21 +64,21 @@ func several(t *testing.T, r *rig) []*store.Accept {
 	for i, a := range all {
 		switch {
 		case i%6 == 2: // canceled
-			if _, _, err := r.Cancel(t.Context(), a.Notification.CompanyID, a.Notification.ID, r.now); err != nil {
+			if _, _, err := r.Notifications.Cancel(t.Context(), a.Notification.CompanyID, a.Notification.ID, r.now); err != nil {
 				t.Fatal(err)
 			}
 		case i%6 == 4 && a.Notification.DueAt.Before(r.now): // completed
 			f := work.Fence{Shard: int(a.Notification.SenderUID % carillon.Shards), Owner: "node"}
 			r.join(t, "node")
-			if _, err := r.Take(t.Context(), []int{f.Shard}, f.Owner); err != nil {
+			if _, err := r.Nodes.Take(t.Context(), []int{f.Shard}, f.Owner); err != nil {
 				t.Fatal(err)
 			}
 			f.Epoch = r.shard(t, f.Shard).Epoch
 			for n := range 2 {
 				r.start(t, f, a, n)
-				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}})
+				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}})
 			}
-			if err := r.CloseDone(t.Context(), []carillon.Seq{a.Notification.Seq()}, r.now); err != nil {
+			if err := r.Notifications.CloseDone(t.Context(), []carillon.Seq{a.Notification.Seq()}, r.now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -85,7 +87,7 @@ func several(t *testing.T, r *rig) []*store.Accept {
 }
 
 // stateOf returns a notification's state in a list.
-func stateOf(n *store.Notification, now time.Time) carillon.State {
+func stateOf(n *messages.Notification, now time.Time) carillon.State {
 	switch {
 	case n.Canceled:
 		return carillon.StateCanceled
@@ -98,7 +100,7 @@ func stateOf(n *store.Notification, now time.Time) carillon.State {
 }
 
 // matches says in Go what the filter says in SQL.
-func matches(f store.Filter, n *store.Notification, a *store.Accept, now time.Time) bool {
+func matches(f messages.Filter, n *messages.Notification, a *messages.Accept, now time.Time) bool {
 	numbers := []string{a.Messages[0].Number, a.Messages[1].Number}
 	return n.CompanyID == ours && (f.Campaign == "" || f.Campaign == n.Campaign) && (len(f.Lines) == 0 || slices.ContainsFunc(numbers, func(s string) bool { return identity.Has(f.Lines, s) })) &&
 		(f.Class == nil || *f.Class == n.Class) && (f.Channel == "" || f.Channel == n.Channel) &&
@@ -106,9 +108,9 @@ func matches(f store.Filter, n *store.Notification, a *store.Accept, now time.Ti
 		(f.From.IsZero() || !n.CreatedAt.Before(f.From)) && (f.To.IsZero() || n.CreatedAt.Before(f.To))
 }
 
-func filters(r *rig, all []*store.Accept) []store.Filter {
+func filters(r *rig, all []*messages.Accept) []messages.Filter {
 	utility := carillon.Utility
-	single := []store.Filter{
+	single := []messages.Filter{
 		{},
 		{Campaign: "autumn"},
 		{Campaign: "winter"},
@@ -130,7 +132,7 @@ func filters(r *rig, all []*store.Accept) []store.Filter {
 		{To: all[20].Notification.CreatedAt},
 	}
 	from, to := all[3].Notification.CreatedAt, all[20].Notification.CreatedAt
-	var both []store.Filter
+	var both []messages.Filter
 	for _, f := range single { // each with every other that can be joined to it
 		f.From, f.To = from, to
 		both = append(both, f)
@@ -147,11 +149,11 @@ func filters(r *rig, all []*store.Accept) []store.Filter {
 }
 
 // list reads all pages.
-func (r *rig) list(t *testing.T, f store.Filter, page int, between func()) []string {
+func (r *rig) list(t *testing.T, f messages.Filter, page int, between func()) []string {
 	t.Helper()
 	var ids []string
 	for f.Limit = page; ; {
-		rows, next, err := r.Notifications(t.Context(), ours, f, r.now)
+		rows, next, err := r.Notifications.List(t.Context(), ours, f, r.now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +178,7 @@ func everyFilter(t *testing.T, r *rig) {
 		for _, f := range filters(r, all) {
 			var want []string
 			for _, a := range slices.Backward(all) {
-				n, err := r.LoadNotification(t.Context(), a.Notification.Seq())
+				n, err := r.Notifications.Load(t.Context(), a.Notification.Seq())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -207,14 +209,14 @@ func (r *rig) fillSearch(t *testing.T, now time.Time) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = r.FillSearch(t.Context(), now); err != nil {
+		if more, err = r.Search.Fill(t.Context(), now); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 func pagesWhileRowsAreAdded(t *testing.T, r *rig) {
-	for _, f := range []store.Filter{{}, {Campaign: "spring"}, {Lines: identity.Numbers("34600000000")}} {
+	for _, f := range []messages.Filter{{}, {Campaign: "spring"}, {Lines: identity.Numbers("34600000000")}} {
 		var want []string
 		for range 20 {
 			want = append(want, r.accepted(t, 1).Notification.ID)
@@ -245,11 +247,11 @@ func searchAcrossTheHorizon(t *testing.T, r *rig) {
 	}
 	slices.Reverse(want)
 	for _, number := range []string{"34600000000", "34600000099"} {
-		if d := cmp.Diff(want, r.list(t, store.Filter{Lines: identity.Numbers(number)}, 7, nil)); d != "" {
+		if d := cmp.Diff(want, r.list(t, messages.Filter{Lines: identity.Numbers(number)}, 7, nil)); d != "" {
 			t.Error(number, d)
 		}
 	}
-	if n := len(r.list(t, store.Filter{Lines: identity.Numbers("34600000100")}, 100, nil)); n != 0 {
+	if n := len(r.list(t, messages.Filter{Lines: identity.Numbers("34600000100")}, 100, nil)); n != 0 {
 		t.Errorf("%d found of a number that nobody has", n)
 	}
 }
@@ -261,12 +263,12 @@ func searchLags(t *testing.T, r *rig) {
 	r.fillSearch(t, r.now)
 	before := r.request("34600000000")
 	before.Notification.ID = carillon.NewID(late.Notification.CreatedAt.Add(-time.Second))
-	if err := r.Accept(t.Context(), before); err != nil {
+	if err := r.Notifications.Accept(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
 	r.fillSearch(t, r.now.Add(time.Minute))
 	want := []string{late.Notification.ID, before.Notification.ID, old.Notification.ID}
-	if d := cmp.Diff(want, r.list(t, store.Filter{Lines: identity.Numbers("34600000000")}, 10, nil)); d != "" {
+	if d := cmp.Diff(want, r.list(t, messages.Filter{Lines: identity.Numbers("34600000000")}, 10, nil)); d != "" {
 		t.Error(d)
 	}
 }
@@ -275,7 +277,7 @@ func recipientPages(t *testing.T, r *rig) {
 	a := r.accepted(t, 100)
 	var got []int
 	for n := 0; ; {
-		rows, err := r.Messages(t.Context(), a.Notification.Seq(), n, 7)
+		rows, err := r.Messages.List(t.Context(), a.Notification.Seq(), n, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,9 +300,9 @@ func recipientPages(t *testing.T, r *rig) {
 }
 
 func sparsePages(t *testing.T, r *rig) {
-	var oldest *store.Accept
+	var oldest *messages.Accept
 	for range 6 { // more than a page may look at
-		accepts := make([]*store.Accept, 1000)
+		accepts := make([]*messages.Accept, 1000)
 		for i := range accepts {
 			accepts[i] = r.request("34600000000")
 		}
@@ -308,7 +310,7 @@ func sparsePages(t *testing.T, r *rig) {
 			oldest = accepts[0]
 			oldest.Notification.Campaign, oldest.Notification.Class, oldest.Messages[0].Number = "rare", carillon.Marketing, "34600000001"
 		}
-		for _, err := range r.AcceptAsCommitted(accepts...) {
+		for _, err := range r.Notifications.Together(context.Background(), false, accepts...) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,9 +322,9 @@ func sparsePages(t *testing.T, r *rig) {
 		"after":                             func() { r.fillSearch(t, r.now.Add(time.Minute)) },
 	} {
 		fill()
-		for _, f := range []store.Filter{{Class: &marketing}, {Campaign: "spring", Class: &marketing}, {Lines: identity.Numbers("34600000000"), Class: &marketing}} {
+		for _, f := range []messages.Filter{{Class: &marketing}, {Campaign: "spring", Class: &marketing}, {Lines: identity.Numbers("34600000000"), Class: &marketing}} {
 			f.Limit = 10
-			rows, next, err := r.Notifications(t.Context(), ours, f, r.now)
+			rows, next, err := r.Notifications.List(t.Context(), ours, f, r.now)
 			if err != nil || len(rows) > 0 || next == "" {
 				t.Errorf("%s, %+v: %d rows, cursor %q, %v", when, f, len(rows), next, err)
 			}
@@ -332,7 +334,7 @@ func sparsePages(t *testing.T, r *rig) {
 			}
 		}
 	}
-	if found := r.list(t, store.Filter{Lines: identity.Numbers("34600000001")}, 10, nil); !slices.Equal(found, []string{oldest.Notification.ID}) {
+	if found := r.list(t, messages.Filter{Lines: identity.Numbers("34600000001")}, 10, nil); !slices.Equal(found, []string{oldest.Notification.ID}) {
 		t.Error(found)
 	}
 }
@@ -342,18 +344,18 @@ func longCampaign(t *testing.T, r *rig) {
 	for i := range 20_000 { // PostgreSQL compresses what repeats
 		name.WriteString(strconv.FormatInt(int64(i)*7919%10007, 36))
 	}
-	long := r.accepted(t, 1, func(a *store.Accept) { a.Notification.Campaign = name.String() })
-	next := r.accepted(t, 1, func(a *store.Accept) { a.Notification.Campaign = "next" })
-	if lag, err := r.SearchLag(t.Context(), r.now.Add(time.Hour)); lag < 59*time.Minute || err != nil {
+	long := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.Campaign = name.String() })
+	next := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.Campaign = "next" })
+	if lag, err := r.Search.Lag(t.Context(), r.now.Add(time.Hour)); lag < 59*time.Minute || err != nil {
 		t.Errorf("nothing is filled for an hour: %s behind, %v", lag, err)
 	}
 	r.fillSearch(t, r.now.Add(time.Minute))
-	for _, a := range []*store.Accept{long, next} {
-		if d := cmp.Diff([]string{a.Notification.ID}, r.list(t, store.Filter{Campaign: a.Notification.Campaign}, 10, nil)); d != "" {
+	for _, a := range []*messages.Accept{long, next} {
+		if d := cmp.Diff([]string{a.Notification.ID}, r.list(t, messages.Filter{Campaign: a.Notification.Campaign}, 10, nil)); d != "" {
 			t.Error(d)
 		}
 	}
-	if lag, err := r.SearchLag(t.Context(), r.now.Add(time.Hour)); lag != 0 || err != nil {
+	if lag, err := r.Search.Lag(t.Context(), r.now.Add(time.Hour)); lag != 0 || err != nil {
 		t.Errorf("all is filled: %s behind, %v", lag, err)
 	}
 }
@@ -363,11 +365,11 @@ func refusedEntry(t *testing.T, r *rig) {
 	guard := []string{
 		"CREATE TRIGGER guard BEFORE INSERT ON search WHEN NEW.value = '" + number + "' BEGIN SELECT RAISE(ABORT, 'refused'); END", "DROP TRIGGER guard",
 	}
-	if !r.SQLite() {
+	if !r.DB.SQLite() {
 		guard = []string{"ALTER TABLE search ADD CONSTRAINT guard CHECK (value <> '" + number + "')", "ALTER TABLE search DROP CONSTRAINT guard"}
 	}
 	change := func(query string) {
-		if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			_, err := tx.Exec(ctx, query)
 			return err
 		}); err != nil {
@@ -376,17 +378,17 @@ func refusedEntry(t *testing.T, r *rig) {
 	}
 	change(guard[0])
 	defer change(guard[1])
-	before := r.Unsearchable()
+	before := r.Search.Unsearchable()
 	for _, n := range []string{"34600000776", number, "34600000778"} {
-		r.accepted(t, 1, func(a *store.Accept) { a.Messages[0].Number = n })
+		r.accepted(t, 1, func(a *messages.Accept) { a.Messages[0].Number = n })
 	}
 	r.fillSearch(t, r.now.Add(time.Minute))
 	for _, n := range []string{"34600000776", "34600000778"} {
-		if found := r.list(t, store.Filter{Lines: identity.Numbers(n)}, 10, nil); len(found) != 1 {
+		if found := r.list(t, messages.Filter{Lines: identity.Numbers(n)}, 10, nil); len(found) != 1 {
 			t.Errorf("%s: %d found", n, len(found))
 		}
 	}
-	if n := r.Unsearchable() - before; n != 1 {
+	if n := r.Search.Unsearchable() - before; n != 1 {
 		t.Errorf("%d entries are counted as refused", n)
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"carillon"
 	"carillon/internal/base/provider"
-	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -27,7 +28,7 @@ func receiving() []sentence {
 }
 
 // receipt is the channel's word on the first attempt; each state has its own instant.
-func (r *rig) receipt(a *store.Accept, n int, state carillon.State) provider.Receipt {
+func (r *rig) receipt(a *messages.Accept, n int, state carillon.State) provider.Receipt {
 	x := provider.Receipt{
 		Ref: provider.Ref{NotificationID: a.Notification.ID, N: n, Attempt: 1}, SenderUID: a.Notification.SenderUID,
 		ProviderID: "wamid", State: state, At: a.Notification.CreatedAt.Add(time.Duration(rank.Of(state)) * time.Second),
@@ -40,14 +41,14 @@ func (r *rig) receipt(a *store.Accept, n int, state carillon.State) provider.Rec
 
 func (r *rig) receive(t *testing.T, all ...provider.Receipt) {
 	t.Helper()
-	if err := r.Receive(t.Context(), all); err != nil {
+	if err := r.Messages.Receive(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // afterReceipts returns a message after receipts in this order.
-func afterReceipts(a *store.Accept, states []carillon.State, r *rig) store.Message {
-	m := store.Message{ProviderID: "wamid", Attempts: 1}
+func afterReceipts(a *messages.Accept, states []carillon.State, r *rig) messages.Message {
+	m := messages.Message{ProviderID: "wamid", Attempts: 1}
 	for _, s := range states {
 		x := r.receipt(a, 0, s)
 		m.Rank = max(m.Rank, rank.Of(s))
@@ -83,7 +84,7 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 				all[i] = carillon.StateSent
 				r.receive(t, batch...)
 				batch = nil
-				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.receipt(a, 0, carillon.StateSent).At, Outcome: store.Outcome{Rank: rank.Sent, ProviderID: "wamid"}})
+				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.receipt(a, 0, carillon.StateSent).At, Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "wamid"}})
 				continue
 			}
 			batch = append(batch, r.receipt(a, 0, s))
@@ -103,7 +104,7 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 }
 
 // begin brings a started message to where the receipts find it.
-func (r *rig) begin(t *testing.T, a *store.Accept, state string) {
+func (r *rig) begin(t *testing.T, a *messages.Accept, state string) {
 	t.Helper()
 	id := a.Notification.ID
 	switch state {
@@ -113,7 +114,7 @@ func (r *rig) begin(t *testing.T, a *store.Accept, state string) {
 		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, Move: work.MoveRetry, Due: r.now, Detail: "500"})
 	}
 	if state == "failed unknown" {
-		if err := r.Reconcile(t.Context(), nil, []store.UnknownOutcome{{Key: carillon.SeqOf(id).Message(0), Attempt: 1}}, r.now); err != nil {
+		if err := r.Messages.Reconcile(t.Context(), nil, []messages.UnknownOutcome{{Key: carillon.SeqOf(id).Message(0), Attempt: 1}}, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,12 +183,12 @@ func foreignReceipt(t *testing.T, r *rig) {
 
 func receiptOfNothing(t *testing.T, r *rig) {
 	queued := r.accepted(t, 1)
-	skipped := r.accepted(t, 1, func(a *store.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
+	skipped := r.accepted(t, 1, func(a *messages.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
 	canceled := r.accepted(t, 1)
-	if _, _, err := r.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
+	if _, _, err := r.Notifications.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []*store.Accept{queued, skipped, canceled} {
+	for _, a := range []*messages.Accept{queued, skipped, canceled} {
 		before := r.message(t, a, 0)
 		for _, s := range []carillon.State{carillon.StateSent, carillon.StateDelivered, carillon.StateRead, carillon.StateFailed} {
 			x := r.receipt(a, 0, s)
@@ -206,11 +207,11 @@ func optOuts(t *testing.T, r *rig) {
 	r.start(t, f, a, 0)
 	out := r.receipt(a, 0, carillon.StateFailed)
 	out.OptOut = true
-	numbers, err := r.OptOuts(t.Context(), r.sender.UID, []provider.Receipt{out, r.receipt(a, 1, carillon.StateFailed)})
+	numbers, err := r.Suppressions.OptOuts(t.Context(), r.sender.UID, []provider.Receipt{out, r.receipt(a, 1, carillon.StateFailed)})
 	if d := cmp.Diff([]string{"34600000000"}, numbers); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	if numbers, err := r.OptOuts(t.Context(), r.foreign.UID, []provider.Receipt{out}); err != nil || len(numbers) > 0 {
+	if numbers, err := r.Suppressions.OptOuts(t.Context(), r.foreign.UID, []provider.Receipt{out}); err != nil || len(numbers) > 0 {
 		t.Errorf("another sender learned %d numbers, %v", len(numbers), err)
 	}
 }

@@ -1,12 +1,14 @@
 package store_test
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"testing"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
@@ -23,19 +25,19 @@ func recipients() []sentence {
 
 func openings(t *testing.T, r *rig) {
 	a, b := r.accepted(t, 2), r.accepted(t, 1)
-	foreign := r.accepted(t, 1, func(a *store.Accept) { a.Notification.CompanyID = theirs })
-	if first, err := r.Openings(t.Context()); len(first) > 0 || err != nil {
+	foreign := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.CompanyID = theirs })
+	if first, err := r.Messages.Openings(t.Context()); len(first) > 0 || err != nil {
 		t.Error(first, err)
 	}
-	first, err := r.Openings(t.Context(), a.Notification.Seq(), b.Notification.Seq())
+	first, err := r.Messages.Openings(t.Context(), a.Notification.Seq(), b.Notification.Seq())
 	if err != nil || len(first) != 2 || first[a.Notification.Seq()].Number != "34600000000" {
 		t.Error(first, err)
 	}
-	if none, err := r.NotificationsOf(t.Context(), ours, nil); len(none) > 0 || err != nil {
+	if none, err := r.Notifications.Of(t.Context(), ours, nil); len(none) > 0 || err != nil {
 		t.Error(none, err)
 	}
 	stray := carillon.NewID(r.now)
-	found, err := r.NotificationsOf(t.Context(), ours, []string{a.Notification.ID, foreign.Notification.ID, stray, b.Notification.ID})
+	found, err := r.Notifications.Of(t.Context(), ours, []string{a.Notification.ID, foreign.Notification.ID, stray, b.Notification.ID})
 	var ids []string
 	for _, n := range found {
 		ids = append(ids, n.ID)
@@ -48,10 +50,10 @@ func openings(t *testing.T, r *rig) {
 
 func messagesTogether(t *testing.T, r *rig) {
 	a, b := r.accepted(t, 100), r.accepted(t, 3)
-	if none, err := r.MessagesOf(t.Context(), nil); len(none) > 0 || err != nil {
+	if none, err := r.Messages.ListAll(t.Context(), nil); len(none) > 0 || err != nil {
 		t.Error(none, err)
 	}
-	all, err := r.MessagesOf(t.Context(), []carillon.Seq{b.Notification.Seq(), a.Notification.Seq()})
+	all, err := r.Messages.ListAll(t.Context(), []carillon.Seq{b.Notification.Seq(), a.Notification.Seq()})
 	if err != nil || len(all) != 2 || len(all[b.Notification.Seq()]) != 3 {
 		t.Fatal(len(all), err)
 	}
@@ -67,16 +69,16 @@ func byProviderID(t *testing.T, r *rig) {
 	old := r.accepted(t, 1)
 	a := r.accepted(t, 3)
 	for _, x := range []struct {
-		a  *store.Accept
+		a  *messages.Accept
 		n  int
 		id string
 	}{{a, 2, "wamid.x"}, {old, 0, "wamid.old"}} {
 		r.start(t, f, x.a, x.n)
-		r.result(t, work.Result{Key: work.Key(x.a.Notification.Seq().Message(x.n)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent, ProviderID: x.id}})
+		r.result(t, work.Result{Key: work.Key(x.a.Notification.Seq().Message(x.n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: x.id}})
 	}
 	find := func(company, id string, want carillon.MessageKey) {
 		t.Helper()
-		key, ok, err := r.MessageOf(t.Context(), company, id)
+		key, ok, err := r.Messages.ByProviderID(t.Context(), company, id)
 		if err != nil || ok != (want != 0) || ok && key != want {
 			t.Errorf("%s: %d, %v, %v", id, key, ok, err)
 		}
@@ -85,11 +87,11 @@ func byProviderID(t *testing.T, r *rig) {
 	find(ours, "wamid.y", 0)
 	find(theirs, "wamid.x", 0)
 	find(ours, "wamid.old", old.Notification.Seq().Message(0))
-	many := make([]*store.Accept, 1000)
+	many := make([]*messages.Accept, 1000)
 	for i := range many {
 		many[i] = r.request("34600000001")
 	}
-	for _, err := range r.AcceptAsCommitted(many...) {
+	for _, err := range r.Notifications.Together(context.Background(), false, many...) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,21 +103,21 @@ func notes(t *testing.T, r *rig) {
 	a := r.accepted(t, 1)
 	for _, note := range []string{"first", "second", "first", "sec"} {
 		for _, company := range []string{ours, theirs} {
-			if err := r.AddNote(t.Context(), company, a.Notification.ID, note, audit.Resent); err != nil {
+			if err := r.Notifications.AddNote(t.Context(), company, a.Notification.ID, note, audit.Resent); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	n, err := r.Notification(t.Context(), ours, a.Notification.ID)
+	n, err := r.Notifications.Find(t.Context(), ours, a.Notification.ID)
 	if err != nil || n.Notes != "first second sec" {
 		t.Errorf("%q, %v", n.Notes, err)
 	}
 	for company, note := range map[string]string{theirs: "sec", ours: "second"} {
-		if err := r.DropNote(t.Context(), company, a.Notification.ID, note); err != nil {
+		if err := r.Notifications.DropNote(t.Context(), company, a.Notification.ID, note); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n, err := r.Notification(t.Context(), ours, a.Notification.ID); err != nil || n.Notes != "first sec" {
+	if n, err := r.Notifications.Find(t.Context(), ours, a.Notification.ID); err != nil || n.Notes != "first sec" {
 		t.Errorf("%q, %v", n.Notes, err)
 	}
 }

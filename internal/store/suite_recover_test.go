@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/work"
 )
@@ -37,7 +38,7 @@ func readFlights(t *testing.T, read func(context.Context, work.Fence) ([]work.Fl
 // hand gives a fence's shard to another node.
 func (r *rig) hand(t *testing.T, f work.Fence, to string) work.Fence {
 	t.Helper()
-	if err := r.Give(t.Context(), []work.Fence{f}); err != nil {
+	if err := r.Nodes.Give(t.Context(), []work.Fence{f}); err != nil {
 		t.Fatal(err)
 	}
 	r.join(t, to)
@@ -45,8 +46,8 @@ func (r *rig) hand(t *testing.T, f work.Fence, to string) work.Fence {
 }
 
 func flightsOfMessages(t *testing.T, r *rig) {
-	f, read := r.fence(t), r.MessageQueue().Flights
-	elsewhere := r.accepted(t, 1, func(a *store.Accept) { a.Notification.SenderUID = r.second.UID })
+	f, read := r.fence(t), r.Messages.Flights
+	elsewhere := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.SenderUID = r.second.UID })
 	other := work.Fence{Shard: int(r.second.UID % carillon.Shards), Owner: f.Owner}
 	other.Epoch = r.take(t, other.Shard, f.Owner)
 	r.start(t, other, elsewhere, 0)
@@ -88,7 +89,7 @@ func flightsOfMessages(t *testing.T, r *rig) {
 }
 
 func flightsOfCalls(t *testing.T, r *rig) {
-	f, read := r.fence(t), r.Calls().Flights
+	f, read := r.fence(t), r.Calls.Flights
 	_, first := r.called(t)
 	_, ended := r.called(t)
 	_, second := r.called(t)
@@ -126,11 +127,11 @@ func recovering(t *testing.T, r *rig) {
 		}
 		return 10 * time.Minute
 	}
-	senders, err := r.InFlight(t.Context(), []int{f.Shard + 1, f.Shard})
+	senders, err := r.Messages.InFlight(t.Context(), []int{f.Shard + 1, f.Shard})
 	if d := cmp.Diff(map[int][]int64{f.Shard: {r.sender.UID}}, senders); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	if n, err := r.Recover(t.Context(), f.Shard, next.Epoch, later, senders[f.Shard], waits); n != 2 || err != nil {
+	if n, err := r.Messages.Recover(t.Context(), f.Shard, next.Epoch, later, senders[f.Shard], waits); n != 2 || err != nil {
 		t.Error(n, err)
 	}
 	for n, want := range []int{3, 3, 2, 1} {
@@ -139,7 +140,7 @@ func recovering(t *testing.T, r *rig) {
 			t.Errorf("message %d: %+v", n, m)
 		}
 	}
-	if n, err := r.Recover(t.Context(), f.Shard+1, next.Epoch, later, senders[f.Shard], waits); n != 0 || err != nil {
+	if n, err := r.Messages.Recover(t.Context(), f.Shard+1, next.Epoch, later, senders[f.Shard], waits); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }
@@ -148,9 +149,9 @@ func recoveringBySender(t *testing.T, r *rig) {
 	f := r.fence(t)
 	neighbour := r.sender.UID + carillon.Shards // of the same shard
 	third := neighbour + carillon.Shards
-	by := map[int64]*store.Accept{}
+	by := map[int64]*messages.Accept{}
 	for _, uid := range []int64{r.sender.UID, neighbour, third} {
-		by[uid] = r.accepted(t, 2, func(a *store.Accept) { a.Notification.SenderUID = uid })
+		by[uid] = r.accepted(t, 2, func(a *messages.Accept) { a.Notification.SenderUID = uid })
 		r.start(t, f, by[uid], 0)
 	}
 	next := r.hand(t, f, "next")
@@ -159,7 +160,7 @@ func recoveringBySender(t *testing.T, r *rig) {
 	r.result(t, work.Result{Key: work.Key(by[neighbour].Notification.Seq().Message(1)), SenderUID: neighbour, Attempt: 1, Move: work.MoveUnknown, Due: r.now})
 	later := r.now.Add(time.Hour)
 	waits := map[int64]time.Duration{r.sender.UID: time.Minute, neighbour: time.Hour}
-	n, err := r.Recover(t.Context(), f.Shard, next.Epoch, later, []int64{r.sender.UID, neighbour}, func(uid int64) time.Duration { return waits[uid] })
+	n, err := r.Messages.Recover(t.Context(), f.Shard, next.Epoch, later, []int64{r.sender.UID, neighbour}, func(uid int64) time.Duration { return waits[uid] })
 	if n != 3 || err != nil {
 		t.Error(n, err)
 	}

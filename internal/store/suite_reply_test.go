@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+	"carillon/internal/store/purge"
+
 	"carillon"
 	"carillon/internal/base/identity"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/replies"
 )
@@ -27,7 +29,7 @@ func exchanging() []sentence {
 }
 
 func inboundOnce(t *testing.T, r *rig) {
-	s := r.Replies()
+	s := r.Replies
 	m := replies.Inbound{SenderUID: 7, ProviderID: "wamid.1", CompanyID: ours, Person: "34600111222", Content: `{"text":"Hi"}`, ReceivedAt: r.now}
 	later := m
 	later.ProviderID, later.ReceivedAt = "wamid.2", r.now.Add(time.Millisecond)
@@ -101,7 +103,7 @@ func inboundOnce(t *testing.T, r *rig) {
 	if n, err := s.Receive(t.Context(), []replies.Inbound{m, other}); n != 0 || err != nil {
 		t.Error("after it is done:", n, err)
 	}
-	p, err := r.DropInbound(t.Context(), now.Add(time.Hour), 10)
+	p, err := r.Purges.Drop(t.Context(), purge.Inbound, now.Add(time.Hour), 10)
 	if err != nil || p.Rows != 1 {
 		t.Errorf("dropped %+v, %v", p, err)
 	}
@@ -112,25 +114,25 @@ func (r *rig) chatting(t *testing.T) *chats.Conversation {
 	t.Helper()
 	r.now = r.now.Add(time.Second)
 	c := r.talk(t, ours)
-	if err := r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	if err := r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE conversation SET channel = 'whatsapp' WHERE id = $1", c.ID)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
 	w := &replies.Window{CompanyID: ours, ConversationID: c.ID, SenderUID: 7, Number: "34600111222", LastID: "wamid.1", Until: r.now.Add(24 * time.Hour)}
-	if err := r.Replies().SetWindow(t.Context(), w); err != nil {
+	if err := r.Replies.SetWindow(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	before := *w
 	before.LastID, before.Until = "wamid.0", w.Until.Add(-time.Minute)
-	if err := r.Replies().SetWindow(t.Context(), &before); err != nil {
+	if err := r.Replies.SetWindow(t.Context(), &before); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Replies().Window(t.Context(), ours, c.ID); err != nil || got == nil || *got != *w {
+	if got, err := r.Replies.Window(t.Context(), ours, c.ID); err != nil || got == nil || *got != *w {
 		t.Errorf("window %+v, %v", got, err)
 	}
-	if got, err := r.Replies().Window(t.Context(), theirs, c.ID); err != nil || got != nil {
+	if got, err := r.Replies.Window(t.Context(), theirs, c.ID); err != nil || got != nil {
 		t.Errorf("window of another company %+v, %v", got, err)
 	}
 	return c
@@ -145,19 +147,19 @@ func (r *rig) reply(t *testing.T, c *chats.Conversation, texts ...string) {
 		}
 		return turns, nil
 	}}
-	if err := r.Chats().Do(t.Context(), change); err != nil {
+	if err := r.Chats.Do(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (r *rig) dueReplies(t *testing.T, at time.Time) (seqs []int64) {
 	t.Helper()
-	all, err := r.Replies().DueReplies(t.Context(), at, 10, nil)
+	all, err := r.Replies.DueReplies(t.Context(), at, 10, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range all {
-		if others, err := r.Replies().DueReplies(t.Context(), at, 10, []string{x.CompanyID}); len(others) != 0 || err != nil {
+		if others, err := r.Replies.DueReplies(t.Context(), at, 10, []string{x.CompanyID}); len(others) != 0 || err != nil {
 			t.Error("without their company:", others, err)
 		}
 		seqs = append(seqs, x.Seq)
@@ -166,7 +168,7 @@ func (r *rig) dueReplies(t *testing.T, at time.Time) (seqs []int64) {
 }
 
 func repliesInOrder(t *testing.T, r *rig) {
-	c, s := r.chatting(t), r.Replies()
+	c, s := r.chatting(t), r.Replies
 	r.reply(t, c, "one", "two")
 	r.reply(t, c, "three")
 	now := r.now.Add(time.Second)
@@ -189,13 +191,13 @@ func repliesInOrder(t *testing.T, r *rig) {
 	own := &chats.Change{CompanyID: ours, ConversationID: c.ID, Edit: func(*chats.Conversation) ([]chats.Turn, error) {
 		return []chats.Turn{{Author: chats.Visitor, Kind: chats.KindText, ClientID: "visitor:wamid.in", Text: "own", At: r.now}}, nil
 	}}
-	if err := r.Chats().Do(t.Context(), own); err != nil {
+	if err := r.Chats.Do(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
-	if turn, err := r.Chats().TurnBy(t.Context(), ours, c.ID, "visitor:wamid.in"); err != nil || turn == nil || turn.Text != "own" {
+	if turn, err := r.Chats.TurnBy(t.Context(), ours, c.ID, "visitor:wamid.in"); err != nil || turn == nil || turn.Text != "own" {
 		t.Error(turn, err)
 	}
-	if turn, err := r.Chats().TurnBy(t.Context(), theirs, c.ID, "visitor:wamid.in"); err != nil || turn != nil {
+	if turn, err := r.Chats.TurnBy(t.Context(), theirs, c.ID, "visitor:wamid.in"); err != nil || turn != nil {
 		t.Error("of another company:", turn, err)
 	}
 	for company, want := range map[string]int64{ours: 7, theirs: 0} { // of several with an id, which do not exist, the last
@@ -221,7 +223,7 @@ func repliesInOrder(t *testing.T, r *rig) {
 }
 
 func repliesAtOnce(t *testing.T, r *rig) {
-	c, s := r.chatting(t), r.Replies()
+	c, s := r.chatting(t), r.Replies
 	r.reply(t, c, "first")
 	for range 60 {
 		now := r.now.Add(time.Second)
@@ -245,10 +247,10 @@ func repliesAtOnce(t *testing.T, r *rig) {
 }
 
 func repliesLeft(t *testing.T, r *rig) {
-	if err := r.Join(t.Context(), "lives", "lives"); err != nil {
+	if err := r.Nodes.Join(t.Context(), "lives", "lives"); err != nil {
 		t.Fatal(err)
 	}
-	c, s := r.chatting(t), r.Replies()
+	c, s := r.chatting(t), r.Replies
 	r.reply(t, c, "one", "two", "three")
 	now := r.now.Add(time.Second)
 	begin := func(seq int64, node string) *replies.Reply {
@@ -307,13 +309,13 @@ func repliesLeft(t *testing.T, r *rig) {
 	if all, err := s.Unproven(t.Context(), ours, c.ID, 1); len(all) != 1 || err != nil {
 		t.Error(all, err)
 	}
-	if err := r.Leave(t.Context(), "lives"); err != nil {
+	if err := r.Nodes.Leave(t.Context(), "lives"); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func replyStates(t *testing.T, r *rig) {
-	c, s := r.chatting(t), r.Replies()
+	c, s := r.chatting(t), r.Replies
 	r.reply(t, c, "one", "two")
 	x := &replies.Reply{CompanyID: ours, ConversationID: c.ID, Seq: 3}
 	now := r.now.Add(time.Second)
@@ -367,7 +369,7 @@ func replyStates(t *testing.T, r *rig) {
 }
 
 func phones(t *testing.T, r *rig) {
-	s, number := r.Replies(), "34600111222"
+	s, number := r.Replies, "34600111222"
 	want := func(p replies.Phone) {
 		t.Helper()
 		p.CompanyID, p.SenderUID, p.Number = ours, 7, number
@@ -410,10 +412,10 @@ func phones(t *testing.T, r *rig) {
 	if err := s.SetUnreachable(t.Context(), ours, 7, number, false, r.now); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := r.DropPhones(t.Context(), r.now, 1000); err != nil || p.Rows != 0 {
+	if p, err := r.Purges.Drop(t.Context(), purge.Phones, r.now, 1000); err != nil || p.Rows != 0 {
 		t.Error(p, err)
 	}
-	if p, err := r.DropPhones(t.Context(), r.now.Add(time.Millisecond), 1000); err != nil || p.Rows != 100 {
+	if p, err := r.Purges.Drop(t.Context(), purge.Phones, r.now.Add(time.Millisecond), 1000); err != nil || p.Rows != 100 {
 		t.Error(p, err)
 	}
 	want(replies.Phone{})
@@ -421,13 +423,13 @@ func phones(t *testing.T, r *rig) {
 	contact := chats.Contact{CompanyID: ours, Number: number}
 	o := &chats.Open{Contact: contact, Known: []identity.Identity{line}, Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "whatsapp", State: chats.Automated}, Now: r.now}
 	o.Contact.ID = carillon.NewID(r.now)
-	if err := r.Chats().Open(t.Context(), o); err != nil {
+	if err := r.Chats.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := r.Chats().OfPerson(t.Context(), ours, line); err != nil || c == nil || c.ID != o.Conversation.ID {
+	if c, err := r.Chats.OfPerson(t.Context(), ours, line); err != nil || c == nil || c.ID != o.Conversation.ID {
 		t.Error(c, err)
 	}
-	if c, err := r.Chats().OfPerson(t.Context(), theirs, line); err != nil || c != nil {
+	if c, err := r.Chats.OfPerson(t.Context(), theirs, line); err != nil || c != nil {
 		t.Error("another company's conversation:", c, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
@@ -37,7 +39,7 @@ func (r *rig) mark(t *testing.T) *store.Restored {
 }
 
 // stands returns the state of a message: q, state, reason, whether it is held.
-func (r *rig) stands(t *testing.T, a *store.Accept, n int) string {
+func (r *rig) stands(t *testing.T, a *messages.Accept, n int) string {
 	t.Helper()
 	m := r.message(t, a, n)
 	text := strconv.Itoa(m.Q) + " " + string(m.Rank.State())
@@ -50,7 +52,7 @@ func (r *rig) stands(t *testing.T, a *store.Accept, n int) string {
 	return text
 }
 
-func (r *rig) standing(t *testing.T, a *store.Accept, want ...string) {
+func (r *rig) standing(t *testing.T, a *messages.Accept, want ...string) {
 	t.Helper()
 	var got []string
 	for n := range want {
@@ -66,13 +68,13 @@ func markHolds(t *testing.T, r *rig) {
 		t.Error(x, err)
 	}
 	f, a := r.fence(t), r.accepted(t, 5)
-	later := r.accepted(t, 2, func(a *store.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) })
+	later := r.accepted(t, 2, func(a *messages.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) })
 	theirsDue := r.accepted(t, 3, at(r.foreign, carillon.Marketing, r.now))
 	for n := range 4 {
 		r.start(t, f, a, n)
 	}
 	r.result(t,
-		work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}},
+		work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}},
 		work.Result{Key: work.Key(a.Notification.Seq().Message(1)), Attempt: 1, Move: work.MoveUnknown, Due: r.now.Add(time.Hour)},
 		work.Result{Key: work.Key(a.Notification.Seq().Message(2)), Attempt: 1, Move: work.MoveRetry, Due: r.now})
 	x := r.mark(t)
@@ -86,14 +88,14 @@ func markHolds(t *testing.T, r *rig) {
 	if n := r.start(t, f, a, 4); n != 0 {
 		t.Error("a held message was started")
 	}
-	if all, err := r.MessageQueue().Lanes(t.Context(), f.Shard); len(all) != 1 || !all[0].Due.Equal(later.Notification.DueAt) || err != nil {
+	if all, err := r.Messages.Lanes(t.Context(), f.Shard); len(all) != 1 || !all[0].Due.Equal(later.Notification.DueAt) || err != nil {
 		t.Errorf("lanes are %+v, %v", all, err)
 	}
 	r.now = later.Notification.DueAt
 	if n := r.start(t, f, later, 0); n != 1 {
 		t.Error("what is due later was not started")
 	}
-	if all, err := r.Holds(t.Context()); len(all) > 0 || err != nil {
+	if all, err := r.Messages.Holds(t.Context()); len(all) > 0 || err != nil {
 		t.Errorf("templates that messages wait for: %v, %v", all, err)
 	}
 }
@@ -151,7 +153,7 @@ func decisions(t *testing.T, r *rig) {
 func receiptsLift(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 4)
 	r.start(t, f, a, 3)
-	plain := r.accepted(t, 1, func(a *store.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) })
+	plain := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) })
 	r.mark(t)
 	r.receive(t, r.receipt(a, 0, carillon.StateDelivered), r.receipt(a, 3, carillon.StateSent), r.receipt(plain, 0, carillon.StateSent))
 	r.decide(t, ours, false, 100)
@@ -163,9 +165,9 @@ func receiptsLift(t *testing.T, r *rig) {
 func markHoldsHeld(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 2)
 	r.start(t, f, a, 0)
-	r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: store.Outcome{Hold: ours + "/1"}})
+	r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: ours + "/1"}})
 	r.mark(t)
-	if n, err := r.Release(t.Context(), ours+"/1", 100); n != 0 || err != nil {
+	if n, err := r.Messages.Release(t.Context(), ours+"/1", 100); n != 0 || err != nil {
 		t.Error("an approval released what is held after a restore:", n, err)
 	}
 	r.standing(t, a, "1 queued held", "1 queued held")
@@ -213,11 +215,11 @@ func markEndsTalk(t *testing.T, r *rig) {
 		state   string
 		entries int
 	}{{due, "failed", 2}, {later, "waiting", 1}, {asking, "asking", 1}} {
-		got, err := r.Runs().Find(t.Context(), ours, x.run.ID)
+		got, err := r.Runs.Find(t.Context(), ours, x.run.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := r.Runs().Entries(t.Context(), ours, x.run.ID)
+		log, err := r.Runs.Entries(t.Context(), ours, x.run.ID)
 		if err != nil || got.State != x.state || len(log) != x.entries || got.Entries != x.entries || got.Due.IsZero() != (x.state != "waiting") {
 			t.Errorf("%+v %+v %v, not %s", got, log, err, x.state)
 		}
@@ -225,7 +227,7 @@ func markEndsTalk(t *testing.T, r *rig) {
 			t.Errorf("%+v", got)
 		}
 	}
-	all, err := r.Replies().Replies(t.Context(), ours, c.ID, 1, 100)
+	all, err := r.Replies.Replies(t.Context(), ours, c.ID, 1, 100)
 	if err != nil || len(all) != 2 {
 		t.Fatal(all, err)
 	}

@@ -40,12 +40,12 @@ func (r *rig) writeRun(t *testing.T, w *runs.Write, edit func(c *chats.Conversat
 		edit = func(*chats.Conversation) ([]chats.Turn, error) { return nil, nil }
 	}
 	c := &chats.Change{CompanyID: w.Run.CompanyID, ConversationID: w.Run.ConversationID, Run: w, Edit: edit}
-	err := r.Chats().Do(t.Context(), c)
+	err := r.Chats.Do(t.Context(), c)
 	return c.Ran, err
 }
 
 func runTogether(t *testing.T, r *rig) {
-	c, s := r.talk(t, ours), r.Runs()
+	c, s := r.talk(t, ours), r.Runs
 	x := r.newRun(c)
 	refused := errors.New("no")
 	if _, err := r.writeRun(t, &runs.Write{Run: x}, func(*chats.Conversation) ([]chats.Turn, error) { return nil, refused }); !errors.Is(err, refused) {
@@ -84,7 +84,7 @@ func runTogether(t *testing.T, r *rig) {
 	if entries, _ := s.Entries(t.Context(), theirs, x.ID); len(entries) > 0 {
 		t.Error("another company reads it")
 	}
-	turns, err := r.Chats().TurnsBefore(t.Context(), ours, c.ID, 10, 10)
+	turns, err := r.Chats.TurnsBefore(t.Context(), ours, c.ID, 10, 10)
 	if len(turns) != 1 || err != nil {
 		t.Error(turns, err)
 	}
@@ -110,31 +110,31 @@ func runOvertaken(t *testing.T, r *rig) {
 	}); !errors.Is(err, chats.ErrOvertaken) {
 		t.Error("a write of what was read before:", err)
 	}
-	over, _ := r.Runs().Find(t.Context(), ours, first.ID)
+	over, _ := r.Runs.Find(t.Context(), ours, first.ID)
 	over.State, over.Open, over.Due, over.Error = "failed", false, time.Time{}, "steps.1: no"
 	if _, err := r.writeRun(t, &runs.Write{Run: over}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Runs().Current(t.Context(), ours, c.ID); got != nil || err != nil {
+	if got, err := r.Runs.Current(t.Context(), ours, c.ID); got != nil || err != nil {
 		t.Error("it goes on:", got, err)
 	}
 	if _, err := r.writeRun(t, &runs.Write{Run: r.newRun(c)}, nil); err != nil {
 		t.Error("a run after the one that is over:", err)
 	}
-	if of, err := r.Runs().OfNotification(t.Context(), ours, "n", 10); len(of) == 0 || err != nil {
+	if of, err := r.Runs.OfNotification(t.Context(), ours, "n", 10); len(of) == 0 || err != nil {
 		t.Error("of a notification:", of, err)
 	}
-	if of, err := r.Runs().OfNotification(t.Context(), theirs, "n", 10); len(of) > 0 || err != nil {
+	if of, err := r.Runs.OfNotification(t.Context(), theirs, "n", 10); len(of) > 0 || err != nil {
 		t.Error("of another company's notification:", of, err)
 	}
-	all, err := r.Runs().OfConversation(t.Context(), ours, c.ID, 10)
+	all, err := r.Runs.OfConversation(t.Context(), ours, c.ID, 10)
 	if err != nil || len(all) != 2 || all[1].Error != "steps.1: no" {
 		t.Error(all, err)
 	}
 }
 
 func runDue(t *testing.T, r *rig) {
-	s, start := r.Runs(), r.now.Add(time.Minute)
+	s, start := r.Runs, r.now.Add(time.Minute)
 	var ids []string
 	for i := range 3 {
 		x := r.newRun(r.talk(t, ours))
@@ -186,7 +186,7 @@ func runDue(t *testing.T, r *rig) {
 		c.SetState(chats.Active, r.now)
 		return nil, nil
 	}}
-	if err := r.Chats().Do(t.Context(), c); err != nil {
+	if err := r.Chats.Do(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	x, err := s.Find(t.Context(), ours, due[0].ID)
@@ -223,7 +223,7 @@ func runList(t *testing.T, r *rig) {
 		if after != nil {
 			page = &runs.Page{StartedAt: after.StartedAt, ID: after.ID}
 		}
-		got, err := r.Runs().List(t.Context(), ours, runs.Filter{FlowID: flow}, page, limit)
+		got, err := r.Runs.List(t.Context(), ours, runs.Filter{FlowID: flow}, page, limit)
 		if err != nil {
 			t.Error(err)
 		}
@@ -241,7 +241,7 @@ func runList(t *testing.T, r *rig) {
 	if diff := cmp.Diff(all[3:], list("flow", all[1], 10)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := r.DropConversations(t.Context(), ours, r.now.Add(time.Hour), 100); err != nil {
+	if _, err := r.Purges.DropConversations(t.Context(), ours, r.now.Add(time.Hour), 100); err != nil {
 		t.Fatal(err)
 	}
 	if got := list("", nil, 10); len(got) > 0 {
@@ -250,7 +250,7 @@ func runList(t *testing.T, r *rig) {
 }
 
 func runVersions(t *testing.T, r *rig) {
-	s := r.Runs()
+	s := r.Runs
 	for i, c := range []struct {
 		company, digest string
 		want            int
@@ -272,7 +272,7 @@ func runVersions(t *testing.T, r *rig) {
 }
 
 func runCount(t *testing.T, r *rig) {
-	s, start := r.Runs(), r.now
+	s, start := r.Runs, r.now
 	var failed []string
 	for i := range 4 {
 		c := r.talk(t, ours)
@@ -322,7 +322,7 @@ func runCount(t *testing.T, r *rig) {
 }
 
 func runDraft(t *testing.T, r *rig) {
-	s := r.Runs()
+	s := r.Runs
 	x := &runs.Draft{FlowID: "f", Name: "First", Definition: "{}", SavedAt: r.now}
 	if err := s.SaveDraft(t.Context(), ours, x, time.Time{}); err != nil {
 		t.Fatal(err)

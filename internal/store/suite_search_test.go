@@ -30,7 +30,7 @@ func knowledgeOf(id string, texts ...string) *resourcetest.Thing {
 // occurrences are the passages of our knowledge with the terms.
 func (r *rig) occurrences(t *testing.T, company string, knowledge []string, terms ...string) map[string][]resources.Occurrence {
 	t.Helper()
-	all, err := r.Occurrences(t.Context(), company, knowledge, terms)
+	all, err := r.Resources.Occurrences(t.Context(), company, knowledge, terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,13 +52,13 @@ func passageLife(t *testing.T, r *rig) {
 	if diff := cmp.Diff(want, r.occurrences(t, ours, []string{"faq"}, "ships", "small", "none")); diff != "" {
 		t.Error(diff)
 	}
-	if n, err := r.PassageCount(t.Context(), ours, []string{"faq", "other", "none"}); n != 4 || err != nil {
+	if n, err := r.Resources.PassageCount(t.Context(), ours, []string{"faq", "other", "none"}); n != 4 || err != nil {
 		t.Error(n, err)
 	}
-	if ids, err := r.KnowledgeIDs(t.Context(), ours, 10); !slices.Equal(ids, []string{"faq", "other"}) || err != nil {
+	if ids, err := r.Resources.KnowledgeIDs(t.Context(), ours, 10); !slices.Equal(ids, []string{"faq", "other"}) || err != nil {
 		t.Error(ids, err)
 	}
-	passages, err := r.Passages(t.Context(), ours, "faq", []int{1, 2, 9})
+	passages, err := r.Resources.Passages(t.Context(), ours, "faq", []int{1, 2, 9})
 	if diff := cmp.Diff(map[int]resource.Passage{
 		1: {Article: 1, Title: "About ships", Text: "small boats", URL: "https://a.test"}, 2: {Article: 2, Title: "About ships", Text: "old ships", URL: "https://a.test"},
 	}, passages); diff != "" || err != nil {
@@ -68,7 +68,7 @@ func passageLife(t *testing.T, r *rig) {
 	if all := r.occurrences(t, ours, []string{"faq"}, "ships", "small"); len(all["small"]) != 0 || len(all["ships"]) != 1 {
 		t.Error("after it was replaced:", all)
 	}
-	if err := r.DeleteResource(t.Context(), ours, resourcetest.Kinds(), k, "faq"); err != nil {
+	if err := r.Resources.DeleteResource(t.Context(), ours, resourcetest.Kinds(), k, "faq"); err != nil {
 		t.Fatal(err)
 	}
 	if all := r.occurrences(t, ours, []string{"faq"}, "ships"); len(all) != 0 {
@@ -89,19 +89,19 @@ func passagesRefreshed(t *testing.T, r *rig) {
 		t.Error("before:", slices.Collect(maps.Keys(all)))
 	}
 	for range 2 {
-		if err := r.RefreshPassages(t.Context(), k); err != nil {
+		if err := r.Resources.RefreshPassages(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 		if all := r.occurrences(t, ours, []string{"faq", "late"}, "ships", "boats"); len(all) != 2 {
 			t.Error("after:", slices.Collect(maps.Keys(all)))
 		}
 	}
-	before := r.Generation()
-	if err := r.RefreshPassages(t.Context(), k); err != nil || r.Generation() != before {
+	before := r.Config.Generation()
+	if err := r.Resources.RefreshPassages(t.Context(), k); err != nil || r.Config.Generation() != before {
 		t.Error("what was fresh was written:", err)
 	}
 	k.SearchVersion = 2
-	if err := r.RefreshPassages(t.Context(), k); err != nil || r.Generation() == before {
+	if err := r.Resources.RefreshPassages(t.Context(), k); err != nil || r.Config.Generation() == before {
 		t.Error("another version was not written:", err)
 	}
 }

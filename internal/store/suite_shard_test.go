@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 
@@ -22,9 +21,9 @@ func sharding() []sentence {
 	}
 }
 
-func (r *rig) shard(t *testing.T, id int) store.Shard {
+func (r *rig) shard(t *testing.T, id int) work.Shard {
 	t.Helper()
-	_, shards, err := r.Cluster(t.Context())
+	_, shards, err := r.Nodes.Cluster(t.Context())
 	if err != nil || len(shards) != carillon.Shards {
 		t.Fatal(len(shards), err)
 	}
@@ -34,7 +33,7 @@ func (r *rig) shard(t *testing.T, id int) store.Shard {
 func (r *rig) join(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		if err := r.Join(t.Context(), id, "host"); err != nil {
+		if err := r.Nodes.Join(t.Context(), id, "host"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,7 +41,7 @@ func (r *rig) join(t *testing.T, ids ...string) {
 
 func (r *rig) take(t *testing.T, shard int, owner string) int64 {
 	t.Helper()
-	taken, err := r.Take(t.Context(), []int{shard}, owner)
+	taken, err := r.Nodes.Take(t.Context(), []int{shard}, owner)
 	if err != nil || len(taken) != 1 || taken[0].ID != shard || taken[0].Owner != owner {
 		t.Fatal(taken, err)
 	}
@@ -51,37 +50,37 @@ func (r *rig) take(t *testing.T, shard int, owner string) int64 {
 
 func joining(t *testing.T, r *rig) {
 	r.join(t, "b", "a", "b")
-	nodes, shards, err := r.Cluster(t.Context())
-	if err != nil || len(nodes) != 2 || nodes[0] != (store.Node{ID: "a", Name: "host", Beat: 1, Fit: store.Fit}) || nodes[1].ID != "b" {
+	nodes, shards, err := r.Nodes.Cluster(t.Context())
+	if err != nil || len(nodes) != 2 || nodes[0] != (work.Node{ID: "a", Name: "host", Beat: 1, Fit: work.Fit}) || nodes[1].ID != "b" {
 		t.Error(nodes, err)
 	}
 	for i, x := range shards {
-		if x != (store.Shard{ID: i}) {
+		if x != (work.Shard{ID: i}) {
 			t.Error(x)
 		}
 	}
-	if alive, err := r.Beat(t.Context(), "a", store.ClockOff); !alive || err != nil {
+	if alive, err := r.Nodes.Beat(t.Context(), "a", work.ClockOff); !alive || err != nil {
 		t.Error(alive, err)
 	}
-	if err := r.Served(t.Context()); err != nil {
+	if err := r.DB.Health.Served(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if alive, err := r.Beat(t.Context(), "nobody", store.Fit); alive || err != nil {
+	if alive, err := r.Nodes.Beat(t.Context(), "nobody", work.Fit); alive || err != nil {
 		t.Error(alive, err)
 	}
-	if nodes, _, err := r.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[0].Fit != store.ClockOff || nodes[1].Beat != 1 {
+	if nodes, _, err := r.Nodes.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[0].Fit != work.ClockOff || nodes[1].Beat != 1 {
 		t.Error(nodes, err)
 	}
 }
 
 func slotsDiffer(t *testing.T, r *rig) {
-	if r.Engine() == "sqlite" {
+	if r.DB.Engine() == "sqlite" {
 		return // there is one node
 	}
 	slots := map[carillon.Seq]bool{}
 	join := func(id string) (slot carillon.Seq) {
 		r.join(t, id)
-		slot = carillon.SeqOf(r.NewNotificationID(r.now)) % carillon.NodeSlots
+		slot = carillon.SeqOf(r.Notifications.NewID(r.now)) % carillon.NodeSlots
 		slots[slot] = true
 		return slot
 	}
@@ -92,7 +91,7 @@ func slotsDiffer(t *testing.T, r *rig) {
 	for i := range carillon.NodeSlots - 2 {
 		join("n" + strconv.Itoa(i+1))
 	}
-	if err := r.Leave(t.Context(), "n0"); err != nil {
+	if err := r.Nodes.Leave(t.Context(), "n0"); err != nil {
 		t.Fatal(err)
 	}
 	join("x")
@@ -111,7 +110,7 @@ func takingIsExclusive(t *testing.T, r *rig) {
 		var takers sync.WaitGroup
 		for i, id := range nodes {
 			takers.Go(func() {
-				taken, err := r.Take(t.Context(), []int{shard}, id)
+				taken, err := r.Nodes.Take(t.Context(), []int{shard}, id)
 				if won[i] = len(taken) == 1; err != nil || won[i] && taken[0].Epoch != 1 {
 					t.Error(taken, err)
 				}
@@ -127,7 +126,7 @@ func takingIsExclusive(t *testing.T, r *rig) {
 				winner = id
 			}
 		}
-		if x := r.shard(t, shard); winner == "" || x != (store.Shard{ID: shard, Owner: winner, Epoch: 1}) {
+		if x := r.shard(t, shard); winner == "" || x != (work.Shard{ID: shard, Owner: winner, Epoch: 1}) {
 			t.Errorf("%+v, taken by %q", x, winner)
 		}
 	}
@@ -136,24 +135,24 @@ func takingIsExclusive(t *testing.T, r *rig) {
 func deposedByBeat(t *testing.T, r *rig) {
 	r.join(t, "a")
 	r.take(t, 5, "a")
-	if _, err := r.Beat(t.Context(), "a", store.Fit); err != nil {
+	if _, err := r.Nodes.Beat(t.Context(), "a", work.Fit); err != nil {
 		t.Fatal(err)
 	}
 	for _, seen := range []int64{1, 3} {
-		if deposed, err := r.Depose(t.Context(), "a", seen); deposed || err != nil {
+		if deposed, err := r.Nodes.Depose(t.Context(), "a", seen); deposed || err != nil {
 			t.Errorf("deposed at beat %d, which is not its last: %v", seen, err)
 		}
 	}
 	if x := r.shard(t, 5); x.Owner != "a" {
 		t.Errorf("%+v", x)
 	}
-	if deposed, err := r.Depose(t.Context(), "a", 2); !deposed || err != nil {
+	if deposed, err := r.Nodes.Depose(t.Context(), "a", 2); !deposed || err != nil {
 		t.Error(deposed, err)
 	}
 	if x := r.shard(t, 5); x.Owner != "" || x.Epoch != 2 {
 		t.Errorf("%+v", x)
 	}
-	if alive, err := r.Beat(t.Context(), "a", store.Fit); alive || err != nil {
+	if alive, err := r.Nodes.Beat(t.Context(), "a", work.Fit); alive || err != nil {
 		t.Error("a deposed node was not told", err)
 	}
 }
@@ -162,7 +161,7 @@ func givingAShard(t *testing.T, r *rig) {
 	r.join(t, "a", "b")
 	epoch := r.take(t, 3, "a")
 	for _, wrong := range []work.Fence{{Shard: 3, Owner: "b", Epoch: epoch}, {Shard: 3, Owner: "a", Epoch: epoch - 1}, {Shard: 4, Owner: "a", Epoch: epoch}} {
-		if err := r.Give(t.Context(), []work.Fence{wrong}); err != nil {
+		if err := r.Nodes.Give(t.Context(), []work.Fence{wrong}); err != nil {
 			t.Error(err)
 		}
 		if x := r.shard(t, 3); x.Owner != "a" {
@@ -170,10 +169,10 @@ func givingAShard(t *testing.T, r *rig) {
 		}
 	}
 	other := r.take(t, 1, "a")
-	if err := r.Give(t.Context(), []work.Fence{{Shard: 3, Owner: "a", Epoch: epoch}, {Shard: 1, Owner: "a", Epoch: other}}); err != nil {
+	if err := r.Nodes.Give(t.Context(), []work.Fence{{Shard: 3, Owner: "a", Epoch: epoch}, {Shard: 1, Owner: "a", Epoch: other}}); err != nil {
 		t.Error(err)
 	}
-	if taken, err := r.Take(t.Context(), []int{1, 3}, "b"); err != nil || len(taken) != 2 || taken[1].Epoch <= epoch || taken[0].Epoch <= other {
+	if taken, err := r.Nodes.Take(t.Context(), []int{1, 3}, "b"); err != nil || len(taken) != 2 || taken[1].Epoch <= epoch || taken[0].Epoch <= other {
 		t.Errorf("%+v after epoch %d: %v", taken, epoch, err)
 	}
 }
@@ -181,7 +180,7 @@ func givingAShard(t *testing.T, r *rig) {
 func leaving(t *testing.T, r *rig) {
 	r.join(t, "a", "b")
 	mine, other := r.take(t, 1, "a"), r.take(t, 2, "b")
-	if err := r.Leave(t.Context(), "a"); err != nil {
+	if err := r.Nodes.Leave(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
 	if x := r.shard(t, 1); x.Owner != "" || x.Epoch <= mine {
@@ -190,7 +189,7 @@ func leaving(t *testing.T, r *rig) {
 	if x := r.shard(t, 2); x.Owner != "b" || x.Epoch != other {
 		t.Errorf("%+v", x)
 	}
-	if nodes, _, err := r.Cluster(t.Context()); err != nil || len(nodes) != 1 || nodes[0].ID != "b" {
+	if nodes, _, err := r.Nodes.Cluster(t.Context()); err != nil || len(nodes) != 1 || nodes[0].ID != "b" {
 		t.Error(nodes, err)
 	}
 }
@@ -198,10 +197,10 @@ func leaving(t *testing.T, r *rig) {
 func takingAll(t *testing.T, r *rig) {
 	r.join(t, "old", "new")
 	before := r.take(t, 9, "old")
-	if err := r.TakeAll(t.Context(), "new"); err != nil {
+	if err := r.Nodes.TakeAll(t.Context(), "new"); err != nil {
 		t.Fatal(err)
 	}
-	nodes, shards, err := r.Cluster(t.Context())
+	nodes, shards, err := r.Nodes.Cluster(t.Context())
 	if err != nil || len(nodes) != 1 || nodes[0].ID != "new" {
 		t.Error(nodes, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
@@ -36,7 +38,7 @@ func (r *rig) counted(t *testing.T) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = r.Stats().Step(t.Context(), r.now); err != nil {
+		if more, err = r.Stats.Step(t.Context(), r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +49,7 @@ func (r *rig) swept(t *testing.T) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = r.Stats().Sweep(t.Context(), r.now); err != nil {
+		if more, err = r.Stats.Sweep(t.Context(), r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +62,7 @@ type history struct {
 	random *rand.Rand
 	fence  work.Fence
 	begun  time.Time // what closed earlier is not deleted
-	all    []*store.Accept
+	all    []*messages.Accept
 	gone   map[string]stats.Counts // of what was deleted, by campaign
 }
 
@@ -68,7 +70,7 @@ func newHistory(t *testing.T, r *rig, seed uint64) *history {
 	return &history{rig: r, random: rand.New(rand.NewPCG(seed, 1)), fence: r.fence(t), gone: map[string]stats.Counts{}}
 }
 
-func (h *history) pick() (*store.Accept, int) {
+func (h *history) pick() (*messages.Accept, int) {
 	a := h.all[h.random.IntN(len(h.all))]
 	return a, h.random.IntN(len(a.Messages))
 }
@@ -77,10 +79,10 @@ func (h *history) pick() (*store.Accept, int) {
 func (h *history) step(t *testing.T) {
 	h.now = h.now.Add(time.Duration(h.random.IntN(3000)) * time.Millisecond)
 	if len(h.all) == 0 || h.random.IntN(4) == 0 {
-		h.all = append(h.all, h.accepted(t, 1+h.random.IntN(5), func(a *store.Accept) {
+		h.all = append(h.all, h.accepted(t, 1+h.random.IntN(5), func(a *messages.Accept) {
 			n := &a.Notification
 			n.Campaign, n.Class = fmt.Sprint("campaign ", h.random.IntN(3)), carillon.Class(h.random.IntN(carillon.Classes))
-			n.Labels = store.Labels{TemplateName: fmt.Sprint("t", h.random.IntN(2)), Language: "es"}
+			n.Labels = messages.Labels{TemplateName: fmt.Sprint("t", h.random.IntN(2)), Language: "es"}
 			for i := range a.Messages {
 				if h.random.IntN(6) == 0 {
 					a.Messages[i].Skip = carillon.ReasonSuppressed
@@ -98,13 +100,13 @@ func (h *history) step(t *testing.T) {
 		h.receive(t, h.receipt(a, n, states[h.random.IntN(len(states))]))
 	case 6:
 		if h.random.IntN(3) == 0 {
-			_, _, err := h.Cancel(t.Context(), ours, a.Notification.ID, h.now)
+			_, _, err := h.Notifications.Cancel(t.Context(), ours, a.Notification.ID, h.now)
 			if err != nil && !carillon.IsCode(err, carillon.Conflict) {
 				t.Fatal(err)
 			}
 		}
 	case 7:
-		if err := h.CloseDone(t.Context(), []carillon.Seq{a.Notification.Seq()}, h.now); err != nil {
+		if err := h.Notifications.CloseDone(t.Context(), []carillon.Seq{a.Notification.Seq()}, h.now); err != nil {
 			t.Fatal(err)
 		}
 		if h.random.IntN(4) == 0 {
@@ -114,7 +116,7 @@ func (h *history) step(t *testing.T) {
 }
 
 // attempt starts a message and writes one of the results.
-func (h *history) attempt(t *testing.T, a *store.Accept, n int) {
+func (h *history) attempt(t *testing.T, a *messages.Accept, n int) {
 	attempt := h.start(t, h.fence, a, n)
 	if attempt == 0 {
 		return
@@ -126,14 +128,14 @@ func (h *history) attempt(t *testing.T, a *store.Accept, n int) {
 	case 1:
 		x.Move = work.MoveUnknown
 	case 2:
-		x.Outcome = store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}
+		x.Outcome = messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}
 	default:
-		x.Outcome = store.Outcome{Rank: rank.Sent, ProviderID: "wamid"}
+		x.Outcome = messages.Outcome{Rank: rank.Sent, ProviderID: "wamid"}
 	}
 	h.result(t, x)
 	if x.Move == work.MoveUnknown && h.random.IntN(2) == 0 {
-		u := store.UnknownOutcome{Key: carillon.MessageKey(x.Key), SenderUID: h.sender.UID, Attempt: attempt}
-		if err := h.Reconcile(t.Context(), nil, []store.UnknownOutcome{u}, h.now); err != nil {
+		u := messages.UnknownOutcome{Key: carillon.MessageKey(x.Key), SenderUID: h.sender.UID, Attempt: attempt}
+		if err := h.Messages.Reconcile(t.Context(), nil, []messages.UnknownOutcome{u}, h.now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,14 +144,14 @@ func (h *history) attempt(t *testing.T, a *store.Accept, n int) {
 // delete deletes what has closed so far.
 func (h *history) delete(t *testing.T) {
 	h.searchable(t)
-	before := map[*store.Accept]stats.Counts{}
+	before := map[*messages.Accept]stats.Counts{}
 	for _, a := range h.all {
 		before[a] = h.of(t, a)
 	}
-	if _, err := h.Purge(t.Context(), ours, h.begun, h.now.Add(time.Millisecond), 1+h.random.IntN(100)); err != nil { // or another node purges
+	if _, err := h.Purges.Purge(t.Context(), ours, h.begun, h.now.Add(time.Millisecond), 1+h.random.IntN(100)); err != nil { // or another node purges
 		t.Fatal(err)
 	}
-	var left []*store.Accept
+	var left []*messages.Accept
 	for _, a := range h.all {
 		if h.there(t, a) {
 			left = append(left, a)
@@ -163,9 +165,9 @@ func (h *history) delete(t *testing.T) {
 }
 
 // of counts a notification's recipients one by one.
-func (r *rig) of(t *testing.T, a *store.Accept) (c stats.Counts) {
+func (r *rig) of(t *testing.T, a *messages.Accept) (c stats.Counts) {
 	t.Helper()
-	all, err := r.Messages(t.Context(), a.Notification.Seq(), 0, 100)
+	all, err := r.Messages.List(t.Context(), a.Notification.Seq(), 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +219,7 @@ func (h *history) check(t *testing.T) {
 		total.Add(c, 1)
 	}
 	var hours, groups stats.Counts
-	byHour, byGroup, err := h.Stats().Figures(t.Context(), ours, stats.Filter{})
+	byHour, byGroup, err := h.Stats.Figures(t.Context(), ours, stats.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,15 +236,15 @@ func (h *history) check(t *testing.T) {
 		if diff := cmp.Diff(want, h.figures(t, stats.Filter{Campaign: &name})); diff != "" {
 			t.Error(name, diff)
 		}
-		if c, err := h.Stats().Total(t.Context(), ours, stats.Filter{Campaign: &name}); c.Accepted != want.Accepted || c.Canceled != want.Canceled || err != nil {
+		if c, err := h.Stats.Total(t.Context(), ours, stats.Filter{Campaign: &name}); c.Accepted != want.Accepted || c.Canceled != want.Canceled || err != nil {
 			t.Error(name, c, err)
 		}
-		one, err := h.Stats().Campaign(t.Context(), ours, name)
+		one, err := h.Stats.Campaign(t.Context(), ours, name)
 		if err != nil || one == nil || one.Accepted != want.Accepted || one.Read != want.Read || one.Failed != want.Failed {
 			t.Error(name, one, err)
 		}
 	}
-	if all, _, err := h.Stats().Figures(t.Context(), theirs, stats.Filter{}); len(all) > 0 || err != nil {
+	if all, _, err := h.Stats.Figures(t.Context(), theirs, stats.Filter{}); len(all) > 0 || err != nil {
 		t.Error("another company has", all, err)
 	}
 }
@@ -250,7 +252,7 @@ func (h *history) check(t *testing.T) {
 // figures are the counts of our company that a filter leaves.
 func (r *rig) figures(t *testing.T, f stats.Filter) (c stats.Counts) {
 	t.Helper()
-	_, groups, err := r.Stats().Figures(t.Context(), ours, f)
+	_, groups, err := r.Stats.Figures(t.Context(), ours, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +277,7 @@ func countsAfterAnyHistory(t *testing.T, r *rig) {
 	if len(h.gone) == 0 {
 		t.Error("nothing was deleted")
 	}
-	if at, err := r.Stats().AsOf(t.Context(), r.now.Add(time.Hour)); !at.Equal(r.now) || err != nil {
+	if at, err := r.Stats.AsOf(t.Context(), r.now.Add(time.Hour)); !at.Equal(r.now) || err != nil {
 		t.Errorf("counted until %s, want %s; %v", at, r.now, err)
 	}
 }
@@ -296,22 +298,22 @@ func countsAfterAnEnd(t *testing.T, r *rig) {
 		h.step(t)
 	}
 	h.counted(t)
-	if at, err := r.Stats().AsOf(t.Context(), h.now); !at.Equal(counted) || err != nil {
+	if at, err := r.Stats.AsOf(t.Context(), h.now); !at.Equal(counted) || err != nil {
 		t.Errorf("before the sweep it was counted until %s, want %s; %v", at, counted, err)
 	}
 	h.swept(t)
 	h.check(t)
-	if at, err := r.Stats().AsOf(t.Context(), h.now.Add(time.Hour)); at.Before(counted.Add(time.Minute)) || err != nil {
+	if at, err := r.Stats.AsOf(t.Context(), h.now.Add(time.Hour)); at.Before(counted.Add(time.Minute)) || err != nil {
 		t.Errorf("after the sweep it was counted until %s; %v", at, err)
 	}
-	if err := r.Stats().Leave(t.Context(), h.now); err != nil {
+	if err := r.Stats.Leave(t.Context(), h.now); err != nil {
 		t.Fatal(err)
 	}
 	later := h.now.Add(time.Hour)
-	if at, err := r.Stats().AsOf(t.Context(), later); !at.Equal(later) || err != nil {
+	if at, err := r.Stats.AsOf(t.Context(), later); !at.Equal(later) || err != nil {
 		t.Errorf("nobody is left who counts, and it was counted until %s; %v", at, err)
 	}
-	if err := r.Stats().Distrust(t.Context(), h.now.Add(-time.Hour)); err != nil {
+	if err := r.Stats.Distrust(t.Context(), h.now.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	h.swept(t)
@@ -322,20 +324,20 @@ func countsOfCalls(t *testing.T, r *rig) {
 	f := r.fence(t)
 	a, key := r.called(t)
 	_, waiting := r.called(t)
-	skipped, _ := r.called(t, func(a *store.Accept) { a.Messages[0].Skip = carillon.ReasonSuppressed })
+	skipped, _ := r.called(t, func(a *messages.Accept) { a.Messages[0].Skip = carillon.ReasonSuppressed })
 	_ = skipped
 	_ = waiting
 	r.dial(t, f, 0, key)
-	if err := r.Calls().Progress(t.Context(), carillon.MessageKey(key), 1, carillon.StateInProgress, r.now); err != nil {
+	if err := r.Calls.Progress(t.Context(), carillon.MessageKey(key), 1, carillon.StateInProgress, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.counted(t)
-	c, err := r.Stats().Total(t.Context(), ours, stats.Filter{Channel: carillon.Voice, SenderUID: r.sender.UID, Class: &a.Notification.Class})
+	c, err := r.Stats.Total(t.Context(), ours, stats.Filter{Channel: carillon.Voice, SenderUID: r.sender.UID, Class: &a.Notification.Class})
 	want := stats.Counts{Accepted: 3, Waiting: 2, Sent: 1, Delivered: 1, Skipped: 1}
 	if diff := cmp.Diff(want, c); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if c, err := r.Stats().Total(t.Context(), ours, stats.Filter{Channel: carillon.Messaging, Template: "t", Language: "es"}); c.Accepted > 0 || err != nil {
+	if c, err := r.Stats.Total(t.Context(), ours, stats.Filter{Channel: carillon.Messaging, Template: "t", Language: "es"}); c.Accepted > 0 || err != nil {
 		t.Error(c, err)
 	}
 }
@@ -346,7 +348,7 @@ func countsLateness(t *testing.T, r *rig) {
 	for n := range 100 {
 		r.now = a.Notification.DueAt.Add(time.Duration(n) * time.Second)
 		attempt := r.start(t, f, a, n)
-		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: attempt, At: r.now, Outcome: store.Outcome{Rank: rank.Sent}})
+		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: attempt, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}})
 	}
 	r.counted(t)
 	c := r.figures(t, stats.Filter{})
@@ -367,16 +369,16 @@ func countsLateness(t *testing.T, r *rig) {
 func campaignsListed(t *testing.T, r *rig) {
 	for _, name := range []string{"old", "new", "old", "newest"} {
 		r.now = r.now.Add(time.Minute)
-		r.accepted(t, 2, func(a *store.Accept) { a.Notification.Campaign = name })
+		r.accepted(t, 2, func(a *messages.Accept) { a.Notification.Campaign = name })
 	}
-	r.accepted(t, 1, func(a *store.Accept) {
+	r.accepted(t, 1, func(a *messages.Accept) {
 		a.Notification.CompanyID, a.Notification.SenderUID, a.Notification.Campaign = theirs, r.foreign.UID, "foreign"
 	})
 	r.counted(t)
 	var names []string
 	from, pages := stats.Cursor{}, 0
 	for more := true; more; pages++ {
-		all, next, err := r.Stats().Campaigns(t.Context(), ours, from, 2)
+		all, next, err := r.Stats.Campaigns(t.Context(), ours, from, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -390,23 +392,23 @@ func campaignsListed(t *testing.T, r *rig) {
 	if diff := cmp.Diff([]string{"newest 2 0s", "old 4 2m0s", "new 2 0s"}, names); diff != "" || pages != 2 {
 		t.Error(diff, pages)
 	}
-	if c, err := r.Stats().Campaign(t.Context(), ours, "foreign"); c != nil || err != nil {
+	if c, err := r.Stats.Campaign(t.Context(), ours, "foreign"); c != nil || err != nil {
 		t.Error(c, err)
 	}
 }
 
 func countsDropped(t *testing.T, r *rig) {
-	r.accepted(t, 1, func(a *store.Accept) { a.Notification.Campaign = "old" })
+	r.accepted(t, 1, func(a *messages.Accept) { a.Notification.Campaign = "old" })
 	r.now = r.now.Add(48 * time.Hour)
 	r.accepted(t, 1)
 	r.counted(t)
-	if p, err := r.DropStats(t.Context(), r.now.Add(-24*time.Hour), 100); p.Rows != 3 || p.More || err != nil {
+	if p, err := r.Purges.DropStats(t.Context(), r.now.Add(-24*time.Hour), 100); p.Rows != 3 || p.More || err != nil {
 		t.Error(p, err)
 	}
-	if c, err := r.Stats().Total(t.Context(), ours, stats.Filter{}); c.Accepted != 1 || err != nil {
+	if c, err := r.Stats.Total(t.Context(), ours, stats.Filter{}); c.Accepted != 1 || err != nil {
 		t.Error(c, err)
 	}
-	if c, err := r.Stats().Campaign(t.Context(), ours, "old"); c != nil || err != nil {
+	if c, err := r.Stats.Campaign(t.Context(), ours, "old"); c != nil || err != nil {
 		t.Error(c, err)
 	}
 }
@@ -450,24 +452,24 @@ func firstSteps(t *testing.T, r *rig) {
 	f := r.fence(t)
 	a := r.accepted(t, 2)
 	r.now = r.now.Add(24 * time.Hour)
-	r.accepted(t, 3, func(a *store.Accept) { a.Quota.Day = r.now.Format(time.DateOnly) })
-	days, err := r.UsedSince(t.Context(), ours, a.Quota.Day)
-	if diff := cmp.Diff([]store.DayUse{{Date: a.Quota.Day, Used: 2}, {Date: r.now.Format(time.DateOnly), Used: 3}}, days); diff != "" || err != nil {
+	r.accepted(t, 3, func(a *messages.Accept) { a.Quota.Day = r.now.Format(time.DateOnly) })
+	days, err := r.Notifications.UsedSince(t.Context(), ours, a.Quota.Day)
+	if diff := cmp.Diff([]messages.DayUse{{Date: a.Quota.Day, Used: 2}, {Date: r.now.Format(time.DateOnly), Used: 3}}, days); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	r.counted(t)
-	if some, err := r.Stats().AnyDelivered(t.Context(), ours); some || err != nil {
+	if some, err := r.Stats.AnyDelivered(t.Context(), ours); some || err != nil {
 		t.Error(some, err)
 	}
 	r.start(t, f, a, 0)
 	r.receive(t, r.receipt(a, 0, carillon.StateDelivered))
 	r.counted(t)
 	for company, want := range map[string]bool{ours: true, theirs: false} {
-		if some, err := r.Stats().AnyDelivered(t.Context(), company); some != want || err != nil {
+		if some, err := r.Stats.AnyDelivered(t.Context(), company); some != want || err != nil {
 			t.Error(company, some, err)
 		}
 	}
-	if some, err := r.Chats().AnyVisitor(t.Context(), ours); some || err != nil {
+	if some, err := r.Chats.AnyVisitor(t.Context(), ours); some || err != nil {
 		t.Error(some, err)
 	}
 }
@@ -475,16 +477,16 @@ func firstSteps(t *testing.T, r *rig) {
 func suppressionsFound(t *testing.T, r *rig) {
 	by := suppressions.Suppression{Type: suppressions.Marketing, Reason: "asked on the phone", Author: "ana@ours.test", CreatedAt: r.now}
 	for i, want := range []int{3, 0} { // the first numbers of a company, and numbers that are on the list
-		if n, err := r.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000002", "51900000001"); n != want || err != nil {
+		if n, err := r.Suppressions.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000002", "51900000001"); n != want || err != nil {
 			t.Errorf("%d: %d were added, want %d; %v", i, n, want, err)
 		}
 	}
 	by.Type = suppressions.All
-	if n, err := r.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000003"); n != 2 || err != nil {
+	if n, err := r.Suppressions.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000003"); n != 2 || err != nil {
 		t.Error("one is widened, one is new:", n, err)
 	}
 	for begin, want := range map[string]int{"": 4, "346": 3, "3460000000": 3, "51": 1, "6": 0} {
-		found, err := r.SuppressionsFrom(t.Context(), ours, begin, "", 10)
+		found, err := r.Suppressions.SuppressionsFrom(t.Context(), ours, begin, "", 10)
 		if len(found) != want || err != nil {
 			t.Errorf("%q finds %d, want %d; %v", begin, len(found), want, err)
 		}
@@ -494,10 +496,10 @@ func suppressionsFound(t *testing.T, r *rig) {
 			}
 		}
 	}
-	if found, err := r.SuppressionsFrom(t.Context(), ours, "346", "34600000001", 1); len(found) != 1 || found[0].Number != "34600000002" || err != nil {
+	if found, err := r.Suppressions.SuppressionsFrom(t.Context(), ours, "346", "34600000001", 1); len(found) != 1 || found[0].Number != "34600000002" || err != nil {
 		t.Error("the next page:", found, err)
 	}
-	if found, err := r.SuppressionsFrom(t.Context(), theirs, "", "", 10); len(found) > 0 || err != nil {
+	if found, err := r.Suppressions.SuppressionsFrom(t.Context(), theirs, "", "", 10); len(found) > 0 || err != nil {
 		t.Error("another company finds", found, err)
 	}
 }

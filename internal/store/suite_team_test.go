@@ -5,41 +5,42 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
 // update runs a transaction.
-func (r *rig) update(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) error {
+func (r *rig) update(t *testing.T, fn func(ctx context.Context, tx *configure.Tx) error) error {
 	t.Helper()
-	return r.Update(t.Context(), fn)
+	return r.Config.Update(t.Context(), fn)
 }
 
 func factors(t *testing.T, r *rig) {
 	a, other := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
-	if f, err := r.Factor(t.Context(), a.ID); f != nil || err != nil {
+	if f, err := r.Factors.Factor(t.Context(), a.ID); f != nil || err != nil {
 		t.Error(f, err)
 	}
 	for _, secret := range []string{"first", "second"} {
-		if err := r.ProposeFactor(t.Context(), a.ID, []byte(secret), r.now); err != nil {
+		if err := r.Factors.ProposeFactor(t.Context(), a.ID, []byte(secret), r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if done, err := r.ConfirmFactor(t.Context(), other.ID, 7, []string{"x"}, r.now); done || err != nil {
+	if done, err := r.Factors.ConfirmFactor(t.Context(), other.ID, 7, []string{"x"}, r.now); done || err != nil {
 		t.Error("another account's:", done, err)
 	}
 	for i, want := range []bool{true, false} {
-		if done, err := r.ConfirmFactor(t.Context(), a.ID, 7, []string{"one", "two"}, r.now); done != want || err != nil {
+		if done, err := r.Factors.ConfirmFactor(t.Context(), a.ID, 7, []string{"one", "two"}, r.now); done != want || err != nil {
 			t.Errorf("confirmed %d times: %t, %v", i+1, done, err)
 		}
 	}
-	if err := r.ProposeFactor(t.Context(), a.ID, []byte("third"), r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if err := r.Factors.ProposeFactor(t.Context(), a.ID, []byte("third"), r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error("over a confirmed one:", err)
 	}
-	got, err := r.Factor(t.Context(), a.ID)
+	got, err := r.Factors.Factor(t.Context(), a.ID)
 	want := &accounts.Factor{AccountID: a.ID, Secret: []byte("second"), ConfirmedAt: r.now, LastStep: 7, Recovery: 2}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Error(err, d)
@@ -48,7 +49,7 @@ func factors(t *testing.T, r *rig) {
 		step int64
 		want bool
 	}{{7, false}, {6, false}, {8, true}, {8, false}} {
-		if ok, err := r.SpendStep(t.Context(), a.ID, x.step); ok != x.want || err != nil {
+		if ok, err := r.Factors.SpendStep(t.Context(), a.ID, x.step); ok != x.want || err != nil {
 			t.Errorf("the code of %d: %t, %v", x.step, ok, err)
 		}
 	}
@@ -56,20 +57,20 @@ func factors(t *testing.T, r *rig) {
 		account, code string
 		want          bool
 	}{{other.ID, "one", false}, {a.ID, "three", false}, {a.ID, "one", true}, {a.ID, "one", false}} {
-		if ok, err := r.SpendRecovery(t.Context(), x.account, x.code); ok != x.want || err != nil {
+		if ok, err := r.Factors.SpendRecovery(t.Context(), x.account, x.code); ok != x.want || err != nil {
 			t.Errorf("the recovery code %s: %t, %v", x.code, ok, err)
 		}
 	}
-	if err := r.ReplaceRecovery(t.Context(), a.ID, []string{"four"}); err != nil {
+	if err := r.Factors.ReplaceRecovery(t.Context(), a.ID, []string{"four"}); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := r.SpendRecovery(t.Context(), a.ID, "two"); ok || err != nil {
+	if ok, err := r.Factors.SpendRecovery(t.Context(), a.ID, "two"); ok || err != nil {
 		t.Error("a replaced recovery code:", ok, err)
 	}
 	c := ours
-	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
+	if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
 		for _, x := range []*accounts.Account{a, other} {
-			if err := tx.AddMembership(ctx, accounts.Membership{AccountID: x.ID, CompanyID: c, Role: "viewer"}); err != nil {
+			if err := accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: x.ID, CompanyID: c, Role: "viewer"}); err != nil {
 				return err
 			}
 		}
@@ -77,13 +78,13 @@ func factors(t *testing.T, r *rig) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := r.FactorsOf(t.Context(), c); err != nil || len(all) != 1 || !all[a.ID] {
+	if all, err := r.Factors.FactorsOf(t.Context(), c); err != nil || len(all) != 1 || !all[a.ID] {
 		t.Error(all, err)
 	}
-	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveFactor(ctx, a.ID) }); err != nil {
+	if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.RemoveFactor(ctx, tx, a.ID) }); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := r.Factor(t.Context(), a.ID); f != nil || err != nil {
+	if f, err := r.Factors.Factor(t.Context(), a.ID); f != nil || err != nil {
 		t.Error(f, err)
 	}
 }
@@ -93,7 +94,7 @@ func invitations(t *testing.T, r *rig) {
 	put := func(company, email, secret string, life time.Duration) *accounts.Invitation {
 		t.Helper()
 		x := &accounts.Invitation{CompanyID: company, Email: email, Role: "viewer", InvitedBy: "Ana", InviterID: "ana", CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
-		if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, x, secret) }); err != nil {
+		if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.PutInvitation(ctx, tx, x, secret) }); err != nil {
 			t.Fatal(err)
 		}
 		return x
@@ -105,53 +106,53 @@ func invitations(t *testing.T, r *rig) {
 	if again.ID != first.ID || other.ID == first.ID {
 		t.Error("an invitation sent again is another one, or two companies' are one")
 	}
-	if x, err := r.InvitationBy(t.Context(), "first"); x != nil || err != nil {
+	if x, err := r.Links.InvitationBy(t.Context(), "first"); x != nil || err != nil {
 		t.Error("by a link before:", x, err)
 	}
-	got, err := r.InvitationBy(t.Context(), "second")
+	got, err := r.Links.InvitationBy(t.Context(), "second")
 	if d := cmp.Diff(again, got); err != nil || d != "" {
 		t.Error(err, d)
 	}
 	for _, secret := range []string{"first", "second"} { // an e-mail with the first link says nothing of the second
-		if err := r.InvitationSent(t.Context(), secret, r.now); err != nil {
+		if err := r.Links.InvitationSent(t.Context(), secret, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if all, err := r.Invitations(t.Context(), acme, 10); err != nil || len(all) != 2 || all[0].Email != "late@example.org" || !all[1].SentAt.Equal(r.now) {
+	if all, err := r.Links.Invitations(t.Context(), acme, 10); err != nil || len(all) != 2 || all[0].Email != "late@example.org" || !all[1].SentAt.Equal(r.now) {
 		t.Error(all, err)
 	}
-	if all, err := r.InvitationsOf(t.Context(), "VERA@example.org", r.now, 10); err != nil || len(all) != 2 {
+	if all, err := r.Links.InvitationsOf(t.Context(), "VERA@example.org", r.now, 10); err != nil || len(all) != 2 {
 		t.Error(all, err)
 	}
-	if all, err := r.InvitationsOf(t.Context(), "late@example.org", r.now, 10); err != nil || len(all) != 0 {
+	if all, err := r.Links.InvitationsOf(t.Context(), "late@example.org", r.now, 10); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
-	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
-		if x, err := tx.Invitation(ctx, beta, first.ID); x != nil || err != nil {
+	if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
+		if x, err := accounts.FindInvitation(ctx, tx, beta, first.ID); x != nil || err != nil {
 			t.Error("by another company:", x, err)
 		}
-		if n, err := tx.CountInvitations(ctx, acme); n != 2 || err != nil {
+		if n, err := accounts.CountInvitations(ctx, tx, acme); n != 2 || err != nil {
 			t.Error(n, err)
 		}
 		for _, x := range []struct {
 			secret string
 			want   bool
 		}{{"first", false}, {"late", false}, {"second", true}, {"second", false}} {
-			if spent, err := tx.SpendInvitation(ctx, x.secret, r.now); spent != x.want || err != nil {
+			if spent, err := accounts.SpendInvitation(ctx, tx, x.secret, r.now); spent != x.want || err != nil {
 				t.Errorf("the link %s: %t, %v", x.secret, spent, err)
 			}
 		}
-		if err := tx.RemoveInvitation(ctx, acme, other.ID); !carillon.IsCode(err, carillon.NotFound) {
+		if err := accounts.RemoveInvitation(ctx, tx, acme, other.ID); !carillon.IsCode(err, carillon.NotFound) {
 			t.Error("another company's:", err)
 		}
-		return tx.RemoveInvitation(ctx, beta, other.ID)
+		return accounts.RemoveInvitation(ctx, tx, beta, other.ID)
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.DropLinks(t.Context(), r.now); err != nil {
+	if err := r.Links.DropLinks(t.Context(), r.now); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := r.Invitations(t.Context(), acme, 10); err != nil || len(all) != 0 {
+	if all, err := r.Links.Invitations(t.Context(), acme, 10); err != nil || len(all) != 0 {
 		t.Error("what expired stays:", all, err)
 	}
 }
@@ -161,13 +162,13 @@ func passwordLinks(t *testing.T, r *rig) {
 	put := func(x accounts.PasswordLink, secret string, life time.Duration) {
 		t.Helper()
 		x.CreatedAt, x.ExpiresAt = r.now, r.now.Add(life)
-		if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutPasswordLink(ctx, x, secret) }); err != nil {
+		if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.PutPasswordLink(ctx, tx, x, secret) }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	whose := func(secret string) (id string) {
 		t.Helper()
-		x, err := r.PasswordLink(t.Context(), secret)
+		x, err := r.Links.PasswordLink(t.Context(), secret)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,13 +183,13 @@ func passwordLinks(t *testing.T, r *rig) {
 	put(accounts.PasswordLink{AccountID: late.ID}, "late", -time.Hour)
 	proves := func(secret string, want bool) {
 		t.Helper()
-		if x, err := r.PasswordLink(t.Context(), secret); err != nil || x.Proves() != want {
+		if x, err := r.Links.PasswordLink(t.Context(), secret); err != nil || x.Proves() != want {
 			t.Errorf("the link %s proves who has it: %+v, %v", secret, x, err)
 		}
 	}
 	proves("first", false)
 	proves("second", true)
-	if err := r.PasswordLinkSent(t.Context(), "first", r.now); err != nil {
+	if err := r.Links.PasswordLinkSent(t.Context(), "first", r.now); err != nil {
 		t.Error(err)
 	}
 	proves("first", true)
@@ -197,15 +198,15 @@ func passwordLinks(t *testing.T, r *rig) {
 			t.Errorf("%s: %s", secret, got)
 		}
 	}
-	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
-		if n, err := tx.CountPasswordLinks(ctx, a.ID, r.now); n != 1 || err != nil {
+	if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
+		if n, err := accounts.CountPasswordLinks(ctx, tx, a.ID, r.now); n != 1 || err != nil {
 			t.Error("links that were asked for and are valid:", n, err)
 		}
 		for _, x := range []struct {
 			secret string
 			want   bool
 		}{{"first", true}, {"first", false}, {"late", false}, {"second", true}} {
-			if spent, err := tx.SpendPasswordLink(ctx, x.secret, r.now); spent != x.want || err != nil {
+			if spent, err := accounts.SpendPasswordLink(ctx, tx, x.secret, r.now); spent != x.want || err != nil {
 				t.Errorf("the link %s: %t, %v", x.secret, spent, err)
 			}
 		}
@@ -214,13 +215,15 @@ func passwordLinks(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	put(accounts.PasswordLink{AccountID: a.ID}, "third", time.Hour)
-	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.SetPassword(ctx, a.ID, "h2", "", r.now) }); err != nil {
+	if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.SetPassword(ctx, tx, a.ID, "h2", "", r.now)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if got := whose("third"); got != "" {
 		t.Error("after another change of the password:", got)
 	}
-	if err := r.DropLinks(t.Context(), r.now); err != nil {
+	if err := r.Links.DropLinks(t.Context(), r.now); err != nil {
 		t.Fatal(err)
 	}
 	if got := whose("late"); got != "" {
@@ -230,17 +233,17 @@ func passwordLinks(t *testing.T, r *rig) {
 
 func proofs(t *testing.T, r *rig) {
 	a := r.account(t, "ana@example.org")
-	if err := r.ProposeFactor(t.Context(), a.ID, []byte("secret"), r.now); err != nil {
+	if err := r.Factors.ProposeFactor(t.Context(), a.ID, []byte("secret"), r.now); err != nil {
 		t.Fatal(err)
 	}
 	prove := func(want bool, hash string) {
 		t.Helper()
-		if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
-			was, err := tx.Proved(ctx, a.ID)
+		if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
+			was, err := accounts.Proved(ctx, tx, a.ID)
 			if err != nil {
 				return err
 			}
-			did, err := tx.Prove(ctx, a.ID, hash, r.now)
+			did, err := accounts.Prove(ctx, tx, a.ID, hash, r.now)
 			if did != want || was == want {
 				t.Errorf("proved before: %t, now: %t", was, did)
 			}
@@ -250,20 +253,22 @@ func proofs(t *testing.T, r *rig) {
 		}
 	}
 	hash := func() string {
-		got, err := r.Account(t.Context(), a.ID)
+		got, err := r.Accounts.Account(t.Context(), a.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got.PasswordHash
 	}
 	prove(true, "fresh")
-	if f, err := r.Factor(t.Context(), a.ID); f != nil || err != nil || hash() != "fresh" {
+	if f, err := r.Factors.Factor(t.Context(), a.ID); f != nil || err != nil || hash() != "fresh" {
 		t.Error("what the maker of the account left:", f, err, hash())
 	}
 	if prove(false, "second"); hash() != "fresh" {
 		t.Error("a proved account got another password")
 	}
-	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error { return tx.SetProof(ctx, a.ID, time.Time{}) }); err != nil {
+	if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.SetProof(ctx, tx, a.ID, time.Time{})
+	}); err != nil {
 		t.Fatal(err)
 	}
 	prove(true, "third")
@@ -271,12 +276,12 @@ func proofs(t *testing.T, r *rig) {
 
 func identities(t *testing.T, r *rig) {
 	a, other := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
-	if err := r.update(t, func(ctx context.Context, tx *store.Tx) error {
+	if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
 		for _, x := range []struct {
 			account, issuer, subject string
 			want                     bool
 		}{{a.ID, "i", "1", true}, {a.ID, "i", "2", false}, {other.ID, "i", "1", false}, {other.ID, "i", "2", true}, {a.ID, "j", "2", true}, {"nobody", "i", "3", false}} {
-			if ok, err := tx.PutIdentity(ctx, x.account, x.issuer, x.subject, r.now); ok != x.want || err != nil {
+			if ok, err := accounts.PutIdentity(ctx, tx, x.account, x.issuer, x.subject, r.now); ok != x.want || err != nil {
 				t.Errorf("%+v: %t, %v", x, ok, err)
 			}
 		}
@@ -285,7 +290,7 @@ func identities(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	for subject, want := range map[[2]string]*accounts.Account{{"i", "1"}: a, {"i", "2"}: other, {"j", "2"}: a, {"j", "1"}: nil} {
-		got, err := r.AccountBySubject(t.Context(), subject[0], subject[1])
+		got, err := r.Accounts.AccountBySubject(t.Context(), subject[0], subject[1])
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Error(subject, err, d)
 		}

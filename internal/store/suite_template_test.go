@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/templates"
 )
 
@@ -27,7 +28,7 @@ func templating() []sentence {
 // story is a template's history in short, the oldest first.
 func (r *rig) story(t *testing.T, company, id string) (all []string) {
 	t.Helper()
-	history, err := r.History(t.Context(), company, id)
+	history, err := r.Templates.History(t.Context(), company, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,21 +52,21 @@ func (r *rig) story(t *testing.T, company, id string) (all []string) {
 func templateHistory(t *testing.T, r *rig) {
 	x := r.template(r.sender, "1", "a", carillon.TemplateDraft)
 	ana, channel := templates.By{Kind: "account", ID: "ana"}, templates.By{Kind: "channel"}
-	if err := r.CreateTemplate(t.Context(), x, templates.Limits{}, templates.Change{Action: templates.Created, By: ana}); err != nil {
+	if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{}, templates.Change{Action: templates.Created, By: ana}); err != nil {
 		t.Fatal(err)
 	}
 	swap := func(change templates.Change, revise func(next *templates.Record)) {
 		t.Helper()
-		read, err := r.Template(t.Context(), ours, "1")
+		read, err := r.Templates.Template(t.Context(), ours, "1")
 		if err != nil {
 			t.Fatal(err)
 		}
 		next := *read
 		revise(&next)
-		if ok, err := r.SwapTemplate(t.Context(), read, &next, r.now, templates.Limits{}, change); !ok || err != nil {
+		if ok, err := r.Templates.SwapTemplate(t.Context(), read, &next, r.now, templates.Limits{}, change); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
-		if ok, err := r.SwapTemplate(t.Context(), read, &next, r.now, templates.Limits{}, change); ok || err != nil {
+		if ok, err := r.Templates.SwapTemplate(t.Context(), read, &next, r.now, templates.Limits{}, change); ok || err != nil {
 			t.Fatal("a change that came too late:", ok, err)
 		}
 	}
@@ -90,11 +91,11 @@ func templateHistory(t *testing.T, r *rig) {
 	if foreign := r.story(t, r.foreign.CompanyID, "1"); len(foreign) > 0 {
 		t.Error("another company reads", foreign)
 	}
-	read, err := r.Template(t.Context(), ours, "1")
+	read, err := r.Templates.Template(t.Context(), ours, "1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := r.DeleteTemplate(t.Context(), read); !gone || err != nil {
+	if gone, err := r.Templates.DeleteTemplate(t.Context(), read); !gone || err != nil {
 		t.Error(gone, err)
 	}
 	if left := r.story(t, ours, "1"); len(left) > 0 {
@@ -108,10 +109,10 @@ func longTemplateHistory(t *testing.T, r *rig) {
 	for i := range changes {
 		changes[i] = templates.Change{Action: templates.Refused, Reason: strconv.Itoa(i)}
 	}
-	if err := r.CreateTemplate(t.Context(), x, templates.Limits{}, changes...); err != nil {
+	if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{}, changes...); err != nil {
 		t.Fatal(err)
 	}
-	history, err := r.History(t.Context(), ours, "1")
+	history, err := r.Templates.History(t.Context(), ours, "1")
 	if err != nil || len(history) != 100 || history[0].Reason != "129" || history[99].Reason != "30" {
 		t.Error(len(history), err)
 	}
@@ -122,7 +123,7 @@ func declaredHistory(t *testing.T, r *rig) {
 		t.Helper()
 		x := r.template(r.sender, "1", "a", status).Template
 		x.Components[0].Text = text
-		if err := r.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, &x, at) }); err != nil {
+		if err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return templates.PutTemplate(ctx, tx, &x, at) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,11 +147,11 @@ func keepingSyncs(t *testing.T, r *rig) {
 		{SenderUID: r.foreign.UID, At: r.now, Found: 1},
 		{SenderUID: r.sender.UID, At: r.now.Add(time.Hour), Found: 7, Changed: 2, Missing: 3},
 	} {
-		if err := r.PutSync(t.Context(), x); err != nil {
+		if err := r.Templates.PutSync(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := r.Syncs(t.Context(), ours)
+	got, err := r.Templates.Syncs(t.Context(), ours)
 	if err != nil || len(got) != 1 || !got[0].At.Equal(r.now.Add(time.Hour)) {
 		t.Fatal(got, err)
 	}

@@ -8,6 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/senders"
+
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/work"
@@ -51,59 +56,59 @@ func newRig(t *testing.T, s *store.Store) *rig {
 		}
 	}
 	r.sender, r.second, r.foreign = make1(ours, "main", "15555550100"), make1(ours, "side", "15555550101"), make1(theirs, "main", "15555550100")
-	r.configure(t, func(ctx context.Context, tx *store.Tx) error {
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(
-			tx.PutCompany(ctx, &carillon.Company{ID: ours, Name: "Ours"}, r.now), tx.PutCompany(ctx, &carillon.Company{ID: theirs, Name: "Theirs"}, r.now),
-			tx.PutSender(ctx, r.sender, r.now), tx.PutSender(ctx, r.second, r.now), tx.PutSender(ctx, r.foreign, r.now))
+			accounts.PutCompany(ctx, tx, &carillon.Company{ID: ours, Name: "Ours"}, r.now), accounts.PutCompany(ctx, tx, &carillon.Company{ID: theirs, Name: "Theirs"}, r.now),
+			senders.PutSender(ctx, tx, r.sender, r.now), senders.PutSender(ctx, tx, r.second, r.now), senders.PutSender(ctx, tx, r.foreign, r.now))
 	})
 	return r
 }
 
-func (r *rig) configure(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
+func (r *rig) configure(t *testing.T, fn func(ctx context.Context, tx *configure.Tx) error) {
 	t.Helper()
-	if err := r.Configure(t.Context(), fn); err != nil {
+	if err := r.Config.Change(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // request is a notification of our main sender to the numbers, due now. Each is a millisecond younger than the one
 // before, so that their ids rise.
-func (r *rig) request(numbers ...string) *store.Accept {
+func (r *rig) request(numbers ...string) *messages.Accept {
 	r.now = r.now.Add(time.Millisecond)
-	a := &store.Accept{
-		Notification: store.Notification{
+	a := &messages.Accept{
+		Notification: messages.Notification{
 			ID: carillon.NewID(r.now), CompanyID: ours, Channel: carillon.Messaging, SenderUID: r.sender.UID, TemplateID: "1",
 			Class: carillon.Utility, Campaign: "spring", Body: `{"a":1}`, Total: len(numbers), Open: len(numbers),
 			CreatedAt: r.now, DueAt: r.now,
 		},
-		Quota: store.Quota{Day: r.now.Format(time.DateOnly), Charge: len(numbers)},
+		Quota: messages.Quota{Day: r.now.Format(time.DateOnly), Charge: len(numbers)},
 	}
 	for _, n := range numbers {
-		a.Messages = append(a.Messages, store.NewMessage{Number: n})
+		a.Messages = append(a.Messages, messages.NewMessage{Number: n})
 	}
 	return a
 }
 
 // accepted is a stored notification of so many messages.
-func (r *rig) accepted(t *testing.T, messages int, change ...func(a *store.Accept)) *store.Accept {
+func (r *rig) accepted(t *testing.T, total int, change ...func(a *messages.Accept)) *messages.Accept {
 	t.Helper()
 	var numbers []string
-	for i := range messages {
+	for i := range total {
 		numbers = append(numbers, strconv.Itoa(34600000000+i))
 	}
 	a := r.request(numbers...)
 	for _, c := range change {
 		c(a)
 	}
-	if err := r.Accept(t.Context(), a); err != nil {
+	if err := r.Notifications.Accept(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func (r *rig) message(t *testing.T, a *store.Accept, n int) store.Message {
+func (r *rig) message(t *testing.T, a *messages.Accept, n int) messages.Message {
 	t.Helper()
-	all, err := r.Messages(t.Context(), a.Notification.Seq(), n, 1)
+	all, err := r.Messages.List(t.Context(), a.Notification.Seq(), n, 1)
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -111,18 +116,18 @@ func (r *rig) message(t *testing.T, a *store.Accept, n int) store.Message {
 }
 
 // there reports whether a notification is stored.
-func (r *rig) there(t *testing.T, a *store.Accept) bool {
+func (r *rig) there(t *testing.T, a *messages.Accept) bool {
 	t.Helper()
-	_, err := r.LoadNotification(t.Context(), a.Notification.Seq())
+	_, err := r.Notifications.Load(t.Context(), a.Notification.Seq())
 	if err != nil && !carillon.IsCode(err, carillon.NotFound) {
 		t.Fatal(err)
 	}
 	return err == nil
 }
 
-func (r *rig) used(t *testing.T, a *store.Accept) int {
+func (r *rig) used(t *testing.T, a *messages.Accept) int {
 	t.Helper()
-	n, err := r.Used(t.Context(), a.Notification.CompanyID, a.Quota.Day)
+	n, err := r.Notifications.Used(t.Context(), a.Notification.CompanyID, a.Quota.Day)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +137,7 @@ func (r *rig) used(t *testing.T, a *store.Accept) int {
 // fence makes a node the owner of the shard of our main sender.
 func (r *rig) fence(t *testing.T) work.Fence {
 	t.Helper()
-	if err := r.Join(t.Context(), "node", "host"); err != nil {
+	if err := r.Nodes.Join(t.Context(), "node", "host"); err != nil {
 		t.Fatal(err)
 	}
 	f := work.Fence{Shard: r.sender.Shard(), Owner: "node"}
@@ -141,7 +146,7 @@ func (r *rig) fence(t *testing.T) work.Fence {
 }
 
 // start begins the delivery of a message; the attempt is 0 where it must not begin.
-func (r *rig) start(t *testing.T, f work.Fence, a *store.Accept, n int) int {
+func (r *rig) start(t *testing.T, f work.Fence, a *messages.Accept, n int) int {
 	t.Helper()
 	st := &work.Start{Key: work.Key(a.Notification.Seq().Message(n)), Shard: f.Shard}
 	r.deliver(t, &work.Batch{Fences: []work.Fence{f}, Starts: []*work.Start{st}, Now: r.now})
@@ -150,7 +155,7 @@ func (r *rig) start(t *testing.T, f work.Fence, a *store.Accept, n int) int {
 
 func (r *rig) deliver(t *testing.T, d *work.Batch) {
 	t.Helper()
-	if err := r.MessageQueue().Commit(t.Context(), d); err != nil {
+	if err := r.Messages.Commit(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"carillon"
 	"carillon/internal/base/identity"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/suppressions"
 )
 
@@ -32,7 +32,7 @@ func (r *rig) suppressedAre(t *testing.T, company string, want map[string]bool) 
 	t.Helper()
 	for address, is := range want {
 		who := identity.Of(address)
-		found, err := r.Suppressed(t.Context(), company, carillon.Transactional, []identity.Key{who})
+		found, err := r.Suppressions.Suppressed(t.Context(), company, carillon.Transactional, []identity.Key{who})
 		if err != nil || found[who] != is {
 			t.Errorf("%s is suppressed: %t, %v", address, found[who], err)
 		}
@@ -41,14 +41,14 @@ func (r *rig) suppressedAre(t *testing.T, company string, want map[string]bool) 
 
 func (r *rig) suppress(t *testing.T, addresses ...string) {
 	t.Helper()
-	if err := r.Suppress(t.Context(), ours, suppressions.All, "asked in a message", r.now, addresses...); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "asked in a message", r.now, addresses...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (r *rig) unsuppress(t *testing.T, address string) {
 	t.Helper()
-	if removed, err := r.Unsuppress(t.Context(), ours, identity.Of(address)); err != nil || !removed {
+	if removed, err := r.Suppressions.Unsuppress(t.Context(), ours, identity.Of(address)); err != nil || !removed {
 		t.Fatal(removed, err)
 	}
 }
@@ -61,10 +61,10 @@ func suppressedInEveryForm(t *testing.T, r *rig) {
 			r.suppressedAre(t, ours, map[string]bool{given: true, other: true})
 			r.suppressedAre(t, theirs, map[string]bool{given: false, other: false})
 			r.suppress(t, other) // it is on the list
-			if x, err := r.Suppression(t.Context(), ours, identity.Number(other)); err != nil || x.Number != given {
+			if x, err := r.Suppressions.Suppression(t.Context(), ours, identity.Number(other)); err != nil || x.Number != given {
 				t.Errorf("the entry is %+v, %v", x, err)
 			}
-			if all, err := r.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 {
+			if all, err := r.Suppressions.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 {
 				t.Errorf("the list is %+v, %v", all, err)
 			}
 			r.unsuppress(t, other)
@@ -82,7 +82,7 @@ func suppressedByID(t *testing.T, r *rig) {
 	r.suppressedAre(t, ours, map[string]bool{"US.1": true, "34600111222": false})
 	r.meets(t, ours, []identity.Identity{line("525512345601"), id})
 	r.suppressedAre(t, ours, map[string]bool{"US.1": true, "525512345601": true, "5215512345601": true})
-	if all, err := r.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 || all[0].Number != "525512345601" || all[0].UserID != "US.1" {
+	if all, err := r.Suppressions.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 || all[0].Number != "525512345601" || all[0].UserID != "US.1" {
 		t.Errorf("the list is %+v, %v", all, err)
 	}
 	r.unsuppress(t, "US.1")
@@ -102,15 +102,15 @@ func suppressedByNumber(t *testing.T, r *rig) {
 	r.suppress(t, "34600111222")
 	r.suppressedAre(t, ours, map[string]bool{"US.1": true})
 	noted := "5215512345601"
-	if _, err := r.Chats().EditContact(t.Context(), ours, o.Contact.ID, chats.ContactEdit{Number: &noted}); err != nil {
+	if _, err := r.Contacts.EditContact(t.Context(), ours, o.Contact.ID, chats.ContactEdit{Number: &noted}); err != nil {
 		t.Fatal(err)
 	}
 	r.suppressedAre(t, ours, map[string]bool{"525512345601": true})
-	if c, err := r.Chats().OfPerson(t.Context(), ours, line(noted)); err != nil || c != nil {
+	if c, err := r.Chats.OfPerson(t.Context(), ours, line(noted)); err != nil || c != nil {
 		t.Errorf("a number that a teammate noted finds the conversation: %v, %v", c, err)
 	}
 	none := ""
-	if _, err := r.Chats().EditContact(t.Context(), ours, o.Contact.ID, chats.ContactEdit{Number: &none}); err != nil {
+	if _, err := r.Contacts.EditContact(t.Context(), ours, o.Contact.ID, chats.ContactEdit{Number: &none}); err != nil {
 		t.Fatal(err)
 	}
 	r.checkKnown(t, o.Contact.ID, "line 34600111222", "person w US.1")
@@ -135,7 +135,7 @@ func idsAreListed(t *testing.T, r *rig) {
 	r.suppress(t, "34600111222", "US.1", "ES.2")
 	var got []string
 	for after := ""; ; {
-		page, err := r.Suppressions(t.Context(), ours, after, 2)
+		page, err := r.Suppressions.Suppressions(t.Context(), ours, after, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func idsAreListed(t *testing.T, r *rig) {
 	if d := cmp.Diff([]string{"34600111222/", "/ES.2", "/US.1"}, got); d != "" {
 		t.Error(d)
 	}
-	if page, err := r.SuppressionsFrom(t.Context(), ours, "346", "", 10); err != nil || len(page) != 1 {
+	if page, err := r.Suppressions.SuppressionsFrom(t.Context(), ours, "346", "", 10); err != nil || len(page) != 1 {
 		t.Error(page, err)
 	}
 	r.unsuppress(t, "ES.2")
@@ -160,7 +160,7 @@ func idsAreListed(t *testing.T, r *rig) {
 // note has a teammate note a number of a contact.
 func (r *rig) note(t *testing.T, contactID, number string) {
 	t.Helper()
-	if _, err := r.Chats().EditContact(t.Context(), ours, contactID, chats.ContactEdit{Number: &number}); err != nil {
+	if _, err := r.Contacts.EditContact(t.Context(), ours, contactID, chats.ContactEdit{Number: &number}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -187,16 +187,16 @@ func notedNumberIsItsOwners(t *testing.T, r *rig) {
 	// So is marketing.
 	for i, id := range []string{"US.1", "US.2"} {
 		at := r.now.Add(time.Duration(i) * time.Second)
-		if err := r.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, at, id); err != nil {
+		if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, at, id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.LiftOptOut(t.Context(), ours, r.now.Add(time.Minute), "US.2"); err != nil {
+	if err := r.Suppressions.LiftOptOut(t.Context(), ours, r.now.Add(time.Minute), "US.2"); err != nil {
 		t.Fatal(err)
 	}
 	for address, want := range map[string]bool{"34600111222": true, "US.1": true, "34600111333": false, "US.2": false} {
 		who := identity.Of(address)
-		if found, err := r.Suppressed(t.Context(), ours, carillon.Marketing, []identity.Key{who}); err != nil || found[who] != want {
+		if found, err := r.Suppressions.Suppressed(t.Context(), ours, carillon.Marketing, []identity.Key{who}); err != nil || found[who] != want {
 			t.Errorf("%s gets no marketing: %t, %v", address, found[who], err)
 		}
 	}
@@ -217,23 +217,23 @@ func formerOwnerStaysSuppressed(t *testing.T, r *rig) {
 	// Each keeps what they wanted: the one no marketing, the other nothing.
 	third, fourth := personOf("w", "US.3"), personOf("w", "US.4")
 	r.meets(t, ours, []identity.Identity{line("34600111444"), third})
-	if err := r.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, "US.3"); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, "US.3"); err != nil {
 		t.Fatal(err)
 	}
 	r.suppress(t, "US.4")
 	r.meets(t, ours, []identity.Identity{line("34600111444"), fourth})
 	r.suppressedAre(t, ours, map[string]bool{"US.3": false, "US.4": true, "34600111444": true})
-	if x, err := r.Suppression(t.Context(), ours, identity.User("US.3")); err != nil || x.Type != suppressions.Marketing {
+	if x, err := r.Suppressions.Suppression(t.Context(), ours, identity.User("US.3")); err != nil || x.Type != suppressions.Marketing {
 		t.Errorf("who had it has %+v, %v", x, err)
 	}
 }
 
 // meanwhile has a transaction stand open while something else begins, until that waits for it or is done.
-func (r *rig) meanwhile(t *testing.T, open func(ctx context.Context, tx *store.Tx) error, other func()) {
+func (r *rig) meanwhile(t *testing.T, open func(ctx context.Context, tx *configure.Tx) error, other func()) {
 	t.Helper()
 	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- r.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		done <- r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			err := open(ctx, tx)
 			close(begun)
 			<-end
@@ -248,12 +248,12 @@ func (r *rig) meanwhile(t *testing.T, open func(ctx context.Context, tx *store.T
 	}()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	for waits := r.Engine() == "sqlite"; !waits; {
+	for waits := r.DB.Engine() == "sqlite"; !waits; {
 		select {
 		case <-ended:
 			waits = true
 		case <-look.C:
-			if err := r.Row(t.Context(), []any{&waits}, "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)"); err != nil {
+			if err := r.DB.Row(t.Context(), []any{&waits}, "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -270,7 +270,7 @@ func knownMeanwhile(t *testing.T, r *rig) {
 	id := personOf("w", "US.1")
 	r.meets(t, ours, []identity.Identity{id})
 	x := suppressions.Suppression{Type: suppressions.All, CreatedAt: r.now}
-	r.meanwhile(t, func(ctx context.Context, tx *store.Tx) error {
+	r.meanwhile(t, func(ctx context.Context, tx *configure.Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", ours); err != nil { // as AddSuppressions does
 			return err
 		}

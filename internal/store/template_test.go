@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
@@ -39,18 +43,18 @@ func onBoth(t *testing.T, test func(t *testing.T, st *store.Store, sender *caril
 				CompanyID: "ours", ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "sandbox",
 				MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
 			}
-			configure(t, st, func(ctx context.Context, tx *store.Tx) error {
-				return errors.Join(tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()),
-					tx.PutCompany(ctx, &carillon.Company{ID: "theirs", Name: "Theirs"}, time.Now()), tx.PutSender(ctx, sender, time.Now()))
+			change(t, st, func(ctx context.Context, tx *configure.Tx) error {
+				return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()),
+					accounts.PutCompany(ctx, tx, &carillon.Company{ID: "theirs", Name: "Theirs"}, time.Now()), senders.PutSender(ctx, tx, sender, time.Now()))
 			})
 			test(t, st, sender)
 		})
 	}
 }
 
-func configure(t *testing.T, st *store.Store, fn func(ctx context.Context, tx *store.Tx) error) {
+func change(t *testing.T, st *store.Store, fn func(ctx context.Context, tx *configure.Tx) error) {
 	t.Helper()
-	if err := st.Configure(t.Context(), fn); err != nil {
+	if err := st.Config.Change(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -65,12 +69,12 @@ func declared(sender *carillon.Sender, id, name, language string) *carillon.Temp
 
 func TestTemplatesComeByNameAndLanguageCompiled(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
-		configure(t, st, func(ctx context.Context, tx *store.Tx) error {
+		change(t, st, func(ctx context.Context, tx *configure.Tx) error {
 			return errors.Join(
-				tx.PutTemplate(ctx, declared(sender, "1", "b", "es"), time.Now()), tx.PutTemplate(ctx, declared(sender, "2", "a_b", "es_MX"), time.Now()),
-				tx.PutTemplate(ctx, declared(sender, "3", "a_b", "es_ES"), time.Now()), tx.PutTemplate(ctx, declared(sender, "4", "a", "es"), time.Now()))
+				templates.PutTemplate(ctx, tx, declared(sender, "1", "b", "es"), time.Now()), templates.PutTemplate(ctx, tx, declared(sender, "2", "a_b", "es_MX"), time.Now()),
+				templates.PutTemplate(ctx, tx, declared(sender, "3", "a_b", "es_ES"), time.Now()), templates.PutTemplate(ctx, tx, declared(sender, "4", "a", "es"), time.Now()))
 		})
-		all, err := st.Templates(t.Context(), sender.UID)
+		all, err := st.Templates.Templates(t.Context(), sender.UID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,8 +93,8 @@ func TestATemplatePutTwiceChangesNothing(t *testing.T) {
 		put := func(id, text string, at time.Time) *templates.Record {
 			x := declared(sender, id, "a", "es")
 			x.Components[0].Text = text
-			configure(t, st, func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, x, at) })
-			r, err := st.Template(t.Context(), "ours", x.ID)
+			change(t, st, func(ctx context.Context, tx *configure.Tx) error { return templates.PutTemplate(ctx, tx, x, at) })
+			r, err := st.Templates.Template(t.Context(), "ours", x.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,26 +115,26 @@ func TestATemplatePutTwiceChangesNothing(t *testing.T) {
 
 func TestASwapNeedsTheStateItWasDecidedOn(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
-		configure(t, st, func(ctx context.Context, tx *store.Tx) error {
-			return tx.PutTemplate(ctx, declared(sender, "1", "a", "es"), time.Now())
+		change(t, st, func(ctx context.Context, tx *configure.Tx) error {
+			return templates.PutTemplate(ctx, tx, declared(sender, "1", "a", "es"), time.Now())
 		})
-		read, err := st.Template(t.Context(), "ours", "1")
+		read, err := st.Templates.Template(t.Context(), "ours", "1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		generation := st.Generation()
+		generation := st.Config.Generation()
 		for i, want := range []bool{true, false} {
 			next := *read
 			next.Reason = fmt.Sprint(i)
-			if ok, err := st.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, templates.Limits{}); ok != want || err != nil {
+			if ok, err := st.Templates.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, templates.Limits{}); ok != want || err != nil {
 				t.Error(i, ok, err)
 			}
-			if raised := st.Generation() != generation; raised != want {
+			if raised := st.Config.Generation() != generation; raised != want {
 				t.Errorf("swap %d: caches emptied: %v", i, raised)
 			}
-			generation = st.Generation()
+			generation = st.Config.Generation()
 		}
-		if gone, err := st.DeleteTemplate(t.Context(), read); gone || err != nil {
+		if gone, err := st.Templates.DeleteTemplate(t.Context(), read); gone || err != nil {
 			t.Error(gone, err)
 		}
 	})
@@ -142,7 +146,7 @@ func TestSuppressedNumbersAreFoundOfAnyCount(t *testing.T) {
 		for i := range 100 {
 			all = append(all, fmt.Sprint(34600000000+i))
 		}
-		if err := st.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), all[0], all[3], all[99], all[0]); err != nil {
+		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), all[0], all[3], all[99], all[0]); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range []int{1, 2, 4, 5, 20, 21, 100} {
@@ -153,11 +157,11 @@ func TestSuppressedNumbersAreFoundOfAnyCount(t *testing.T) {
 			if n > 99 {
 				want[all[99]] = true
 			}
-			got, err := st.Suppressed(t.Context(), "ours", carillon.Utility, identity.Numbers(all[:n]...))
+			got, err := st.Suppressions.Suppressed(t.Context(), "ours", carillon.Utility, identity.Numbers(all[:n]...))
 			if diff := cmp.Diff(want, textsOf(got)); err != nil || diff != "" {
 				t.Error(n, err, diff)
 			}
-			if foreign, err := st.Suppressed(t.Context(), "theirs", carillon.Marketing, identity.Numbers(all[:n]...)); len(foreign) > 0 || err != nil {
+			if foreign, err := st.Suppressions.Suppressed(t.Context(), "theirs", carillon.Marketing, identity.Numbers(all[:n]...)); len(foreign) > 0 || err != nil {
 				t.Error(foreign, err)
 			}
 		}
@@ -176,7 +180,7 @@ func textsOf(found map[identity.Key]bool) map[string]bool {
 func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		suppresses := func() bool {
-			c, err := st.Company(t.Context(), "ours")
+			c, err := st.Accounts.Company(t.Context(), "ours")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +188,7 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 		}
 		add := func(number string) bool {
 			before := st.StoredGeneration(t)
-			if err := st.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), number); err != nil {
+			if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), number); err != nil {
 				t.Fatal(err)
 			}
 			return st.StoredGeneration(t) != before
@@ -196,11 +200,11 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 			t.Error("the second one emptied the caches")
 		}
 		for _, number := range []string{"34600000001", "34600000002"} {
-			if removed, err := st.Unsuppress(t.Context(), "ours", identity.Number(number)); !removed || err != nil {
+			if removed, err := st.Suppressions.Unsuppress(t.Context(), "ours", identity.Number(number)); !removed || err != nil {
 				t.Error(removed, err)
 			}
 		}
-		if removed, err := st.Unsuppress(t.Context(), "ours", identity.Number("34600000001")); removed || err != nil {
+		if removed, err := st.Suppressions.Unsuppress(t.Context(), "ours", identity.Number("34600000001")); removed || err != nil {
 			t.Error(removed, err)
 		}
 		// The cache may still believe in numbers. What it believes must not hide that the next one is a first again.
@@ -213,15 +217,15 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 func TestSuppressionsComeInPages(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		at := time.UnixMilli(1_800_000_000_000).UTC()
-		if err := st.Suppress(t.Context(), "ours", suppressions.All, "manual", at, "34600000002", "34600000001", "34600000003"); err != nil {
+		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", at, "34600000002", "34600000001", "34600000003"); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Suppress(t.Context(), "ours", suppressions.Marketing, suppressions.OptedOut, at.Add(time.Hour), "34600000001"); err != nil {
+		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.Marketing, suppressions.OptedOut, at.Add(time.Hour), "34600000001"); err != nil {
 			t.Fatal(err)
 		}
 		var got []suppressions.Suppression
 		for after := ""; ; {
-			rows, err := st.Suppressions(t.Context(), "ours", after, 2)
+			rows, err := st.Suppressions.Suppressions(t.Context(), "ours", after, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,10 +239,10 @@ func TestSuppressionsComeInPages(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if rows, err := st.Suppressions(t.Context(), "theirs", "", 10); len(rows) > 0 || err != nil {
+		if rows, err := st.Suppressions.Suppressions(t.Context(), "theirs", "", 10); len(rows) > 0 || err != nil {
 			t.Error(rows, err)
 		}
-		if _, err := st.Suppression(t.Context(), "theirs", identity.Number("34600000001")); !carillon.IsCode(err, carillon.NotFound) {
+		if _, err := st.Suppressions.Suppression(t.Context(), "theirs", identity.Number("34600000001")); !carillon.IsCode(err, carillon.NotFound) {
 			t.Error(err)
 		}
 	})

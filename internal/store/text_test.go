@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/db"
@@ -45,20 +47,20 @@ func storeEveryWay(t *testing.T, s *store.Store, what, text string) {
 	for way, arg := range map[string]any{
 		"text": text, "named": named(text), "pointer": &text, "nullable": sql.NullString{String: text, Valid: true},
 	} {
-		if _, err := s.Exec(t.Context(), `INSERT INTO meta (name, text) VALUES ('test', $1)
+		if _, err := s.DB.Exec(t.Context(), `INSERT INTO meta (name, text) VALUES ('test', $1)
 			ON CONFLICT (name) DO UPDATE SET text = excluded.text`, arg); err != nil {
 			t.Errorf("%s as %s: %v", what, way, err)
 			continue
 		}
 		var got, found string
-		if err := s.Row(t.Context(), []any{&got}, "SELECT text FROM meta WHERE name = 'test'"); err != nil || got != want {
+		if err := s.DB.Row(t.Context(), []any{&got}, "SELECT text FROM meta WHERE name = 'test'"); err != nil || got != want {
 			t.Errorf("%s as %s: %.20q, %v", what, way, got, err)
 		}
-		if err := s.Row(t.Context(), []any{&found}, "SELECT text FROM meta WHERE name = 'test' AND text = $1", arg); err != nil {
+		if err := s.DB.Row(t.Context(), []any{&found}, "SELECT text FROM meta WHERE name = 'test' AND text = $1", arg); err != nil {
 			t.Errorf("%s as %s is not found by itself: %v", what, way, err)
 		}
 	}
-	err := s.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	err := s.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		b := db.NewBulk("meta", "ON CONFLICT (name) DO UPDATE SET text = excluded.text", "name:text", "text:text")
 		b.Add("test", text)
 		b.Add("test2", text)
@@ -66,10 +68,10 @@ func storeEveryWay(t *testing.T, s *store.Store, what, text string) {
 			return err
 		}
 		var got, listed string
-		if err := tx.Row(ctx, []any{&got}, "SELECT text FROM meta WHERE name = 'test2' AND text "+s.In(1), s.List([]string{"", text})); err != nil || got != want {
+		if err := tx.Row(ctx, []any{&got}, "SELECT text FROM meta WHERE name = 'test2' AND text "+s.DB.In(1), s.DB.List([]string{"", text})); err != nil || got != want {
 			t.Errorf("%s in a list: %.20q, %v", what, got, err)
 		}
-		if err := tx.Row(ctx, []any{&listed}, "SELECT value ->> 0 FROM "+s.Elements(1), db.JSON([][]string{{text}})); err != nil || listed != want {
+		if err := tx.Row(ctx, []any{&listed}, "SELECT value ->> 0 FROM "+s.DB.Elements(1), db.JSON([][]string{{text}})); err != nil || listed != want {
 			t.Errorf("%s in JSON: %.20q, %v", what, listed, err)
 		}
 		return nil
@@ -88,13 +90,13 @@ func TestWhatAChannelSaysIsStoredOnBothEngines(t *testing.T) {
 			for what, text := range hostileTexts() {
 				r.now = r.now.Add(time.Minute)
 				found := provider.Inspection{Quality: text, Findings: []provider.Finding{{Item: "number", Detail: text}}}
-				if err := r.KeepInspection(t.Context(), r.sender, found, r.now); err != nil {
+				if err := r.Senders.KeepInspection(t.Context(), r.sender, found, r.now); err != nil {
 					t.Errorf("%s, found by a check: %v", what, err)
 				}
-				if err := r.KeepNotice(t.Context(), r.sender, provider.Notice{Event: text, At: r.now}); err != nil {
+				if err := r.Senders.KeepNotice(t.Context(), r.sender, provider.Notice{Event: text, At: r.now}); err != nil {
 					t.Errorf("%s, a notice: %v", what, err)
 				}
-				got, err := r.Report(t.Context(), ours, r.sender.UID)
+				got, err := r.Senders.Report(t.Context(), ours, r.sender.UID)
 				if err != nil || got.Quality != db.Storable(text) || got.Notice != db.Storable(text) {
 					t.Errorf("%s: %.20q, %.20q, %v", what, got.Quality, got.Notice, err)
 				}

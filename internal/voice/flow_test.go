@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"carillon/internal/agent"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
 	"carillon/internal/voice"
 )
 
@@ -34,7 +34,7 @@ func (r *rig) stores(turns ...chats.TurnView) {
 		if err != nil {
 			r.t.Error(err)
 		}
-		r.hub.Publish(&store.Event{CompanyID: company, Topic: chats.Topic(talkID), Seq: r.passed, Kind: "turn", Payload: text, Own: true})
+		r.hub.Publish(&events.Event{CompanyID: company, Topic: chats.Topic(talkID), Seq: r.passed, Kind: "turn", Payload: text, Own: true})
 	}
 }
 

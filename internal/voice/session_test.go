@@ -19,8 +19,8 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/base/share"
 	"carillon/internal/event/realtime"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
 	"carillon/internal/voice"
 )
 
@@ -246,7 +246,7 @@ func (d *dialogue) Leave(context.Context, string, string) error { d.left = true;
 type noEvents struct{}
 
 func (noEvents) Follow(context.Context, string, string) error { return nil }
-func (noEvents) EventsAfter(context.Context, string, string, int64, int) ([]store.Event, error) {
+func (noEvents) EventsAfter(context.Context, string, string, int64, int) ([]events.Event, error) {
 	return nil, nil
 }
 func (noEvents) LastEvent(context.Context, string, string) (int64, error) { return 0, nil }

@@ -17,6 +17,7 @@ import (
 
 	"carillon/internal/account/limit"
 	"carillon/internal/base/share"
+	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
@@ -38,7 +39,7 @@ const (
 
 // Auth finds whom a credential belongs to. Its methods are safe for concurrent use.
 type Auth struct {
-	store  *accounts.Store
+	store  *store.Store
 	limits *limit.Limits
 	o      Options
 	hasher *hasher
@@ -53,7 +54,7 @@ func (a *Auth) PublicKeys(ctx context.Context) ([]JWK, error) { return a.keys.pu
 func (a *Auth) LastUsed(k *accounts.AccessKey) time.Time { return a.usage.last(k) }
 
 // New builds the package over a store.
-func New(s *accounts.Store, limits *limit.Limits, o Options) *Auth {
+func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
 	o.Params = cmp.Or(o.Params, defaultParams())
 	o.Hashes = cmp.Or(o.Hashes, max(1, runtime.GOMAXPROCS(0)/2))
 	o.FailedSignIns = cmp.Or(o.FailedSignIns, 10)
@@ -82,8 +83,8 @@ func (a *Auth) Run(ctx context.Context) error {
 			keys = now.Add(keysEvery)
 		}
 		if !now.Before(sweep) {
-			a.report(ctx, "delete old sessions", a.store.DropSessions(ctx, now))
-			a.report(ctx, "delete old invitations", a.store.DropLinks(ctx, now.Add(-linksShown)))
+			a.report(ctx, "delete old sessions", a.store.Sessions.DropSessions(ctx, now))
+			a.report(ctx, "delete old invitations", a.store.Links.DropLinks(ctx, now.Add(-linksShown)))
 			a.report(ctx, "read what stored passwords cost", a.hasher.learn(ctx, a.store))
 			sweep = now.Add(sweepEvery)
 		}

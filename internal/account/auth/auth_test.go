@@ -11,6 +11,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 )
 
@@ -50,7 +51,7 @@ func newWorld(t *testing.T, so store.Options, o Options) *world {
 	if o.Params == (Params{}) {
 		o.Params = cheap
 	}
-	a := New(s.Accounts(), limit.New(s.Rates(), slog.New(slog.DiscardHandler)), o)
+	a := New(s, limit.New(s.Rates, slog.New(slog.DiscardHandler)), o)
 	w := &world{Auth: a, store: s, company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme", Limits: carillon.NewCompany("").Limits}}
 	hash, err := a.HashPassword(t.Context(), ownerPassword)
 	if err != nil {
@@ -58,21 +59,21 @@ func newWorld(t *testing.T, so store.Options, o Options) *world {
 	}
 	w.owner = &accounts.Account{Email: ownerEmail, Name: "Owner", PasswordHash: hash}
 	w.key = &accounts.AccessKey{CompanyID: w.company.ID, Key: liveKey, Label: "live", Scopes: []string{"*"}}
-	w.configure(t, func(ctx context.Context, tx *store.Tx) error {
+	w.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		now := time.Now()
 		return errors.Join(
-			tx.PutCompany(ctx, w.company, now),
-			tx.PutAccount(ctx, w.owner, now),
-			tx.PutMembership(ctx, accounts.Membership{AccountID: w.owner.ID, CompanyID: w.company.ID, Role: "owner"}),
-			tx.PutKey(ctx, w.key, now),
+			accounts.PutCompany(ctx, tx, w.company, now),
+			accounts.PutAccount(ctx, tx, w.owner, now),
+			accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: w.owner.ID, CompanyID: w.company.ID, Role: "owner"}),
+			accounts.PutKey(ctx, tx, w.key, now),
 		)
 	})
 	return w
 }
 
-func (w *world) configure(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
+func (w *world) configure(t *testing.T, fn func(ctx context.Context, tx *configure.Tx) error) {
 	t.Helper()
-	if err := w.store.Configure(t.Context(), fn); err != nil {
+	if err := w.store.Config.Change(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -81,7 +82,7 @@ func (w *world) configure(t *testing.T, fn func(ctx context.Context, tx *store.T
 func (w *world) putKey(t *testing.T, k accounts.AccessKey) *accounts.AccessKey {
 	t.Helper()
 	k.CompanyID = w.company.ID
-	w.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutKey(ctx, &k, time.Now()) })
+	w.configure(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.PutKey(ctx, tx, &k, time.Now()) })
 	return &k
 }
 

@@ -33,7 +33,7 @@ func NewBrowsers(a *Auth) Browsers { return Browsers{a} }
 func (b Browsers) SignIn(ctx context.Context, with Credentials, from Client) (secret string, c *Caller, err error) {
 	secret = newSecret()
 	account, session, err := b.auth.begin(ctx, with, from.Address, browserIdle, func(x accounts.Session, checked, rehashed string) (bool, error) {
-		return b.auth.store.StartBrowser(ctx, from.browser(x), secret, checked, rehashed)
+		return b.auth.store.Sessions.StartBrowser(ctx, from.browser(x), secret, checked, rehashed)
 	})
 	if err != nil {
 		return "", nil, err
@@ -51,7 +51,7 @@ func (b Browsers) start(ctx context.Context, account *accounts.Account, from Cli
 	now := time.Now()
 	secret = newSecret()
 	x := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(browserIdle)}
-	started, err := b.auth.store.StartBrowser(ctx, from.browser(x), secret, account.PasswordHash, account.PasswordHash)
+	started, err := b.auth.store.Sessions.StartBrowser(ctx, from.browser(x), secret, account.PasswordHash, account.PasswordHash)
 	if err == nil && !started {
 		err = overloaded(nil) // the password was changed meanwhile
 	}
@@ -70,7 +70,7 @@ func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
 	case len(secret) > maxKey:
 		return nil, refused("session", reasonInvalid)
 	}
-	x, err := b.auth.store.Browser(ctx, secret)
+	x, err := b.auth.store.Sessions.Browser(ctx, secret)
 	now := time.Now()
 	switch {
 	case err != nil:
@@ -82,7 +82,7 @@ func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
 	case !now.Before(x.ExpiresAt):
 		return nil, refused("session", reasonExpired)
 	}
-	account, err := b.auth.store.Account(ctx, x.AccountID)
+	account, err := b.auth.store.Accounts.Account(ctx, x.AccountID)
 	switch {
 	case err != nil:
 		return nil, err
@@ -94,7 +94,7 @@ func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
 		if last := x.CreatedAt.Add(browserMost); until.After(last) {
 			until = last
 		}
-		if err := b.auth.store.UseBrowser(ctx, x.ID, now, until); err != nil {
+		if err := b.auth.store.Sessions.UseBrowser(ctx, x.ID, now, until); err != nil {
 			return nil, err
 		}
 	}
@@ -103,12 +103,12 @@ func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
 
 // Sessions lists the caller's sessions that go on, the newest first, those of the public interface too.
 func (b Browsers) Sessions(ctx context.Context, c *Caller) ([]accounts.Browser, error) {
-	return b.auth.store.Sessions(ctx, c.Account.ID, time.Now(), sessionsMost)
+	return b.auth.store.Sessions.Sessions(ctx, c.Account.ID, time.Now(), sessionsMost)
 }
 
 // End ends one of the caller's sessions. Errors: not_found.
 func (b Browsers) End(ctx context.Context, c *Caller, id string) error {
-	ended, err := b.auth.store.EndOwnSession(ctx, c.Account.ID, id, time.Now())
+	ended, err := b.auth.store.Sessions.EndOwnSession(ctx, c.Account.ID, id, time.Now())
 	if err == nil && !ended {
 		err = carillon.Absent("Session")
 	}

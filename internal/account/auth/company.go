@@ -16,7 +16,7 @@ type CompanyKey struct {
 
 // Keys are the usable keys of every company in which the caller's role may see them, by the companies' names. The keys of a suspended company are not usable.
 func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
-	memberships, err := a.store.Memberships(ctx, c.Account.ID)
+	memberships, err := accounts.Memberships(ctx, a.store.DB, c.Account.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -25,14 +25,14 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 		if !Role(m.Role).Can(MayReadKeys) {
 			continue
 		}
-		company, err := a.store.Company(ctx, m.CompanyID)
+		company, err := a.store.Accounts.Company(ctx, m.CompanyID)
 		if err != nil {
 			return nil, err
 		}
 		if company.Suspended {
 			continue
 		}
-		keys, err := a.store.UsableKeys(ctx, m.CompanyID, time.Now())
+		keys, err := a.store.Keys.UsableKeys(ctx, m.CompanyID, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 // Member gives the company that the caller means and the role there: the named one, or the only one in which the caller's
 // role has the permission. A suspended company's members have none. Errors: validation_failed when it must be named, forbidden.
 func (a *Auth) Member(ctx context.Context, c *Caller, company string, needed Permission) (companyID string, r Role, err error) {
-	memberships, err := a.store.Memberships(ctx, c.Account.ID)
+	memberships, err := accounts.Memberships(ctx, a.store.DB, c.Account.ID)
 	if err != nil {
 		return "", "", err
 	}
@@ -61,7 +61,7 @@ func (a *Auth) Member(ctx context.Context, c *Caller, company string, needed Per
 			lacking = role
 			continue
 		}
-		c, err := a.store.Company(ctx, m.CompanyID)
+		c, err := a.store.Accounts.Company(ctx, m.CompanyID)
 		if err != nil {
 			return "", "", err
 		}

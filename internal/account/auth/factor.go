@@ -49,7 +49,7 @@ type Proposal struct {
 
 // Of returns the second factor of an account; nil when it has none that is confirmed.
 func (f Factors) Of(ctx context.Context, accountID string) (*accounts.Factor, error) {
-	x, err := f.auth.store.Factor(ctx, accountID)
+	x, err := f.auth.store.Factors.Factor(ctx, accountID)
 	if err != nil || x == nil || x.ConfirmedAt.IsZero() {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (f Factors) Propose(ctx context.Context, c *Caller) (*Proposal, error) {
 		}
 		p.QR = append(p.QR, line.String())
 	}
-	return p, f.auth.store.ProposeFactor(ctx, c.Account.ID, secret, time.Now())
+	return p, f.auth.store.Factors.ProposeFactor(ctx, c.Account.ID, secret, time.Now())
 }
 
 // escapeLabel escapes what has a meaning in the address of an authenticator.
@@ -88,7 +88,7 @@ func escapeLabel(s string) string {
 // Confirm takes a code of the proposed secret, which counts from then on, and returns the recovery codes, which are shown this once.
 // Errors: validation_failed for a wrong code, conflict when nothing is proposed, rate_limit_exceeded.
 func (f Factors) Confirm(ctx context.Context, c *Caller, code string) (recovery []string, err error) {
-	x, err := f.auth.store.Factor(ctx, c.Account.ID)
+	x, err := f.auth.store.Factors.Factor(ctx, c.Account.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (f Factors) Confirm(ctx context.Context, c *Caller, code string) (recovery 
 	step, ok := stepOf(x.Secret, tidy(code), now)
 	if ok {
 		recovery = newRecovery()
-		if ok, err = f.auth.store.ConfirmFactor(ctx, c.Account.ID, step, recovery, now); err != nil {
+		if ok, err = f.auth.store.Factors.ConfirmFactor(ctx, c.Account.ID, step, recovery, now); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +136,7 @@ func (f Factors) Check(ctx context.Context, c *Caller, code string) error {
 // Recover replaces the recovery codes.
 func (f Factors) Recover(ctx context.Context, c *Caller) ([]string, error) {
 	codes := newRecovery()
-	return codes, f.auth.store.ReplaceRecovery(ctx, c.Account.ID, codes)
+	return codes, f.auth.store.Factors.ReplaceRecovery(ctx, c.Account.ID, codes)
 }
 
 // tries counts wrong codes as failed sign-ins of the e-mail.
@@ -176,12 +176,12 @@ func (f Factors) atSignIn(ctx context.Context, accountID, code string, rates []s
 func (f Factors) take(ctx context.Context, x *accounts.Factor, code string) (bool, error) {
 	code = tidy(code)
 	if step, ok := stepOf(x.Secret, code, time.Now()); ok {
-		return f.auth.store.SpendStep(ctx, x.AccountID, step)
+		return f.auth.store.Factors.SpendStep(ctx, x.AccountID, step)
 	}
 	if len(code) != recoveryLength {
 		return false, nil
 	}
-	return f.auth.store.SpendRecovery(ctx, x.AccountID, code)
+	return f.auth.store.Factors.SpendRecovery(ctx, x.AccountID, code)
 }
 
 // stepOf returns the period whose code this is, near to now.

@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 // The vectors of RFC 6238, appendix B, of SHA-1, of whose eight digits authenticators show the last six.
@@ -95,7 +96,7 @@ func TestASecondFactorIsNeededOnceItIsConfirmed(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantReason(t, with(recovery[2]), "code_invalid")
-		w.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.RemoveFactor(ctx, w.owner.ID) })
+		w.configure(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.RemoveFactor(ctx, tx, w.owner.ID) })
 		if err := with(""); err != nil {
 			t.Errorf("without a second factor: %v", err)
 		}
@@ -179,16 +180,18 @@ func TestSomebodyVouchedForSignsIn(t *testing.T) {
 			t.Error("the subject of another server")
 		}
 		invitation := &accounts.Invitation{CompanyID: w.company.ID, Email: "vera@acme.test", Role: "teammate", InvitedBy: "Owner", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
-		w.configure(t, func(ctx context.Context, tx *store.Tx) error { return tx.PutInvitation(ctx, invitation, "a-secret") })
+		w.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.PutInvitation(ctx, tx, invitation, "a-secret")
+		})
 		c := in("https://id.test", "3", "vera@acme.test")
 		if c == nil || c.Account.Name != "Vera" {
 			t.Fatal("somebody who is invited")
 		}
-		m, err := w.store.Memberships(t.Context(), c.Account.ID)
+		m, err := accounts.Memberships(t.Context(), w.store.DB, c.Account.ID)
 		if err != nil || len(m) != 1 || m[0].Role != "teammate" {
 			t.Error(m, err)
 		}
-		if left, err := w.store.InvitationBy(t.Context(), "a-secret"); left != nil || err != nil {
+		if left, err := w.store.Links.InvitationBy(t.Context(), "a-secret"); left != nil || err != nil {
 			t.Error("the invitation is still open", err)
 		}
 	})

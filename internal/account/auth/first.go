@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 const (
@@ -23,12 +24,12 @@ func IsFirstToken(authorization string) bool {
 // FirstToken returns a new one-time token with which an empty installation gets its owner; ok is false where an account
 // exists. An earlier token becomes invalid.
 func (a *Auth) FirstToken(ctx context.Context) (token string, ok bool, err error) {
-	exists, err := a.store.AnyAccount(ctx)
+	exists, err := a.store.Accounts.AnyAccount(ctx)
 	if err != nil || exists {
 		return "", false, err
 	}
 	token = firstTokenPrefix + newSecret()
-	if err := a.store.PutFirstToken(ctx, token, time.Now().Add(firstTokenLife)); err != nil {
+	if err := a.store.Links.PutFirstToken(ctx, token, time.Now().Add(firstTokenLife)); err != nil {
 		return "", false, err
 	}
 	return token, true, nil
@@ -41,7 +42,7 @@ func (a *Auth) CheckFirstToken(ctx context.Context, authorization string) error 
 	if !ok {
 		return refused("one-time token", reasonMissing)
 	}
-	expires, err := a.store.FirstToken(ctx, token)
+	expires, err := a.store.Links.FirstToken(ctx, token)
 	switch {
 	case err != nil:
 		return err
@@ -62,20 +63,20 @@ func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *acco
 	}
 	now := time.Now()
 	company.ID = carillon.NewID(now)
-	return a.store.Configure(ctx, func(ctx context.Context, tx *accounts.Tx) error {
-		spent, err := tx.SpendFirstToken(ctx, token, now)
+	return a.store.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		spent, err := accounts.SpendFirstToken(ctx, tx, token, now)
 		if err != nil {
 			return err
 		}
 		if !spent {
 			return refused("one-time token", reasonInvalid)
 		}
-		if err := tx.PutCompany(ctx, company, now); err != nil {
+		if err := accounts.PutCompany(ctx, tx, company, now); err != nil {
 			return err
 		}
-		if err := tx.AddAccount(ctx, owner, now); err != nil {
+		if err := accounts.AddAccount(ctx, tx, owner, now); err != nil {
 			return err
 		}
-		return tx.PutMembership(ctx, accounts.Membership{AccountID: owner.ID, CompanyID: company.ID, Role: string(Owner)})
+		return accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: owner.ID, CompanyID: company.ID, Role: string(Owner)})
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/share"
-	"carillon/internal/store/accounts"
+	"carillon/internal/store"
 )
 
 // Params say what a hash by argon2id (RFC 9106) costs.
@@ -81,8 +81,8 @@ func (h *hasher) raise(p Params) {
 }
 
 // learn has checks for unknown users do the work of the most expensive stored hash.
-func (h *hasher) learn(ctx context.Context, s *accounts.Store) error {
-	hashes, err := s.PasswordHashes(ctx)
+func (h *hasher) learn(ctx context.Context, s *store.Store) error {
+	hashes, err := s.Accounts.PasswordHashes(ctx)
 	for _, stored := range hashes {
 		if p, _, _, err := decode(stored); err == nil {
 			h.raise(p)

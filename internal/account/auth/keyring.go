@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
@@ -40,7 +41,7 @@ type signingKey struct {
 
 // keyring caches the signing keys, in the order in which they sign, and rotates them.
 type keyring struct {
-	store *accounts.Store
+	store *store.Store
 
 	keys atomic.Pointer[[]signingKey]
 	mu   sync.Mutex // held while loading
@@ -111,7 +112,7 @@ func (r *keyring) load(ctx context.Context, maxAge time.Duration) error {
 	if now.Sub(r.at) < maxAge {
 		return nil
 	}
-	stored, err := r.store.SigningKeys(ctx)
+	stored, err := r.store.Keys.SigningKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (r *keyring) rotate(ctx context.Context) error {
 	}
 	for i := range keys[:max(0, len(keys)-1)] {
 		if !now.Before(keys[i+1].signsAt.Add(tokenLife + dropMargin)) {
-			if err := r.store.DropSigningKey(ctx, keys[i].id); err != nil {
+			if err := r.store.Keys.DropSigningKey(ctx, keys[i].id); err != nil {
 				return err
 			}
 		}
@@ -168,7 +169,7 @@ func (r *keyring) add(ctx context.Context, now, signsAt, last time.Time) error {
 	if err != nil {
 		return fmt.Errorf("generate signing key: %w", err)
 	}
-	return r.store.AddSigningKey(ctx, accounts.SigningKey{
+	return r.store.Keys.AddSigningKey(ctx, accounts.SigningKey{
 		ID: carillon.NewID(now), Alg: algorithm, Private: der, CreatedAt: now, SignsAt: signsAt,
 	}, last)
 }

@@ -130,7 +130,7 @@ func TestNodesAgreeOnSigningKeys(t *testing.T) {
 	w := newWorld(t, store.Options{DatabaseURL: url}, Options{})
 	nodes := []*Auth{w.Auth}
 	for range 3 {
-		nodes = append(nodes, New(w.store.Accounts(), limit.New(w.store.Rates(), slog.New(slog.DiscardHandler)), Options{}))
+		nodes = append(nodes, New(w.store, limit.New(w.store.Rates, slog.New(slog.DiscardHandler)), Options{}))
 	}
 	var all sync.WaitGroup
 	for _, n := range nodes {
@@ -141,7 +141,7 @@ func TestNodesAgreeOnSigningKeys(t *testing.T) {
 		})
 	}
 	all.Wait()
-	keys, err := w.store.SigningKeys(t.Context())
+	keys, err := w.store.Keys.SigningKeys(t.Context())
 	if err != nil || len(keys) != 1 {
 		t.Errorf("%d keys after four nodes began at once, %v", len(keys), err)
 	}

@@ -53,7 +53,7 @@ func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization st
 	if len(key.Key) > maxKey {
 		return nil, refused("access key", reasonInvalid)
 	}
-	k, err := a.store.AccessKey(ctx, key.Key)
+	k, err := a.store.Keys.AccessKey(ctx, key.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization st
 
 // PrincipalByID resolves the holder of an access key by the key's id, for what was made with it. Errors: those of Principal.
 func (a *Auth) PrincipalByID(ctx context.Context, keyID string) (*Principal, error) {
-	k, err := a.store.AccessKeyByID(ctx, keyID)
+	k, err := a.store.Keys.AccessKeyByID(ctx, keyID)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (a *Auth) principal(ctx context.Context, k *accounts.AccessKey) (*Principal
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return nil, former(k, reasonExpired)
 	}
-	company, err := a.store.Company(ctx, k.CompanyID)
+	company, err := a.store.Accounts.Company(ctx, k.CompanyID)
 	if err != nil {
 		if carillon.IsCode(err, carillon.NotFound) { // deleted between the two lookups
 			return nil, refused("access key", reasonInvalid)

@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 )
 
@@ -110,8 +111,8 @@ func TestCompanyTokenDiesWithItsKey(t *testing.T) {
 		if _, err := w.Principal(t.Context(), PresentedKey{}, "Bearer "+token.AccessToken); err != nil {
 			t.Fatalf("while the key lives: %v", err)
 		}
-		w.configure(t, func(ctx context.Context, tx *store.Tx) error {
-			return tx.RevokeKey(ctx, w.company.ID, w.key.ID, time.Now())
+		w.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.RevokeKey(ctx, tx, w.company.ID, w.key.ID, time.Now())
 		})
 		_, err = w.Principal(t.Context(), PresentedKey{}, "Bearer "+token.AccessToken)
 		wantReason(t, err, "revoked")
@@ -166,7 +167,7 @@ func TestLastUsedIsWrittenWithinAMinuteAndOnStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{}, Options{})
 		stored := func() time.Time {
-			keys, err := w.store.AccessKeys(t.Context(), w.company.ID, "", 10)
+			keys, err := w.store.Keys.AccessKeys(t.Context(), w.company.ID, "", 10)
 			if err != nil || len(keys) != 1 {
 				t.Fatal(keys, err)
 			}
@@ -211,11 +212,11 @@ func TestPutKeyAppliedTwiceChangesNothingAndRevocationStands(t *testing.T) {
 		if again.ID != w.key.ID {
 			t.Errorf("the key has another id: %s, was %s", again.ID, w.key.ID)
 		}
-		w.configure(t, func(ctx context.Context, tx *store.Tx) error {
-			return tx.RevokeKey(ctx, w.company.ID, w.key.ID, time.Now())
+		w.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.RevokeKey(ctx, tx, w.company.ID, w.key.ID, time.Now())
 		})
 		w.putKey(t, accounts.AccessKey{Key: liveKey, Label: "renamed", Scopes: []string{"notify:send"}})
-		keys, err := w.store.AccessKeys(t.Context(), w.company.ID, "", 10)
+		keys, err := w.store.Keys.AccessKeys(t.Context(), w.company.ID, "", 10)
 		if err != nil || len(keys) != 1 {
 			t.Fatal(keys, err)
 		}
@@ -223,11 +224,11 @@ func TestPutKeyAppliedTwiceChangesNothingAndRevocationStands(t *testing.T) {
 			t.Errorf("after set-up came again: %+v", k)
 		}
 		other := &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Other"}
-		err = w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			if err := tx.PutCompany(ctx, other, time.Now()); err != nil {
+		err = w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			if err := accounts.PutCompany(ctx, tx, other, time.Now()); err != nil {
 				return err
 			}
-			return tx.PutKey(ctx, &accounts.AccessKey{CompanyID: other.ID, Key: liveKey}, time.Now())
+			return accounts.PutKey(ctx, tx, &accounts.AccessKey{CompanyID: other.ID, Key: liveKey}, time.Now())
 		})
 		if !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("one key for two companies: %v", err)
@@ -241,13 +242,13 @@ func BenchmarkPrincipal(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	a := New(s.Accounts(), nil, Options{})
+	a := New(s, nil, Options{})
 	c := &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}
-	if err := s.Configure(b.Context(), func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.PutCompany(ctx, c, time.Now()); err != nil {
+	if err := s.Config.Change(b.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		if err := accounts.PutCompany(ctx, tx, c, time.Now()); err != nil {
 			return err
 		}
-		return tx.PutKey(ctx, &accounts.AccessKey{CompanyID: c.ID, Key: liveKey, Scopes: []string{"*"}}, time.Now())
+		return accounts.PutKey(ctx, tx, &accounts.AccessKey{CompanyID: c.ID, Key: liveKey, Scopes: []string{"*"}}, time.Now())
 	}); err != nil {
 		b.Fatal(err)
 	}

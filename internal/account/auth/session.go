@@ -42,7 +42,7 @@ type Credentials struct {
 func (a *Auth) SignIn(ctx context.Context, with Credentials, address string) (*Session, error) {
 	refresh := newSecret()
 	account, session, err := a.begin(ctx, with, address, sessionLife, func(x accounts.Session, checked, rehashed string) (bool, error) {
-		return a.store.StartSession(ctx, x, refresh, checked, rehashed)
+		return a.store.Sessions.StartSession(ctx, x, refresh, checked, rehashed)
 	})
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (a *Auth) authenticate(
 	if err := f.room(ctx); err != nil {
 		return nil, "", err
 	}
-	account, err = a.store.AccountByEmail(ctx, email)
+	account, err = a.store.Accounts.AccountByEmail(ctx, email)
 	if err != nil {
 		return nil, "", err
 	}
@@ -170,7 +170,7 @@ func (f failures) count(ctx context.Context) error {
 func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 	now := time.Now()
 	next := newSecret()
-	session, end, err := a.store.Refresh(ctx, token, next, now, refreshGrace, sessionLife)
+	session, end, err := a.store.Sessions.Refresh(ctx, token, next, now, refreshGrace, sessionLife)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 		return nil, refused("refresh token", reasonRevoked)
 	case accounts.RefreshDone:
 	}
-	account, err := a.store.Account(ctx, session.AccountID)
+	account, err := a.store.Accounts.Account(ctx, session.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (a *Auth) session(ctx context.Context, account *accounts.Account, session a
 
 // SignOut ends the caller's session.
 func (a *Auth) SignOut(ctx context.Context, c *Caller) error {
-	return a.store.EndSession(ctx, c.SessionID, time.Now())
+	return a.store.Sessions.EndSession(ctx, c.SessionID, time.Now())
 }
 
 // newSecret returns 32 random bytes in base64url.

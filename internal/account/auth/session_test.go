@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 func TestUnknownUserCostsAsMuchAsAWrongPassword(t *testing.T) {
@@ -45,8 +46,8 @@ func TestARefusalCostsTheSameWhateverParametersAHashHas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, store.Options{}, Options{}) // the owner's hash has the parameters cheap
-			later := New(w.store.Accounts(), w.limits, Options{Params: params})
-			if err := later.hasher.learn(t.Context(), w.store.Accounts()); err != nil {
+			later := New(w.store, w.limits, Options{Params: params})
+			if err := later.hasher.learn(t.Context(), w.store); err != nil {
 				t.Fatal(err)
 			}
 			want := max(params.work(), cheap.work())
@@ -254,8 +255,8 @@ func TestASignInWithTheOldPasswordDoesNotOutliveItsChange(t *testing.T) {
 				}
 			})
 		}
-		w.configure(t, func(ctx context.Context, tx *store.Tx) error {
-			return tx.PutAccount(ctx, &accounts.Account{Email: ownerEmail, Name: "Owner", PasswordHash: hash}, time.Now())
+		w.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.PutAccount(ctx, tx, &accounts.Account{Email: ownerEmail, Name: "Owner", PasswordHash: hash}, time.Now())
 		})
 		all.Wait()
 		close(sessions)
@@ -287,7 +288,7 @@ func TestSessionSlidesAndExpires(t *testing.T) {
 		_, err := w.Refresh(t.Context(), x.RefreshToken)
 		wantReason(t, err, "expired")
 		time.Sleep(time.Millisecond)
-		if err := w.store.DropSessions(t.Context(), time.Now()); err != nil {
+		if err := w.store.Sessions.DropSessions(t.Context(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		_, err = w.Refresh(t.Context(), x.RefreshToken)
@@ -346,18 +347,18 @@ func TestCallerSaysWhyATokenIsRefused(t *testing.T) {
 
 func TestPasswordIsRehashedWhenParametersChange(t *testing.T) {
 	w := newWorld(t, store.Options{}, Options{})
-	before, err := w.store.AccountByEmail(t.Context(), ownerEmail)
+	before, err := w.store.Accounts.AccountByEmail(t.Context(), ownerEmail)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stronger := Params{Memory: 128, Passes: 2, Threads: 1}
-	later := New(w.store.Accounts(), w.limits, Options{Params: stronger})
+	later := New(w.store, w.limits, Options{Params: stronger})
 	for range 2 {
 		if _, err := later.SignIn(t.Context(), Credentials{Email: ownerEmail, Password: ownerPassword}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	after, err := w.store.AccountByEmail(t.Context(), ownerEmail)
+	after, err := w.store.Accounts.AccountByEmail(t.Context(), ownerEmail)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +388,7 @@ func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
 	engines(t, func(t *testing.T, so store.Options) {
 		w := newWorld(t, so, Options{})
 		read := func() accounts.Account {
-			a, err := w.store.Account(t.Context(), w.owner.ID)
+			a, err := w.store.Accounts.Account(t.Context(), w.owner.ID)
 			if err != nil || a == nil {
 				t.Fatal(a, err)
 			}
@@ -395,9 +396,9 @@ func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
 		}
 		before := read()
 		put := func(a accounts.Account) {
-			w.configure(t, func(ctx context.Context, tx *store.Tx) error {
+			w.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 				a := a
-				return tx.PutAccount(ctx, &a, time.Now().Add(time.Hour))
+				return accounts.PutAccount(ctx, tx, &a, time.Now().Add(time.Hour))
 			})
 		}
 		put(accounts.Account{Email: "OWNER@acme.test", Name: "Owner", PasswordHash: before.PasswordHash})

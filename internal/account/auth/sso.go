@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 )
 
 // Vouched is a person that a server for single sign-on vouches for.
@@ -24,7 +25,7 @@ const invitationsTaken = 20
 // e-mail, which is known by the subject from then on. Somebody who is invited and has no account gets one. c is nil where the person
 // is neither. What somebody else may know of an account that was not proved (its password, for one) is discarded.
 func (b Browsers) SignInVouched(ctx context.Context, v Vouched, from Client) (secret string, c *Caller, err error) {
-	account, err := b.auth.store.AccountBySubject(ctx, v.Issuer, v.Subject)
+	account, err := b.auth.store.Accounts.AccountBySubject(ctx, v.Issuer, v.Subject)
 	switch {
 	case err != nil:
 	case account != nil:
@@ -47,13 +48,13 @@ func (b Browsers) prove(ctx context.Context, account *accounts.Account, from Cli
 	if err != nil {
 		return nil, err
 	}
-	if err := b.auth.store.Configure(by(ctx, account, from), func(ctx context.Context, tx *accounts.Tx) error {
-		_, err := tx.Prove(ctx, account.ID, hash, time.Now())
+	if err := b.auth.store.Config.Change(by(ctx, account, from), func(ctx context.Context, tx *configure.Tx) error {
+		_, err := accounts.Prove(ctx, tx, account.ID, hash, time.Now())
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	return b.auth.store.Account(ctx, account.ID)
+	return b.auth.store.Accounts.Account(ctx, account.ID)
 }
 
 // by returns a context whose changes are recorded as those of an account's person.
@@ -65,13 +66,13 @@ func by(ctx context.Context, account *accounts.Account, from Client) context.Con
 // nor invitation, or the account is another subject's.
 func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.Account, error) {
 	now := time.Now()
-	account, err := b.auth.store.AccountByEmail(ctx, v.Email)
+	account, err := b.auth.store.Accounts.AccountByEmail(ctx, v.Email)
 	if err != nil {
 		return nil, err
 	}
-	invited, err := b.auth.store.InvitationsOf(ctx, v.Email, now, invitationsTaken)
+	invited, err := b.auth.store.Links.InvitationsOf(ctx, v.Email, now, invitationsTaken)
 	if err == nil {
-		invited, err = standing(ctx, b.auth.store, invited)
+		invited, err = standing(ctx, b.auth.store.DB, invited)
 	}
 	if err != nil || account == nil && len(invited) == 0 {
 		return nil, err
@@ -91,22 +92,22 @@ func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.
 	if fresh {
 		account.ID = carillon.NewID(now)
 	}
-	err = b.auth.store.Configure(by(ctx, account, from), func(ctx context.Context, tx *accounts.Tx) error {
+	err = b.auth.store.Config.Change(by(ctx, account, from), func(ctx context.Context, tx *configure.Tx) error {
 		if fresh {
-			if err := tx.AddAccount(ctx, account, now); err != nil {
+			if err := accounts.AddAccount(ctx, tx, account, now); err != nil {
 				return err
 			}
 			for _, i := range invited {
-				if err := tx.DropInvitation(ctx, i.CompanyID, i.ID); err != nil {
+				if err := accounts.DropInvitation(ctx, tx, i.CompanyID, i.ID); err != nil {
 					return err
 				}
-				if err := tx.AddMembership(ctx, accounts.Membership{AccountID: account.ID, CompanyID: i.CompanyID, Role: i.Role}); err != nil {
+				if err := accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: account.ID, CompanyID: i.CompanyID, Role: i.Role}); err != nil {
 					return err
 				}
 			}
 		}
 		var err error
-		known, err = tx.PutIdentity(ctx, account.ID, v.Issuer, v.Subject, now)
+		known, err = accounts.PutIdentity(ctx, tx, account.ID, v.Issuer, v.Subject, now)
 		return err
 	})
 	if err != nil || !known {

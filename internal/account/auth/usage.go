@@ -6,12 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 )
 
 // usage remembers when access keys were used until it is stored.
 type usage struct {
-	store *accounts.Store
+	store *store.Store
 
 	mu   sync.Mutex
 	used map[string]time.Time // by key id
@@ -44,7 +45,7 @@ func (u *usage) flush(ctx context.Context) error {
 	if len(times) == 0 {
 		return nil
 	}
-	if err := u.store.TouchKeys(ctx, times); err != nil {
+	if err := u.store.Keys.TouchKeys(ctx, times); err != nil {
 		return err
 	}
 	u.mu.Lock()

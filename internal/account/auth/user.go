@@ -123,14 +123,14 @@ func (a *Auth) Caller(ctx context.Context, authorization string) (*Caller, error
 	if err != nil {
 		return nil, err
 	}
-	session, err := a.store.Session(ctx, c.SessionID)
+	session, err := a.store.Sessions.Session(ctx, c.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	if session == nil || session.AccountID != c.Subject || !session.EndedAt.IsZero() {
 		return nil, refused("token", reasonRevoked)
 	}
-	account, err := a.store.Account(ctx, c.Subject)
+	account, err := a.store.Accounts.Account(ctx, c.Subject)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func over(t *testing.T, o store.Options) *Limits {
 			t.Error(err)
 		}
 	})
-	return New(s.Rates(), slog.New(slog.DiscardHandler))
+	return New(s.Rates, slog.New(slog.DiscardHandler))
 }
 
 func TestTakeRefusesPastTheLimitUntilTheMinuteIsOver(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"carillon"
 	"carillon/internal/base/need"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 )
 
@@ -49,8 +51,8 @@ func databases(t *testing.T, run func(t *testing.T, s *store.Store)) {
 
 func company(t testing.TB, s *store.Store, id string, bases ...*Base) {
 	t.Helper()
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: id, Name: id}, time.Now())
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: id, Name: id}, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +60,13 @@ func company(t testing.TB, s *store.Store, id string, bases ...*Base) {
 		if err := b.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.PutResource(t.Context(), id, Kind(), b); err != nil {
+		if _, err := s.Resources.PutResource(t.Context(), id, Kind(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func searchIn(s *store.Store) *Search { return NewSearch(s.Documents(), slog.New(slog.DiscardHandler)) }
+func searchIn(s *store.Store) *Search { return NewSearch(s.Resources, slog.New(slog.DiscardHandler)) }
 
 func TestQuestionsFindTheirArticle(t *testing.T) {
 	databases(t, func(t *testing.T, s *store.Store) {

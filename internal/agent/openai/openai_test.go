@@ -21,6 +21,8 @@ import (
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/egress"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 // shop is what the agents of all tests know. It is opened once, for tests of a full machine would wait for its disk otherwise.
@@ -50,8 +52,8 @@ func openShop(dir string) (*store.Store, error) {
 		return nil, err
 	}
 	for _, company := range []string{"shop", "other"} {
-		if err := s.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
-			return tx.PutCompany(ctx, &carillon.Company{ID: company, Name: company}, time.Now())
+		if err := s.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: company}, time.Now())
 		}); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
@@ -59,7 +61,7 @@ func openShop(dir string) (*store.Store, error) {
 			{Title: "Opening hours", Text: "The " + company + " is open from nine to five.", URL: "https://" + company + ".test/hours"},
 			{Title: "Returns", Text: "Within 30 days.", URL: "https://" + company + ".test/returns"},
 		}}
-		if _, err := s.PutResource(ctx, company, knowledge.Kind(), b); err != nil {
+		if _, err := s.Resources.PutResource(ctx, company, knowledge.Kind(), b); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -77,7 +79,7 @@ func newRig(t *testing.T, script ...step) *rig {
 	t.Helper()
 	r := &rig{server: newServer(t, script...), log: &bytes.Buffer{}}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
-	search := knowledge.NewSearch(shop.Documents(), log)
+	search := knowledge.NewSearch(shop.Resources, log)
 	client := egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 1 << 20, Redirects: -1, Timeout: time.Minute})
 	t.Cleanup(client.Close)
 	r.Thinker = New(Options{

@@ -50,6 +50,17 @@ type verdict struct {
 	until time.Time
 }
 
+// CheckMedia checks a file for headers of a format: it distinguishes a rejected file from a failure of the network.
+func (p *Prober) CheckMedia(ctx context.Context, companyID, format, url string) (rejected bool, err error) {
+	kind, ok := KindOf(format)
+	if !ok {
+		return false, nil
+	}
+	err = p.Check(ctx, companyID, kind, url)
+	var bad *MediaError
+	return errors.As(err, &bad), err
+}
+
 // NewProber returns a prober. Of the options, Timeout bounds a whole check (0: 20 s) and MaxBody is ignored: how much
 // is read follows from the kind. Media must be HTTPS whatever AllowPrivate says. Without shares it has its own.
 func NewProber(o Options, shares *share.Set) *Prober {

@@ -18,7 +18,7 @@ var permitted = map[string]struct {
 	why string
 }{
 	"edge/api/template.go":               {2, "senders of the company, by the number that they have"},
-	"app/lines.go":                       {1, "lines of one number, of several companies"},
+	"call/telephone/lines.go":            {1, "lines of one number, of several companies"},
 	"send/bulk/check.go":                 {2, "the index of a column"},
 	"send/bulk/faults.go":                {1, "the index of a column"},
 	"send/bulk/request.go":               {2, "the index of a column"},

@@ -1,11 +1,18 @@
 package provider
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"carillon"
+)
+
+// The errors of files that a person sent.
+var (
+	ErrNoFile       = errors.New("the channel has no such file")
+	ErrFileTooLarge = errors.New("the file is too large")
 )
 
 // Inbound is something that a person wrote to a sender.

@@ -41,7 +41,7 @@ func (r *rig) asksNext(text string) {
 func (r *rig) lastTurns() []string {
 	r.t.Helper()
 	var id string
-	if err := r.store.Row(r.t.Context(), []any{&id}, "SELECT id FROM conversation"); err != nil {
+	if err := r.store.DB.Row(r.t.Context(), []any{&id}, "SELECT id FROM conversation"); err != nil {
 		return nil // not yet
 	}
 	return r.turns(&diary{conversation: id})
@@ -51,10 +51,10 @@ func (r *rig) lastTurns() []string {
 func (r *rig) noted() (all []string) {
 	r.t.Helper()
 	var id string
-	if err := r.store.Row(r.t.Context(), []any{&id}, "SELECT id FROM conversation"); err != nil {
+	if err := r.store.DB.Row(r.t.Context(), []any{&id}, "SELECT id FROM conversation"); err != nil {
 		r.t.Fatal(err)
 	}
-	turns, err := r.store.Chats().Turns(r.t.Context(), r.company, id, 0, 100)
+	turns, err := r.store.Chats.Turns(r.t.Context(), r.company, id, 0, 100)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func TestWhatCallersSayIsDone(t *testing.T) {
 				_ = c.Write(noise(text))
 				if by == "" {
 					r.until("a teammate is waited for", func() bool {
-						all, _, err := r.store.Chats().List(t.Context(), chats.Filter{CompanyID: r.company, Folder: "all", Limit: 10})
+						all, _, err := r.store.Chats.List(t.Context(), chats.Filter{CompanyID: r.company, Folder: "all", Limit: 10})
 						return err == nil && len(all) == 1 && (all[0].State == chats.Queued || all[0].State == chats.Missed)
 					})
 					c.HangUp(t.Context())

@@ -186,7 +186,7 @@ func TestACallerEndsMarketingAlone(t *testing.T) {
 func (r *rig) occupy(n int) {
 	for range n {
 		c := &calls.IncomingCall{ID: carillon.NewID(time.Now()), CompanyID: r.company, SenderUID: 1, RingingAt: time.Now()}
-		if _, err := r.store.Incoming().Take(r.t.Context(), c, 0); err != nil {
+		if _, err := r.store.Incoming.Take(r.t.Context(), c, 0); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -198,10 +198,10 @@ func (r *rig) ended() *calls.IncomingCall {
 	var id string
 	r.until("the call's end", func() bool {
 		var open bool
-		err := r.store.Row(r.t.Context(), []any{&id, &open}, "SELECT id, under_way FROM incoming_call")
+		err := r.store.DB.Row(r.t.Context(), []any{&id, &open}, "SELECT id, under_way FROM incoming_call")
 		return err == nil && !open
 	})
-	c, err := r.store.Incoming().Find(r.t.Context(), r.company, id)
+	c, err := r.store.Incoming.Find(r.t.Context(), r.company, id)
 	if err != nil || c == nil || c.UnderWay {
 		r.t.Fatal(c, err)
 	}
@@ -299,7 +299,7 @@ func TestACallToALineIsAnsweredByItsAgent(t *testing.T) {
 		time.Sleep(time.Duration(len(opening))*40*time.Millisecond + 600*time.Millisecond)
 		c.HangUp(t.Context())
 		rec := r.ended()
-		all, _, err := r.store.Chats().List(t.Context(), chats.Filter{CompanyID: r.company, Folder: "all", Closed: true, Limit: 10})
+		all, _, err := r.store.Chats.List(t.Context(), chats.Filter{CompanyID: r.company, Folder: "all", Closed: true, Limit: 10})
 		if err != nil || len(all) != 1 || r.incoming.UnderWay() != 0 {
 			t.Fatalf("%+v, %v, %d calls", all, err, r.incoming.UnderWay())
 		}
@@ -360,7 +360,7 @@ func TestACallerIsAskedWhereTheAgentIsTo(t *testing.T) {
 				time.Sleep(1500 * time.Millisecond)
 				c.HangUp(t.Context())
 				rec := r.ended()
-				turns, err := r.store.Chats().Turns(t.Context(), r.company, rec.ConversationID, 0, 100)
+				turns, err := r.store.Chats.Turns(t.Context(), r.company, rec.ConversationID, 0, 100)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -385,7 +385,7 @@ func TestACallToALineIsHungUpByTheCompany(t *testing.T) {
 			t.Fatal(err)
 		}
 		var id string
-		if err := r.store.Row(t.Context(), []any{&id}, "SELECT id FROM incoming_call"); err != nil {
+		if err := r.store.DB.Row(t.Context(), []any{&id}, "SELECT id FROM incoming_call"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := r.incoming.HangUp(t.Context(), "another", id); !carillon.IsCode(err, carillon.NotFound) {

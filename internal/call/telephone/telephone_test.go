@@ -31,7 +31,9 @@ import (
 	"carillon/internal/event/realtime"
 	"carillon/internal/send/sandbox"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
@@ -192,17 +194,17 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	}
 	a.Language = "en"
 	r := &rig{t: t, network: network, store: s, company: carillon.NewID(time.Now()), agent: a, told: told}
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: r.company, Name: "Acme"}, time.Now())
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: r.company, Name: "Acme"}, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Join(t.Context(), "node", "node"); err != nil {
+	if err := s.Nodes.Join(t.Context(), "node", "node"); err != nil {
 		t.Fatal(err)
 	}
-	hub := realtime.NewHub(s, log, nil)
-	s.OnEvents(hub.Publish)
-	conversations := conversation.New(conversation.Options{Store: s.Chats(), Agents: r, Thinker: r, Publisher: hub, Log: log, Flows: r, Runs: s.Runs()})
+	hub := realtime.NewHub(s.Topics, log, nil)
+	s.Events.OnEvents(hub.Publish)
+	conversations := conversation.New(conversation.Options{Store: s, Agents: r, Thinker: r, Publisher: hub, Log: log, Flows: r, Runs: s.Runs})
 	shares := new(share.Set)
 	shares.Of(share.Talks.Of(1)) // does not count calls
 	voices := voice.NewSessions(voice.Options{
@@ -224,7 +226,7 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	r.Telephone = telephone.New(telephone.Options{
 		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Denied: destination.Denied{"979"},
 		Log:    slog.New(slog.NewTextHandler(locked{&r.mu, told}, nil)),
-		Files:  files.New(s.Files(), files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
+		Files:  files.New(s.Files, files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
 		Trunks: r.trunkOf,
 		Suppress: func(_ context.Context, company, number string, caller bool) error {
 			r.mu.Lock()
@@ -307,7 +309,7 @@ func within(long, sound []int16) float64 {
 }
 
 func (r *rig) turns(d *diary) (all []string) {
-	turns, err := r.store.Chats().Turns(r.t.Context(), r.company, d.conversation, 0, 100)
+	turns, err := r.store.Chats.Turns(r.t.Context(), r.company, d.conversation, 0, 100)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -321,13 +323,13 @@ func (r *rig) turns(d *diary) (all []string) {
 
 // recording is the recorded sound of a call.
 func (r *rig) recording(d *diary) []int16 {
-	f, err := r.store.Files().Find(r.t.Context(), d.recorded)
+	f, err := r.store.Files.Find(r.t.Context(), d.recorded)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	var wav []byte
 	for part := 0; int64(len(wav)) < f.Size; part++ {
-		b, err := r.store.Files().Part(r.t.Context(), f.ID, part)
+		b, err := r.store.Files.Part(r.t.Context(), f.ID, part)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -362,7 +364,7 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 		if len(turns) < 3 || turns[0] != "agent  This is an automated call from Acme. This call is recorded. "+greeting+" Do you come?" || turns[1] != "visitor 1 Yes" {
 			t.Errorf("turns %q", turns)
 		}
-		f, err := r.store.Files().Find(t.Context(), d.recorded)
+		f, err := r.store.Files.Find(t.Context(), d.recorded)
 		if err != nil || f.ConversationID != d.conversation || f.CompanyID != r.company || f.Type != "audio/wav" || !f.ExpiresAt.IsZero() {
 			t.Fatalf("%+v, %v", f, err)
 		}
@@ -370,7 +372,7 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 		if length := e.At.Sub(d.answered); (recorded - length).Abs() > 100*time.Millisecond {
 			t.Errorf("a recording of %v of a call of %v", recorded, length)
 		}
-		c, err := r.store.Chats().Find(t.Context(), r.company, d.conversation)
+		c, err := r.store.Chats.Find(t.Context(), r.company, d.conversation)
 		if err != nil || c.State != chats.Resolved || c.Channel != telephone.Channel {
 			t.Errorf("%+v, %v", c, err)
 		}
@@ -397,7 +399,7 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 		if turns := r.turns(d); !slices.Equal(turns, want) {
 			t.Errorf("turns %q", turns)
 		}
-		run, err := r.store.Runs().OfConversation(t.Context(), r.company, d.conversation, 10)
+		run, err := r.store.Runs.OfConversation(t.Context(), r.company, d.conversation, 10)
 		if err != nil || len(run) != 1 || run[0].State != string(flow.Completed) || run[0].Variables["came"] != "Yes" || run[0].NotificationID != "call" {
 			t.Errorf("%+v, %v", run, err)
 		}
@@ -408,7 +410,7 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 		if e := r.Place(t.Context(), r.line(), x, d); len(e.Result) != 1 {
 			t.Errorf("with an event of no flow %+v", e)
 		}
-		all, err := r.store.Chats().Turns(t.Context(), r.company, d.conversation, 0, 1)
+		all, err := r.store.Chats.Turns(t.Context(), r.company, d.conversation, 0, 1)
 		if err != nil || len(all) != 1 || all[0].Extra.Event != conversation.NoSuchFlow || all[0].Text != "unknown" {
 			t.Errorf("the timeline of a call with an event of no flow begins with %+v, %v", all, err)
 		}

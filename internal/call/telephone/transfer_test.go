@@ -77,7 +77,7 @@ func transfersIn(t *testing.T, network sip.Network) *rig {
 // legs are the transfers of a call.
 func (r *rig) legs(conversation string) []calls.Transfer {
 	r.t.Helper()
-	all, err := r.store.Incoming().Transfers(r.t.Context(), r.company, conversation)
+	all, err := r.store.Incoming.Transfers(r.t.Context(), r.company, conversation)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestACallIsTransferredToANumber(t *testing.T) {
 				time.Sleep(time.Second)
 				c.SendDigits("1")
 				far := there.answered(t)
-				if n, err := r.store.Calls().UnderWay(t.Context(), 1); n != 2 || err != nil {
+				if n, err := r.store.Calls.UnderWay(t.Context(), 1); n != 2 || err != nil {
 					t.Errorf("%d calls count for the line, %v", n, err)
 				}
 				const mine, theirs = "This is what the caller has to say.", "And this is what the desk responds."
@@ -162,7 +162,7 @@ func TestACallIsTransferredToANumber(t *testing.T) {
 				if pcm := r.recording(&diary{recorded: rec.Recording}); within(pcm, noise(theirs)) < 0.5 {
 					t.Error("the recording ends with the transfer")
 				}
-				if n, err := r.store.Calls().UnderWay(t.Context(), 1); n != 0 || err != nil {
+				if n, err := r.store.Calls.UnderWay(t.Context(), 1); n != 0 || err != nil {
 					t.Errorf("%d calls count for the line, %v", n, err)
 				}
 			})
@@ -196,7 +196,7 @@ func TestATransferThatNobodyAnswersReturnsToTheAgent(t *testing.T) {
 				c.SendDigits("1")
 				const sorry = "agent  I am sorry, nobody can take your call there now. What else can I do for you?"
 				var id string
-				if err := r.store.Row(t.Context(), []any{&id}, "SELECT conversation_id FROM incoming_call"); err != nil {
+				if err := r.store.DB.Row(t.Context(), []any{&id}, "SELECT conversation_id FROM incoming_call"); err != nil {
 					t.Fatal(err)
 				}
 				r.until("that is said", func() bool { return slices.Contains(r.turns(&diary{conversation: id}), sorry) })

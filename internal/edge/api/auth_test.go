@@ -22,6 +22,7 @@ import (
 	"carillon/internal/edge/api/apitest"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 )
 
@@ -53,18 +54,18 @@ func newSignInWorld(t *testing.T) *signInWorld {
 	})
 	w := &signInWorld{t: t, store: s, log: &strings.Builder{}}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	limits := limit.New(s.Rates(), log)
-	a := auth.New(s.Accounts(), limits, auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
+	limits := limit.New(s.Rates, log)
+	a := auth.New(s, limits, auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hash, err := a.HashPassword(t.Context(), testPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.acme = &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}
-	err = s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		now, all := time.Now(), []error{tx.PutCompany(ctx, w.acme, time.Now())}
+	err = s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		now, all := time.Now(), []error{accounts.PutCompany(ctx, tx, w.acme, time.Now())}
 		for email, role := range map[string]string{testEmail: "owner", "dev@acme.test": "developer", "agent@acme.test": "teammate"} {
 			u := &accounts.Account{Email: email, Name: "Acme " + role, PasswordHash: hash}
-			all = append(all, tx.PutAccount(ctx, u, now), tx.PutMembership(ctx, accounts.Membership{AccountID: u.ID, CompanyID: w.acme.ID, Role: role}))
+			all = append(all, accounts.PutAccount(ctx, tx, u, now), accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: u.ID, CompanyID: w.acme.ID, Role: role}))
 		}
 		for _, k := range []accounts.AccessKey{
 			{Key: "ck_test_live", Scopes: []string{"*"}},
@@ -72,7 +73,7 @@ func newSignInWorld(t *testing.T) *signInWorld {
 			{Key: "ck_test_revoked", RevokedAt: now},
 		} {
 			k.CompanyID = w.acme.ID
-			all = append(all, tx.PutKey(ctx, &k, now))
+			all = append(all, accounts.PutKey(ctx, tx, &k, now))
 		}
 		return errors.Join(all...)
 	})
@@ -293,8 +294,8 @@ func TestCompanyTokenIsForTheHolderOfAKey(t *testing.T) {
 	}
 	suspended := *w.acme
 	suspended.Suspended = true
-	if err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &suspended, time.Now())
+	if err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &suspended, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}

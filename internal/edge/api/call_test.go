@@ -9,6 +9,8 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/storetest"
 )
 
@@ -19,11 +21,11 @@ type lateCalls struct {
 }
 
 func (c *lateCalls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
-	state, _, err := c.store.Calls().HangUp(ctx, companyID, carillon.SeqOf(id).Message(0))
+	state, _, err := c.store.Calls.HangUp(ctx, companyID, carillon.SeqOf(id).Message(0))
 	if err != nil || c.starts == "" {
 		return state, err
 	}
-	err = c.store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err = c.store.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		_, err := tx.Exec(ctx, c.starts)
 		return err
 	})
@@ -40,11 +42,11 @@ func TestACallThatStartsDuringItsCancelIsHungUp(t *testing.T) {
 		r.calls.starts = starts
 		now := time.Now()
 		id := carillon.NewID(now)
-		err := r.store.Accept(t.Context(), &store.Accept{
-			Notification: store.Notification{
+		err := r.store.Notifications.Accept(t.Context(), &messages.Accept{
+			Notification: messages.Notification{
 				ID: id, CompanyID: "ours", Channel: carillon.Voice, SenderUID: r.main.UID, Total: 1, Open: 1, CreatedAt: now, DueAt: now, Body: "{}",
 			},
-			Messages: []store.NewMessage{{Number: "34600111222"}}, Quota: store.Quota{Day: "2026-01-01", Charge: 1},
+			Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2026-01-01", Charge: 1},
 		})
 		if err != nil {
 			t.Fatal(err)

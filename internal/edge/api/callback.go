@@ -79,7 +79,7 @@ func (s callbacks) senders(r *http.Request, provider string) (Callback, []*caril
 	if !validID(id) {
 		return cb, nil, carillon.Absent("Sender")
 	}
-	all, err := s.store.SendersByID(r.Context(), id)
+	all, err := s.store.Senders.SendersByID(r.Context(), id)
 	if err != nil {
 		return cb, nil, err
 	}
@@ -109,7 +109,7 @@ func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider st
 	query := r.URL.Query()
 	for _, x := range senders {
 		if challenge, ok := cb.Handshake(x.Settings, query); ok {
-			if err := s.store.KeepHandshake(r.Context(), x, time.Now()); err != nil {
+			if err := s.store.Senders.KeepHandshake(r.Context(), x, time.Now()); err != nil {
 				return err
 			}
 			h := w.Header()
@@ -194,7 +194,7 @@ func kindsOf(all []provider.Inbound) (kinds []string) {
 // storeForCompany stores a callback's events for each sender of the company whose secret signs it: a provider's
 // application has one callback address and may serve several numbers.
 func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte, in *intake) error {
-	all, err := s.store.Senders(r.Context(), x.CompanyID)
+	all, err := s.store.Senders.Senders(r.Context(), x.CompanyID)
 	if err != nil {
 		return err
 	}
@@ -253,12 +253,12 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 func (s callbacks) sight(ctx context.Context, x *carillon.Sender, events CallbackEvents) {
 	now := time.Now()
 	if events.Concerned && s.seen.due(x.UID, now) {
-		if err := s.store.KeepCallback(ctx, x, now); err != nil {
+		if err := s.store.Senders.KeepCallback(ctx, x, now); err != nil {
 			httpio.Logger(ctx, s.log).WarnContext(ctx, "store when a callback came", "company", x.CompanyID, "sender", x.ID, "error", err)
 		}
 	}
 	if events.Notice != nil {
-		if err := s.store.KeepNotice(ctx, x, *events.Notice); err != nil {
+		if err := s.store.Senders.KeepNotice(ctx, x, *events.Notice); err != nil {
 			httpio.Logger(ctx, s.log).WarnContext(ctx, "store a notice of the channel", "company", x.CompanyID, "sender", x.ID, "error", err)
 		}
 	}
@@ -285,7 +285,7 @@ func (s callbacks) learn(ctx context.Context, cb Callback, x *carillon.Sender, r
 		if r.UserID == "" || cb.Portfolio == nil {
 			continue
 		}
-		number, err := s.store.NumberOf(ctx, x.UID, r.Ref)
+		number, err := s.store.Suppressions.NumberOf(ctx, x.UID, r.Ref)
 		if err != nil {
 			return err
 		}
@@ -297,16 +297,16 @@ func (s callbacks) learn(ctx context.Context, cb Callback, x *carillon.Sender, r
 	if len(reports) == 0 {
 		return nil
 	}
-	return s.store.Chats().Learn(ctx, x.CompanyID, reports, time.Now())
+	return s.store.Contacts.Learn(ctx, x.CompanyID, reports, time.Now())
 }
 
 // suppressOptOuts suppresses the recipients who opted out of marketing at the channel, for marketing.
 func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []provider.Receipt) error {
-	numbers, err := s.store.OptOuts(ctx, x.UID, receipts)
+	numbers, err := s.store.Suppressions.OptOuts(ctx, x.UID, receipts)
 	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	return s.store.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, time.Now(), numbers...)
+	return s.store.Suppressions.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, time.Now(), numbers...)
 }
 
 // obeyPreferences suppresses people for marketing who chose that in the channel's settings, or lifts it. Without an instant a wish to stop
@@ -320,9 +320,9 @@ func (s callbacks) obeyPreferences(ctx context.Context, x *carillon.Sender, all 
 			if at.IsZero() {
 				at = time.Now()
 			}
-			err = s.store.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, at, p.Addresses()...)
+			err = s.store.Suppressions.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, at, p.Addresses()...)
 		} else if !at.IsZero() {
-			err = s.store.LiftOptOut(ctx, x.CompanyID, at, p.Addresses()...)
+			err = s.store.Suppressions.LiftOptOut(ctx, x.CompanyID, at, p.Addresses()...)
 		}
 		if err != nil {
 			return fmt.Errorf("store a wish about marketing: %w", err)

@@ -27,6 +27,9 @@ import (
 	"carillon/internal/base/schedule"
 	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
@@ -215,8 +218,8 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 			s.UID, s.CompanyID, s.ID, s.Number, s.Default = 0, x.company, x.id, "1555555"+x.phone[3:], x.id == "main"
 			own := strings.NewReplacer("1000001", x.phone, "provider-app-secret", x.secret)
 			s.Settings = json.RawMessage(own.Replace(string(r.graph.Settings())))
-			err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-				return errors.Join(tx.PutCompany(ctx, &carillon.Company{ID: x.company, Name: x.company}, time.Now()), tx.PutSender(ctx, &s, time.Now()))
+			err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+				return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: x.company, Name: x.company}, time.Now()), senders.PutSender(ctx, tx, &s, time.Now()))
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -312,24 +315,24 @@ func (r *channelRig) accepted(number string) provider.Ref {
 	r.t.Helper()
 	now := time.Now()
 	id := carillon.NewID(now)
-	err := r.store.Accept(r.t.Context(), &store.Accept{
-		Notification: store.Notification{
+	err := r.store.Notifications.Accept(r.t.Context(), &messages.Accept{
+		Notification: messages.Notification{
 			ID: id, CompanyID: "ours", Channel: carillon.Messaging, SenderUID: r.main.UID, TemplateID: "77", Class: carillon.Marketing,
 			Campaign: "c", Total: 1, Body: `{"contact":{"number":"` + number + `"},"language_template":"es_ES","name_template":"greet",` +
 				`"recipient_id":"main","notification_type":"marketing","campaign_name":"c","components_push":{"body_text_0":"Ana"}}`,
 			Open: 1, CreatedAt: now, DueAt: now,
 		},
-		Messages: []store.NewMessage{{Number: number}},
-		Quota:    store.Quota{Day: "2026-01-01", Charge: 1},
+		Messages: []messages.NewMessage{{Number: number}},
+		Quota:    messages.Quota{Day: "2026-01-01", Charge: 1},
 	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	shard := r.main.Shard()
-	if err := errors.Join(r.store.Join(r.t.Context(), "node", "node"), r.store.TakeAll(r.t.Context(), "node")); err != nil {
+	if err := errors.Join(r.store.Nodes.Join(r.t.Context(), "node", "node"), r.store.Nodes.TakeAll(r.t.Context(), "node")); err != nil {
 		r.t.Fatal(err)
 	}
-	_, shards, err := r.store.Cluster(r.t.Context())
+	_, shards, err := r.store.Nodes.Cluster(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -337,7 +340,7 @@ func (r *channelRig) accepted(number string) provider.Ref {
 		Fences: []work.Fence{{Shard: shard, Owner: "node", Epoch: shards[shard].Epoch}},
 		Starts: []*work.Start{{Key: work.Key(carillon.SeqOf(id).Message(0)), Shard: shard}}, Now: now.Add(time.Millisecond),
 	}
-	if err := r.store.MessageQueue().Commit(r.t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
+	if err := r.store.Messages.Commit(r.t.Context(), d); err != nil || d.Starts[0].Attempt != 1 {
 		r.t.Fatal(err, d.Starts[0].Attempt)
 	}
 	return provider.Ref{NotificationID: id, Attempt: 1}
@@ -472,7 +475,7 @@ func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
 		report := func() senders.Report {
 			t.Helper()
-			x, err := r.store.Report(t.Context(), "ours", r.main.UID)
+			x, err := r.store.Senders.Report(t.Context(), "ours", r.main.UID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -532,7 +535,7 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 		}
 		listed := func(want ...string) {
 			t.Helper()
-			page, err := r.store.Suppressions(t.Context(), r.main.CompanyID, "", 10)
+			page, err := r.store.Suppressions.Suppressions(t.Context(), r.main.CompanyID, "", 10)
 			var got []string
 			for _, x := range page {
 				got = append(got, x.Address()+" "+string(x.Type)+" "+x.Reason)
@@ -543,7 +546,7 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 		}
 		byID := func(want bool) { // which no number is known of
 			t.Helper()
-			if _, err := r.store.Suppression(t.Context(), r.main.CompanyID, identity.User("ES.2")); want != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
+			if _, err := r.store.Suppressions.Suppression(t.Context(), r.main.CompanyID, identity.User("ES.2")); want != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
 				t.Errorf("ES.2 is suppressed: %v, not %t", err, want)
 			}
 		}

@@ -10,19 +10,22 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/storetest"
 )
 
 // listed accepts a notification of our company past the checks of a request.
-func (r *channelRig) listed(body string, labels store.Labels) {
+func (r *channelRig) listed(body string, labels messages.Labels) {
 	r.t.Helper()
 	now := time.Now()
-	err := r.store.Accept(r.t.Context(), &store.Accept{
-		Notification: store.Notification{
-			ID: r.store.NewNotificationID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: r.main.UID, Total: 1, Open: 1,
+	err := r.store.Notifications.Accept(r.t.Context(), &messages.Accept{
+		Notification: messages.Notification{
+			ID: r.store.Notifications.NewID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: r.main.UID, Total: 1, Open: 1,
 			CreatedAt: now, DueAt: now, Body: body, Campaign: labels.Event, Labels: labels,
 		},
-		Messages: []store.NewMessage{{Number: "34600111222"}}, Quota: store.Quota{Day: "2026-01-01", Charge: 1},
+		Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2026-01-01", Charge: 1},
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -41,7 +44,7 @@ func (r *channelRig) list(query url.Values) (status int, body string) {
 
 func TestAnUnreadableBodyIsListedLikeTheOthers(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
-	r.listed("no JSON", store.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES"})
+	r.listed("no JSON", messages.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES"})
 	if status, text := r.list(url.Values{}); status != 200 || !strings.Contains(text, `"name_template":"greeting","language_template":"es_ES","recipient_id":"main"`) {
 		t.Error(status, text)
 	}
@@ -51,7 +54,7 @@ func TestAPageOfAListHasAtMostAMebibyte(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	long := strings.Repeat("\x01", 4<<10) // six bytes each in JSON
 	for range 60 {
-		r.listed("{}", store.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES", Event: long})
+		r.listed("{}", messages.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES", Event: long})
 	}
 	found, query := 0, url.Values{"limit": {"100"}}
 	for {
@@ -73,8 +76,8 @@ func TestAPageOfAListHasAtMostAMebibyte(t *testing.T) {
 
 func TestListsThatMatchNothingAreCounted(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
-	err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: "ours", Name: "Ours", Limits: carillon.Limits{ListsPerMinute: 3}}, time.Now())
+	err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours", Limits: carillon.Limits{ListsPerMinute: 3}}, time.Now())
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func (s sending) routes() []httpio.Route {
 // send accepts a notification: `POST notify` and `POST notify/voice`.
 func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	return func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-		if err := s.store.Full(); err != nil {
+		if err := s.store.DB.Commits.Full(); err != nil {
 			return err
 		}
 		key, err := httpio.IdempotencyKey(r)

@@ -60,7 +60,7 @@ func (s suppressionList) list(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.store.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
+	found, err := s.store.Suppressions.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
 	return httpio.ListOf(page, suppressionCursor, found, func(x suppressions.Suppression) string { return x.Address() }, rowOf), err
 }
 
@@ -71,10 +71,10 @@ func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, erro
 		return nil, err
 	}
 	now := time.Now()
-	if err := s.store.Suppress(r.Context(), p.Company.ID, suppressions.All, reason, now, number); err != nil {
+	if err := s.store.Suppressions.Suppress(r.Context(), p.Company.ID, suppressions.All, reason, now, number); err != nil {
 		return nil, err
 	}
-	x, err := s.store.Suppression(r.Context(), p.Company.ID, identity.Number(number))
+	x, err := s.store.Suppressions.Suppression(r.Context(), p.Company.ID, identity.Number(number))
 	switch {
 	case carillon.IsCode(err, carillon.NotFound): // another request has removed it since
 		x = &suppressions.Suppression{Number: number, Type: suppressions.All, Reason: reason, CreatedAt: now}
@@ -115,7 +115,7 @@ func (s suppressionList) unsuppress(r *http.Request, p *auth.Principal) (any, er
 	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
 		return nil, carillon.Absent("Suppression")
 	}
-	removed, err := s.store.Unsuppress(r.Context(), p.Company.ID, identity.Of(address))
+	removed, err := s.store.Suppressions.Unsuppress(r.Context(), p.Company.ID, identity.Of(address))
 	if err == nil && !removed {
 		err = carillon.Absent("Suppression")
 	}

@@ -76,7 +76,7 @@ func phoneNumber(r *http.Request) (string, error) {
 // messagingSender returns the company's messaging sender with a number, nil when it has none. Errors: forbidden when the number is
 // proved to be another company's.
 func (s templates) messagingSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
-	named, err := s.store.SendersNamed(r.Context(), company.ID, number)
+	named, err := s.store.Senders.SendersNamed(r.Context(), company.ID, number)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s templates) messagingSender(r *http.Request, company *carillon.Company, n
 	if own { // a voice line has no templates
 		return nil, nil // not an error
 	}
-	elsewhere, err := s.store.ProvedElsewhere(r.Context(), company.ID, number)
+	elsewhere, err := s.store.Senders.ProvedElsewhere(r.Context(), company.ID, number)
 	if err == nil && elsewhere {
 		err = carillon.Denied("The phone_number belongs to another company")
 	}
@@ -106,7 +106,7 @@ func (s templates) creationSender(r *http.Request, company *carillon.Company, nu
 		}
 		return sender, err
 	}
-	sender, err := s.store.DefaultSender(r.Context(), company.ID, carillon.Messaging)
+	sender, err := s.store.Senders.DefaultSender(r.Context(), company.ID, carillon.Messaging)
 	if err == nil && sender == nil {
 		err = carillon.Invalid("phone_number", "The company has no default messaging sender; say which one")
 	}

@@ -30,7 +30,10 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
+	templatestore "carillon/internal/store/templates"
 	"carillon/internal/talk/person"
 )
 
@@ -77,9 +80,9 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
 	channel := whatsapp.New(whatsapp.Options{})
 	t.Cleanup(channel.CloseIdleConnections)
-	limits := limit.New(st.Rates(), log)
+	limits := limit.New(st.Rates, log)
 	routes := Routes(Deps{
-		Store: st, Auth: auth.New(st.Accounts(), limits, auth.Options{}), Limits: limits, Log: log, People: person.New(st, new(share.Set)),
+		Store: st, Auth: auth.New(st, limits, auth.Options{}), Limits: limits, Log: log, People: person.New(st, new(share.Set)),
 		Calls: r.calls, Notify: notify.New(st, queue.New(st, queue.Options{}), notify.Options{}),
 		Catalog: catalog.New(st, map[string]catalog.Reviewer{"whatsapp": channel}, catalog.Options{}),
 		Ready: func(context.Context) (carillon.Details, error) {
@@ -132,20 +135,20 @@ func (r *channelRig) setUp() {
 		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}} <3"}},
 	}
 	ours := &carillon.Company{ID: "ours", Name: "Ours", Limits: carillon.Limits{TemplatesPerDay: 3, TemplateListsPerMinute: 50}}
-	err := r.store.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		err := errors.Join(tx.PutCompany(ctx, ours, now), tx.PutCompany(ctx, &carillon.Company{ID: "theirs", Name: "Theirs"}, now),
-			tx.PutSender(ctx, r.main, now), tx.PutSender(ctx, foreign, now), content.Compile(r.template))
+	err := r.store.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		err := errors.Join(accounts.PutCompany(ctx, tx, ours, now), accounts.PutCompany(ctx, tx, &carillon.Company{ID: "theirs", Name: "Theirs"}, now),
+			senders.PutSender(ctx, tx, r.main, now), senders.PutSender(ctx, tx, foreign, now), content.Compile(r.template))
 		r.template.SenderUID = r.main.UID
-		_, proof := tx.ProveNumber(ctx, foreign, false, now)
+		_, proof := senders.ProveNumber(ctx, tx, foreign, false, now)
 		err = errors.Join(err, proof)
-		err = errors.Join(err, tx.PutTemplate(ctx, r.template, now))
+		err = errors.Join(err, templatestore.PutTemplate(ctx, tx, r.template, now))
 		for _, k := range []accounts.AccessKey{
 			{ID: "1", CompanyID: "ours", Key: "ck_ours", Scopes: []string{"*"}},
 			{ID: "2", CompanyID: "theirs", Key: "ck_theirs", Scopes: []string{"*"}},
 			{ID: "3", CompanyID: "ours", Key: "ck_read", Scopes: []string{"notify:read"}},
 			{ID: "4", CompanyID: "ours", Key: "ck_send", Scopes: []string{"notify:send"}},
 		} {
-			err = errors.Join(err, tx.PutKey(ctx, &k, now))
+			err = errors.Join(err, accounts.PutKey(ctx, tx, &k, now))
 		}
 		return err
 	})

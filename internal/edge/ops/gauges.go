@@ -106,7 +106,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	checks, err := g.Readiness.checks(ctx)
 	gauge(readyDesc, oneIf(err == nil))
-	if m, err := g.Store.Maintenance(ctx); err == nil {
+	if m, err := g.Store.Accounts.Maintenance(ctx); err == nil {
 		gauge(maintainDesc, oneIf(m.On(time.Now())))
 	}
 	restored, _, err := g.Store.RestoredAt(ctx)
@@ -120,19 +120,19 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	for _, c := range checks {
 		gauge(checkDesc, oneIf(c.fault == ""), c.name)
 	}
-	gauge(walDesc, float64(g.Store.LogSize()))
-	gauge(waitingDesc, float64(g.Store.Waiting()))
-	for name, p := range g.Store.Pools() {
+	gauge(walDesc, float64(g.Store.DB.Health.LogSize()))
+	gauge(waitingDesc, float64(g.Store.DB.Commits.Waiting()))
+	for name, p := range g.Store.DB.Health.Pools() {
 		gauge(openDesc, float64(p.InUse), name, "in_use")
 		gauge(openDesc, float64(p.Idle), name, "idle")
 		count(waitsDesc, float64(p.WaitCount), name)
 		count(waitedDesc, p.WaitDuration.Seconds(), name)
 	}
-	if lag, err := g.Store.SearchLag(ctx, time.Now()); err == nil {
+	if lag, err := g.Store.Search.Lag(ctx, time.Now()); err == nil {
 		gauge(searchLagDesc, lag.Seconds())
 	}
-	count(refusedDesc, float64(g.Store.Unsearchable()))
-	if lag, err := g.Store.Stats().Lag(ctx, time.Now()); err == nil {
+	count(refusedDesc, float64(g.Store.Search.Unsearchable()))
+	if lag, err := g.Store.Stats.Lag(ctx, time.Now()); err == nil {
 		gauge(statsLagDesc, lag.Seconds())
 	}
 	g.Unheard.Each(func(why rtp.Refusal, packets int64) { count(unheardDesc, float64(packets), why.String()) })

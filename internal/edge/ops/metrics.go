@@ -15,7 +15,8 @@ import (
 
 	"carillon/internal/base/httpio"
 	"carillon/internal/call"
-	"carillon/internal/store"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/purge"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -109,7 +110,7 @@ func (m *Metrics) ofPurge() {
 }
 
 // Purged counts a step of deleting what is old.
-func (m *Metrics) Purged(what string, p store.Purged) {
+func (m *Metrics) Purged(what string, p purge.Purged) {
 	m.purged.WithLabelValues(what).Add(float64(p.Rows))
 	m.purgeStep.WithLabelValues(what).Observe(p.Took.Seconds())
 }
@@ -187,7 +188,7 @@ func (m *Metrics) Committed(writes int, took time.Duration) {
 	m.commit.Observe(took.Seconds())
 }
 
-func outcomeOf(move work.Move, o store.Outcome) string {
+func outcomeOf(move work.Move, o messages.Outcome) string {
 	switch {
 	case move == work.MoveDone && o.Rank == rank.Skipped:
 		return "skipped"

@@ -27,7 +27,7 @@ var filesDesc = desc("carillon_send_files", "Files of all companies that are bei
 func (g gauges) ofFiles(gauge emit) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
-	if states, err := g.Store.Bulk().Running(ctx); err == nil {
+	if states, err := g.Store.Bulk.Running(ctx); err == nil {
 		for _, state := range []bulk.State{bulk.Checking, bulk.Sending, bulk.Canceling} {
 			gauge(filesDesc, float64(states[state]), string(state))
 		}

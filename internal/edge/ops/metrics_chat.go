@@ -80,7 +80,7 @@ func (g gauges) ofConversations(gauge emit) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
-	if states, err := g.Store.Chats().States(ctx); err == nil {
+	if states, err := g.Store.Chats.States(ctx); err == nil {
 		for _, state := range []chats.State{chats.Automated, chats.Queued, chats.Active, chats.WrapUp, chats.Missed, chats.Abandoned} {
 			gauge(talkingDesc, float64(states[state]), string(state))
 		}

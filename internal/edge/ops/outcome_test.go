@@ -3,8 +3,9 @@ package ops
 import (
 	"testing"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -12,11 +13,11 @@ import (
 func TestASkippedMessageIsNoFailure(t *testing.T) {
 	for want, r := range map[string]struct {
 		move work.Move
-		o    store.Outcome
+		o    messages.Outcome
 	}{
-		"sent":    {work.MoveDone, store.Outcome{Rank: rank.Sent}},
-		"failed":  {work.MoveDone, store.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}},
-		"skipped": {work.MoveDone, store.Outcome{Rank: rank.Skipped, Reason: carillon.ReasonSuppressed}},
+		"sent":    {work.MoveDone, messages.Outcome{Rank: rank.Sent}},
+		"failed":  {work.MoveDone, messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}},
+		"skipped": {work.MoveDone, messages.Outcome{Rank: rank.Skipped, Reason: carillon.ReasonSuppressed}},
 		"retry":   {move: work.MoveRetry},
 		"unknown": {move: work.MoveUnknown},
 		"held":    {move: work.MoveHold},

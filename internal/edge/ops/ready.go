@@ -124,7 +124,7 @@ type Conditions struct {
 func (c Conditions) check(ctx context.Context) []check {
 	checks := []check{c.running()}
 	database := check{name: "database"}
-	if database.err = c.Store.Ping(ctx); database.err != nil {
+	if database.err = c.Store.DB.Health.Ping(ctx); database.err != nil {
 		database.fault = "The database does not answer"
 		return append(checks, database)
 	}
@@ -141,14 +141,14 @@ func (c Conditions) running() check {
 }
 
 func (c Conditions) writes(ctx context.Context) check {
-	if err := c.Store.Writable(ctx); err != nil {
+	if err := c.Store.DB.Health.Writable(ctx); err != nil {
 		return check{name: "writes", fault: "The database takes no writes", err: err}
 	}
 	return check{name: "writes"}
 }
 
 func (c Conditions) schema(ctx context.Context) check {
-	err := c.Store.Served(ctx)
+	err := c.Store.DB.Health.Served(ctx)
 	switch {
 	case errors.Is(err, store.ErrNewerSchema):
 		return check{name: "schema", fault: "The database was changed by a newer program; this one must be upgraded", err: err}
@@ -159,7 +159,7 @@ func (c Conditions) schema(ctx context.Context) check {
 }
 
 func (c Conditions) clock(ctx context.Context) check {
-	offset, err := c.Store.ClockOffset(ctx)
+	offset, err := c.Store.DB.Health.ClockOffset(ctx)
 	switch {
 	case err != nil:
 		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
@@ -182,7 +182,7 @@ const maxSearchLag = 10 * time.Minute
 // search only warns: what is not in the search table yet is found without it.
 func (c Conditions) search(ctx context.Context) check {
 	result := check{name: "search"}
-	switch lag, err := c.Store.SearchLag(ctx, time.Now()); {
+	switch lag, err := c.Store.Search.Lag(ctx, time.Now()); {
 	case err != nil:
 		result.warning = "How far the search table is filled cannot be read"
 	case lag > maxSearchLag:
@@ -194,7 +194,7 @@ func (c Conditions) search(ctx context.Context) check {
 // failover only warns: a server whose replication cannot be read may still serve.
 func (c Conditions) failover(ctx context.Context) check {
 	result := check{name: "failover"}
-	warnings, err := c.Store.FailoverWarnings(ctx)
+	warnings, err := c.Store.DB.Health.FailoverWarnings(ctx)
 	if err != nil {
 		warnings = []string{"The database does not report how it is replicated"}
 	}

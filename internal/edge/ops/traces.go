@@ -9,7 +9,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/base/tracing"
 	"carillon/internal/send/notify"
-	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // Observer has metrics and traces record what requests and notify report.
@@ -25,7 +25,7 @@ func (o Observer) Responded(ctx context.Context, x httpio.Response) {
 }
 
 // Accepted implements notify.Observer.
-func (o Observer) Accepted(ctx context.Context, n *store.Notification, begin time.Time) {
+func (o Observer) Accepted(ctx context.Context, n *messages.Notification, begin time.Time) {
 	o.Metrics.notifications.WithLabelValues(string(n.Channel)).Inc()
 	o.Metrics.messages.WithLabelValues(string(n.Channel)).Add(float64(n.Total))
 	o.Tracing.Accepted(ctx, n.ID, n.CompanyID, n.Total, begin)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
 	"carillon/internal/store/events"
 )
 
@@ -46,8 +45,8 @@ func TestTheStreamOfARemovedMemberEnds(t *testing.T) {
 	owner, viewer := w.As("owner@acme.test"), w.As("viewer@acme.test")
 	stays, ends := follow(w, srv.URL, owner), follow(w, srv.URL, viewer)
 	publish := func(n int) {
-		e := &store.Event{CompanyID: acme.ID, Topic: events.Notifications, Kind: "accepted", Subject: fmt.Sprint("n", n), At: time.Now()}
-		if err := w.Store.AddEvents(t.Context(), e); err != nil {
+		e := &events.Event{CompanyID: acme.ID, Topic: events.Notifications, Kind: "accepted", Subject: fmt.Sprint("n", n), At: time.Now()}
+		if err := w.Store.Events.AddEvents(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 		w.Hub.Publish(e)

@@ -16,11 +16,16 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/purge"
+
 	"carillon"
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/stream"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/events"
 	"carillon/internal/store/storetest"
 )
 
@@ -34,7 +39,7 @@ type screens struct {
 
 func newScreens(t *testing.T, s *store.Store, others func(kind string, items ...realtime.Item)) *screens {
 	t.Helper()
-	x := &screens{store: s, hub: realtime.NewHub(s, slog.New(slog.DiscardHandler), others)}
+	x := &screens{store: s, hub: realtime.NewHub(s.Topics, slog.New(slog.DiscardHandler), others)}
 	x.router = httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
 		Pattern: "GET /{company}", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
 			return stream.Serve(w, r, x.hub, stream.Topic{CompanyID: r.PathValue("company"), Name: topic, Allowed: func(context.Context) error { return nil }})
@@ -53,10 +58,10 @@ func newCompany(t *testing.T, s *store.Store) string {
 	t.Helper()
 	id := carillon.NewID(time.Now())
 	c := &carillon.Company{ID: id, Name: id}
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutCompany(ctx, c, time.Now()) }); err != nil {
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.PutCompany(ctx, tx, c, time.Now()) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Follow(t.Context(), id, topic); err != nil {
+	if err := s.Topics.Follow(t.Context(), id, topic); err != nil {
 		t.Fatal(err)
 	}
 	return c.ID
@@ -68,8 +73,8 @@ const topic = "topic"
 func (x *screens) say(t *testing.T, company, text string) {
 	t.Helper()
 	payload, _ := json.Marshal(text)
-	e := &store.Event{CompanyID: company, Topic: topic, Kind: "said", Subject: "s", Payload: payload, At: time.Now()}
-	if err := x.store.AddEvents(t.Context(), e); err != nil {
+	e := &events.Event{CompanyID: company, Topic: topic, Kind: "said", Subject: "s", Payload: payload, At: time.Now()}
+	if err := x.store.Events.AddEvents(t.Context(), e); err != nil {
 		t.Error(err)
 		return
 	}
@@ -152,7 +157,7 @@ func cutAndReplay(t *testing.T, nodes ...*screens) {
 		})
 	}
 	work.Wait()
-	stored, err := nodes[0].store.EventsAfter(t.Context(), company, topic, 0, 2*total)
+	stored, err := nodes[0].store.Topics.EventsAfter(t.Context(), company, topic, 0, 2*total)
 	if err != nil || len(stored) != total {
 		t.Fatalf("%d events are stored: %v", len(stored), err)
 	}
@@ -181,7 +186,7 @@ func TestCutStreamsReplayToTheSameList(t *testing.T) {
 		for range 2 {
 			var bus *realtime.Bus
 			x := newScreens(t, openStore(t, store.Options{DatabaseURL: url}), func(kind string, items ...realtime.Item) { bus.Publish(kind, items...) })
-			bus = realtime.NewBus(x.store, slog.New(slog.DiscardHandler), x.hub.Kind())
+			bus = realtime.NewBus(x.store.DB, slog.New(slog.DiscardHandler), x.hub.Kind())
 			ctx, cancel := context.WithCancel(context.Background())
 			var done sync.WaitGroup
 			done.Go(func() { _ = bus.Run(ctx) })
@@ -241,7 +246,7 @@ func TestEventsWithoutASeqAreNotStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	x.hub.Publish(&store.Event{CompanyID: company, Topic: topic, Kind: "typing", At: time.Now()})
+	x.hub.Publish(&events.Event{CompanyID: company, Topic: topic, Kind: "typing", At: time.Now()})
 	x.say(t, other, "of another company")
 	x.say(t, company, "stored")
 	events, missed, err := s.Next(t.Context())
@@ -252,7 +257,7 @@ func TestEventsWithoutASeqAreNotStored(t *testing.T) {
 	if slices.Sort(kinds); !slices.Equal(kinds, []string{"said", "typing"}) {
 		t.Errorf("the events are %v", kinds)
 	}
-	if last, err := x.store.LastEvent(t.Context(), company, topic); last != 1 || err != nil {
+	if last, err := x.store.Topics.LastEvent(t.Context(), company, topic); last != 1 || err != nil {
 		t.Errorf("the last seq is %d: %v", last, err)
 	}
 }
@@ -260,8 +265,8 @@ func TestEventsWithoutASeqAreNotStored(t *testing.T) {
 func TestTheLastOfEventsThatFollowOneAnotherIsAnnounced(t *testing.T) {
 	var announced []realtime.Item
 	hub := realtime.NewHub(nil, slog.New(slog.DiscardHandler), func(_ string, items ...realtime.Item) { announced = append(announced, items...) })
-	event := func(company, topic string, seq int64) *store.Event {
-		return &store.Event{CompanyID: company, Topic: topic, Seq: seq}
+	event := func(company, topic string, seq int64) *events.Event {
+		return &events.Event{CompanyID: company, Topic: topic, Seq: seq}
 	}
 	hub.Publish(event("a", "x", 1), event("a", "x", 2), event("a", "x", 0), event("a", "y", 1), event("b", "y", 0), event("b", "x", 7), event("a", "x", 3))
 	want := []realtime.Item{{Key: "a/x", Value: 2}, {Key: "a/y", Value: 1}, {Key: "b/x", Value: 7}, {Key: "a/x", Value: 3}}
@@ -281,7 +286,7 @@ func TestAScreenThatMissedPurgedEventsIsReset(t *testing.T) {
 	for i := range 5 {
 		x.say(t, company, strconv.Itoa(i))
 	}
-	if p, err := x.store.DropEvents(t.Context(), time.Now().Add(time.Hour), 3); err != nil || p.Rows != 3 || !p.More {
+	if p, err := x.store.Purges.Drop(t.Context(), purge.Events, time.Now().Add(time.Hour), 3); err != nil || p.Rows != 3 || !p.More {
 		t.Fatalf("purged %+v: %v", p, err)
 	}
 	for last, want := range map[string]string{"1": "reset said said", "0": "said said", "3": "said said", "99": "reset"} {

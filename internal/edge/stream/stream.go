@@ -12,7 +12,7 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/base/share"
 	"carillon/internal/event/realtime"
-	"carillon/internal/store"
+	"carillon/internal/store/events"
 )
 
 // body is the data of an event on the stream.
@@ -37,14 +37,14 @@ type Topic struct {
 	// seconds at most, and with each heartbeat of a quiet stream; its error ends the stream.
 	Allowed func(ctx context.Context) error
 	// Show is the event that the caller gets, false for none; nil: kind, subject, time and payload.
-	Show func(e *store.Event) (httpio.Event, bool)
+	Show func(e *events.Event) (httpio.Event, bool)
 }
 
 // Serve streams a topic as server-sent events, after the seq in Last-Event-ID; without one from now on, with 0 from the first
 // that is stored.
 func Serve(w http.ResponseWriter, r *http.Request, hub *realtime.Hub, x Topic) error {
 	if x.Show == nil {
-		x.Show = func(e *store.Event) (httpio.Event, bool) {
+		x.Show = func(e *events.Event) (httpio.Event, bool) {
 			return EventOf(e, body{e.Kind, e.Subject, carillon.FormatTime(e.At), e.Payload}), true
 		}
 	}
@@ -108,7 +108,7 @@ func lastEvent(r *http.Request) (int64, error) {
 }
 
 // EventOf is an event on a stream, with its seq as the id and these data.
-func EventOf(e *store.Event, data any) httpio.Event {
+func EventOf(e *events.Event, data any) httpio.Event {
 	text, err := json.Marshal(data)
 	if err != nil {
 		text = []byte(`{}`) // a payload is JSON, which the table holds as it was written

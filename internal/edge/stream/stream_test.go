@@ -15,6 +15,7 @@ import (
 	"carillon/internal/edge/stream"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store"
+	"carillon/internal/store/events"
 	"carillon/internal/store/storetest"
 )
 
@@ -33,7 +34,7 @@ func TestABusyStreamIsCheckedEveryTwoSeconds(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = s.Close() }()
-		x := &screens{store: s, hub: realtime.NewHub(s, slog.New(slog.DiscardHandler), nil)}
+		x := &screens{store: s, hub: realtime.NewHub(s.Topics, slog.New(slog.DiscardHandler), nil)}
 		company := newCompany(t, s)
 		const allowed = 21 * time.Second
 		removed := errors.New("no member any more")
@@ -78,7 +79,7 @@ func (u unasked) Follow(context.Context, string, string) error {
 	return nil
 }
 
-func (u unasked) EventsAfter(context.Context, string, string, int64, int) ([]store.Event, error) {
+func (u unasked) EventsAfter(context.Context, string, string, int64, int) ([]events.Event, error) {
 	u.t.Error("events are read")
 	return nil, nil
 }

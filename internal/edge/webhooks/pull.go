@@ -51,11 +51,11 @@ func (d webhooks) pull(r *http.Request, companyID string) (any, error) {
 	}
 	ctx := r.Context()
 	for _, topic := range events.Topics() {
-		if err := d.store.FollowPull(ctx, companyID, topic); err != nil {
+		if err := d.store.Events.FollowPull(ctx, companyID, topic); err != nil {
 			return nil, err
 		}
 	}
-	last, err := d.store.LastOfTopics(ctx, companyID)
+	last, err := d.store.Events.LastOfTopics(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (d webhooks) pull(r *http.Request, companyID string) (any, error) {
 		case <-ctx.Done():
 		case <-time.After(min(lookEvery, time.Until(until))):
 		}
-		if last, err = d.store.LastOfTopics(ctx, companyID); err != nil {
+		if last, err = d.store.Events.LastOfTopics(ctx, companyID); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func readWait(text string) (int, error) {
 func (d webhooks) after(ctx context.Context, companyID string, at hook.Position, kinds []string, limit int) (any, error) {
 	var waiting [][]events.Event // by topic
 	for _, topic := range hook.Pulled() {
-		read, err := d.store.EventsAfter(ctx, companyID, topic, at[topic], limit+1)
+		read, err := d.store.Topics.EventsAfter(ctx, companyID, topic, at[topic], limit+1)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,8 @@ import (
 	"carillon/internal/edge/webhooks"
 	"carillon/internal/event/hook"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/hooks"
 	"carillon/internal/store/storetest"
@@ -34,8 +36,8 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: company, Name: "Acme"}, time.Now())
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: "Acme"}, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func (r *rig) endpoint(w hook.Webhook) hooks.Key {
 	if err := w.Validate(); err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := r.store.PutResource(r.t.Context(), company, hook.Kind(), &w); err != nil {
+	if _, err := r.store.Resources.PutResource(r.t.Context(), company, hook.Kind(), &w); err != nil {
 		r.t.Fatal(err)
 	}
 	return hooks.Key{CompanyID: company, WebhookID: w.ID}
@@ -62,7 +64,7 @@ func (r *rig) happen(subject, kind string) {
 	e := &events.Event{
 		CompanyID: company, Topic: events.TopicOf(kind), Kind: kind, Subject: subject, At: time.Now(), Payload: json.RawMessage(`{"v":1}`),
 	}
-	if err := r.store.AddEvents(r.t.Context(), e); err != nil {
+	if err := r.store.Events.AddEvents(r.t.Context(), e); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -66,7 +66,7 @@ func (d webhooks) remove(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, d.store.DeleteResource(r.Context(), companyID, d.kinds, hook.Kind(), id)
+	return nil, d.store.Resources.DeleteResource(r.Context(), companyID, d.kinds, hook.Kind(), id)
 }
 
 func idOf(r *http.Request) (string, error) {
@@ -92,7 +92,7 @@ func (d webhooks) list(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.store.Resources(r.Context(), companyID, hook.Kind(), page.After, page.Limit+1)
+	found, err := d.store.Resources.Resources(r.Context(), companyID, hook.Kind(), page.After, page.Limit+1)
 	return httpio.ListOf(page, "webhook", found, func(x resource.Resource) string { id, _ := x.Key(); return *id }, func(x resource.Resource) *hook.Webhook {
 		return shown(x.(*hook.Webhook), false) //nolint:forcetypeassert // the kind makes no other
 	}), err
@@ -130,7 +130,7 @@ func (d webhooks) add(r *http.Request, companyID string) (any, error) {
 	if err := d.hooks.Admit(r.Context(), companyID, w); err != nil {
 		return nil, err
 	}
-	made, err := d.store.AddResource(r.Context(), companyID, hook.Kind(), w)
+	made, err := d.store.Resources.AddResource(r.Context(), companyID, hook.Kind(), w)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (d webhooks) put(r *http.Request, companyID string) (any, error) {
 	if err := d.hooks.Admit(r.Context(), companyID, w); err != nil {
 		return nil, err
 	}
-	made, err := d.store.ReplaceResource(r.Context(), companyID, hook.Kind(), w)
+	made, err := d.store.Resources.ReplaceResource(r.Context(), companyID, hook.Kind(), w)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (d webhooks) status(r *http.Request, companyID string) (any, error) {
 }
 
 func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k hooks.Key) (*endpointState, error) {
-	e, err := d.store.Hooks().Endpoint(ctx, k)
+	e, err := d.store.Hooks.Endpoint(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -218,10 +218,10 @@ func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k hooks.Key) (*e
 		}
 		s.NextAttempt = instant(next)
 	}
-	if s.Waiting, s.Failed, err = d.store.Hooks().Counts(ctx, k); err != nil {
+	if s.Waiting, s.Failed, err = d.store.Hooks.Counts(ctx, k); err != nil {
 		return nil, err
 	}
-	s.Behind, err = d.store.Hooks().Behind(ctx, k)
+	s.Behind, err = d.store.Hooks.Behind(ctx, k)
 	return s, err
 }
 
@@ -262,7 +262,7 @@ func (d webhooks) deliveries(r *http.Request, companyID string) (any, error) {
 	if failed != "" && failed != "false" {
 		return nil, carillon.InvalidValue("succeeded", "Must be false, or be left out", carillon.Shorten(failed))
 	}
-	found, err := d.store.Hooks().Attempts(r.Context(), k, failed == "false", page.After, page.Limit+1)
+	found, err := d.store.Hooks.Attempts(r.Context(), k, failed == "false", page.After, page.Limit+1)
 	return httpio.ListOf(page, "delivery", found, func(a hooks.Attempt) string { return a.ID }, attemptOf), err
 }
 
@@ -330,7 +330,7 @@ func (d webhooks) rotate(r *http.Request, companyID string) (any, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
-	if _, err := d.store.ReplaceResource(r.Context(), companyID, hook.Kind(), w); err != nil {
+	if _, err := d.store.Resources.ReplaceResource(r.Context(), companyID, hook.Kind(), w); err != nil {
 		return nil, err
 	}
 	return shown(w, true), nil
@@ -362,11 +362,11 @@ func (d webhooks) enable(r *http.Request, companyID string) (any, error) {
 		return nil, err
 	}
 	if skip {
-		if err := d.store.Hooks().SkipAll(r.Context(), k); err != nil {
+		if err := d.store.Hooks.SkipAll(r.Context(), k); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := d.store.Hooks().Again(r.Context(), k, time.Now()); err != nil {
+	if _, err := d.store.Hooks.Again(r.Context(), k, time.Now()); err != nil {
 		return nil, err
 	}
 	d.hooks.Wake(k.CompanyID)
@@ -388,7 +388,7 @@ func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := d.store.Hooks().Replay(r.Context(), k, *x, time.Now())
+	n, err := d.store.Hooks.Replay(r.Context(), k, *x, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -458,7 +458,7 @@ func (d webhooks) event(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.store.Hooks().OfEvent(r.Context(), companyID, b.ID, attemptsShown)
+	found, err := d.store.Hooks.OfEvent(r.Context(), companyID, b.ID, attemptsShown)
 	if err != nil {
 		return nil, err
 	}

@@ -321,7 +321,7 @@ func TestOneVisitorSendsSoManyFilesAMinute(t *testing.T) {
 
 func TestACompanyHasRoomForSoManyBytes(t *testing.T) {
 	x := newSite(t, "")
-	x.Files = files.New(x.store.Files(), files.Options{Key: x.key, Suspended: x.suspended, Most: 1000, Company: 1500})
+	x.Files = files.New(x.store.Files, files.Options{Key: x.key, Suspended: x.suspended, Most: 1000, Company: 1500})
 	x.serve()
 	token, _ := x.begin(widgetID, visitorID)
 	for i, want := range []int{200, 422, 413} { // a visitor gets three quarters

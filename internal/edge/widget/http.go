@@ -16,24 +16,15 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/httpio"
-	"carillon/internal/base/resource"
 	"carillon/internal/event/realtime"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/addresses"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/resources"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 	"carillon/web"
 )
-
-// Resources finds widgets and agents by an id that is unique over all companies; nil: there is none.
-type Resources interface {
-	Find(ctx context.Context, k resource.Kind, id string) (x resource.Resource, companyID string, err error)
-}
-
-// Companies finds companies.
-type Companies interface {
-	Company(ctx context.Context, id string) (*carillon.Company, error)
-}
 
 // Translator translates a text for a page; the original comes back where that is not possible.
 type Translator interface {
@@ -48,8 +39,8 @@ type Search interface {
 // Deps are the parts that the routes call.
 type Deps struct {
 	Auth          *auth.Auth
-	Resources     Resources
-	Companies     Companies
+	Resources     *resources.Store // widgets and agents
+	Companies     *accounts.Store
 	Conversations *conversation.Conversations
 	Chats         *chats.Store
 	Limits        *limit.Limits
@@ -92,8 +83,8 @@ func Routes(d Deps) []httpio.Route {
 // host knows the widgets, their companies and the addresses of their pages.
 type host struct {
 	auth       *auth.Auth
-	resources  Resources
-	companies  Companies
+	resources  *resources.Store
+	companies  *accounts.Store
 	translator Translator
 	limits     *limit.Limits
 	key        []byte // signs the tokens of sessions

@@ -23,6 +23,8 @@ import (
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/httpio"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/purge"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
 	"carillon/web"
@@ -76,7 +78,7 @@ func (silent) Reset()                {}
 type answering struct{ *store.Store }
 
 func (a answering) TalkingAgent(ctx context.Context, companyID, id string) (*agent.Agent, string, error) {
-	x, owner, err := a.Find(ctx, agent.Kind(), id)
+	x, owner, err := a.Resources.Find(ctx, agent.Kind(), id)
 	if found, ok := x.(*agent.Agent); ok && owner == companyID {
 		return found, "Acme", nil
 	}
@@ -94,15 +96,15 @@ func (x *site) voices(base string) *site {
 	x.t.Helper()
 	x.apply(strings.Replace(setUp, "    widgets:\n", strings.Replace(voiceSetUp, "BASE", base, 1)+"    widgets:\n", 1) + voiceWidgets)
 	talks := conversation.New(conversation.Options{
-		Store: x.store.Chats(), Agents: answering{x.store}, Thinker: agent.NewBuiltin(knowledge.NewSearch(x.store.Documents(), x.Log)),
+		Store: x.store, Agents: answering{x.store}, Thinker: agent.NewBuiltin(knowledge.NewSearch(x.store.Resources, x.Log)),
 		Publisher: x.Events, Log: x.Log, Alone: true,
 	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(x.t.Context()))
 	done := make(chan struct{})
 	go func() { defer close(done); _ = talks.Run(ctx) }()
 	x.t.Cleanup(func() { stop(); <-done })
-	x.Conversations, x.Signed, x.Engines = talks, x.store.Addresses(), http.DefaultClient
-	x.Search = knowledge.NewSearch(x.store.Documents(), x.Log)
+	x.Conversations, x.Signed, x.Engines = talks, x.store.Addresses, http.DefaultClient
+	x.Search = knowledge.NewSearch(x.store.Resources, x.Log)
 	x.Speaks = func(*agent.Agent) (bool, bool) { return true, false }
 	x.Voices = voice.NewSessions(voice.Options{
 		Dialogue: conversation.NewAloud(talks), Topics: x.Events, Log: x.Log, Speakers: map[string]voice.Speaker{"espeak": mute{}},
@@ -256,7 +258,7 @@ func (x *site) expire(s *Signed) {
 	if err != nil || a == nil || time.Until(a.ExpiresAt) > time.Minute || time.Until(a.ExpiresAt) < 50*time.Second {
 		x.t.Fatal(a, err)
 	}
-	if _, err := x.store.DropAddresses(x.t.Context(), a.ExpiresAt.Add(time.Millisecond), 100); err != nil {
+	if _, err := x.store.Purges.Drop(x.t.Context(), purge.Addresses, a.ExpiresAt.Add(time.Millisecond), 100); err != nil {
 		x.t.Fatal(err)
 	}
 	a.ExpiresAt = time.Now().Add(-time.Second)
@@ -453,7 +455,7 @@ func TestATokenIsGoodForAnHourBeyondTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	search("after the end", s.ConversationToken, 200, "")
-	if err := x.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	if err := x.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE conversation SET state_at = state_at - 3601000 WHERE id = $1", s.ConversationID)
 		return err
 	}); err != nil {

@@ -68,18 +68,18 @@ func newSite(t *testing.T, more string) *site {
 	t.Cleanup(func() { _ = s.Close() })
 	x := &site{t: t, store: s, key: []byte("a key of the test, of 32 bytes..")}
 	x.apply(setUp + more)
-	hub := realtime.NewHub(s, log, nil)
-	s.OnEvents(hub.Publish)
-	limits := limit.New(s.Rates(), log)
-	talks := conversation.New(conversation.Options{Store: s.Chats(), Thinker: agent.Builtin{}, Publisher: hub, Log: log, Alone: true})
+	hub := realtime.NewHub(s.Topics, log, nil)
+	s.Events.OnEvents(hub.Publish)
+	limits := limit.New(s.Rates, log)
+	talks := conversation.New(conversation.Options{Store: s, Thinker: agent.Builtin{}, Publisher: hub, Log: log, Alone: true})
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
 	go func() { defer close(done); _ = talks.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-done })
 	x.Deps = Deps{
-		Auth: auth.New(s.Accounts(), limits, auth.Options{}), Resources: s, Companies: s, Conversations: talks, Chats: s.Chats(),
+		Auth: auth.New(s, limits, auth.Options{}), Resources: s.Resources, Companies: s.Accounts, Conversations: talks, Chats: s.Chats,
 		Limits: limits,
-		Files:  files.New(s.Files(), files.Options{Key: x.key, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(),
+		Files:  files.New(s.Files, files.Options{Key: x.key, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(),
 		SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
 	}
 	x.serve()
@@ -96,7 +96,7 @@ func (x *site) serve() {
 }
 
 func (x *site) suspended(ctx context.Context, companyID string) (bool, error) {
-	c, err := x.store.Company(ctx, companyID)
+	c, err := x.store.Accounts.Company(ctx, companyID)
 	return err == nil && c.Suspended, err
 }
 
@@ -266,7 +266,7 @@ func TestAConversationOfAnotherCompanyIsNotFound(t *testing.T) {
 func TestATokenEndsWithItsWidget(t *testing.T) {
 	x := newSite(t, "")
 	token, _ := x.begin(widgetID, visitorID)
-	if err := x.store.DeleteResource(
+	if err := x.store.Resources.DeleteResource(
 		t.Context(), companyID, []resource.Kind{knowledge.Kind(), agent.Kind(), Kind()}, Kind(), widgetID,
 	); err != nil {
 		t.Fatal(err)
@@ -418,7 +418,7 @@ func TestOutsideOfItsHoursAWidgetTakesAnAddress(t *testing.T) {
 			"'Bea', '', 0, 0, 0)",
 		"INSERT INTO presence (company_id, account_id, until) VALUES ('" + companyID + "', 'bea', 9999999999999)",
 	} {
-		if _, err := x.store.Exec(t.Context(), statement); err != nil {
+		if _, err := x.store.DB.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}

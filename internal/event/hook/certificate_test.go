@@ -157,7 +157,7 @@ func TestABrokenCertificateIsNamedAndItsEventsComeOnceItIsMended(t *testing.T) {
 	r.pass()
 	for i, next := range []time.Duration{5 * time.Second, 5 * time.Minute} {
 		for name, x := range all {
-			attempts, err := r.store.Hooks().Attempts(t.Context(), x.k, true, "", 10)
+			attempts, err := r.store.Hooks.Attempts(t.Context(), x.k, true, "", 10)
 			if err != nil || len(attempts) != i+1 || attempts[0].Error != x.want || strings.Contains(attempts[0].Error, "hidden") {
 				t.Errorf("%s: %+v, %v; want %d, the last %q", name, attempts, err, i+1, x.want)
 			}

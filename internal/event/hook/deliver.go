@@ -137,7 +137,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 // sweep deletes what is left of endpoints that were deleted, and deliveries that were given up long ago.
 func (d *Deliverer) sweep(ctx context.Context, now time.Time) {
 	for more, err := true, error(nil); more && ctx.Err() == nil; wait(ctx, passCalm, nil) {
-		if more, err = d.store.Hooks().Sweep(ctx, now.Add(-keepFailed), sweepMost); err != nil {
+		if more, err = d.store.Hooks.Sweep(ctx, now.Add(-keepFailed), sweepMost); err != nil {
 			d.o.Log.WarnContext(ctx, "delete old deliveries", "error", err)
 			return
 		}
@@ -156,7 +156,7 @@ func wait(ctx context.Context, most time.Duration, wake <-chan struct{}) {
 
 // Pass has every endpoint of this node that has something to do be served, each by a goroutine of its own.
 func (d *Deliverer) Pass(ctx context.Context) error {
-	due, err := d.store.Hooks().Due(ctx, d.o.Now())
+	due, err := d.store.Hooks.Due(ctx, d.o.Now())
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (d *Deliverer) Pass(ctx context.Context) error {
 
 // passOf is Pass for the endpoints of some companies.
 func (d *Deliverer) passOf(ctx context.Context, companies []string) error {
-	due, err := d.store.Hooks().DueOf(ctx, companies, d.o.Now())
+	due, err := d.store.Hooks.DueOf(ctx, companies, d.o.Now())
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (d *Deliverer) Rate() float64 { return d.pace.perSecond() }
 
 // Find returns an endpoint of a company. Errors: not_found.
 func (d *Deliverer) Find(ctx context.Context, companyID, id string) (*Webhook, error) {
-	x, err := d.store.Resource(ctx, companyID, Kind(), id)
+	x, err := d.store.Resources.Resource(ctx, companyID, Kind(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (d *Deliverer) Find(ctx context.Context, companyID, id string) (*Webhook, e
 
 // listed returns an endpoint from the cache; nil: there is none.
 func (d *Deliverer) listed(ctx context.Context, k hooks.Key) (*Webhook, error) {
-	all, err := d.store.Listed(ctx, k.CompanyID, Kind())
+	all, err := d.store.Resources.Listed(ctx, k.CompanyID, Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -289,5 +289,5 @@ func (d *Deliverer) Test(ctx context.Context, companyID, id, kind string) (*hook
 	}
 	ctx = context.WithoutCancel(ctx) // what was sent is in the log, whoever waits for it
 	a, _ := d.send(ctx, companyID, w, b, "test", 1)
-	return &a, d.store.Hooks().Log(ctx, &a)
+	return &a, d.store.Hooks.Log(ctx, &a)
 }

@@ -22,6 +22,8 @@ import (
 	"carillon/internal/base/egress"
 	"carillon/internal/event/hook"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/hooks"
 	"carillon/internal/store/storetest"
@@ -124,8 +126,8 @@ func newRigOf(t *testing.T, o egress.Options) *rig {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	r := &rig{t: t, store: s, now: time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)}
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: company, Name: "Acme"}, r.now)
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: "Acme"}, r.now)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,7 @@ func (r *rig) endpoint(w hook.Webhook) hooks.Key {
 	if err := w.Validate(); err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := r.store.PutResource(r.t.Context(), company, hook.Kind(), &w); err != nil {
+	if _, err := r.store.Resources.PutResource(r.t.Context(), company, hook.Kind(), &w); err != nil {
 		r.t.Fatal(err)
 	}
 	return hooks.Key{CompanyID: company, WebhookID: w.ID}
@@ -171,7 +173,7 @@ func (r *rig) happen(subject string, kinds ...string) {
 			CompanyID: company, Topic: events.TopicOf(kind), Kind: kind, Subject: subject, At: r.clock(),
 			Payload: json.RawMessage(`{"v":1,"message_id":"` + subject + `","campaign":"spring","sender_id":"main","state":"sent","previous_state":"queued","at":"2027-03-01T12:00:00Z"}`),
 		}
-		if err := r.store.AddEvents(r.t.Context(), e); err != nil {
+		if err := r.store.Events.AddEvents(r.t.Context(), e); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -197,7 +199,7 @@ func (r *rig) after(d time.Duration) {
 
 func (r *rig) state(k hooks.Key) *hooks.Endpoint {
 	r.t.Helper()
-	e, err := r.store.Hooks().Endpoint(r.t.Context(), k)
+	e, err := r.store.Hooks.Endpoint(r.t.Context(), k)
 	if err != nil || e == nil {
 		r.t.Fatal(e, err)
 	}
@@ -207,8 +209,8 @@ func (r *rig) state(k hooks.Key) *hooks.Endpoint {
 // want checks how many deliveries wait, were given up and are behind the cursor.
 func (r *rig) want(k hooks.Key, waiting, failed int, behind int64) {
 	r.t.Helper()
-	w, f, err := r.store.Hooks().Counts(r.t.Context(), k)
-	b, err2 := r.store.Hooks().Behind(r.t.Context(), k)
+	w, f, err := r.store.Hooks.Counts(r.t.Context(), k)
+	b, err2 := r.store.Hooks.Behind(r.t.Context(), k)
 	if err != nil || err2 != nil || w != waiting || f != failed || b != behind {
 		r.t.Errorf("%d wait, %d failed, %d behind, %v, %v; want %d, %d, %d", w, f, b, err, err2, waiting, failed, behind)
 	}
@@ -319,7 +321,7 @@ func TestWhatFailsIsTriedAgainForThreeDaysAndThenGivenUp(t *testing.T) {
 	if len(r.alerts) != 0 || !r.state(k).DisabledAt.IsZero() {
 		t.Error("an endpoint that takes other events is held to be failing:", r.alerts)
 	}
-	attempts, err := r.store.Hooks().Attempts(t.Context(), k, true, "", 100)
+	attempts, err := r.store.Hooks.Attempts(t.Context(), k, true, "", 100)
 	if err != nil || len(attempts) != len(tries)+1 {
 		t.Fatal(len(attempts), err)
 	}
@@ -327,7 +329,7 @@ func TestWhatFailsIsTriedAgainForThreeDaysAndThenGivenUp(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	e.status(http.StatusOK)
-	if n, err := r.store.Hooks().Replay(t.Context(), k, hooks.Replay{Failed: true}, r.clock()); n != 1 || err != nil {
+	if n, err := r.store.Hooks.Replay(t.Context(), k, hooks.Replay{Failed: true}, r.clock()); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	r.pass()
@@ -408,7 +410,7 @@ func TestAnEndpointThatOnlyFailsIsDisabledAfterThreeDaysAndLosesNothing(t *testi
 		t.Error("a disabled endpoint gets requests:", n-before)
 	}
 	e.status(http.StatusOK)
-	if found, err := r.store.Hooks().Again(t.Context(), k, r.clock()); !found || err != nil {
+	if found, err := r.store.Hooks.Again(t.Context(), k, r.clock()); !found || err != nil {
 		t.Fatal(found, err)
 	}
 	r.pass()
@@ -523,7 +525,7 @@ func TestLyingAndSlowEndpointsFailInWords(t *testing.T) {
 			k := r.endpoint(hook.Webhook{URL: server.URL})
 			r.happen("m1", "message.sent")
 			r.pass()
-			all, err := r.store.Hooks().Attempts(t.Context(), k, false, "", 10)
+			all, err := r.store.Hooks.Attempts(t.Context(), k, false, "", 10)
 			if err != nil || len(all) != 1 || all[0].OK || all[0].Error != c.want {
 				t.Errorf("%+v, %v", all, err)
 			}
@@ -537,7 +539,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	k := r.endpoint(hook.Webhook{URL: "https://10.1.2.3/hook"})
 	r.happen("m1", "message.sent")
 	r.pass()
-	all, err := r.store.Hooks().Attempts(t.Context(), k, false, "", 10)
+	all, err := r.store.Hooks.Attempts(t.Context(), k, false, "", 10)
 	if err != nil || len(all) != 1 || all[0].Error != "Its address may not be reached: the host is at a private or reserved address; --media-allow-private names networks that may be" {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -557,7 +559,7 @@ func TestATestIsSentAtOnceAndLogged(t *testing.T) {
 			t.Error(x.text)
 		}
 	}
-	if all, err := r.store.Hooks().Attempts(t.Context(), k, false, "", 100); len(all) != len(hook.Types()) || err != nil {
+	if all, err := r.store.Hooks.Attempts(t.Context(), k, false, "", 100); len(all) != len(hook.Types()) || err != nil {
 		t.Error(len(all), err)
 	}
 	if _, err := r.d.Test(t.Context(), "another", k.WebhookID, "message.read"); !carillon.IsCode(err, carillon.NotFound) {

@@ -19,7 +19,8 @@ import (
 
 	"carillon"
 	"carillon/internal/event/hook"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/hooks"
 )
@@ -49,7 +50,7 @@ func TestAnEndpointIsLeftToTheNodeThatTookItOver(t *testing.T) {
 func TestEventsWhoseLogCannotBeStoredAreSentOnce(t *testing.T) {
 	r, e := newRig(t), serve(t)
 	k := r.endpoint(hook.Webhook{URL: e.URL})
-	if _, err := r.store.Exec(t.Context(), "CREATE TRIGGER refused BEFORE INSERT ON hook_attempt BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
+	if _, err := r.store.DB.Exec(t.Context(), "CREATE TRIGGER refused BEFORE INSERT ON hook_attempt BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
 		t.Fatal(err)
 	}
 	r.happen("m1", "message.sent")
@@ -98,7 +99,7 @@ func (r *rig) pile(n int) {
 				Payload: json.RawMessage(`{"v":1,"message_id":"m","campaign":"spring","sender_id":"main","state":"sent"}`),
 			})
 		}
-		if err := r.store.AddEvents(r.t.Context(), all...); err != nil {
+		if err := r.store.Events.AddEvents(r.t.Context(), all...); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -175,7 +176,7 @@ func TestNoResponseCanHoldAnEndpointUp(t *testing.T) {
 	for name, c := range liars(t) {
 		k := r.endpoint(hook.Webhook{URL: c.url})
 		defer func() {
-			all, err := r.store.Hooks().Attempts(t.Context(), k, false, "", 10)
+			all, err := r.store.Hooks.Attempts(t.Context(), k, false, "", 10)
 			if err != nil || len(all) != 1 || all[0].OK != c.ok || !c.ok && all[0].Error == "" || len(all[0].Error) > 2000 {
 				t.Errorf("%s: %+v, %v", name, all, err)
 			}
@@ -277,8 +278,8 @@ func delays(t *testing.T, bad int, of string) time.Duration {
 	t.Helper()
 	r, e := newRig(t), serve(t)
 	r.now = time.Time{}
-	if err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: neighbor, Name: "Beta"}, time.Now())
+	if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: neighbor, Name: "Beta"}, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -297,21 +298,21 @@ func delays(t *testing.T, bad int, of string) time.Duration {
 		if err := w.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.store.PutResource(t.Context(), of, hook.Kind(), &w); err != nil {
+		if _, err := r.store.Resources.PutResource(t.Context(), of, hook.Kind(), &w); err != nil {
 			t.Fatal(err)
 		}
 	}
 	k := r.endpoint(hook.Webhook{URL: e.URL})
 	came := make(chan time.Time, 1)
 	e.responds(func(int, *hook.Body, http.ResponseWriter) { came <- time.Now() })
-	r.store.OnEvents(func(all ...*events.Event) { r.d.Wake(all[0].CompanyID) })
+	r.store.Events.OnEvents(func(all ...*events.Event) { r.d.Wake(all[0].CompanyID) })
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- r.d.Run(ctx) }()
 	var took []time.Duration
 	for i := range 100 {
 		if of != company {
-			if err := r.store.AddEvents(t.Context(), &events.Event{
+			if err := r.store.Events.AddEvents(t.Context(), &events.Event{
 				CompanyID: of, Topic: events.Notifications, Kind: "message.sent", Subject: "theirs", At: time.Now(), Payload: json.RawMessage(`{"v":1,"message_id":"theirs","state":"sent"}`),
 			}); err != nil {
 				t.Fatal(err)
@@ -331,11 +332,11 @@ func delays(t *testing.T, bad int, of string) time.Duration {
 			t.Error("another company's event was sent:", x.text)
 		}
 	}
-	attempts, err := r.store.Hooks().Attempts(t.Context(), k, false, "", 1000)
+	attempts, err := r.store.Hooks.Attempts(t.Context(), k, false, "", 1000)
 	if err != nil || slices.ContainsFunc(attempts, func(a hooks.Attempt) bool { return a.CompanyID != company || a.Subject == "theirs" }) {
 		t.Error("another company's events are in the log, or", err)
 	}
-	all, err := r.store.EventsAfter(t.Context(), company, events.Notifications, 0, 1000)
+	all, err := r.store.Topics.EventsAfter(t.Context(), company, events.Notifications, 0, 1000)
 	if err != nil || len(all) != 100 || len(e.all()) != 100 {
 		t.Errorf("%d events to pull and %d requests of 100, %v", len(all), len(e.all()), err)
 	}
@@ -358,7 +359,7 @@ func backlog(t *testing.T, n int) {
 		r.after(10 * time.Minute)
 	}
 	grown := heap() - before
-	waiting, _, err := r.store.Hooks().Counts(t.Context(), k)
+	waiting, _, err := r.store.Hooks.Counts(t.Context(), k)
 	t.Logf("%d events wait: the heap grew by %d KiB, %d of them have a row; the process has%s", n, grown>>10, waiting, resident())
 	if err != nil || waiting > 100 || grown > 16<<20 {
 		t.Errorf("%d wait in rows, the heap grew by %d bytes, %v", waiting, grown, err)

@@ -59,7 +59,7 @@ type job struct {
 
 // round delivers some events, and reports whether there may be more to do now.
 func (l *lane) round(ctx context.Context) (more bool, err error) {
-	s := l.d.store.Hooks()
+	s := l.d.store.Hooks
 	w, err := l.d.listed(ctx, l.key)
 	if err != nil || w == nil || w.Paused {
 		return false, err
@@ -106,7 +106,7 @@ const (
 // long as the endpoint is this node's, and what cannot be stored with its log is stored without.
 func (l *lane) save(ctx context.Context, r *hooks.Round) error {
 	for wait := saveWait; ; wait = min(2*wait, maxSaveWait) {
-		err := l.d.store.Hooks().Save(context.WithoutCancel(ctx), r)
+		err := l.d.store.Hooks.Save(context.WithoutCancel(ctx), r)
 		switch {
 		case err == nil:
 			return nil
@@ -130,7 +130,7 @@ func (l *lane) save(ctx context.Context, r *hooks.Round) error {
 
 // read returns what the next round delivers: what is due again, and events behind the cursors. Of an endpoint that is down it is one.
 func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (jobs []*job, cursors []hooks.Cursor, err error) {
-	s := l.d.store.Hooks()
+	s := l.d.store.Hooks
 	until, most := now, retriesMost
 	if down {
 		until, most = now.AddDate(1, 0, 0), 1
@@ -156,7 +156,7 @@ func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (
 		if fresh >= most {
 			break
 		}
-		events, err := l.d.store.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, most)
+		events, err := l.d.store.Topics.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, most)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -186,7 +186,7 @@ func (l *lane) block(ctx context.Context, w *Webhook, jobs []*job) error {
 	if len(subjects) == 0 {
 		return nil
 	}
-	blocked, err := l.d.store.Hooks().Blocked(ctx, l.key, subjects)
+	blocked, err := l.d.store.Hooks.Blocked(ctx, l.key, subjects)
 	for _, x := range jobs {
 		if x.fresh && blocked[x.Subject] {
 			x.State, x.NextAt = hooks.Waiting, l.d.o.Now()
@@ -333,7 +333,7 @@ func (l *lane) trim(ctx context.Context, logged int) {
 	if rand.IntN(trimEvery) >= logged { //nolint:gosec // no secret
 		return
 	}
-	if _, err := l.d.store.Hooks().Trim(ctx, l.key, 10*trimEvery); err != nil && ctx.Err() == nil {
+	if _, err := l.d.store.Hooks.Trim(ctx, l.key, 10*trimEvery); err != nil && ctx.Err() == nil {
 		l.d.o.Log.WarnContext(ctx, "delete old attempts", "webhook_id", l.key.WebhookID, "error", err)
 	}
 }
@@ -343,7 +343,7 @@ func (l *lane) alert(ctx context.Context, w *Webhook, e *hooks.Endpoint, last st
 		return
 	}
 	// Saved before it is sent: one e-mail too few is better than one in each round.
-	if err := l.d.store.Hooks().Save(ctx, &hooks.Round{Endpoint: e, Since: e.FailingSince, Ordered: w.Ordered, Probe: e.PauseUntil}); err != nil {
+	if err := l.d.store.Hooks.Save(ctx, &hooks.Round{Endpoint: e, Since: e.FailingSince, Ordered: w.Ordered, Probe: e.PauseUntil}); err != nil {
 		l.d.o.Log.WarnContext(ctx, "save endpoint", "webhook_id", w.ID, "error", err)
 		return
 	}

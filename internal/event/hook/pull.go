@@ -73,7 +73,7 @@ func (d *Deliverer) FindEvent(ctx context.Context, companyID, id string) (*event
 	if !ok || topic == events.Requested {
 		return nil, carillon.Absent("Event")
 	}
-	found, err := d.store.EventsAfter(ctx, companyID, topic, seq-1, 1)
+	found, err := d.store.Topics.EventsAfter(ctx, companyID, topic, seq-1, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -89,5 +89,5 @@ func (d *Deliverer) Request(ctx context.Context, companyID string, b *Body) erro
 	if err != nil {
 		return err
 	}
-	return d.store.AddEvents(ctx, &events.Event{CompanyID: companyID, Topic: events.Requested, Kind: b.Type, Subject: b.ID, Payload: text, At: d.o.Now()})
+	return d.store.Events.AddEvents(ctx, &events.Event{CompanyID: companyID, Topic: events.Requested, Kind: b.Type, Subject: b.ID, Payload: text, At: d.o.Now()})
 }

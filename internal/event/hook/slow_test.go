@@ -21,7 +21,7 @@ func TestWhatARoundDidNotReachWaitsBehindTheCursor(t *testing.T) {
 	e.responds(func(n int, _ *hook.Body, _ http.ResponseWriter) {
 		time.Sleep(250 * time.Millisecond)
 		if n == 75 { // in the second round
-			if waiting, _, err := r.store.Hooks().Counts(t.Context(), k); err != nil || waiting != 1 {
+			if waiting, _, err := r.store.Hooks.Counts(t.Context(), k); err != nil || waiting != 1 {
 				t.Errorf("%d wait in the middle, %v", waiting, err)
 			}
 		}

@@ -38,7 +38,7 @@ const minFailing = 10 * time.Minute
 
 // Troubles returns the endpoints of a company that are down or disabled, or have been failing for a while. Paused ones are left alone on purpose.
 func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Trouble, err error) {
-	listed, err := d.store.Listed(ctx, companyID, Kind())
+	listed, err := d.store.Resources.Listed(ctx, companyID, Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Troub
 			continue
 		}
 		k := hooks.Key{CompanyID: companyID, WebhookID: w.ID}
-		e, err := d.store.Hooks().Endpoint(ctx, k)
+		e, err := d.store.Hooks.Endpoint(ctx, k)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Troub
 		if t.Disabled {
 			t.Since = e.DisabledAt
 		}
-		last, err := d.store.Hooks().Attempts(ctx, k, true, "", 1)
+		last, err := d.store.Hooks.Attempts(ctx, k, true, "", 1)
 		if err != nil {
 			return nil, err
 		}

@@ -55,10 +55,15 @@ type Bus struct {
 // NewBus builds a bus of all kinds that travel on it.
 func NewBus(t Transport, log *slog.Logger, kinds ...Kind) *Bus {
 	b := &Bus{transport: t, log: log, kinds: map[string]Kind{}, waiting: map[string]map[string]int64{}, signal: make(chan struct{}, 1)}
+	b.Add(kinds...)
+	return b
+}
+
+// Add adds kinds, before Run.
+func (b *Bus) Add(kinds ...Kind) {
 	for _, k := range kinds {
 		b.kinds[k.Name] = k
 	}
-	return b
 }
 
 // Publish announces items. It never blocks.

@@ -49,7 +49,7 @@ const due = "due"
 func newNode(t *testing.T, url string) *node {
 	t.Helper()
 	n := &node{received: make(chan []realtime.Item, 10_000)}
-	n.Bus = realtime.NewBus(openStore(t, url), slog.New(slog.DiscardHandler), realtime.Kind{
+	n.Bus = realtime.NewBus(openStore(t, url).DB, slog.New(slog.DiscardHandler), realtime.Kind{
 		Name: due, Merge: func(a, b int64) int64 { return min(a, b) }, Receive: func(items []realtime.Item) { n.received <- items },
 	})
 	return n

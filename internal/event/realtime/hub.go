@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"carillon/internal/store/events"
+
 	"carillon"
-	"carillon/internal/store"
 )
 
 // KindEvents is the Bus's kind for topics that have new events.
@@ -38,7 +39,7 @@ type Hub struct {
 // Reader reads the table of events, and has the events of a topic written while a stream of it is open.
 type Reader interface {
 	Follow(ctx context.Context, companyID, topic string) error
-	EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]store.Event, error)
+	EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]events.Event, error)
 	LastEvent(ctx context.Context, companyID, topic string) (int64, error)
 }
 
@@ -78,8 +79,8 @@ func (h *Hub) Run(ctx context.Context) error {
 }
 
 // Publish passes committed events to the subscribers. It never blocks.
-func (h *Hub) Publish(events ...*store.Event) {
-	for _, e := range events {
+func (h *Hub) Publish(stored ...*events.Event) {
+	for _, e := range stored {
 		h.mu.Lock() // for each, so that a subscriber may take what it has got so far
 		for s := range h.topics[topicOf(e)] {
 			s.add(*e)
@@ -87,14 +88,14 @@ func (h *Hub) Publish(events ...*store.Event) {
 		h.mu.Unlock()
 	}
 	if h.others != nil {
-		h.announce(events)
+		h.announce(stored)
 	}
 }
 
 // announce announces the stored ones, of those of a topic that follow one another the last: the other nodes read what comes before it.
-func (h *Hub) announce(events []*store.Event) {
-	var last *store.Event
-	for _, e := range events {
+func (h *Hub) announce(stored []*events.Event) {
+	var last *events.Event
+	for _, e := range stored {
 		if e.Seq == 0 {
 			continue
 		}
@@ -108,7 +109,7 @@ func (h *Hub) announce(events []*store.Event) {
 	}
 }
 
-func topicOf(e *store.Event) topic { return topic{e.CompanyID, e.Topic} }
+func topicOf(e *events.Event) topic { return topic{e.CompanyID, e.Topic} }
 
 // receive lets the subscribers of topics read what another node stored; nil: all of them.
 func (h *Hub) receive(items []Item) {

@@ -3,7 +3,7 @@ package realtime
 import (
 	"context"
 
-	"carillon/internal/store"
+	"carillon/internal/store/events"
 )
 
 // readMost is how many events are read at a time.
@@ -18,7 +18,7 @@ type Subscription struct {
 	gone  bool  // events after its start are not stored: Next has not reported it yet
 
 	// Under the hub's lock.
-	pending []store.Event
+	pending []events.Event
 	behind  bool // the table has, or may have, events that are not pending
 	ready   chan struct{}
 }
@@ -34,7 +34,7 @@ func (s *Subscription) Close() {
 }
 
 // add is called with the hub's lock held.
-func (s *Subscription) add(e store.Event) {
+func (s *Subscription) add(e events.Event) {
 	if len(s.pending) >= pendingMax {
 		s.hub.remove(s)
 		return
@@ -58,7 +58,7 @@ func (s *Subscription) signal() {
 
 // Next returns the events since the last call, without a gap; none when there are none. missed reports that some in
 // between are no longer stored, so that whoever follows must load everything.
-func (s *Subscription) Next(ctx context.Context) (events []store.Event, missed bool, err error) {
+func (s *Subscription) Next(ctx context.Context) (events []events.Event, missed bool, err error) {
 	pending, behind := s.takePending()
 	if !behind {
 		if events, ok := s.follow(nil, pending); ok {
@@ -89,7 +89,7 @@ func (s *Subscription) Next(ctx context.Context) (events []store.Event, missed b
 	return events, missed, nil
 }
 
-func (s *Subscription) takePending() (pending []store.Event, behind bool) {
+func (s *Subscription) takePending() (pending []events.Event, behind bool) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	pending, behind = s.pending, s.behind
@@ -99,7 +99,7 @@ func (s *Subscription) takePending() (pending []store.Event, behind bool) {
 
 // follow appends the pending events that come right after the last one, and those without a seq. At a gap ok is false,
 // and nothing has changed.
-func (s *Subscription) follow(events, pending []store.Event) (all []store.Event, ok bool) {
+func (s *Subscription) follow(events, pending []events.Event) (all []events.Event, ok bool) {
 	all, last := events, s.last
 	for _, e := range pending {
 		switch {

@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // Keep keeps the beat and this node's part of the shards until ctx ends, and from then on the beat alone until it is
@@ -57,7 +58,7 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	ctx, cancel := context.WithTimeout(ctx, LeaseTime)
 	defer cancel()
 	m.forgetGiven()
-	if err := m.store.Served(ctx); err != nil {
+	if err := m.store.DB.Health.Served(ctx); err != nil {
 		return err
 	}
 	fit, err := k.fitness(ctx, leaving)
@@ -65,7 +66,7 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 		return err
 	}
 	begin := bootTime()
-	alive, err := m.store.Beat(ctx, m.id, fit)
+	alive, err := m.store.Nodes.Beat(ctx, m.id, fit)
 	switch {
 	case err != nil:
 		return err
@@ -76,7 +77,7 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	if leaving {
 		return nil
 	}
-	nodes, shards, err := m.store.Cluster(ctx)
+	nodes, shards, err := m.store.Nodes.Cluster(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 		return err
 	}
 	if deposed {
-		if nodes, shards, err = m.store.Cluster(ctx); err != nil {
+		if nodes, shards, err = m.store.Nodes.Cluster(ctx); err != nil {
 			return err
 		}
 	}
@@ -116,11 +117,11 @@ func (m *Membership) lapsed() {
 }
 
 // fitness is how far this node is to be given shards.
-func (k *keeper) fitness(ctx context.Context, leaving bool) (store.Fitness, error) {
+func (k *keeper) fitness(ctx context.Context, leaving bool) (work.Fitness, error) {
 	if leaving {
-		return store.Leaving, nil
+		return work.Leaving, nil
 	}
-	offset, err := k.m.store.ClockOffset(ctx)
+	offset, err := k.m.store.DB.Health.ClockOffset(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -129,14 +130,14 @@ func (k *keeper) fitness(ctx context.Context, leaving bool) (store.Fitness, erro
 		k.m.o.Log.ErrorContext(ctx, "the clock of this node differs from the database's; other nodes shall deliver", "offset", offset.String())
 	}
 	if k.clockOff = off; off {
-		return store.ClockOff, nil
+		return work.ClockOff, nil
 	}
-	return store.Fit, nil
+	return work.Fit, nil
 }
 
 // part is the number of shards that a node is to own: they are divided among the fittest.
-func part(nodes []store.Node, id string) int {
-	var most, mine store.Fitness
+func part(nodes []work.Node, id string) int {
+	var most, mine work.Fitness
 	n := 0
 	for _, x := range nodes {
 		if x.Fit > most {
@@ -149,7 +150,7 @@ func part(nodes []store.Node, id string) int {
 			mine = x.Fit
 		}
 	}
-	if mine < most || mine == store.Leaving {
+	if mine < most || mine == work.Leaving {
 		return 0
 	}
 	return (carillon.Shards + n - 1) / n
@@ -164,18 +165,18 @@ func (m *Membership) rejoin(ctx context.Context) error {
 	m.owned = map[int]int64{}
 	m.mu.Unlock()
 	for id, epoch := range owned {
-		m.sub.Lost(store.Shard{ID: id, Epoch: epoch})
+		m.sub.Lost(work.Shard{ID: id, Epoch: epoch})
 	}
-	return m.store.Join(ctx, m.id, m.o.Name)
+	return m.store.Nodes.Join(ctx, m.id, m.o.Name)
 }
 
 // depose declares nodes dead that are, and reports whether there were any.
-func (k *keeper) depose(ctx context.Context, nodes []store.Node) (any bool, err error) {
+func (k *keeper) depose(ctx context.Context, nodes []work.Node) (any bool, err error) {
 	m := k.m
 	dead, suspicious := k.watch.look(nodes, m.id, time.Now())
 	k.suspicious = suspicious
 	for _, n := range dead {
-		deposed, err := m.store.Depose(ctx, n.ID, n.Beat)
+		deposed, err := m.store.Nodes.Depose(ctx, n.ID, n.Beat)
 		if err != nil {
 			return any, err
 		}
@@ -192,9 +193,9 @@ func (k *keeper) depose(ctx context.Context, nodes []store.Node) (any bool, err 
 }
 
 // rebalance takes free shards up to this node's part of them, and says how many it holds beyond.
-func (m *Membership) rebalance(ctx context.Context, part int, shards []store.Shard) error {
+func (m *Membership) rebalance(ctx context.Context, part int, shards []work.Shard) error {
 	mine := 0
-	var unheld, gone []store.Shard
+	var unheld, gone []work.Shard
 	m.mu.Lock()
 	for _, s := range shards {
 		epoch, held := m.owned[s.ID]
@@ -208,7 +209,7 @@ func (m *Membership) rebalance(ctx context.Context, part int, shards []store.Sha
 			mine++
 		case held:
 			delete(m.owned, s.ID)
-			gone = append(gone, store.Shard{ID: s.ID, Epoch: epoch})
+			gone = append(gone, work.Shard{ID: s.ID, Epoch: epoch})
 		}
 	}
 	m.mu.Unlock()
@@ -221,7 +222,7 @@ func (m *Membership) rebalance(ctx context.Context, part int, shards []store.Sha
 			free = append(free, s.ID)
 		}
 	}
-	taken, err := m.store.Take(ctx, free, m.id)
+	taken, err := m.store.Nodes.Take(ctx, free, m.id)
 	if err != nil {
 		return err
 	}

@@ -41,10 +41,10 @@ const (
 type Subscriber interface {
 	// Recover marks as unknown what earlier owners of shards left in flight, and calls recovered for each shard of which it
 	// did. Only then the shard is this node's.
-	Recover(ctx context.Context, shards []store.Shard, recovered func(store.Shard)) error
+	Recover(ctx context.Context, shards []work.Shard, recovered func(work.Shard)) error
 	// Gained is called just before Owns reports a shard, Lost after it ceased to. Neither blocks.
-	Gained(s store.Shard)
-	Lost(s store.Shard)
+	Gained(s work.Shard)
+	Lost(s work.Shard)
 	// Rebalance says how many shards are to go to other nodes, by Give once nothing of them is in flight.
 	Rebalance(n int)
 }
@@ -108,7 +108,7 @@ func (l *lease) valid() bool {
 func (m *Membership) ID() string { return m.id }
 
 // Alone reports whether there can be no other node.
-func (m *Membership) Alone() bool { return m.store.Engine() == "sqlite" }
+func (m *Membership) Alone() bool { return m.store.DB.Engine() == "sqlite" }
 
 // Ready is closed once the node has taken its place among the nodes.
 func (m *Membership) Ready() <-chan struct{} { return m.ready }
@@ -159,17 +159,17 @@ func (m *Membership) joined() { m.once.Do(func() { close(m.ready) }) }
 
 // Join takes the node's place among the nodes.
 func (m *Membership) Join(ctx context.Context) error {
-	if err := m.store.Join(ctx, m.id, m.o.Name); err != nil {
+	if err := m.store.Nodes.Join(ctx, m.id, m.o.Name); err != nil {
 		return err
 	}
 	if !m.Alone() {
 		return nil
 	}
 	m.lease.forever.Store(true)
-	if err := m.store.TakeAll(ctx, m.id); err != nil {
+	if err := m.store.Nodes.TakeAll(ctx, m.id); err != nil {
 		return fmt.Errorf("take the shards: %w", err)
 	}
-	_, shards, err := m.store.Cluster(ctx)
+	_, shards, err := m.store.Nodes.Cluster(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,11 +181,11 @@ func (m *Membership) Join(ctx context.Context) error {
 }
 
 // hold has shards recovered that are this node's now.
-func (m *Membership) hold(ctx context.Context, shards []store.Shard) error {
+func (m *Membership) hold(ctx context.Context, shards []work.Shard) error {
 	if len(shards) == 0 {
 		return nil
 	}
-	return m.sub.Recover(ctx, shards, func(s store.Shard) {
+	return m.sub.Recover(ctx, shards, func(s work.Shard) {
 		m.sub.Gained(s) // before any wake-up of it
 		m.mu.Lock()
 		m.owned[s.ID] = s.Epoch
@@ -205,7 +205,7 @@ func (m *Membership) Give(fences []work.Fence) {
 	m.gives.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), giveTimeout)
 		defer cancel()
-		err := m.store.Give(ctx, fences)
+		err := m.store.Nodes.Give(ctx, fences)
 		m.mu.Lock()
 		for _, f := range fences {
 			m.giving[f.Shard] = false
@@ -240,7 +240,7 @@ func (m *Membership) Stop() {
 func (m *Membership) Leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
-	if err := m.store.Leave(ctx, m.id); err != nil {
+	if err := m.store.Nodes.Leave(ctx, m.id); err != nil {
 		return fmt.Errorf("leave the nodes: %w", err)
 	}
 	m.moved()
@@ -250,7 +250,7 @@ func (m *Membership) Leave(ctx context.Context) error {
 // KeepSession holds the session open by which the database knows that this process lives, until ctx ends.
 func (m *Membership) KeepSession(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := m.store.KeepSession(ctx, m.id)
+		err := m.store.Nodes.KeepSession(ctx, m.id)
 		if ctx.Err() != nil {
 			return
 		}

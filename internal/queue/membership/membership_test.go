@@ -8,20 +8,21 @@ import (
 
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/work"
 )
 
 // nobody subscribes to nothing.
 type nobody struct{}
 
-func (nobody) Recover(_ context.Context, shards []store.Shard, recovered func(store.Shard)) error {
+func (nobody) Recover(_ context.Context, shards []work.Shard, recovered func(work.Shard)) error {
 	for _, s := range shards {
 		recovered(s)
 	}
 	return nil
 }
-func (nobody) Gained(store.Shard) {}
-func (nobody) Lost(store.Shard)   {}
-func (nobody) Rebalance(int)      {}
+func (nobody) Gained(work.Shard) {}
+func (nobody) Lost(work.Shard)   {}
+func (nobody) Rebalance(int)     {}
 
 func (m *Membership) keeper(t *testing.T) *keeper {
 	t.Helper()

@@ -3,7 +3,7 @@ package membership
 import (
 	"time"
 
-	"carillon/internal/store"
+	"carillon/internal/store/work"
 )
 
 // When a node is declared dead. Two signs count, and neither compares clocks: its beat stood still for deadAfter of the
@@ -31,7 +31,7 @@ type sighting struct {
 }
 
 // look takes what the database says now. It returns the nodes to be declared dead, and whether one may soon be.
-func (w *watch) look(nodes []store.Node, self string, now time.Time) (dead []store.Node, suspicious bool) {
+func (w *watch) look(nodes []work.Node, self string, now time.Time) (dead []work.Node, suspicious bool) {
 	if now.Sub(w.last) > watchGap {
 		w.seen = nil
 	}

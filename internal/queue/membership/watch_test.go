@@ -4,10 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/work"
+
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store"
 )
 
 // look is what an observer is shown at an instant, and whether node "x" is dead then.
@@ -45,9 +46,9 @@ func TestNodeIsDeclaredDeadByItsBeatAndItsSession(t *testing.T) {
 			var w watch
 			begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 			for _, l := range c.looks {
-				nodes := []store.Node{{ID: "self", Beat: 5}, {ID: "x", Beat: l.beat, Session: l.session, Fit: store.Fit}}
+				nodes := []work.Node{{ID: "self", Beat: 5}, {ID: "x", Beat: l.beat, Session: l.session, Fit: work.Fit}}
 				dead, _ := w.look(nodes, "self", begin.Add(l.at))
-				want := []store.Node(nil)
+				want := []work.Node(nil)
 				if l.dead {
 					want = nodes[1:]
 				}
@@ -60,24 +61,24 @@ func TestNodeIsDeclaredDeadByItsBeatAndItsSession(t *testing.T) {
 }
 
 func TestShardsAreDividedAmongTheFittest(t *testing.T) {
-	type nodes map[string]store.Fitness
+	type nodes map[string]work.Fitness
 	for _, c := range []struct {
 		name  string
 		nodes nodes
 		want  map[string]int
 	}{
-		{"one", nodes{"a": store.Fit}, map[string]int{"a": 64}},
-		{"three", nodes{"a": store.Fit, "b": store.Fit, "c": store.Fit}, map[string]int{"a": 22, "b": 22, "c": 22}},
-		{"one leaves", nodes{"a": store.Fit, "b": store.Leaving}, map[string]int{"a": 64, "b": 0}},
-		{"one clock is wrong", nodes{"a": store.ClockOff, "b": store.Fit, "c": store.Fit}, map[string]int{"a": 0, "b": 32, "c": 32}},
-		{"every clock is wrong", nodes{"a": store.ClockOff, "b": store.ClockOff}, map[string]int{"a": 32, "b": 32}},
-		{"the other clock leaves", nodes{"a": store.ClockOff, "b": store.Leaving}, map[string]int{"a": 64, "b": 0}},
-		{"all leave", nodes{"a": store.Leaving, "b": store.Leaving}, map[string]int{"a": 0, "b": 0}},
+		{"one", nodes{"a": work.Fit}, map[string]int{"a": 64}},
+		{"three", nodes{"a": work.Fit, "b": work.Fit, "c": work.Fit}, map[string]int{"a": 22, "b": 22, "c": 22}},
+		{"one leaves", nodes{"a": work.Fit, "b": work.Leaving}, map[string]int{"a": 64, "b": 0}},
+		{"one clock is wrong", nodes{"a": work.ClockOff, "b": work.Fit, "c": work.Fit}, map[string]int{"a": 0, "b": 32, "c": 32}},
+		{"every clock is wrong", nodes{"a": work.ClockOff, "b": work.ClockOff}, map[string]int{"a": 32, "b": 32}},
+		{"the other clock leaves", nodes{"a": work.ClockOff, "b": work.Leaving}, map[string]int{"a": 64, "b": 0}},
+		{"all leave", nodes{"a": work.Leaving, "b": work.Leaving}, map[string]int{"a": 0, "b": 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var all []store.Node
+			var all []work.Node
 			for id, fit := range c.nodes {
-				all = append(all, store.Node{ID: id, Fit: fit})
+				all = append(all, work.Node{ID: id, Fit: fit})
 			}
 			got := map[string]int{}
 			for id := range c.nodes {

@@ -104,7 +104,7 @@ func (s *Settings) remap(e Edit) error {
 
 // template finds the template of a job, which has to be approved. Errors: template_not_found, template_not_approved, validation_failed.
 func (x *Jobs) template(ctx context.Context, companyID string, s *Settings) (*carillon.Template, error) {
-	named, err := x.o.Store.SendersNamed(ctx, companyID, s.Sender)
+	named, err := x.o.Store.Senders.SendersNamed(ctx, companyID, s.Sender)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (x *Jobs) template(ctx context.Context, companyID string, s *Settings) (*ca
 	if i < 0 {
 		return nil, carillon.Invalid("sender", "Must be a messaging sender of the company")
 	}
-	all, err := x.o.Store.Templates(ctx, named[i].UID)
+	all, err := x.o.Store.Templates.Templates(ctx, named[i].UID)
 	if err != nil {
 		return nil, err
 	}
@@ -272,11 +272,11 @@ func (a Allowance) Left() int { return max(0, a.Limit-a.Used) }
 
 // Quota returns what is left of a company's quota today.
 func (x *Jobs) Quota(ctx context.Context, companyID string) (Allowance, error) {
-	c, err := x.o.Store.Company(ctx, companyID)
+	c, err := x.o.Store.Accounts.Company(ctx, companyID)
 	if err != nil {
 		return Allowance{}, err
 	}
 	now := time.Now().UTC()
-	used, err := x.o.Store.Used(ctx, companyID, now.Format(time.DateOnly))
+	used, err := x.o.Store.Notifications.Used(ctx, companyID, now.Format(time.DateOnly))
 	return Allowance{c.Limits.DailyRecipients, used, now.Truncate(24 * time.Hour).Add(24 * time.Hour)}, err
 }

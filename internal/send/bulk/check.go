@@ -20,7 +20,7 @@ func (x worker) check(ctx context.Context, v *View) error {
 	if err != nil {
 		return x.fails(ctx, v, err)
 	}
-	company, err := x.o.Store.Company(ctx, v.CompanyID)
+	company, err := x.o.Store.Accounts.Company(ctx, v.CompanyID)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
 	people := identity.Numbers(numbers...) // of rows without a good number nobody
 	suppressed := map[identity.Key]bool{}
 	if c.company.Suppresses {
-		if suppressed, err = c.x.o.Store.Suppressed(ctx, c.v.CompanyID, c.class, people); err != nil {
+		if suppressed, err = c.x.o.Store.Suppressions.Suppressed(ctx, c.v.CompanyID, c.class, people); err != nil {
 			return bulk.Check{}, err
 		}
 	}

@@ -53,7 +53,7 @@ func (x *Jobs) BadRows(ctx context.Context, companyID, id, reason string, from P
 // eachBad calls read for each bad row until it returns false.
 func (x *Jobs) eachBad(ctx context.Context, v *View, reason string, from Place, read func(at Place, r BadRow) bool) error {
 	for {
-		checks, err := x.o.Store.Bulk().Checks(ctx, v.CompanyID, v.ID, from.Batch, checksRead)
+		checks, err := x.o.Store.Bulk.Checks(ctx, v.CompanyID, v.ID, from.Batch, checksRead)
 		if err != nil || len(checks) == 0 {
 			return err
 		}
@@ -152,7 +152,7 @@ func (x *Jobs) Samples(ctx context.Context, companyID, id string, from, most int
 		return nil, nil, err
 	}
 	for n := 0; n < v.Batches && len(all) < most; {
-		checks, err := x.o.Store.Bulk().Checks(ctx, companyID, id, n, checksRead)
+		checks, err := x.o.Store.Bulk.Checks(ctx, companyID, id, n, checksRead)
 		if err != nil || len(checks) == 0 {
 			return all, t, err
 		}

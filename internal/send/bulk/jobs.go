@@ -108,7 +108,7 @@ func (x *Jobs) Find(ctx context.Context, companyID, id string) (*View, error) {
 }
 
 func (x *Jobs) job(ctx context.Context, companyID, id string) (*bulk.Job, error) {
-	j, err := x.o.Store.Bulk().Find(ctx, companyID, id)
+	j, err := x.o.Store.Bulk.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (v *View) Due() time.Time {
 
 // List returns jobs of a company, the newest first.
 func (x *Jobs) List(ctx context.Context, companyID string, after *bulk.Page, limit int) ([]*View, error) {
-	all, err := x.o.Store.Bulk().List(ctx, companyID, after, limit)
+	all, err := x.o.Store.Bulk.List(ctx, companyID, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (x *Jobs) change(ctx context.Context, companyID, id string, edit func(v *Vi
 
 func (x *Jobs) save(ctx context.Context, v *View, checks ...bulk.Check) error {
 	v.Job.Settings, v.Job.Result = write(v.Settings), write(v.Result)
-	return x.o.Store.Bulk().Save(ctx, v.Job, checks...)
+	return x.o.Store.Bulk.Save(ctx, v.Job, checks...)
 }
 
 func (x *Jobs) waken() {

@@ -22,9 +22,13 @@ import (
 	"carillon/internal/send/bulk"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	stored "carillon/internal/store/bulk"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
+	"carillon/internal/store/templates"
 )
 
 // accepting accepts requests in memory, each key once.
@@ -127,12 +131,12 @@ func newRig(t *testing.T, o store.Options) *rig {
 	if err := content.Compile(template); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		if err := errors.Join(tx.PutCompany(ctx, &company, time.Now()), tx.PutSender(ctx, sender, time.Now())); err != nil {
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		if err := errors.Join(accounts.PutCompany(ctx, tx, &company, time.Now()), senders.PutSender(ctx, tx, sender, time.Now())); err != nil {
 			return err
 		}
 		template.SenderUID = sender.UID
-		return tx.PutTemplate(ctx, template, time.Now())
+		return templates.PutTemplate(ctx, tx, template, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +221,7 @@ func TestTheFormsOfANumberAreOnePersonOfAList(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o)
 		r.run(r.Jobs)
-		if err := r.store.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(), "541123456789"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(), "541123456789"); err != nil {
 			t.Fatal(err)
 		}
 		rows := []string{"phone;first_name;order;image"}
@@ -239,7 +243,7 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o)
 		r.run(r.Jobs)
-		if err := r.store.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(), "34600300009"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(), "34600300009"); err != nil {
 			t.Fatal(err)
 		}
 		rows := []string{
@@ -437,7 +441,7 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad = r.until(bad.ID, stored.Checked)
-	all, err := r.store.Templates(t.Context(), 1)
+	all, err := r.store.Templates.Templates(t.Context(), 1)
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -447,7 +451,9 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 	if err := content.Compile(&longer); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, &longer, time.Now()) }); err != nil {
+	if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return templates.PutTemplate(ctx, tx, &longer, time.Now())
+	}); err != nil {
 		t.Fatal(err)
 	}
 	r.taken.refuse = func(d *request.Draft) error {
@@ -567,15 +573,15 @@ func TestAFileHasBounds(t *testing.T) {
 		t.Error("a file of 18 bytes counts for", v, err)
 	}
 	almost := &stored.Job{ID: "almost", CompanyID: r.company.ID, State: stored.Uploading, Bytes: 1<<30 - bulk.FileMost, CreatedAt: time.Now()}
-	if err := r.store.Bulk().Begin(t.Context(), almost, stored.Room{Bytes: 1 << 30, Jobs: 10}); err != nil {
+	if err := r.store.Bulk.Begin(t.Context(), almost, stored.Room{Bytes: 1 << 30, Jobs: 10}); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := chunked(); !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Error("a file of unknown length has room where the largest has none:", v, err)
 	}
-	p, err := r.store.DropGone(t.Context(), time.Now().Add(time.Hour), 1000)
+	p, err := r.store.Purges.DropGone(t.Context(), time.Now().Add(time.Hour), 1000)
 	for err == nil && p.More {
-		p, err = r.store.DropGone(t.Context(), time.Now().Add(time.Hour), 1000)
+		p, err = r.store.Purges.DropGone(t.Context(), time.Now().Add(time.Hour), 1000)
 	}
 	if err != nil {
 		t.Error(err)

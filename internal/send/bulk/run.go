@@ -25,8 +25,8 @@ type worker struct{ *Jobs }
 func (x *Jobs) Run(ctx context.Context) error { return worker{x}.run(ctx) }
 
 func (x worker) run(ctx context.Context) error {
-	if x.o.Store.Bulk().SQLite() {
-		if err := x.o.Store.Bulk().Release(ctx, time.Now()); err != nil && ctx.Err() == nil {
+	if x.o.Store.Bulk.SQLite() {
+		if err := x.o.Store.Bulk.Release(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			x.o.Log.WarnContext(ctx, "cannot release jobs", "error", err)
 		}
 	}
@@ -46,7 +46,7 @@ func (x worker) run(ctx context.Context) error {
 
 // claim begins to work at jobs that are due, as far as there are places.
 func (x worker) claim(ctx context.Context, places *share.Share, working *sync.WaitGroup) {
-	due, err := x.o.Store.Bulk().Due(ctx, time.Now(), int(share.ListJobs.Node), places.Full())
+	due, err := x.o.Store.Bulk.Due(ctx, time.Now(), int(share.ListJobs.Node), places.Full())
 	if err != nil {
 		if ctx.Err() == nil {
 			x.o.Log.WarnContext(ctx, "cannot find jobs", "error", err)
@@ -141,7 +141,7 @@ func (x worker) forget(id string) {
 // stuck pauses a job as it is stored: what v says of it may be what cannot be stored.
 func (x worker) stuck(ctx context.Context, v *View) {
 	x.forget(v.ID)
-	j, err := x.o.Store.Bulk().Find(ctx, v.CompanyID, v.ID)
+	j, err := x.o.Store.Bulk.Find(ctx, v.CompanyID, v.ID)
 	if err != nil || j == nil || j.Owner != v.Owner {
 		return // its lease ends by itself
 	}
@@ -156,7 +156,7 @@ func (x worker) stuck(ctx context.Context, v *View) {
 
 // drop gives a job up after an error: what v says of it may not be stored, and is not stored now.
 func (x worker) drop(ctx context.Context, v *View, after time.Duration, reason string) {
-	if err := x.o.Store.Bulk().Yield(ctx, v.Job, time.Now().Add(after), reason); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+	if err := x.o.Store.Bulk.Yield(ctx, v.Job, time.Now().Add(after), reason); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
 		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
 	}
 }
@@ -171,7 +171,7 @@ func (x worker) yield(ctx context.Context, v *View, after time.Duration, reason 
 
 // batch reads the rows of a batch.
 func (x *Jobs) batch(ctx context.Context, v *View, n int) ([]row, error) {
-	text, err := x.o.Store.Bulk().Cells(ctx, v.CompanyID, v.ID, n)
+	text, err := x.o.Store.Bulk.Cells(ctx, v.CompanyID, v.ID, n)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (x *Jobs) batch(ctx context.Context, v *View, n int) ([]row, error) {
 
 // found returns what was found of a batch, with the rows that are not sent.
 func (x worker) found(ctx context.Context, v *View, n int) (bulk.Check, map[int]fault, error) {
-	checks, err := x.o.Store.Bulk().Checks(ctx, v.CompanyID, v.ID, n, 1)
+	checks, err := x.o.Store.Bulk.Checks(ctx, v.CompanyID, v.ID, n, 1)
 	if err != nil {
 		return bulk.Check{}, nil, err
 	}

@@ -63,7 +63,7 @@ func (x worker) accept(ctx context.Context, v *View, found bulk.Check, known map
 	if err != nil {
 		return "", err
 	}
-	company, err := x.o.Store.Company(ctx, v.CompanyID)
+	company, err := x.o.Store.Accounts.Company(ctx, v.CompanyID)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +114,7 @@ func (x worker) record(ctx context.Context, v *View, found bulk.Check) error {
 		if !errors.Is(err, bulk.ErrOvertaken) {
 			return err
 		}
-		j, err := x.o.Store.Bulk().Find(ctx, v.CompanyID, v.ID)
+		j, err := x.o.Store.Bulk.Find(ctx, v.CompanyID, v.ID)
 		if err != nil {
 			return err
 		}

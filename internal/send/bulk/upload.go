@@ -47,7 +47,7 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 		f.Bytes = FileMost // until it is known
 	}
 	now := time.Now()
-	id, made, err := earlier(ctx, x.o.Store.Bulk(), f, now)
+	id, made, err := earlier(ctx, x.o.Store.Bulk, f, now)
 	if made != nil || err != nil {
 		return made, err
 	}
@@ -59,7 +59,7 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 		},
 		Settings: Settings{Delimiter: string(t.Delimiter)},
 	}
-	if err := x.o.Store.Bulk().Begin(ctx, v.Job, bulk.Room{Bytes: storageOf, Jobs: jobsMost}); err != nil {
+	if err := x.o.Store.Bulk.Begin(ctx, v.Job, bulk.Room{Bytes: storageOf, Jobs: jobsMost}); err != nil {
 		return nil, err
 	}
 	if err := x.fill(ctx, v, t, counted); err != nil {
@@ -103,7 +103,7 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *sheet.Table, counted *count
 	var waiting []string
 	written := 0
 	flush := func() error {
-		err := x.o.Store.Bulk().Append(ctx, v.ID, written, waiting)
+		err := x.o.Store.Bulk.Append(ctx, v.ID, written, waiting)
 		written, waiting = written+len(waiting), waiting[:0]
 		return err
 	}

@@ -43,10 +43,7 @@ type Reviewer interface {
 
 // Options configure a catalog; the zero value works.
 type Options struct {
-	// OnApproved is called for a template that may be used (again), after it was stored: messages held for it are released.
-	// It may be called twice. Its error makes the channel repeat a callback.
-	OnApproved func(ctx context.Context, t *carillon.Template) error
-	Logger     *slog.Logger
+	Logger *slog.Logger
 }
 
 // The contract's limit on templates at the channel at a time, and the bounds of requests to it.
@@ -61,6 +58,7 @@ type Catalog struct {
 	store     *store.Store
 	reviewers map[string]Reviewer
 	o         Options
+	approved  func(ctx context.Context, t *carillon.Template) error
 	wake      chan struct{}
 	syncing   *sync.Map // companies whose templates are being compared
 	by        templates.By
@@ -71,10 +69,14 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.OnApproved == nil {
-		o.OnApproved = func(context.Context, *carillon.Template) error { return nil }
-	}
-	return &Catalog{store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{}, by: templates.By{Kind: "system"}}
+	approved := func(context.Context, *carillon.Template) error { return nil }
+	return &Catalog{approved: approved, store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{}, by: templates.By{Kind: "system"}}
+}
+
+// OnApproved sets what is called for a template that may be used (again), after it was stored: messages held for it are released.
+// It may be called twice. Its error makes the channel repeat a callback. Before Run.
+func (c *Catalog) OnApproved(approved func(ctx context.Context, t *carillon.Template) error) {
+	c.approved = approved
 }
 
 // By returns the same catalog for changes by somebody, whom the history of the templates will name.
@@ -95,7 +97,7 @@ func channelDid() templates.By { return templates.By{Kind: "channel"} }
 
 // Find is one template of a company by our id or the channel's. Errors: not_found.
 func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Template, error) {
-	r, err := c.store.Template(ctx, companyID, id)
+	r, err := c.store.Templates.Template(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +107,14 @@ func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Tem
 // FindNamed is one template of a company by id or by name, and by language unless that is empty. Of several it returns an
 // approved one before others, then the default sender's, then the first by language. Errors: not_found.
 func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language string) (*carillon.Template, error) {
-	senders, err := c.store.Senders(ctx, companyID)
+	senders, err := c.store.Senders.Senders(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}
 	var best *carillon.Template
 	rank := -1
 	for _, s := range senders {
-		all, err := c.store.Templates(ctx, s.UID)
+		all, err := c.store.Templates.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}

@@ -31,14 +31,14 @@ func (c *Catalog) Create(ctx context.Context, company *carillon.Company, s *cari
 		changes = append(changes, templates.Change{Action: templates.Submitted, By: c.by})
 	}
 	limits := templates.Limits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
-	if err := c.store.CreateTemplate(ctx, r, limits, changes...); err != nil {
+	if err := c.store.Templates.CreateTemplate(ctx, r, limits, changes...); err != nil {
 		return nil, err
 	}
 	if !submit {
 		return &r.Template, nil
 	}
 	return c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *templates.Record, _ error) error {
-		_, err := c.store.UndoCreateTemplate(ctx, claimed)
+		_, err := c.store.Templates.UndoCreateTemplate(ctx, claimed)
 		return err
 	})
 }
@@ -83,7 +83,7 @@ func (c *Catalog) Edit(ctx context.Context, companyID, id string, revise func(t 
 
 // swap stores a template as it is next, and what that is in its history, unless another write was faster.
 func (c *Catalog) swap(ctx context.Context, r, next *templates.Record, changes ...templates.Change) (bool, error) {
-	return c.store.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{}, changes...)
+	return c.store.Templates.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{}, changes...)
 }
 
 // orChanged is the conflict of a request whose change another one was faster than.
@@ -102,14 +102,14 @@ func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
 		return err
 	}
 	if r.ProviderID == "" && r.Status != carillon.TemplatePending {
-		return orChanged(c.store.DeleteTemplate(ctx, r))
+		return orChanged(c.store.Templates.DeleteTemplate(ctx, r))
 	}
-	return c.withdraw(ctx, r, c.store.DeleteTemplate)
+	return c.withdraw(ctx, r, c.store.Templates.DeleteTemplate)
 }
 
 // unclaimed reads a template. Errors: not_found, conflict when another request has claimed it.
 func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*templates.Record, error) {
-	r, err := c.store.Template(ctx, companyID, id)
+	r, err := c.store.Templates.Template(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (c *Catalog) underClaim(ctx context.Context, claimed *templates.Record, wri
 		if ok, err := write(ctx, now); ok || err != nil {
 			return ok, err
 		}
-		read, err := c.store.Template(ctx, claimed.CompanyID, claimed.ID)
+		read, err := c.store.Templates.Template(ctx, claimed.CompanyID, claimed.ID)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return false, nil
 		}
@@ -175,7 +175,7 @@ func (c *Catalog) underClaim(ctx context.Context, claimed *templates.Record, wri
 
 // channel returns the sender of a template and its reviewer.
 func (c *Catalog) channel(ctx context.Context, r *templates.Record) (*carillon.Sender, Reviewer, error) {
-	s, err := c.store.Sender(ctx, r.SenderUID)
+	s, err := c.store.Senders.Sender(ctx, r.SenderUID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the template's sender: %w", err)
 	}

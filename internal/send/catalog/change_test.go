@@ -15,7 +15,9 @@ import (
 	"carillon/internal/base/content"
 	"carillon/internal/base/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/templates"
 )
 
 // gone stands for a template that was deleted, conflict for a 409 that changes nothing.
@@ -314,11 +316,11 @@ func TestACompanyHasAtMostAHundredActiveTemplates(t *testing.T) {
 // declare sets up approved templates as a declarative form does.
 func (w *world) declare(n int) {
 	w.t.Helper()
-	err := w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		for i := range n {
 			x := draft(fmt.Sprintf("declared_%d", i))
 			x.ID, x.CompanyID, x.SenderUID, x.Status = fmt.Sprint(i+1), "ours", w.main.UID, carillon.TemplateApproved
-			if err := errors.Join(content.Compile(&x), tx.PutTemplate(ctx, &x, time.Now())); err != nil {
+			if err := errors.Join(content.Compile(&x), templates.PutTemplate(ctx, tx, &x, time.Now())); err != nil {
 				return err
 			}
 		}

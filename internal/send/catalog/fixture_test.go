@@ -12,6 +12,9 @@ import (
 	"carillon/internal/base/content"
 	"carillon/internal/base/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/templates"
 )
@@ -123,18 +126,19 @@ func newWorld(t *testing.T, o store.Options) *world {
 		}
 	})
 	w := &world{t: t, desk: &desk{known: map[string]*provider.TemplateEvent{}}}
-	w.Catalog = New(st, map[string]Reviewer{"desk": w.desk}, Options{OnApproved: func(_ context.Context, x *carillon.Template) error {
+	w.Catalog = New(st, map[string]Reviewer{"desk": w.desk}, Options{})
+	w.OnApproved(func(_ context.Context, x *carillon.Template) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.approved = append(w.approved, x.ID)
 		return nil
-	}})
+	})
 	w.ours, w.theirs = &carillon.Company{ID: "ours", Name: "Ours"}, &carillon.Company{ID: "theirs", Name: "Theirs"}
 	w.main, w.second, w.foreign = sender("ours", "main", "15555550100"), sender("ours", "second", "15555550101"), sender("theirs", "main", "15555550200")
 	w.main.Default = true
-	err = st.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return errors.Join(tx.PutCompany(ctx, w.ours, time.Now()), tx.PutCompany(ctx, w.theirs, time.Now()),
-			tx.PutSender(ctx, w.main, time.Now()), tx.PutSender(ctx, w.second, time.Now()), tx.PutSender(ctx, w.foreign, time.Now()))
+	err = st.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return errors.Join(accounts.PutCompany(ctx, tx, w.ours, time.Now()), accounts.PutCompany(ctx, tx, w.theirs, time.Now()),
+			senders.PutSender(ctx, tx, w.main, time.Now()), senders.PutSender(ctx, tx, w.second, time.Now()), senders.PutSender(ctx, tx, w.foreign, time.Now()))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +191,7 @@ func (w *world) standing(name string, status carillon.TemplateStatus) *carillon.
 	next := *r
 	next.Status = status
 	setFirstPoll(&next, time.Now())
-	if ok, err := w.store.SwapTemplate(w.t.Context(), r, &next, time.Now(), templates.Limits{}); !ok || err != nil {
+	if ok, err := w.store.Templates.SwapTemplate(w.t.Context(), r, &next, time.Now(), templates.Limits{}); !ok || err != nil {
 		w.t.Fatal(ok, err)
 	}
 	return &next.Template
@@ -195,7 +199,7 @@ func (w *world) standing(name string, status carillon.TemplateStatus) *carillon.
 
 func (w *world) record(id string) *templates.Record {
 	w.t.Helper()
-	r, err := w.store.Template(w.t.Context(), "ours", id)
+	r, err := w.store.Templates.Template(w.t.Context(), "ours", id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

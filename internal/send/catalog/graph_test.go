@@ -11,6 +11,8 @@ import (
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 )
 
@@ -27,7 +29,7 @@ func TestATemplatesLifeAtTheCloudAPI(t *testing.T) {
 	w.reviewers["whatsapp"] = client
 	line := sender("ours", "graph", "15555550103")
 	line.Provider, line.Settings = "whatsapp", graph.Settings()
-	if err := w.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, line, time.Now()) }); err != nil {
+	if err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, line, time.Now()) }); err != nil {
 		t.Fatal(err)
 	}
 

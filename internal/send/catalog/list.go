@@ -63,7 +63,7 @@ func RecordOf(t *carillon.Template) Record {
 
 // Approved returns a sender's approved templates by name and language.
 func (c *Catalog) Approved(ctx context.Context, senderUID int64) ([]Record, error) {
-	all, err := c.store.Templates(ctx, senderUID)
+	all, err := c.store.Templates.Templates(ctx, senderUID)
 	if err != nil {
 		return nil, err
 	}

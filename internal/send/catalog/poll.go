@@ -73,7 +73,7 @@ type poller struct{ *Catalog }
 
 // poll polls the templates that are due and returns when the next one is.
 func (c poller) poll(ctx context.Context) (next time.Time, err error) {
-	due, next, err := c.store.TemplatePolls(ctx, time.Now(), pollBatch)
+	due, next, err := c.store.Templates.TemplatePolls(ctx, time.Now(), pollBatch)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -96,7 +96,7 @@ func (c poller) poll(ctx context.Context) (next time.Time, err error) {
 func (c poller) pollOne(ctx context.Context, r *templates.Record) error {
 	now := time.Now()
 	next := nextPoll(r, now)
-	mine, err := c.store.PostponePoll(ctx, r, next)
+	mine, err := c.store.Templates.PostponePoll(ctx, r, next)
 	if err != nil || !mine || r.ClaimedUntil.After(now) {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c poller) pollOne(ctx context.Context, r *templates.Record) error {
 		c.o.Logger.WarnContext(ctx, "cannot read a template's status", "company", r.CompanyID, "template", r.ID, "error", err)
 	case err == nil && same && !waits(r.Status): // the channel has confirmed it
 		r.PollAt = next
-		_, err := c.store.PostponePoll(ctx, r, time.Time{})
+		_, err := c.store.Templates.PostponePoll(ctx, r, time.Time{})
 		return err
 	}
 	return nil

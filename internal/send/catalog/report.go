@@ -64,7 +64,7 @@ var errRaced = errors.New("the template kept changing")
 // apply applies one report, and reports whether it changed a template.
 func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed bool, err error) {
 	read := func() (*templates.Record, error) {
-		return c.store.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
+		return c.store.Templates.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
 	}
 	r, err := c.revise(ctx, read, func(next *templates.Record) bool {
 		changed = report(next, e)
@@ -72,7 +72,7 @@ func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed
 	})
 	// Also when it was approved before: the first call may have failed.
 	if r != nil && e.Status == carillon.TemplateApproved && r.Status == carillon.TemplateApproved {
-		err = c.o.OnApproved(ctx, &r.Template)
+		err = c.approved(ctx, &r.Template)
 	}
 	return changed && err == nil, err
 }
@@ -131,7 +131,7 @@ func report(n *templates.Record, e *provider.TemplateEvent) (changed bool) {
 // templates change nothing.
 func (c *Catalog) Pause(ctx context.Context, t *carillon.Template, reason string) error {
 	read := func() (*templates.Record, error) {
-		r, err := c.store.Template(ctx, t.CompanyID, t.ID)
+		r, err := c.store.Templates.Template(ctx, t.CompanyID, t.ID)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return nil, nil
 		}

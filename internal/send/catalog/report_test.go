@@ -106,7 +106,7 @@ func TestOnApprovedIsRepeatedAfterAnError(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	failed := errors.New("the database is busy")
 	onApproved := func(context.Context, *carillon.Template) error { return failed }
-	w.o.OnApproved = func(ctx context.Context, x *carillon.Template) error { return onApproved(ctx, x) }
+	w.OnApproved(func(ctx context.Context, x *carillon.Template) error { return onApproved(ctx, x) })
 	made := w.standing("made", carillon.TemplatePaused)
 	e := []provider.TemplateEvent{{SenderUID: w.main.UID, ProviderID: made.ProviderID, Status: carillon.TemplateApproved}}
 	if err := w.Apply(t.Context(), e); !errors.Is(err, failed) {
@@ -260,7 +260,7 @@ func (w *world) broken(name string) (id string) {
 	r := w.record(w.create(name).ID)
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	if ok, err := w.store.SwapTemplate(w.t.Context(), r, &claimed, time.Now(), templates.Limits{}); !ok || err != nil {
+	if ok, err := w.store.Templates.SwapTemplate(w.t.Context(), r, &claimed, time.Now(), templates.Limits{}); !ok || err != nil {
 		w.t.Fatal(ok, err)
 	}
 	return r.ID

@@ -19,13 +19,13 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	if r.Status != carillon.TemplateDraft {
 		return nil, carillon.InConflict("Only a draft can be submitted, and the template is " + string(r.Status))
 	}
-	s, err := c.store.Sender(ctx, r.SenderUID)
+	s, err := c.store.Senders.Sender(ctx, r.SenderUID)
 	if err != nil {
 		return nil, err
 	}
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	if err := orChanged(c.store.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{Active: maxActive}, templates.Change{Action: templates.Submitted, By: c.by})); err != nil {
+	if err := orChanged(c.store.Templates.SwapTemplate(ctx, r, &claimed, time.Now(), templates.Limits{Active: maxActive}, templates.Change{Action: templates.Submitted, By: c.by})); err != nil {
 		return nil, err
 	}
 	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *templates.Record, failed error) error {
@@ -62,7 +62,7 @@ func (c *Catalog) submitClaimed(ctx context.Context, s *carillon.Sender, claimed
 	}
 	c.wakeUp()
 	if next.Status == carillon.TemplateApproved {
-		if err := c.o.OnApproved(ctx, &next.Template); err != nil {
+		if err := c.approved(ctx, &next.Template); err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 		return nil, carillon.InConflict("The templates are being compared already")
 	}
 	defer c.syncing.Delete(companyID)
-	senders, err := c.store.Senders(ctx, companyID)
+	senders, err := c.store.Senders.Senders(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 				c.o.Logger.WarnContext(ctx, "cannot compare a sender's templates", "company", companyID, "sender", s.ID, "error", err)
 				all[i].Error = explained(err)
 			}
-			return c.store.PutSync(ctx, all[i])
+			return c.store.Templates.PutSync(ctx, all[i])
 		})
 	}
 	return all, group.Wait()
@@ -63,7 +63,7 @@ func (c comparison) run(ctx context.Context) error {
 		return err
 	}
 	result.Found = len(there)
-	here, err := c.store.Templates(ctx, s.UID)
+	here, err := c.store.Templates.Templates(ctx, s.UID)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (c comparison) askEach(ctx context.Context, here []*carillon.Template, aske
 		if asked[t.ID] || !waits(t.Status) {
 			continue
 		}
-		r, err := c.store.Template(ctx, t.CompanyID, t.ID)
+		r, err := c.store.Templates.Template(ctx, t.CompanyID, t.ID)
 		if carillon.IsCode(err, carillon.NotFound) || err == nil && r.ClaimedUntil.After(time.Now()) {
 			continue
 		}
@@ -112,7 +112,7 @@ func (c comparison) askEach(ctx context.Context, here []*carillon.Template, aske
 		if _, err := c.refresh(ctx, r); err != nil {
 			return err
 		}
-		now, err := c.store.Template(ctx, t.CompanyID, t.ID)
+		now, err := c.store.Templates.Template(ctx, t.CompanyID, t.ID)
 		if err == nil && now.Status != r.Status {
 			c.result.Changed++
 		}

@@ -16,6 +16,8 @@ import (
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/templates"
 )
@@ -36,7 +38,7 @@ func (w *world) graph(id, number string, there ...carillon.Template) (*graphtest
 	}
 	line := sender("ours", id, number)
 	line.Provider, line.Settings = "whatsapp", graph.Settings()
-	if err := w.store.Configure(w.t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, line, time.Now()) }); err != nil {
+	if err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, line, time.Now()) }); err != nil {
 		w.t.Fatal(err)
 	}
 	return graph, line, func() { _ = off() }
@@ -75,7 +77,7 @@ func TestASyncTakesOverWhatTheChannelsSay(t *testing.T) {
 		if err != nil || len(all) != 4 {
 			t.Fatal(all, err)
 		}
-		kept, err := w.store.Syncs(t.Context(), "ours")
+		kept, err := w.store.Templates.Syncs(t.Context(), "ours")
 		if err != nil || len(kept) != 4 {
 			t.Fatal(kept, err)
 		}
@@ -102,7 +104,7 @@ func TestASyncTakesOverWhatTheChannelsSay(t *testing.T) {
 	if x, err := w.Find(t.Context(), "theirs", foreign.ID); err != nil || x.Status != carillon.TemplatePending {
 		t.Error("another company's template changed:", x, err)
 	}
-	if all, err := w.store.Syncs(t.Context(), "theirs"); err != nil || len(all) != 0 {
+	if all, err := w.store.Templates.Syncs(t.Context(), "theirs"); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
 	want := []string{"created account ana pending", "submitted account ana pending", "decided channel  rejected TAG_CONTENT_MISMATCH"}
@@ -114,7 +116,7 @@ func TestASyncTakesOverWhatTheChannelsSay(t *testing.T) {
 // story is the history of a template of ours in short, the oldest change first.
 func (w *world) story(id string) (all []string) {
 	w.t.Helper()
-	history, err := w.store.History(w.t.Context(), "ours", id)
+	history, err := w.store.Templates.History(w.t.Context(), "ours", id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

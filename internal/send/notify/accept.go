@@ -15,6 +15,7 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // Submission is a request to send whose credential, scope and rate have been checked.
@@ -43,7 +44,7 @@ const keepAnswers = 24 * time.Hour
 
 // UnderMaintenance refuses what is asked for in a maintenance window. Errors: service_unavailable.
 func UnderMaintenance(ctx context.Context, s *store.Store) error {
-	m, err := s.Maintenance(ctx)
+	m, err := s.Accounts.Maintenance(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string)
 		}
 	}
 	done = func() { n.running.Delete(name) }
-	answer, err := n.store.LookupIdempotent(ctx, companyID, route, key, hash, time.Now())
+	answer, err := n.store.Notifications.LookupIdempotent(ctx, companyID, route, key, hash, time.Now())
 	if err != nil {
 		done()
 		return Response{}, nil, err
@@ -88,7 +89,7 @@ func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string)
 
 // AcceptBody accepts what the body of an HTTP request asks for. Errors: those of Accept, and validation_failed.
 func (n *Notify) AcceptBody(ctx context.Context, s *Submission, ch carillon.Channel, body []byte, flat bool) (Response, error) {
-	release, err := n.store.Admit(ctx, len(body))
+	release, err := n.store.DB.Commits.Admit(ctx, len(body))
 	if err != nil {
 		return Response{}, err
 	}
@@ -102,7 +103,7 @@ func (n *Notify) AcceptBody(ctx context.Context, s *Submission, ch carillon.Chan
 // Accept checks a submission and stores it. After a nil error it is durable and will be delivered. Errors: those of
 // docs/reference/errors.md from agent_not_found to quota_exceeded, and service_unavailable.
 func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
-	release, err := n.store.Admit(ctx, len(s.Request.Source()))
+	release, err := n.store.DB.Commits.Admit(ctx, len(s.Request.Source()))
 	if err != nil {
 		return Response{}, err
 	}
@@ -118,10 +119,10 @@ func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err err
 		}
 	}
 	now := time.Now()
-	a := &store.Accept{Notification: store.Notification{
-		ID: n.store.NewNotificationID(now), CompanyID: s.Company.ID, Channel: req.Channel, SenderUID: sender.UID, Class: req.Class,
+	a := &messages.Accept{Notification: messages.Notification{
+		ID: n.store.Notifications.NewID(now), CompanyID: s.Company.ID, Channel: req.Channel, SenderUID: sender.UID, Class: req.Class,
 		Campaign: req.Campaign, Flat: req.Flat, Body: req.Source(), Scheduled: req.Scheduled, CreatedAt: now, DueAt: now,
-		Labels: store.Labels{
+		Labels: messages.Labels{
 			RecipientID: req.RecipientID, TemplateName: req.TemplateName, Language: req.Language, AgentID: req.AgentID, Event: req.Event,
 		},
 	}}
@@ -145,7 +146,7 @@ func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err err
 		return Response{}, err
 	}
 	if s.IdempotencyKey != "" {
-		a.Idempotency = &store.Idempotency{
+		a.Idempotency = &messages.Idempotency{
 			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(cmp.Or(s.Keep, keepAnswers)),
 		}
 	}
@@ -170,13 +171,13 @@ func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err err
 const idTries = 5
 
 // keep stores a notification and returns the response's body.
-func (n *Notify) keep(ctx context.Context, a *store.Accept) (body []byte, err error) {
+func (n *Notify) keep(ctx context.Context, a *messages.Accept) (body []byte, err error) {
 	for range idTries {
 		body = responseJSON(&a.Notification)
 		if a.Idempotency != nil {
 			a.Idempotency.Answer = string(body)
 		}
-		if err = n.store.Accept(ctx, a); !errors.Is(err, store.ErrIDTaken) {
+		if err = n.store.Notifications.Accept(ctx, a); !errors.Is(err, messages.ErrIDTaken) {
 			break
 		}
 		a.Notification.ID = carillon.NewStrayID(a.Notification.CreatedAt)
@@ -193,7 +194,7 @@ func kindOf(ch carillon.Channel) string {
 }
 
 // responseJSON returns the response's body. Clients rely on the order of its keys; no value needs escaping.
-func responseJSON(n *store.Notification) []byte {
+func responseJSON(n *messages.Notification) []byte {
 	b := make([]byte, 0, 160)
 	b = append(b, `{"success":true,"message":"Notification queued successfully","notification_id":"`...)
 	b = append(b, n.ID...)
@@ -209,7 +210,7 @@ func responseJSON(n *store.Notification) []byte {
 func (n *Notify) pickSender(
 	ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string,
 ) (s *carillon.Sender, named bool, err error) {
-	all, err := n.store.SendersNamed(ctx, c.ID, recipientID)
+	all, err := n.store.Senders.SendersNamed(ctx, c.ID, recipientID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -223,7 +224,7 @@ func (n *Notify) pickSender(
 		reason := "This is a " + string(all[0].Channel) + " line; the route needs a " + string(ch) + " one"
 		return nil, false, carillon.InvalidValue(field, reason, recipientID)
 	}
-	if elsewhere, err := n.store.ProvedElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
+	if elsewhere, err := n.store.Senders.ProvedElsewhere(ctx, c.ID, recipientID); err != nil || elsewhere {
 		if err == nil {
 			err = carillon.Denied("The recipient_id belongs to another company")
 		}
@@ -232,7 +233,7 @@ func (n *Notify) pickSender(
 	if c.StrictRecipientID {
 		return nil, false, carillon.InvalidValue(field, "No "+string(ch)+" sender of the company has this id or number", recipientID)
 	}
-	standard, err := n.store.DefaultSender(ctx, c.ID, ch)
+	standard, err := n.store.Senders.DefaultSender(ctx, c.ID, ch)
 	if err == nil && standard == nil {
 		err = carillon.InvalidValue(field, "The company has no default "+string(ch)+" sender and none has this id or number", recipientID)
 	}
@@ -241,10 +242,10 @@ func (n *Notify) pickSender(
 
 // checkContent checks the request against its template or agent, and returns which recipients repeat another one.
 func (n *Notify) checkContent(
-	ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request, to *store.Notification,
+	ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request, to *messages.Notification,
 ) ([]bool, error) {
 	if req.Event != "" {
-		known, err := n.store.FlowKnown(ctx, c.ID, req.Event)
+		known, err := n.store.Resources.FlowKnown(ctx, c.ID, req.Event)
 		if err != nil {
 			return nil, err
 		}
@@ -253,12 +254,12 @@ func (n *Notify) checkContent(
 		}
 	}
 	if req.Channel == carillon.Voice {
-		if _, err := n.store.Agent(ctx, c.ID, req.AgentID); err != nil {
+		if _, err := n.store.Resources.Agent(ctx, c.ID, req.AgentID); err != nil {
 			return nil, err
 		}
 		return nil, mayCall(n.o.Denied, req.Contacts)
 	}
-	list, err := n.store.Templates(ctx, sender.UID)
+	list, err := n.store.Templates.Templates(ctx, sender.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -290,7 +291,7 @@ const deniedReason = "Numbers that begin so, such as those of premium-rate servi
 	"the operator has the list (calls-denied)"
 
 // addMessages adds a message for each recipient. Repeats and suppressed numbers are skipped and not charged.
-func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *store.Accept) error {
+func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *messages.Accept) error {
 	var suppressed map[identity.Key]bool
 	if c.Suppresses {
 		people := make([]identity.Key, len(req.Contacts))
@@ -298,13 +299,13 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 			people[i] = identity.Number(req.Contacts[i].Number)
 		}
 		var err error
-		if suppressed, err = n.store.Suppressed(ctx, c.ID, req.Class, people); err != nil {
+		if suppressed, err = n.store.Suppressions.Suppressed(ctx, c.ID, req.Class, people); err != nil {
 			return err
 		}
 	}
-	a.Messages = make([]store.NewMessage, len(req.Contacts))
+	a.Messages = make([]messages.NewMessage, len(req.Contacts))
 	for i := range req.Contacts {
-		m := store.NewMessage{Number: req.Contacts[i].Number}
+		m := messages.NewMessage{Number: req.Contacts[i].Number}
 		switch {
 		case repeats != nil && repeats[i]:
 			m.Skip = carillon.ReasonDuplicate
@@ -319,7 +320,7 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 	if a.Notification.Open == 0 { // nothing will be delivered, so the contacts are not kept
 		a.Notification.DoneAt, a.Notification.Body = a.Notification.CreatedAt, ""
 	}
-	a.Quota = store.Quota{
+	a.Quota = messages.Quota{
 		Day: a.Notification.CreatedAt.UTC().Format(time.DateOnly), Charge: a.Notification.Open, Limit: c.Limits.DailyRecipients,
 		Bytes: a.Size(), BytesLimit: c.Limits.DailyBytes,
 	}
@@ -342,7 +343,7 @@ type Usage struct {
 func (n *Notify) Usage(ctx context.Context, c *carillon.Company) (*Usage, error) {
 	now := time.Now().UTC()
 	day := now.Format(time.DateOnly)
-	used, err := n.store.Used(ctx, c.ID, day)
+	used, err := n.store.Notifications.Used(ctx, c.ID, day)
 	if err != nil {
 		return nil, err
 	}
@@ -351,6 +352,6 @@ func (n *Notify) Usage(ctx context.Context, c *carillon.Company) (*Usage, error)
 }
 
 // requestOf reads a notification's request.
-func requestOf(n *store.Notification) (*request.Request, error) {
+func requestOf(n *messages.Notification) (*request.Request, error) {
 	return request.Decode(n.Channel, n.Body, n.Flat)
 }

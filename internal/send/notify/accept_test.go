@@ -9,6 +9,9 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/suppressions"
 )
 
@@ -16,13 +19,13 @@ func TestTheBodyIsKeptOnlyForRecipientsToSendTo(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o, func(r *rig) { r.company.Suppresses = true })
 		defer r.start()()
-		if err := r.store.Suppress(t.Context(), r.company.ID, suppressions.All, "stop", time.Now(), "34600111222", "34600111223"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "stop", time.Now(), "34600111222", "34600111223"); err != nil {
 			t.Fatal(err)
 		}
 		skipped := r.accept(body("", "34600111222", "34600111223"))
 		mixed := r.accept(body("", "34600111222", "34600111224"))
 		for id, kept := range map[string]bool{skipped: false, mixed: true} {
-			n, err := r.store.LoadNotification(t.Context(), carillon.SeqOf(id))
+			n, err := r.store.Notifications.Load(t.Context(), carillon.SeqOf(id))
 			if err != nil || (n.Body != "") != kept {
 				t.Errorf("%q is stored, %v", n.Body, err)
 			}
@@ -40,15 +43,15 @@ func TestAcceptRefusesOnlyNumbersProvedToBeAnothers(t *testing.T) {
 		r := newRig(t, o, nil)
 		defer r.start()()
 		const entered, number, proved = "invoice-7", "34600111222", "34600111333"
-		if err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			other := &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Other"}
-			err := tx.PutCompany(ctx, other, time.Now())
+			err := accounts.PutCompany(ctx, tx, other, time.Now())
 			for id, number := range map[string]string{entered: number, "own": proved} {
 				x := *r.sender
 				x.CompanyID, x.ID, x.Number, x.Default, x.UID = other.ID, id, number, false, 0
-				err = errors.Join(err, tx.PutSender(ctx, &x, time.Now()))
+				err = errors.Join(err, senders.PutSender(ctx, tx, &x, time.Now()))
 				if number == proved {
-					_, unproved := tx.ProveNumber(ctx, &x, false, time.Now())
+					_, unproved := senders.ProveNumber(ctx, tx, &x, false, time.Now())
 					err = errors.Join(err, unproved)
 				}
 			}

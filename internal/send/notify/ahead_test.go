@@ -30,7 +30,7 @@ func (r *rig) queued(messages int) (ids []string) {
 // sending counts what the database says is being sent.
 func (r *rig) sending(ids []string) (n int) {
 	for _, id := range ids {
-		all, err := r.store.Messages(r.t.Context(), carillon.SeqOf(id), 0, 100)
+		all, err := r.store.Messages.List(r.t.Context(), carillon.SeqOf(id), 0, 100)
 		if err != nil {
 			r.t.Fatal(err)
 		}

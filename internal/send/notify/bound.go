@@ -9,6 +9,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 )
 
@@ -26,7 +27,7 @@ func Bound(
 	if len(lines) == 0 {
 		return nil, nil
 	}
-	found, _, err := s.Notifications(ctx, companyID, store.Filter{
+	found, _, err := s.Notifications.List(ctx, companyID, messages.Filter{
 		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
 	}, now)
 	if err != nil {
@@ -59,9 +60,9 @@ func Bound(
 // reachedBy reports whether the provider knows the message of a notification to a person by an id, and whether the person may have got
 // it: they may where it was sent, or is being sent. The body of a notification that reaches nobody is not kept.
 func reachedBy(
-	ctx context.Context, s *store.Store, x *store.Notification, lines []identity.Key, providerID string,
+	ctx context.Context, s *store.Store, x *messages.Notification, lines []identity.Key, providerID string,
 ) (answered, reached bool, err error) {
-	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
+	messages, err := s.Messages.List(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	for i := range messages {
 		m := &messages[i]
 		if !identity.Has(lines, m.Number) {
@@ -80,11 +81,11 @@ func reachedBy(
 }
 
 // bound is what a reply to a notification brings a flow; nil: it has no name_event.
-func bound(ctx context.Context, s *store.Store, x *store.Notification, lines []identity.Key) (*chats.Bound, error) {
+func bound(ctx context.Context, s *store.Store, x *messages.Notification, lines []identity.Key) (*chats.Bound, error) {
 	if x.Labels.Event == "" {
 		return nil, nil
 	}
-	whole, err := s.LoadNotification(ctx, carillon.SeqOf(x.ID))
+	whole, err := s.Notifications.Load(ctx, carillon.SeqOf(x.ID))
 	if err != nil || whole.Body == "" {
 		return nil, err
 	}

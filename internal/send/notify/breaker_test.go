@@ -11,14 +11,17 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/templates"
 	"carillon/internal/store/work"
 )
 
 // breakers are those that the database knows of the rig's company.
 func (r *rig) breakers() []work.Breaker {
 	r.t.Helper()
-	all, err := r.store.CompanyBreakers(context.Background(), r.company.ID)
+	all, err := r.store.Breakers.OfCompany(context.Background(), r.company.ID)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -150,12 +153,12 @@ func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
 		other.UID, other.ID, other.Number, other.Default = 0, "other", "15555550111", false
 		tpl := *r.template
 		tpl.ID = "100000000000002"
-		err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			if err := tx.PutSender(ctx, &other, time.Now()); err != nil {
+		err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			if err := senders.PutSender(ctx, tx, &other, time.Now()); err != nil {
 				return err
 			}
 			tpl.SenderUID = other.UID
-			return tx.PutTemplate(ctx, &tpl, time.Now())
+			return templates.PutTemplate(ctx, tx, &tpl, time.Now())
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/messages"
 )
 
 // Reached is a recipient of a campaign and what became of it.
@@ -55,10 +55,10 @@ type Recipients struct {
 	sent      Sent
 	companyID string
 	name      string
-	waiting   []*store.Notification // whose recipients come next
-	from      int                   // of the first of them
-	before    string                // where the notifications after those go on
-	end       bool                  // there are no notifications after those
+	waiting   []*messages.Notification // whose recipients come next
+	from      int                      // of the first of them
+	before    string                   // where the notifications after those go on
+	end       bool                     // there are no notifications after those
 }
 
 // Campaign walks through the recipients of a campaign.
@@ -74,7 +74,7 @@ func (w *Recipients) After(ctx context.Context, cursor string) (ok bool, err err
 		return false, nil //nolint:nilerr // it is no number
 	}
 	w.before, w.from = id, n+1
-	w.waiting, err = w.sent.N.store.NotificationsOf(ctx, w.companyID, []string{id})
+	w.waiting, err = w.sent.N.store.Notifications.Of(ctx, w.companyID, []string{id})
 	if len(w.waiting) > 0 && w.waiting[0].Campaign != w.name {
 		return false, err
 	}
@@ -93,7 +93,7 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 		if w.end {
 			return nil, nil
 		}
-		found, next, err := w.sent.N.store.Notifications(ctx, w.companyID, store.Filter{Campaign: w.name, Before: w.before, Limit: min(most, notifiedMost)}, time.Now())
+		found, next, err := w.sent.N.store.Notifications.List(ctx, w.companyID, messages.Filter{Campaign: w.name, Before: w.before, Limit: min(most, notifiedMost)}, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 }
 
 // reached are the recipients of notifications, of the first one those from a place on.
-func (x Sent) reached(ctx context.Context, found []*store.Notification, from int) ([]Reached, error) {
+func (x Sent) reached(ctx context.Context, found []*messages.Notification, from int) ([]Reached, error) {
 	var messaging, voice []carillon.Seq
 	for _, n := range found {
 		if n.Channel == carillon.Voice {
@@ -122,11 +122,11 @@ func (x Sent) reached(ctx context.Context, found []*store.Notification, from int
 			messaging = append(messaging, n.Seq())
 		}
 	}
-	messages, err := x.N.store.MessagesOf(ctx, messaging)
+	messages, err := x.N.store.Messages.ListAll(ctx, messaging)
 	if err != nil {
 		return nil, err
 	}
-	called, err := x.N.store.Calls().Of(ctx, voice)
+	called, err := x.N.store.Calls.Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (x Sent) reached(ctx context.Context, found []*store.Notification, from int
 	return all, nil
 }
 
-func reachedByMessage(n *store.Notification, m *store.Message, now time.Time) Reached {
+func reachedByMessage(n *messages.Notification, m *messages.Message, now time.Time) Reached {
 	return Reached{
 		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: m.Number, State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now), Reason: m.Reason,
 		Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt), DeliveredAt: instant(m.DeliveredAt),
@@ -154,7 +154,7 @@ func reachedByMessage(n *store.Notification, m *store.Message, now time.Time) Re
 	}
 }
 
-func reachedByCall(n *store.Notification, c *calls.Call, now time.Time) Reached {
+func reachedByCall(n *messages.Notification, c *calls.Call, now time.Time) Reached {
 	return Reached{
 		NotificationID: n.ID, Channel: n.Channel, Number: c.Number, State: callState(n, c, now), Reason: c.Reason, Detail: c.Cause, Attempts: c.Dials,
 		CreatedAt: instant(n.CreatedAt), SentAt: instant(c.DialedAt), DeliveredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),

@@ -77,7 +77,7 @@ func (c *closer) closeDone(ctx context.Context) error {
 	c.mu.Unlock()
 	for len(all) > 0 {
 		part := all[:min(len(all), closeAtOnce)]
-		if err := c.store.CloseDone(ctx, part, time.Now()); err != nil {
+		if err := c.store.Notifications.CloseDone(ctx, part, time.Now()); err != nil {
 			c.log.WarnContext(ctx, "close notifications", "error", err)
 			c.Closed(all)
 			return err
@@ -100,7 +100,7 @@ func (c *closer) Sweep() {
 func (c *closer) sweepOpen(ctx context.Context) {
 	company, seq := "", carillon.NoSeq
 	for ctx.Err() == nil {
-		seqs, lastCompany, last, err := c.store.OpenAfter(ctx, company, seq, time.Now(), 1000)
+		seqs, lastCompany, last, err := c.store.Notifications.OpenAfter(ctx, company, seq, time.Now(), 1000)
 		if err != nil || lastCompany == "" {
 			if err != nil && ctx.Err() == nil {
 				c.log.WarnContext(ctx, "sweep open notifications", "error", err)

@@ -11,9 +11,9 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
-	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/store/work"
@@ -51,7 +51,7 @@ type attempt struct {
 	*queue.Job
 	key    carillon.MessageKey
 	sender *carillon.Sender
-	of     *store.Notification // nil until it has been read
+	of     *messages.Notification // nil until it has been read
 }
 
 // id is that of the notification, empty until it has been read.
@@ -63,15 +63,15 @@ func (j *attempt) id() string {
 }
 
 // end is the outcome of an attempt that ends the message.
-func (j *attempt) end(r rank.Rank, reason carillon.Reason) store.Outcome {
-	return store.Outcome{Of: j.of, SenderID: j.sender.ID, Number: j.Number, Rank: r, Reason: reason}
+func (j *attempt) end(r rank.Rank, reason carillon.Reason) messages.Outcome {
+	return messages.Outcome{Of: j.of, SenderID: j.sender.ID, Number: j.Number, Rank: r, Reason: reason}
 }
 
 // deliver makes one attempt. The queue has committed its start.
 func (w *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	now := time.Now()
 	var err error
-	if j.sender, err = w.store.Sender(ctx, j.SenderUID); err != nil {
+	if j.sender, err = w.store.Senders.Sender(ctx, j.SenderUID); err != nil {
 		return w.later(j, fmt.Errorf("read the sender: %w", err), now)
 	}
 	e, err := w.load(ctx, j.key.Seq())
@@ -119,7 +119,7 @@ const (
 // unwanted ends a message whose recipient was suppressed after it was accepted, and postpones one whose company was
 // suspended.
 func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Time) (queue.Done, bool) {
-	c, err := w.store.Company(ctx, e.n.CompanyID)
+	c, err := w.store.Accounts.Company(ctx, e.n.CompanyID)
 	if err != nil {
 		return w.later(j, err, now), true
 	}
@@ -134,7 +134,7 @@ func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	ctx, cancel := context.WithTimeout(ctx, lookMost)
 	defer cancel()
 	who := identity.Number(j.Number)
-	hit, err := w.store.Suppressed(ctx, c.ID, j.Class, []identity.Key{who})
+	hit, err := w.store.Suppressions.Suppressed(ctx, c.ID, j.Class, []identity.Key{who})
 	if err != nil {
 		return w.later(j, err, now), true
 	}
@@ -181,7 +181,7 @@ func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 
 // template returns the message's template when it is approved; otherwise the message is held or ends.
 func (w *worker) template(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
-	list, err := w.store.Templates(ctx, e.n.SenderUID)
+	list, err := w.store.Templates.Templates(ctx, e.n.SenderUID)
 	if err != nil {
 		return nil, w.later(j, err, now), true
 	}
@@ -210,7 +210,7 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	switch o.Verdict {
 	case provider.Sent:
 		if o.Number != "" && !identity.Number(j.Number).Is(o.Number) {
-			if err := w.store.Chats().Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
+			if err := w.store.Contacts.Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
 				w.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err) // the message is sent
 			}
 		}
@@ -221,7 +221,7 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 		return queue.Done{Result: r, Answered: true}
 	case provider.Refused:
 		if o.Reason == carillon.ReasonRecipientOptedOut {
-			err := w.store.Suppress(ctx, j.sender.CompanyID, suppressions.Marketing, suppressions.OptedOut, now, j.Number)
+			err := w.store.Suppressions.Suppress(ctx, j.sender.CompanyID, suppressions.Marketing, suppressions.OptedOut, now, j.Number)
 			if err != nil { // the channel refuses it again
 				return w.later(j, fmt.Errorf("suppress the recipient: %w", err), now)
 			}
@@ -321,6 +321,6 @@ func (w *worker) later(j *attempt, err error, now time.Time) queue.Done {
 // held returns the result that keeps a message out of the due index until its template is approved.
 func held(j *attempt, t *carillon.Template, detail string, now time.Time) queue.Done {
 	r := result(j, work.MoveHold, now)
-	r.Detail, r.Outcome = detail, store.Outcome{Hold: holdName(t)}
+	r.Detail, r.Outcome = detail, messages.Outcome{Hold: holdName(t)}
 	return queue.Done{Result: r}
 }

@@ -15,6 +15,8 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
@@ -257,19 +259,19 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 		r := newRig(t, o, nil)
 		id := r.accept(body("", "34600111222", "34600111223"))
 		// A node starts one of the two and dies.
-		if err := r.store.Join(t.Context(), "dead", "dead"); err != nil {
+		if err := r.store.Nodes.Join(t.Context(), "dead", "dead"); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.store.TakeAll(t.Context(), "dead"); err != nil {
+		if err := r.store.Nodes.TakeAll(t.Context(), "dead"); err != nil {
 			t.Fatal(err)
 		}
 		shard := r.sender.Shard()
 		start := &work.Start{Key: work.Key(carillon.SeqOf(id).Message(0)), Shard: shard}
 		d := &work.Batch{Fences: []work.Fence{{Shard: shard, Owner: "dead", Epoch: 1}}, Starts: []*work.Start{start}, Now: time.Now().Add(time.Second)}
-		if err := r.store.MessageQueue().Commit(t.Context(), d); err != nil || start.Attempt != 1 {
+		if err := r.store.Messages.Commit(t.Context(), d); err != nil || start.Attempt != 1 {
 			t.Fatalf("start gave attempt %d, %v", start.Attempt, err)
 		}
-		if err := r.store.Leave(t.Context(), "dead"); err != nil {
+		if err := r.store.Nodes.Leave(t.Context(), "dead"); err != nil {
 			t.Fatal(err)
 		}
 		defer r.start()()
@@ -280,7 +282,7 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 		}
 		stale := &work.Start{Key: work.Key(carillon.SeqOf(id).Message(1)), Shard: shard}
 		d = &work.Batch{Fences: d.Fences, Starts: []*work.Start{stale}, Now: time.Now()}
-		if err := r.store.MessageQueue().Commit(t.Context(), d); err != nil || stale.Attempt != 0 || len(d.Lost) != 1 {
+		if err := r.store.Messages.Commit(t.Context(), d); err != nil || stale.Attempt != 0 || len(d.Lost) != 1 {
 			t.Errorf("a node without the shard started a message: attempt %d, lost %v, %v", stale.Attempt, d.Lost, err)
 		}
 	})
@@ -315,7 +317,7 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 		now := time.Now()
 		storetest.Exec(t, file, fmt.Sprintf("UPDATE notification SET due_at = %d", now.Add(-c.due).UnixMilli()))
 		storetest.Exec(t, file, fmt.Sprintf("UPDATE template SET updated_at = %d", now.Add(-c.approved).UnixMilli()))
-		if err := r.store.Configure(t.Context(), func(context.Context, *store.Tx) error { return nil }); err != nil { // forgets the template
+		if err := r.store.Config.Change(t.Context(), func(context.Context, *configure.Tx) error { return nil }); err != nil { // forgets the template
 			t.Fatal(err)
 		}
 		n := notify.New(r.store, queue.New(r.store, queue.Options{}), notify.Options{ // one that has not read the notification yet
@@ -325,7 +327,7 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 			Queued: work.Queued{Key: work.Key(seq.Message(0)), Number: "34600111222"}, SenderUID: r.sender.UID, Class: carillon.Utility,
 			Shard: r.sender.Shard(), Attempt: c.attempt, Valid: func() bool { return true },
 		})
-		o := store.OutcomeOf(&d.Result)
+		o := messages.OutcomeOf(&d.Result)
 		if expired := o.Reason == carillon.ReasonExpired; expired != c.expires || expired == (o.Rank == rank.Sent) {
 			t.Errorf("%s: %+v", name, d.Result)
 		}
@@ -352,7 +354,7 @@ func TestAnOptOutInTheChannelsResponseSuppressesMarketingAlone(t *testing.T) {
 			return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
 		}
 		send("marketing", carillon.StateFailed, carillon.ReasonRecipientOptedOut)
-		if x, err := r.store.Suppression(t.Context(), r.company.ID, identity.Number(number)); err != nil || x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
+		if x, err := r.store.Suppressions.Suppression(t.Context(), r.company.ID, identity.Number(number)); err != nil || x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
 			t.Fatalf("%+v, %v", x, err)
 		}
 		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed) // found when it is due

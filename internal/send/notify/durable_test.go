@@ -10,6 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/storetest"
 )
 
@@ -40,13 +41,13 @@ func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
 		defer r.start()()
 		var twin carillon.Sequence // another node with this one's slot
 		now := time.Now()
-		taken := &store.Accept{
-			Notification: store.Notification{
+		taken := &messages.Accept{
+			Notification: messages.Notification{
 				ID: twin.Next(now), CompanyID: r.company.ID, Channel: carillon.Messaging, SenderUID: r.sender.UID, Total: 1, CreatedAt: now, DueAt: now, DoneAt: now,
 			},
-			Messages: []store.NewMessage{{Number: "34600111222", Skip: carillon.ReasonSuppressed}}, Quota: store.Quota{Day: "2026-01-01"},
+			Messages: []messages.NewMessage{{Number: "34600111222", Skip: carillon.ReasonSuppressed}}, Quota: messages.Quota{Day: "2026-01-01"},
 		}
-		if err := r.store.Accept(t.Context(), taken); err != nil {
+		if err := r.store.Notifications.Accept(t.Context(), taken); err != nil {
 			t.Fatal(err)
 		}
 		s := &notify.Submission{Company: r.company, Route: "notify", IdempotencyKey: "k", Hash: "h"}
@@ -84,7 +85,7 @@ func TestNotificationThatWasNotClosedIsFoundLater(t *testing.T) {
 		} {
 			storetest.Exec(t, filepath.Join(dir, "carillon.db"), "UPDATE notification SET open = 1, done_at = 0")
 			when.wait()
-			x, err := r.store.LoadNotification(t.Context(), carillon.SeqOf(id))
+			x, err := r.store.Notifications.Load(t.Context(), carillon.SeqOf(id))
 			if err != nil {
 				t.Fatal(err)
 			}

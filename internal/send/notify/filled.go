@@ -27,7 +27,7 @@ func (x Sent) Filled(ctx context.Context, companyID, id string, i int) (*Filled,
 	if n.Channel == carillon.Voice || i < 0 || i >= n.Total {
 		return nil, carillon.Absent("Message")
 	}
-	all, err := x.N.store.Templates(ctx, n.SenderUID)
+	all, err := x.N.store.Templates.Templates(ctx, n.SenderUID)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/schedule"
@@ -16,7 +18,7 @@ import (
 
 // ReadFilter reads what narrows a list of notifications from a query. It reports none where nothing can match: the company has no
 // such sender, or the campaign cannot exist. Errors: validation_failed.
-func ReadFilter(ctx context.Context, s *store.Store, companyID string, q url.Values) (f store.Filter, none bool, err error) {
+func ReadFilter(ctx context.Context, s *store.Store, companyID string, q url.Values) (f messages.Filter, none bool, err error) {
 	f.Campaign = q.Get("campaign")
 	none = !utf8.ValidString(f.Campaign) || strings.Contains(f.Campaign, "\x00")
 	if number := q.Get("number"); number != "" {
@@ -52,7 +54,7 @@ func ReadFilter(ctx context.Context, s *store.Store, companyID string, q url.Val
 		return f, false, err
 	}
 	if v := q.Get("sender"); v != "" {
-		named, err := s.SendersNamed(ctx, companyID, v)
+		named, err := s.Senders.SendersNamed(ctx, companyID, v)
 		if err != nil || len(named) == 0 {
 			return f, true, err
 		}

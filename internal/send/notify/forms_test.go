@@ -24,7 +24,7 @@ func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 		for _, pair := range forms {
 			for i := range pair {
 				asked, sent := pair[i], pair[1-i]
-				if err := r.store.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message", time.Now(), asked); err != nil {
+				if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message", time.Now(), asked); err != nil {
 					t.Fatal(err)
 				}
 				for _, early := range []bool{true, false} {
@@ -35,13 +35,13 @@ func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 						t.Errorf("%s after %s, accepted: %t: %+v", sent, asked, early, x)
 					}
 				}
-				if _, err := r.store.Unsuppress(t.Context(), r.company.ID, identity.Number(sent)); err != nil {
+				if _, err := r.store.Suppressions.Unsuppress(t.Context(), r.company.ID, identity.Number(sent)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		r.company.Suppresses = true
-		if err := r.store.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message", time.Now(), "551132345678"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message", time.Now(), "551132345678"); err != nil {
 			t.Fatal(err)
 		}
 		id := r.accept(body("", "5511932345678"))
@@ -103,7 +103,7 @@ func TestTheChannelsFormOfANumberIsKept(t *testing.T) {
 			await(t, "it has ended", func() bool { return r.view(id).State == carillon.StateCompleted })
 		}
 		for number, want := range map[string]bool{"62081234567": true, "34600111222": false} {
-			lines, err := r.store.Chats().LinesOf(t.Context(), r.company.ID, []identity.Identity{{Kind: identity.Line, Key: identity.Number(number)}})
+			lines, err := r.store.Contacts.LinesOf(t.Context(), r.company.ID, []identity.Identity{{Kind: identity.Line, Key: identity.Number(number)}})
 			if got := identity.Has(lines, "6281234567"); err != nil || got != want {
 				t.Errorf("%s has the lines %v, %v", number, lines, err)
 			}

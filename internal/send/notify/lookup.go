@@ -10,7 +10,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/number"
 	"carillon/internal/base/provider"
-	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // Hit is what an id or number that somebody looks for belongs to; an empty kind: nothing.
@@ -32,7 +32,7 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 		return x.byID(ctx, companyID, ref.NotificationID, ref.N)
 	}
 	if number := number.Find(text); number != "" {
-		found, next, err := x.N.store.Notifications(ctx, companyID, store.Filter{Lines: identity.Numbers(number), Limit: 1}, time.Now())
+		found, next, err := x.N.store.Notifications.List(ctx, companyID, messages.Filter{Lines: identity.Numbers(number), Limit: 1}, time.Now())
 		if err != nil || len(found) == 0 && next == "" {
 			return Hit{}, err
 		}
@@ -55,10 +55,10 @@ func refOf(text string) (provider.Ref, bool) {
 }
 
 func (x Sent) byID(ctx context.Context, companyID, id string, n int) (Hit, error) {
-	found, err := x.N.store.Notification(ctx, companyID, id)
+	found, err := x.N.store.Notifications.Find(ctx, companyID, id)
 	switch {
 	case carillon.IsCode(err, carillon.NotFound):
-		if c, err := x.N.store.Incoming().Find(ctx, companyID, id); err != nil || c == nil {
+		if c, err := x.N.store.Incoming.Find(ctx, companyID, id); err != nil || c == nil {
 			return Hit{}, err
 		}
 		return Hit{Kind: "call", ID: id}, nil
@@ -79,9 +79,9 @@ const numberPages = 4
 // an id of WhatsApp contains the number, which leads there. Others are found among the newest notifications.
 func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, error) {
 	if number := numberIn(id); number != "" {
-		f := store.Filter{Lines: identity.Numbers(number), Channel: carillon.Messaging, Limit: 50}
+		f := messages.Filter{Lines: identity.Numbers(number), Channel: carillon.Messaging, Limit: 50}
 		for range numberPages {
-			found, next, err := x.N.store.Notifications(ctx, companyID, f, time.Now())
+			found, next, err := x.N.store.Notifications.List(ctx, companyID, f, time.Now())
 			if err != nil {
 				return Hit{}, err
 			}
@@ -93,25 +93,25 @@ func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, erro
 			}
 		}
 	}
-	key, ok, err := x.N.store.MessageOf(ctx, companyID, id)
+	key, ok, err := x.N.store.Messages.ByProviderID(ctx, companyID, id)
 	if err != nil || !ok {
 		return Hit{}, err
 	}
-	n, err := x.N.store.LoadNotification(ctx, key.Seq())
+	n, err := x.N.store.Notifications.Load(ctx, key.Seq())
 	if err != nil || n.CompanyID != companyID {
 		return Hit{}, err
 	}
 	return Hit{Kind: "message", ID: n.ID, N: key.N()}, nil
 }
 
-func (x Sent) among(ctx context.Context, found []*store.Notification, providerID string) (Hit, error) {
+func (x Sent) among(ctx context.Context, found []*messages.Notification, providerID string) (Hit, error) {
 	ids := make(map[carillon.Seq]string, len(found))
 	seqs := make([]carillon.Seq, len(found))
 	for i, n := range found {
 		seqs[i] = n.Seq()
 		ids[n.Seq()] = n.ID
 	}
-	messages, err := x.N.store.MessagesOf(ctx, seqs)
+	messages, err := x.N.store.Messages.ListAll(ctx, seqs)
 	for seq, all := range messages {
 		for i := range all {
 			if all[i].ProviderID == providerID {

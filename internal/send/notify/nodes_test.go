@@ -18,7 +18,11 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/templates"
+	"carillon/internal/store/work"
 )
 
 // wakesOf reads what another node published; nil stays nil.
@@ -51,15 +55,16 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 	}
 	n := &rig{t: r.t, store: s, provider: r.provider, company: r.company, sender: r.sender, template: r.template}
 	log := slog.New(&doubts{slog.DiscardHandler, r.t})
-	q := queue.Options{Deposed: func() { n.notify.Sweep() }, Log: log}
+	q := queue.Options{Log: log}
 	if bus {
 		q.Bus = nodeBus{n}
 	}
 	n.queue = queue.New(s, q)
 	n.notify = notify.New(s, n.queue, notify.Options{Senders: map[string]notify.Sender{"test": n.provider}, Log: log})
+	n.queue.OnDeposed(n.notify.Sweep)
 	if bus {
 		earliest := func(a, b int64) int64 { return min(a, b) }
-		n.bus = realtime.NewBus(s, log,
+		n.bus = realtime.NewBus(s.DB, log,
 			realtime.Kind{Name: "wake", Merge: earliest, Receive: func(items []realtime.Item) { n.queue.Published(wakesOf(items)) }},
 			realtime.Kind{Name: "shards", Merge: earliest, Receive: func([]realtime.Item) { n.queue.Published([]queue.Wake{}) }})
 	}
@@ -76,18 +81,18 @@ func (r *rig) senders(n int) []string {
 	}
 	now := time.Now()
 	for begin := 0; begin < n; begin += atOnce {
-		err := r.store.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		err := r.store.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			for i := begin; i < min(begin+atOnce, n); i++ {
 				s, t := *r.sender, *r.template
 				s.UID, s.ID, s.Number, s.Default = 0, ids[i], strconv.Itoa(15555551000+i), false
-				if err := tx.PutSender(ctx, &s, now); err != nil {
+				if err := senders.PutSender(ctx, tx, &s, now); err != nil {
 					return err
 				}
 				t.ID, t.SenderUID = strconv.Itoa(200_000_000_000_000+i), s.UID
 				if err := content.Compile(&t); err != nil {
 					return err
 				}
-				if err := tx.PutTemplate(ctx, &t, now); err != nil {
+				if err := templates.PutTemplate(ctx, tx, &t, now); err != nil {
 					return err
 				}
 			}
@@ -107,7 +112,7 @@ func from(sender string, b []byte) []byte {
 // owned is how many shards each node has.
 func (r *rig) owned() map[string]int {
 	r.t.Helper()
-	_, shards, err := r.store.Cluster(context.Background())
+	_, shards, err := r.store.Nodes.Cluster(context.Background())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -139,11 +144,11 @@ func (d *doubts) Handle(_ context.Context, r slog.Record) error {
 func (r *rig) turns(n int64) {
 	r.t.Helper()
 	beat := func() int64 {
-		nodes, _, err := r.store.Cluster(context.Background())
+		nodes, _, err := r.store.Nodes.Cluster(context.Background())
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		i := slices.IndexFunc(nodes, func(x store.Node) bool { return x.ID == r.queue.ID() })
+		i := slices.IndexFunc(nodes, func(x work.Node) bool { return x.ID == r.queue.ID() })
 		if i < 0 {
 			return 0
 		}
@@ -227,8 +232,8 @@ func TestShardsMoveWithoutUnknownOutcomes(t *testing.T) {
 	stopped.Go(stopA)
 	defer stopB()
 	await(t, "it has begun to leave", func() bool {
-		nodes, _, err := b.store.Cluster(context.Background())
-		return err == nil && slices.ContainsFunc(nodes, func(n store.Node) bool { return n.Fit == store.Leaving })
+		nodes, _, err := b.store.Nodes.Cluster(context.Background())
+		return err == nil && slices.ContainsFunc(nodes, func(n work.Node) bool { return n.Fit == work.Leaving })
 	})
 	b.turns(1)
 	close(leaving.open)
@@ -264,14 +269,14 @@ func TestNodeWhoseProcessDiedIsSucceeded(t *testing.T) {
 	n := first.joined(o, true)
 	id := first.accept(body("", "34600111222"))
 	dead := carillon.NewID(time.Now())
-	if err := first.store.Join(t.Context(), dead, "host"); err != nil {
+	if err := first.store.Nodes.Join(t.Context(), dead, "host"); err != nil {
 		t.Fatal(err)
 	}
 	var all []int
 	for shard := range carillon.Shards {
 		all = append(all, shard)
 	}
-	taken, err := first.store.Take(t.Context(), all, dead)
+	taken, err := first.store.Nodes.Take(t.Context(), all, dead)
 	if err != nil || len(taken) != carillon.Shards {
 		t.Fatal(len(taken), err)
 	}
@@ -304,7 +309,7 @@ func TestSenderIsPacedExactlyWhileItsShardMoves(t *testing.T) {
 		ids = append(ids, nodes[i%2].accept(body("", strconv.Itoa(34600100000+i))))
 	}
 	await(t, "some are sent", func() bool { return a.provider.count() > rate })
-	_, shards, err := b.store.Cluster(t.Context())
+	_, shards, err := b.store.Nodes.Cluster(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/work"
 )
 
@@ -42,7 +43,7 @@ type Templates interface {
 // Observer is notified for metrics and traces.
 type Observer interface {
 	// Accepted: a notification has been stored; begin is when its request came.
-	Accepted(ctx context.Context, n *store.Notification, begin time.Time)
+	Accepted(ctx context.Context, n *messages.Notification, begin time.Time)
 	Delivered(d Delivered)
 	// Received: receipts have been stored.
 	Received(ctx context.Context, rs []provider.Receipt)
@@ -56,7 +57,7 @@ type Delivered struct {
 	SenderUID  int64
 	Due, Begin time.Time
 	Move       work.Move
-	Outcome    store.Outcome
+	Outcome    messages.Outcome
 }
 
 // Options configure a Notify. Senders is required.
@@ -87,7 +88,7 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	n := &Notify{store: s, queue: q, o: o, closer: newCloser(s, o.Log), entries: cache.New[*entry](entriesMost, readMost)}
-	q.Handle(queue.Kind{Name: queue.Messages, Source: s.MessageQueue(), Worker: &worker{s, &n.o, n.entries, n.closer}, Drain: o.Drain})
+	q.Handle(queue.Kind{Name: queue.Messages, Source: s.Messages, Worker: &worker{s, &n.o, n.entries, n.closer}, Drain: o.Drain})
 	return n
 }
 

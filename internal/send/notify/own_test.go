@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/queue"
-	"carillon/internal/store"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )
@@ -33,7 +34,7 @@ func TestAFaultOfOursThatDoesNotPassEndsAMessage(t *testing.T) {
 		if done.Result.Move != c.want {
 			t.Errorf("%s: %v", name, done.Result)
 		}
-		if o := store.OutcomeOf(&done.Result); c.want == work.MoveDone && (o.Rank != rank.Failed || o.Reason != carillon.ReasonAttemptsExhausted || done.Result.Detail == "") {
+		if o := messages.OutcomeOf(&done.Result); c.want == work.MoveDone && (o.Rank != rank.Failed || o.Reason != carillon.ReasonAttemptsExhausted || done.Result.Detail == "") {
 			t.Errorf("%s: %+v, %q", name, o, done.Result.Detail)
 		}
 	}

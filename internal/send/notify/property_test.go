@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // seeds are how many random rounds a property is tried with.
@@ -150,7 +151,7 @@ func TestRepeatsOfOneKeyGiveOneNotificationAndOneAnswer(t *testing.T) {
 			}
 			await(t, "the message", func() bool { return r.provider.count() > seed })
 		}
-		list, _, err := r.notify.List(t.Context(), r.company.ID, store.Filter{Limit: 100})
+		list, _, err := r.notify.List(t.Context(), r.company.ID, messages.Filter{Limit: 100})
 		if err != nil || len(list) != seeds(t) || r.provider.count() != seeds(t) {
 			t.Errorf("%d keys made %d notifications and %d messages, %v", seeds(t), len(list), r.provider.count(), err)
 		}
@@ -208,7 +209,7 @@ func TestSendersTogetherNeverPassTheQuota(t *testing.T) {
 				})
 			}
 			all.Wait()
-			used, err := r.store.Used(t.Context(), r.company.ID, day)
+			used, err := r.store.Notifications.Used(t.Context(), r.company.ID, day)
 			switch {
 			case today() != day: // two days had a part in it
 			case err != nil || used != accepted:

@@ -7,7 +7,7 @@ import (
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
-	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 )
 
@@ -18,7 +18,7 @@ func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity
 		return false, nil
 	}
 	now := time.Now()
-	found, _, err := n.store.Notifications(ctx, s.CompanyID, store.Filter{
+	found, _, err := n.store.Notifications.List(ctx, s.CompanyID, messages.Filter{
 		Lines: lines, SenderUID: s.UID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
 	}, now)
 	if err != nil {
@@ -26,7 +26,7 @@ func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity
 	}
 	var candidates []provider.Receipt
 	for _, x := range found {
-		messages, err := n.store.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
+		messages, err := n.store.Messages.List(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 		if err != nil {
 			return false, err
 		}

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"carillon/internal/store/messages"
+
 	"carillon"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
-	"carillon/internal/store"
 	"carillon/internal/store/templates"
 )
 
@@ -24,7 +25,7 @@ func (n *Notify) Receive(ctx context.Context, s *carillon.Sender, rs []provider.
 			seqs = append(seqs, seq)
 		}
 	}
-	if err := n.store.Receive(ctx, rs); err != nil {
+	if err := n.store.Messages.Receive(ctx, rs); err != nil {
 		return err
 	}
 	if n.o.Observer != nil {
@@ -51,7 +52,7 @@ func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
 // release releases what is held under a name in chunks, and calls released after each.
 func (n *Notify) release(ctx context.Context, hold string, released func()) error {
 	for {
-		count, err := n.store.Release(ctx, hold, releaseAtOnce)
+		count, err := n.store.Messages.Release(ctx, hold, releaseAtOnce)
 		if err != nil {
 			return err
 		}
@@ -67,11 +68,11 @@ func (n *Notify) release(ctx context.Context, hold string, released func()) erro
 // releaseNeedless releases messages of approved templates: a template may have been approved while a message was being held,
 // or a crash may have prevented the release.
 func (n *Notify) releaseNeedless(ctx context.Context) {
-	holds, err := n.store.Holds(ctx)
+	holds, err := n.store.Messages.Holds(ctx)
 	for _, hold := range holds {
 		company, id, _ := strings.Cut(hold, "/")
 		var t *templates.Record
-		t, err = n.store.Template(ctx, company, id)
+		t, err = n.store.Templates.Template(ctx, company, id)
 		switch {
 		case carillon.IsCode(err, carillon.NotFound):
 			err = n.release(ctx, hold, func() {}) // the delivery ends the messages
@@ -87,6 +88,6 @@ func (n *Notify) releaseNeedless(ctx context.Context) {
 	}
 }
 
-func (n *Notify) wakeAt(x *store.Notification) {
+func (n *Notify) wakeAt(x *messages.Notification) {
 	n.queue.Wake(queue.Wake{Kind: kindOf(x.Channel), SenderUID: x.SenderUID, Class: x.Class, Due: x.DueAt})
 }

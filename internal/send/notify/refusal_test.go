@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 )
 
@@ -47,7 +48,7 @@ func TestMoreThanCanWaitIsRefusedWithRetryAfter(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() {
-		_ = s.Update(t.Context(), func(context.Context, *store.Tx) error {
+		_ = s.Config.Update(t.Context(), func(context.Context, *configure.Tx) error {
 			close(begun)
 			<-release
 			return nil
@@ -58,7 +59,7 @@ func TestMoreThanCanWaitIsRefusedWithRetryAfter(t *testing.T) {
 	refused := make(chan error, n)
 	for range n {
 		all.Go(func() {
-			refused <- s.Update(t.Context(), func(context.Context, *store.Tx) error { return nil })
+			refused <- s.Config.Update(t.Context(), func(context.Context, *configure.Tx) error { return nil })
 		})
 	}
 	for range n - 1 { // one waits, the others are refused at once

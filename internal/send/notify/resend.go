@@ -13,8 +13,8 @@ import (
 
 	"carillon"
 	"carillon/internal/base/identity"
-	"carillon/internal/store"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 )
 
@@ -77,7 +77,7 @@ func (x Sent) Resendable(ctx context.Context, companyID, id string, now time.Tim
 	return all, err
 }
 
-func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Time) (all []Resendable, as []string, err error) {
+func (x Sent) resendable(ctx context.Context, n *messages.Notification, now time.Time) (all []Resendable, as []string, err error) {
 	if n.Channel == carillon.Voice {
 		return nil, nil, carillon.InConflict("A call is not placed again from here")
 	}
@@ -90,7 +90,7 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 	case len(as) >= resendsMost:
 		return nil, nil, carillon.InConflict("It was sent again " + strconv.Itoa(resendsMost) + " times already")
 	}
-	messages, err := x.N.store.Messages(ctx, n.Seq(), 0, n.Total)
+	messages, err := x.N.store.Messages.List(ctx, n.Seq(), 0, n.Total)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +108,7 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 		r.judge(m, now)
 		all, people = append(all, r), append(people, identity.Number(m.Number))
 	}
-	suppressed, err := x.N.store.Suppressed(ctx, n.CompanyID, n.Class, people)
+	suppressed, err := x.N.store.Suppressions.Suppressed(ctx, n.CompanyID, n.Class, people)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,10 +131,10 @@ func (x Sent) resendable(ctx context.Context, n *store.Notification, now time.Ti
 }
 
 // resentAs are the resends of a notification. One that was begun and is not linked is: the node that accepted it was killed.
-func (x Sent) resentAs(ctx context.Context, n *store.Notification) ([]string, error) {
+func (x Sent) resentAs(ctx context.Context, n *messages.Notification) ([]string, error) {
 	l := linksOf(n.Notes)
 	for _, key := range l.pending {
-		answer, err := x.N.store.AcceptedAs(ctx, n.CompanyID, resendRoute, n.ID+"/"+key, time.Now())
+		answer, err := x.N.store.Notifications.AcceptedAs(ctx, n.CompanyID, resendRoute, n.ID+"/"+key, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func (x Sent) resentAs(ctx context.Context, n *store.Notification) ([]string, er
 }
 
 // judge says by the reason of a failure what may be done about it.
-func (r *Resendable) judge(m *store.Message, now time.Time) {
+func (r *Resendable) judge(m *messages.Message, now time.Time) {
 	switch m.Reason {
 	case carillon.ReasonRecipientOptedOut:
 		r.Not = "opted_out"
@@ -175,7 +175,7 @@ const (
 func (x Sent) sentAgain(ctx context.Context, companyID string, ids []string) (map[string]fate, error) {
 	fates, seen := map[string]fate{}, map[string]bool{}
 	for len(ids) > 0 && len(seen) < resendsRead {
-		found, err := x.N.store.NotificationsOf(ctx, companyID, ids)
+		found, err := x.N.store.Notifications.Of(ctx, companyID, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (x Sent) sentAgain(ctx context.Context, companyID string, ids []string) (ma
 			}
 			ids = append(ids, as...)
 		}
-		messages, err := x.N.store.MessagesOf(ctx, seqs)
+		messages, err := x.N.store.Messages.ListAll(ctx, seqs)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +206,7 @@ func (x Sent) sentAgain(ctx context.Context, companyID string, ids []string) (ma
 	return fates, nil
 }
 
-func fateOf(m *store.Message) fate {
+func fateOf(m *messages.Message) fate {
 	switch m.Rank {
 	case rank.Failed, rank.Skipped, rank.Canceled:
 		return failed
@@ -256,7 +256,7 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 	hash := digestOf(n.ID, fmt.Sprint(to.Recipients))
 	key := digestOf("key", to.Key)
 	if to.Key != "" {
-		if as, err := x.N.store.LookupIdempotent(ctx, companyID, resendRoute, n.ID+"/"+key, hash, now); err != nil || as != "" {
+		if as, err := x.N.store.Notifications.LookupIdempotent(ctx, companyID, resendRoute, n.ID+"/"+key, hash, now); err != nil || as != "" {
 			return nil, idIn(as), err
 		}
 	}
@@ -301,7 +301,7 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 	}
 	return &Submission{
 		Request: req, Route: resendRoute, IdempotencyKey: n.ID + "/" + key, Hash: hash, ResendOf: n.ID, Keep: resendKeep,
-	}, "", x.N.store.AddNote(ctx, companyID, n.ID, noteResending+key, "")
+	}, "", x.N.store.Notifications.AddNote(ctx, companyID, n.ID, noteResending+key, "")
 }
 
 func digestOf(parts ...string) string {
@@ -320,13 +320,13 @@ func idIn(answer string) string {
 
 // exactly is the resend that went to these numbers and no others; "": there is none.
 func (x Sent) exactly(ctx context.Context, companyID string, resends, numbers []string) (string, error) {
-	found, err := x.N.store.NotificationsOf(ctx, companyID, resends)
+	found, err := x.N.store.Notifications.Of(ctx, companyID, resends)
 	if err != nil {
 		return "", err
 	}
 	slices.Sort(numbers)
 	for _, n := range found {
-		messages, err := x.N.store.Messages(ctx, n.Seq(), 0, n.Total)
+		messages, err := x.N.store.Messages.List(ctx, n.Seq(), 0, n.Total)
 		if err != nil {
 			return "", err
 		}
@@ -345,9 +345,9 @@ func (x Sent) exactly(ctx context.Context, companyID string, resends, numbers []
 // Resent links a notification with the one that a submission was accepted as; "": it was refused.
 func (x Sent) Resent(ctx context.Context, companyID string, s *Submission, as string) error {
 	if as != "" {
-		if err := x.N.store.AddNote(ctx, companyID, s.ResendOf, noteResentAs+as, audit.Resent); err != nil {
+		if err := x.N.store.Notifications.AddNote(ctx, companyID, s.ResendOf, noteResentAs+as, audit.Resent); err != nil {
 			return err
 		}
 	}
-	return x.N.store.DropNote(ctx, companyID, s.ResendOf, noteResending+strings.TrimPrefix(s.IdempotencyKey, s.ResendOf+"/"))
+	return x.N.store.Notifications.DropNote(ctx, companyID, s.ResendOf, noteResending+strings.TrimPrefix(s.IdempotencyKey, s.ResendOf+"/"))
 }

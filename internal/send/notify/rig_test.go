@@ -17,7 +17,12 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/templates"
 )
 
 // fakeProvider is a channel whose answers a test decides. It remembers every send.
@@ -89,7 +94,7 @@ func (f mediaFunc) CheckMedia(ctx context.Context, _, format, url string) (bool,
 // observer has a test called about notifications that were stored.
 type observer struct{ r *rig }
 
-func (o observer) Accepted(_ context.Context, x *store.Notification, _ time.Time) {
+func (o observer) Accepted(_ context.Context, x *messages.Notification, _ time.Time) {
 	if o.r.accepted != nil {
 		o.r.accepted(x.ID)
 	}
@@ -145,19 +150,19 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 func (r *rig) setUp() {
 	r.t.Helper()
 	now := time.Now()
-	err := r.store.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.PutCompany(ctx, r.company, now); err != nil {
+	err := r.store.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		if err := accounts.PutCompany(ctx, tx, r.company, now); err != nil {
 			return err
 		}
 		r.sender.CompanyID = r.company.ID
-		if err := tx.PutSender(ctx, r.sender, now); err != nil {
+		if err := senders.PutSender(ctx, tx, r.sender, now); err != nil {
 			return err
 		}
 		r.template.CompanyID, r.template.SenderUID = r.company.ID, r.sender.UID
 		if err := content.Compile(r.template); err != nil {
 			return err
 		}
-		return tx.PutTemplate(ctx, r.template, now)
+		return templates.PutTemplate(ctx, tx, r.template, now)
 	})
 	if err != nil {
 		r.t.Fatal(err)

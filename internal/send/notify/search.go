@@ -28,10 +28,10 @@ func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 			continue
 		}
 		if time.Since(caughtUp) <= searchMaxLag {
-			s.WaitIdle(ctx, searchCalm)
+			s.DB.Commits.WaitIdle(ctx, searchCalm)
 		}
 		begin := time.Now()
-		more, err := s.FillSearch(ctx, begin)
+		more, err := s.Search.Fill(ctx, begin)
 		if err != nil && ctx.Err() == nil && !failing { // carillon_search_lag_seconds shows the failures that follow
 			log.WarnContext(ctx, "fill search", "error", err)
 		}

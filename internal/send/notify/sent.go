@@ -8,8 +8,8 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
-	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/messages"
 )
 
 // Sent reads notifications for a company's members.
@@ -24,8 +24,8 @@ type Row struct {
 }
 
 // List returns a page of a company's notifications, newest first; next is the id that the next page begins after, "" after the last.
-func (x Sent) List(ctx context.Context, companyID string, f store.Filter) (rows []Row, next string, err error) {
-	found, next, err := x.N.store.Notifications(ctx, companyID, f, time.Now())
+func (x Sent) List(ctx context.Context, companyID string, f messages.Filter) (rows []Row, next string, err error) {
+	found, next, err := x.N.store.Notifications.List(ctx, companyID, f, time.Now())
 	if err != nil {
 		return nil, "", err
 	}
@@ -35,15 +35,15 @@ func (x Sent) List(ctx context.Context, companyID string, f store.Filter) (rows 
 
 // Of returns those of the notifications that are a company's, newest first.
 func (x Sent) Of(ctx context.Context, companyID string, ids []string) ([]Row, error) {
-	found, err := x.N.store.NotificationsOf(ctx, companyID, ids)
+	found, err := x.N.store.Notifications.Of(ctx, companyID, ids)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(found, func(a, b *store.Notification) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(found, func(a, b *messages.Notification) int { return strings.Compare(b.ID, a.ID) })
 	return x.rows(ctx, found)
 }
 
-func (x Sent) rows(ctx context.Context, found []*store.Notification) ([]Row, error) {
+func (x Sent) rows(ctx context.Context, found []*messages.Notification) ([]Row, error) {
 	views, err := viewsOf(ctx, x.N.store, found, time.Now())
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func (x Sent) rows(ctx context.Context, found []*store.Notification) ([]Row, err
 			messaging = append(messaging, n.Seq())
 		}
 	}
-	first, err := x.N.store.Openings(ctx, messaging...)
+	first, err := x.N.store.Messages.Openings(ctx, messaging...)
 	if err != nil {
 		return nil, err
 	}
-	called, err := x.N.store.Calls().Of(ctx, voice)
+	called, err := x.N.store.Calls.Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func (x Sent) rows(ctx context.Context, found []*store.Notification) ([]Row, err
 	return rows, nil
 }
 
-func rowOfNotification(n *store.Notification, v *View, first store.Opening, c *calls.Call) Row {
+func rowOfNotification(n *messages.Notification, v *View, first messages.Opening, c *calls.Call) Row {
 	if c != nil {
-		first = store.Opening{Number: c.Number, Reason: c.Reason}
+		first = messages.Opening{Number: c.Number, Reason: c.Reason}
 	}
 	r := Row{View: v, Total: n.Total, Number: first.Number}
 	if n.Total == 1 {
@@ -113,14 +113,14 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := x.N.store.LoadNotification(ctx, carillon.SeqOf(id))
+	n, err := x.N.store.Notifications.Load(ctx, carillon.SeqOf(id))
 	if err != nil {
 		return nil, err
 	}
 	p := &Page{Row: Row{View: v, Total: n.Total}, DueAt: instant(n.DueAt), DoneAt: instant(n.DoneAt), TemplateID: n.TemplateID, Recipients: []Recipient{}, Kept: n.Body != ""}
 	l := linksOf(n.Notes)
 	p.ResendOf, p.ResentAs = l.of, l.as
-	messages, err := x.N.store.Messages(ctx, n.Seq(), 0, n.Total)
+	messages, err := x.N.store.Messages.List(ctx, n.Seq(), 0, n.Total)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 }
 
 // show adds what the store knows of a message besides.
-func (r *Recipient) show(n *store.Notification, m *store.Message, now time.Time) {
+func (r *Recipient) show(n *messages.Notification, m *messages.Message, now time.Time) {
 	*r = Recipient{RecipientView: recipientOf(n, m, now), N: m.N, Name: r.Name, Detail: m.Detail, Held: m.Held, Unknown: m.Q == 3}
 	if m.Q > 0 {
 		r.DueAt = instant(m.Due)
@@ -151,7 +151,7 @@ func (r *Recipient) show(n *store.Notification, m *store.Message, now time.Time)
 }
 
 // namesOf are the names of a notification's recipients, as far as its request is kept.
-func namesOf(n *store.Notification) []string {
+func namesOf(n *messages.Notification) []string {
 	r, err := requestOf(n)
 	if err != nil {
 		return nil // it is not kept, or an older version took what this one does not
@@ -183,8 +183,8 @@ func (x Sent) Request(ctx context.Context, companyID, id string) (*Request, erro
 }
 
 // load reads a company's notification with its body. Errors: not_found.
-func (x Sent) load(ctx context.Context, companyID, id string) (*store.Notification, error) {
-	n, err := x.N.store.LoadNotification(ctx, carillon.SeqOf(id))
+func (x Sent) load(ctx context.Context, companyID, id string) (*messages.Notification, error) {
+	n, err := x.N.store.Notifications.Load(ctx, carillon.SeqOf(id))
 	if err == nil && (n.CompanyID != companyID || n.ID != id) {
 		err = carillon.Absent("Notification")
 	}

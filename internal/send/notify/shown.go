@@ -10,6 +10,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 )
 
@@ -29,12 +30,12 @@ func ShownTo(
 	if len(lines) == 0 {
 		return nil, nil
 	}
-	f := store.Filter{Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}
-	found, _, err := s.Notifications(ctx, companyID, f, now)
+	f := messages.Filter{Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}
+	found, _, err := s.Notifications.List(ctx, companyID, f, now)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	templates, err := s.Templates(ctx, senderUID)
+	templates, err := s.Templates.Templates(ctx, senderUID)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func ShownTo(
 		if i < 0 {
 			continue // it was deleted
 		}
-		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool {
+		shown, err := shownOf(ctx, s, x, templates[i], func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && (m.Rank == rank.Delivered || m.Rank == rank.Read)
 		})
 		if err != nil {
@@ -63,7 +64,7 @@ func SentAs(
 	if len(lines) == 0 {
 		return "", nil
 	}
-	found, _, err := s.Notifications(ctx, companyID, store.Filter{
+	found, _, err := s.Notifications.List(ctx, companyID, messages.Filter{
 		Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, From: now.Add(-boundFor), Limit: maxBound,
 	}, now)
 	if err != nil {
@@ -77,7 +78,7 @@ func SentAs(
 		if !is {
 			continue
 		}
-		templates, err := s.Templates(ctx, senderUID)
+		templates, err := s.Templates.Templates(ctx, senderUID)
 		if err != nil {
 			return "", err
 		}
@@ -85,7 +86,7 @@ func SentAs(
 		if i < 0 {
 			return "", nil
 		}
-		shown, err := shownOf(ctx, s, x, templates[i], func(m *store.Message) bool {
+		shown, err := shownOf(ctx, s, x, templates[i], func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && m.ProviderID == providerID
 		})
 		if err != nil || len(shown) == 0 {
@@ -97,8 +98,8 @@ func SentAs(
 }
 
 // shownOf are messages of a notification as their recipients see them, the last one first.
-func shownOf(ctx context.Context, s *store.Store, x *store.Notification, t *carillon.Template, wanted func(m *store.Message) bool) ([]Shown, error) {
-	messages, err := s.Messages(ctx, carillon.SeqOf(x.ID), 0, x.Total)
+func shownOf(ctx context.Context, s *store.Store, x *messages.Notification, t *carillon.Template, wanted func(m *messages.Message) bool) ([]Shown, error) {
+	messages, err := s.Messages.List(ctx, carillon.SeqOf(x.ID), 0, x.Total)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func shownOf(ctx context.Context, s *store.Store, x *store.Notification, t *cari
 			continue
 		}
 		if r == nil {
-			whole, err := s.LoadNotification(ctx, carillon.SeqOf(x.ID))
+			whole, err := s.Notifications.Load(ctx, carillon.SeqOf(x.ID))
 			if err != nil {
 				return nil, err
 			}

@@ -24,16 +24,16 @@ func countStats(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 	var pass time.Time // when the next one begins
 	failing := false
 	for ctx.Err() == nil {
-		s.WaitIdle(ctx, statsCalm)
+		s.DB.Commits.WaitIdle(ctx, statsCalm)
 		begin := time.Now()
 		more, err := false, error(nil)
 		if !begin.Before(pass) {
-			if more, err = s.Stats().Step(ctx, begin); !more {
+			if more, err = s.Stats.Step(ctx, begin); !more {
 				pass = begin.Add(statsEvery)
 			}
 		}
 		if err == nil && !more && q.Owns(0) {
-			more, err = s.Stats().Sweep(ctx, begin)
+			more, err = s.Stats.Sweep(ctx, begin)
 		}
 		if err != nil && ctx.Err() == nil && !failing { // carillon_stats_lag_seconds shows the failures that follow
 			log.WarnContext(ctx, "count recipients", "error", err)
@@ -47,7 +47,7 @@ func countStats(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLeave)
 	defer cancel()
-	if err := s.Stats().Leave(ctx, time.Now()); err != nil {
+	if err := s.Stats.Leave(ctx, time.Now()); err != nil {
 		log.WarnContext(ctx, "count the last recipients", "error", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 )
 
@@ -17,8 +19,8 @@ func TestNothingOfASuspendedCompanyLeavesThoughItWasReadAhead(t *testing.T) {
 		defer r.start()()
 		suspend := func(suspended bool) {
 			r.company.Suspended = suspended
-			if err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-				return tx.PutCompany(ctx, r.company, time.Now())
+			if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.PutCompany(ctx, tx, r.company, time.Now())
 			}); err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // Event is one line of a notification's timeline (docs/reference/sending.md).
@@ -29,7 +30,7 @@ const (
 )
 
 // addNote adds a note to a notification that is being accepted.
-func addNote(to *store.Notification, note string) {
+func addNote(to *messages.Notification, note string) {
 	if to.Notes != "" {
 		to.Notes += " "
 	}
@@ -57,13 +58,13 @@ func (n *Notify) Timeline(ctx context.Context, companyID, id string) ([]Event, e
 
 // timeline returns the events of a notification; its states by recipient are not among them. sender is nil when it is gone, call
 // for messages.
-func timelineOf(ctx context.Context, s *store.Store, x *store.Notification, sender *SenderView, call *talked) ([]Event, error) {
+func timelineOf(ctx context.Context, s *store.Store, x *messages.Notification, sender *SenderView, call *talked) ([]Event, error) {
 	var t timeline
 	t.accepted(x, sender)
 	if call != nil {
 		t.called(x, call)
 	} else {
-		m, err := s.Milestones(ctx, x.Seq())
+		m, err := s.Messages.Milestones(ctx, x.Seq())
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func timelineOf(ctx context.Context, s *store.Store, x *store.Notification, send
 }
 
 // accepted adds what was known when the notification was accepted, and when it is due.
-func (t *timeline) accepted(x *store.Notification, sender *SenderView) {
+func (t *timeline) accepted(x *messages.Notification, sender *SenderView) {
 	t.add(x.CreatedAt, "accepted", "accepted")
 	for note := range strings.FieldsSeq(x.Notes) {
 		switch note {
@@ -105,7 +106,7 @@ func (t *timeline) accepted(x *store.Notification, sender *SenderView) {
 }
 
 // called adds the c.attempts at a call, and what it waits for.
-func (t *timeline) called(x *store.Notification, c *talked) {
+func (t *timeline) called(x *messages.Notification, c *talked) {
 	ended := x.CreatedAt
 	if x.MovedAt.After(ended) {
 		ended = x.MovedAt

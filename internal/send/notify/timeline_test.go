@@ -13,6 +13,9 @@ import (
 	"carillon/internal/base/schedule"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/senders"
 )
 
 // events are the names and texts of a timeline, whose instants must not fall.
@@ -53,10 +56,10 @@ func TestTheTimelineSaysWhichSenderStoodIn(t *testing.T) {
 		}
 		// A sender with that name that is added later changes nothing; one that is gone is left out.
 		v := ask("later", "")
-		if err := r.store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			x := *r.sender
 			x.ID, x.Number, x.Default = "later", "15555550199", false
-			return tx.PutSender(ctx, &x, time.Now())
+			return senders.PutSender(ctx, tx, &x, time.Now())
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +77,7 @@ func TestTheListSaysTheSenderAndHasNoTimeline(t *testing.T) {
 	r := newRig(t, sqlite(t), nil)
 	t.Cleanup(func() { _ = r.store.Close() })
 	r.accept(body("", "34600111001"))
-	views, _, err := r.notify.List(t.Context(), r.company.ID, store.Filter{Limit: 10})
+	views, _, err := r.notify.List(t.Context(), r.company.ID, messages.Filter{Limit: 10})
 	if err != nil || len(views) != 1 || views[0].Sender == nil || views[0].Sender.ID != "main" || views[0].Timeline != nil {
 		t.Errorf("%+v, %v", views[0], err)
 	}

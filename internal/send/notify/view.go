@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 )
 
@@ -51,7 +52,7 @@ type RecipientView struct {
 }
 
 // stateOf returns the state of a message.
-func stateOf(n *store.Notification, q int, known rank.Rank, attempted bool, now time.Time) carillon.State {
+func stateOf(n *messages.Notification, q int, known rank.Rank, attempted bool, now time.Time) carillon.State {
 	switch {
 	case known != rank.None:
 		return known.State()
@@ -74,7 +75,7 @@ var order = []carillon.State{
 }
 
 // viewsOf returns views of notifications without their recipients.
-func viewsOf(ctx context.Context, s *store.Store, all []*store.Notification, now time.Time) ([]*View, error) {
+func viewsOf(ctx context.Context, s *store.Store, all []*messages.Notification, now time.Time) ([]*View, error) {
 	var seqs, voice []carillon.Seq
 	for _, x := range all {
 		if x.Channel == carillon.Voice {
@@ -83,18 +84,18 @@ func viewsOf(ctx context.Context, s *store.Store, all []*store.Notification, now
 			seqs = append(seqs, x.Seq())
 		}
 	}
-	tallies, err := s.Standings(ctx, seqs...)
+	tallies, err := s.Messages.Standings(ctx, seqs...)
 	if err != nil {
 		return nil, err
 	}
-	called, err := s.Calls().Of(ctx, voice)
+	called, err := s.Calls.Of(ctx, voice)
 	if err != nil {
 		return nil, err
 	}
 	views := make([]*View, len(all))
 	for i, x := range all {
 		views[i] = viewOf(x, tallies[x.Seq()], called[x.Seq()], now)
-		sender, err := s.SenderOf(ctx, x.CompanyID, x.SenderUID)
+		sender, err := s.Senders.SenderOf(ctx, x.CompanyID, x.SenderUID)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func viewsOf(ctx context.Context, s *store.Store, all []*store.Notification, now
 	return views, nil
 }
 
-func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, now time.Time) *View {
+func viewOf(x *messages.Notification, tallies []messages.Standing, call *calls.Call, now time.Time) *View {
 	v := &View{
 		ID: x.ID, Channel: x.Channel, TemplateName: x.Labels.TemplateName, Language: x.Labels.Language, AgentID: x.Labels.AgentID,
 		RecipientID: x.Labels.RecipientID, Type: x.Class.String(), Campaign: x.Campaign, Event: x.Labels.Event,
@@ -115,7 +116,7 @@ func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, n
 		v.Scheduled = carillon.FormatTime(x.DueAt)
 	}
 	if call != nil {
-		tallies = []store.Standing{callStanding(call)}
+		tallies = []messages.Standing{callStanding(call)}
 	}
 	v.State = summary(x, tallies, now)
 	if call != nil {
@@ -135,7 +136,7 @@ func viewOf(x *store.Notification, tallies []store.Standing, call *calls.Call, n
 }
 
 // summary returns the notification's own state: scheduled, in_progress, completed or canceled.
-func summary(x *store.Notification, tallies []store.Standing, now time.Time) carillon.State {
+func summary(x *messages.Notification, tallies []messages.Standing, now time.Time) carillon.State {
 	open, begun := false, false
 	for _, t := range tallies {
 		open = open || t.Q > 0
@@ -157,11 +158,11 @@ func summary(x *store.Notification, tallies []store.Standing, now time.Time) car
 // last. Errors: not_found.
 func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
 	now := time.Now()
-	x, err := n.store.Notification(ctx, companyID, id)
+	x, err := n.store.Notifications.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	views, err := viewsOf(ctx, n.store, []*store.Notification{x}, now)
+	views, err := viewsOf(ctx, n.store, []*messages.Notification{x}, now)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -179,7 +180,7 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 		}
 		return v, 0, nil
 	}
-	rows, err := n.store.Messages(ctx, x.Seq(), first, limit+1)
+	rows, err := n.store.Messages.List(ctx, x.Seq(), first, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -194,7 +195,7 @@ func (n *Notify) Find(ctx context.Context, companyID, id string, first, limit in
 	return v, next, nil
 }
 
-func recipientOf(x *store.Notification, m *store.Message, now time.Time) RecipientView {
+func recipientOf(x *messages.Notification, m *messages.Message, now time.Time) RecipientView {
 	return RecipientView{
 		MessageID: x.ID + "." + strconv.Itoa(m.N), Number: m.Number, State: stateOf(x, m.Q, m.Rank, m.Attempts > 0, now),
 		Reason: m.Reason, ProviderID: m.ProviderID, Attempts: m.Attempts, Times: timesOf(x, m, now),
@@ -202,7 +203,7 @@ func recipientOf(x *store.Notification, m *store.Message, now time.Time) Recipie
 }
 
 // timesOf returns when a message entered each of its states.
-func timesOf(x *store.Notification, m *store.Message, now time.Time) carillon.Details {
+func timesOf(x *messages.Notification, m *messages.Message, now time.Time) carillon.Details {
 	t := times{}
 	if m.Rank != rank.Skipped || m.Attempts > 0 {
 		t.accepted(x, m.Attempts > 0, m.Rank == rank.None, now)
@@ -227,7 +228,7 @@ func (t *times) add(s carillon.State, at time.Time) {
 }
 
 // accepted adds when a message or call of the notification was scheduled and queued.
-func (t *times) accepted(x *store.Notification, attempted, waits bool, now time.Time) {
+func (t *times) accepted(x *messages.Notification, attempted, waits bool, now time.Time) {
 	if !x.Scheduled {
 		t.add(carillon.StateQueued, x.CreatedAt)
 		return
@@ -239,9 +240,9 @@ func (t *times) accepted(x *store.Notification, attempted, waits bool, now time.
 }
 
 // List returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
-func (n *Notify) List(ctx context.Context, companyID string, f store.Filter) (views []*View, next string, err error) {
+func (n *Notify) List(ctx context.Context, companyID string, f messages.Filter) (views []*View, next string, err error) {
 	now := time.Now()
-	rows, next, err := n.store.Notifications(ctx, companyID, f, now)
+	rows, next, err := n.store.Notifications.List(ctx, companyID, f, now)
 	if err != nil {
 		return nil, "", err
 	}
@@ -259,7 +260,7 @@ type Canceled struct {
 
 // Cancel cancels what has not been started. Errors: not_found, conflict.
 func (n *Notify) Cancel(ctx context.Context, companyID, id string) (*Canceled, error) {
-	canceled, sent, err := n.store.Cancel(ctx, companyID, id, time.Now())
+	canceled, sent, err := n.store.Notifications.Cancel(ctx, companyID, id, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +275,7 @@ type Moved struct {
 
 // Move changes a notification's time. Errors: not_found, conflict once delivery began.
 func (n *Notify) Move(ctx context.Context, companyID, id string, due time.Time) (*Moved, error) {
-	x, err := n.store.Move(ctx, companyID, id, due, time.Now())
+	x, err := n.store.Notifications.Move(ctx, companyID, id, due, time.Now())
 	if err != nil {
 		return nil, err
 	}

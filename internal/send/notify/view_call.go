@@ -8,6 +8,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/messages"
 )
 
 // CallView is the part of a call's recipient about the call; keys that do not apply are left out.
@@ -69,7 +70,7 @@ type CallTurn struct {
 
 // Call reads a call of a company. Errors: not_found.
 func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, error) {
-	x, err := n.store.Notification(ctx, companyID, id)
+	x, err := n.store.Notifications.Find(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return incomingCall(ctx, n.store, companyID, id)
 	}
@@ -83,7 +84,7 @@ func (n *Notify) Call(ctx context.Context, companyID, id string) (*CallDetail, e
 	if err != nil {
 		return nil, err
 	}
-	transfers, err := transfersOf(ctx, n.store.Incoming(), companyID, c.ConversationID)
+	transfers, err := transfersOf(ctx, n.store.Incoming, companyID, c.ConversationID)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func instant(at time.Time) string {
 }
 
 // callState returns the state of a call.
-func callState(x *store.Notification, c *calls.Call, now time.Time) carillon.State {
+func callState(x *messages.Notification, c *calls.Call, now time.Time) carillon.State {
 	if c.Queued && x.Scheduled && c.Attempts == 0 && now.Before(x.DueAt) {
 		return carillon.StateScheduled
 	}
@@ -142,7 +143,7 @@ func callState(x *store.Notification, c *calls.Call, now time.Time) carillon.Sta
 }
 
 // callStanding returns a call's state for the counts.
-func callStanding(c *calls.Call) store.Standing {
+func callStanding(c *calls.Call) messages.Standing {
 	q := 0
 	switch {
 	case c.Queued:
@@ -150,10 +151,10 @@ func callStanding(c *calls.Call) store.Standing {
 	case c.UnderWay:
 		q = 2
 	}
-	return store.Standing{Q: q, Attempted: c.Attempts > 0, Count: 1}
+	return messages.Standing{Q: q, Attempted: c.Attempts > 0, Count: 1}
 }
 
-func recipientOfCall(x *store.Notification, c *talked, now time.Time) RecipientView {
+func recipientOfCall(x *messages.Notification, c *talked, now time.Time) RecipientView {
 	v := RecipientView{
 		MessageID: x.ID + ".0", Number: c.Number, State: callState(x, c.Call, now), Reason: c.Reason, Attempts: c.Dials,
 	}
@@ -188,19 +189,19 @@ type talked struct {
 const maxCallTurns = 2000
 
 // callOf reads the call of a notification, nil for one with messages.
-func callOf(ctx context.Context, s *store.Store, x *store.Notification) (*talked, error) {
+func callOf(ctx context.Context, s *store.Store, x *messages.Notification) (*talked, error) {
 	if x.Channel != carillon.Voice {
 		return nil, nil
 	}
-	c, err := s.Calls().Find(ctx, x.Seq().Message(0))
+	c, err := s.Calls.Find(ctx, x.Seq().Message(0))
 	if err != nil || c == nil {
 		return nil, err
 	}
 	t := &talked{Call: c}
-	if t.attempts, err = s.Calls().Attempts(ctx, c.Key); err != nil || c.ConversationID == "" {
+	if t.attempts, err = s.Calls.Attempts(ctx, c.Key); err != nil || c.ConversationID == "" {
 		return t, err
 	}
-	t.turns, err = s.Chats().Turns(ctx, x.CompanyID, c.ConversationID, 0, maxCallTurns)
+	t.turns, err = s.Chats.Turns(ctx, x.CompanyID, c.ConversationID, 0, maxCallTurns)
 	return t, err
 }
 
@@ -237,14 +238,14 @@ func resultOf(turns []chats.Turn) (result carillon.Details) {
 
 // Recording is the file of a call's recording. Errors: not_found.
 func (n *Notify) Recording(ctx context.Context, companyID, id string) (fileID, conversationID string, err error) {
-	x, err := n.store.Notification(ctx, companyID, id)
+	x, err := n.store.Notifications.Find(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return incomingRecording(ctx, n.store, companyID, id)
 	}
 	if err != nil {
 		return "", "", err
 	}
-	c, err := n.store.Calls().Find(ctx, x.Seq().Message(0))
+	c, err := n.store.Calls.Find(ctx, x.Seq().Message(0))
 	switch {
 	case err != nil:
 		return "", "", err

@@ -46,7 +46,7 @@ type Calls struct{ Store *store.Store }
 // List returns a page of a company's calls, newest first; next is what the next page begins before, calls.Oldest after the last.
 func (x Calls) List(ctx context.Context, companyID string, f calls.Filter) (rows []CallRow, next carillon.MessageKey, err error) {
 	now := time.Now()
-	found, next, err := x.Store.Calls().List(ctx, companyID, f, now)
+	found, next, err := x.Store.Calls.List(ctx, companyID, f, now)
 	if err != nil {
 		return nil, next, err
 	}
@@ -56,7 +56,7 @@ func (x Calls) List(ctx context.Context, companyID string, f calls.Filter) (rows
 			ids = append(ids, c.ConversationID)
 		}
 	}
-	noted, err := x.Store.Chats().Noted(ctx, companyID, ids)
+	noted, err := x.Store.Chats.Noted(ctx, companyID, ids)
 	if err != nil {
 		return nil, next, err
 	}
@@ -139,26 +139,26 @@ type SpokenRow struct {
 
 // One reads a company's call. Errors: not_found.
 func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error) {
-	c, err := x.Store.Calls().One(ctx, companyID, id)
+	c, err := x.Store.Calls.One(ctx, companyID, id)
 	if err == nil && c == nil {
 		return x.incoming(ctx, companyID, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := x.Store.Calls().Attempts(ctx, c.Key)
+	attempts, err := x.Store.Calls.Attempts(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}
 	var turns []chats.Turn
 	if c.ConversationID != "" {
-		if turns, err = x.Store.Chats().Turns(ctx, companyID, c.ConversationID, 0, maxCallTurns); err != nil {
+		if turns, err = x.Store.Chats.Turns(ctx, companyID, c.ConversationID, 0, maxCallTurns); err != nil {
 			return nil, err
 		}
 	}
 	p := &CallPage{CallRow: rowOf(c, nil, time.Now()), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{}, RecordedAt: instant(recordedAt(c.Recording))}
 	p.Result = resultOf(turns)
-	if p.Transfers, err = transfersOf(ctx, x.Store.Incoming(), companyID, c.ConversationID); err != nil {
+	if p.Transfers, err = transfersOf(ctx, x.Store.Incoming, companyID, c.ConversationID); err != nil {
 		return nil, err
 	}
 	for _, a := range attempts {

@@ -60,7 +60,7 @@ func incomingOf(ctx context.Context, companyID, id string, table *calls.Incoming
 
 // incomingCall is a call to a line, as `GET calls/{call_id}` has it.
 func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*CallDetail, error) {
-	c, err := incomingOf(ctx, companyID, id, s.Incoming(), s.Chats())
+	c, err := incomingOf(ctx, companyID, id, s.Incoming, s.Chats)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*C
 		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
 		Turns: callTurns(c.turns, c.Recording, "caller"),
 	}
-	line, err := s.Sender(ctx, c.SenderUID)
+	line, err := s.Senders.Sender(ctx, c.SenderUID)
 	switch {
 	case err == nil:
 		d.RecipientID = line.ID
@@ -83,7 +83,7 @@ func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*C
 }
 
 func incomingRecording(ctx context.Context, s *store.Store, companyID, id string) (fileID, conversationID string, err error) {
-	c, err := s.Incoming().Find(ctx, companyID, id)
+	c, err := s.Incoming.Find(ctx, companyID, id)
 	switch {
 	case err != nil:
 		return "", "", err
@@ -97,7 +97,7 @@ func incomingRecording(ctx context.Context, s *store.Store, companyID, id string
 
 // incoming is a call to a line, for the company's members.
 func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, error) {
-	c, err := incomingOf(ctx, companyID, id, x.Store.Incoming(), x.Store.Chats())
+	c, err := incomingOf(ctx, companyID, id, x.Store.Incoming, x.Store.Chats)
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +117,10 @@ func (x Calls) callerName(ctx context.Context, companyID, conversationID string)
 	if conversationID == "" {
 		return "", nil
 	}
-	talk, err := x.Store.Chats().Find(ctx, companyID, conversationID)
+	talk, err := x.Store.Chats.Find(ctx, companyID, conversationID)
 	if err == nil {
 		var contact *chats.Contact
-		if contact, err = x.Store.Chats().ContactOf(ctx, companyID, talk.ContactID); err == nil {
+		if contact, err = x.Store.Contacts.ContactOf(ctx, companyID, talk.ContactID); err == nil {
 			return contact.Name, nil
 		}
 	}
@@ -141,7 +141,7 @@ func rowOfIncoming(c *calls.IncomingCall) CallRow {
 // ListIncoming returns a page of the calls to a company's lines, newest first; next is what the next page begins before, "" after the
 // last.
 func (x Calls) ListIncoming(ctx context.Context, companyID string, f calls.IncomingFilter) (rows []CallRow, next string, err error) {
-	found, next, err := x.Store.Incoming().List(ctx, companyID, f)
+	found, next, err := x.Store.Incoming.List(ctx, companyID, f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -149,7 +149,7 @@ func (x Calls) ListIncoming(ctx context.Context, companyID string, f calls.Incom
 	for _, c := range found {
 		talks = append(talks, c.ConversationID)
 	}
-	noted, err := x.Store.Chats().Noted(ctx, companyID, talks)
+	noted, err := x.Store.Chats.Noted(ctx, companyID, talks)
 	if err != nil {
 		return nil, "", err
 	}

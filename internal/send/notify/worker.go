@@ -14,6 +14,7 @@ import (
 	"carillon/internal/queue/lane"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/work"
 )
 
@@ -27,11 +28,11 @@ type worker struct {
 
 // Settings implements queue.Worker. The lane of a suspended company pauses.
 func (w *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
-	s, err := w.store.Sender(ctx, senderUID)
+	s, err := w.store.Senders.Sender(ctx, senderUID)
 	if err != nil {
 		return lane.Settings{}, err
 	}
-	c, err := w.store.Company(ctx, s.CompanyID)
+	c, err := w.store.Accounts.Company(ctx, s.CompanyID)
 	if err != nil {
 		return lane.Settings{}, err
 	}
@@ -49,7 +50,7 @@ func (w *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
 	if w.o.Observer != nil {
 		w.o.Observer.Delivered(Delivered{
 			Ref:       provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
-			SenderUID: j.SenderUID, Due: j.Due, Begin: begin, Move: done.Result.Move, Outcome: store.OutcomeOf(&done.Result),
+			SenderUID: j.SenderUID, Due: j.Due, Begin: begin, Move: done.Result.Move, Outcome: messages.OutcomeOf(&done.Result),
 		})
 	}
 	return done
@@ -67,12 +68,12 @@ func (w *worker) Written(results []work.Result) {
 }
 
 // Recover implements queue.Worker: messages that earlier owners of the shards had in flight become unknown outcomes.
-func (w *worker) Recover(ctx context.Context, shards []store.Shard) error {
+func (w *worker) Recover(ctx context.Context, shards []work.Shard) error {
 	ids := make([]int, len(shards))
 	for i, s := range shards {
 		ids[i] = s.ID
 	}
-	inFlight, err := w.store.InFlight(ctx, ids)
+	inFlight, err := w.store.Messages.InFlight(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -85,12 +86,12 @@ func (w *worker) Recover(ctx context.Context, shards []store.Shard) error {
 }
 
 // recoverShard marks what a shard has in flight, of these senders, as of unknown outcome.
-func (w *worker) recoverShard(ctx context.Context, s store.Shard, senders []int64) error {
+func (w *worker) recoverShard(ctx context.Context, s work.Shard, senders []int64) error {
 	if len(senders) == 0 {
 		return nil
 	}
-	found, err := w.store.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
-		sender, err := w.store.Sender(ctx, uid)
+	found, err := w.store.Messages.Recover(ctx, s.ID, s.Epoch, time.Now(), senders, func(uid int64) time.Duration {
+		sender, err := w.store.Senders.Sender(ctx, uid)
 		if err != nil {
 			return carillon.DefaultUnknownPolicy().After
 		}
@@ -106,15 +107,15 @@ const reconcileRows = 500 // in one step
 
 // Reconcile implements queue.Worker: it ends the wait of a shard's unknown outcomes by their senders' policies.
 func (w *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
-	due, next, err := w.store.UnknownOutcomes(ctx, shard, now, reconcileRows)
+	due, next, err := w.store.Messages.UnknownOutcomes(ctx, shard, now, reconcileRows)
 	if err != nil || len(due) == 0 {
 		return queue.Reconciled{Next: next}, err
 	}
-	var retry, fail []store.UnknownOutcome
+	var retry, fail []messages.UnknownOutcome
 	var ended []carillon.Seq
 	r := queue.Reconciled{Next: next}
 	for _, x := range due {
-		sender, err := w.store.Sender(ctx, x.SenderUID)
+		sender, err := w.store.Senders.Sender(ctx, x.SenderUID)
 		if err != nil {
 			return r, fmt.Errorf("read the sender: %w", err)
 		}
@@ -126,7 +127,7 @@ func (w *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 			ended = append(ended, x.Key.Seq())
 		}
 	}
-	if err := w.store.Reconcile(ctx, retry, fail, now); err != nil {
+	if err := w.store.Messages.Reconcile(ctx, retry, fail, now); err != nil {
 		return r, err
 	}
 	if w.o.Observer != nil {
@@ -138,7 +139,7 @@ func (w *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 
 // entry is a notification with its parsed body, shared by the recipients of a bulk send.
 type entry struct {
-	n   *store.Notification
+	n   *messages.Notification
 	req *request.Request
 
 	mu      sync.Mutex
@@ -169,7 +170,7 @@ func entryKey(seq carillon.Seq) string { return strconv.FormatInt(int64(seq), 36
 func (w *worker) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
 	key := entryKey(seq)
 	e, err := w.entries.Get(ctx, key, func(ctx context.Context) (*entry, string, error) {
-		row, err := w.store.LoadNotification(ctx, seq)
+		row, err := w.store.Notifications.Load(ctx, seq)
 		if err != nil {
 			return nil, "", err
 		}

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 )
 
 // Recipient is a phone that a sender of the sandbox writes to.
@@ -32,7 +32,7 @@ const (
 )
 
 // MessageID is the channel's id of a message that a phone writes; client is the phone's own of it.
-func MessageID(address, client string) string { return writtenBy + address + "." + client }
+func (*Channel) MessageID(address, client string) string { return writtenBy + address + "." + client }
 
 // authorOf is the number of the phone that wrote a message, or the person's id; "" if no phone did.
 func authorOf(id string) string {
@@ -84,22 +84,24 @@ var (
 	document []byte
 )
 
-// ErrNoFile means that phones of the sandbox have no such file.
-var ErrNoFile = errors.New("the sandbox has no such file")
-
-// File reads a file that a phone sent. Errors: ErrNoFile.
+// File reads a file that a phone sent. Errors: provider.ErrNoFile.
 func (c *Channel) File(_ context.Context, _ *carillon.Sender, id string, most int64) (content []byte, mime string, err error) {
 	f, ok := samples[id]
 	if !ok || int64(len(f.content)) > most {
-		return nil, "", ErrNoFile
+		return nil, "", provider.ErrNoFile
 	}
 	return f.content, f.mime, nil
 }
 
-// Sample is the name and type of a file that phones send, by its id.
-func Sample(id string) (name, mime string, ok bool) {
-	f, ok := samples[id]
-	return f.name, f.mime, ok
+// Person is the identity of the person with a username, who hides the number. All senders of a company are in one portfolio.
+func (*Channel) Person(s *carillon.Sender, username string) identity.Identity {
+	return identity.Identity{Kind: identity.Person, Scope: s.Provider, Key: identity.User(UserID(username))}
+}
+
+// Sample is a file that phones send.
+func (*Channel) Sample(id string) (f provider.InboundFile, ok bool) {
+	x, ok := samples[id]
+	return provider.InboundFile{ID: id, Type: x.mime, Name: x.name}, ok
 }
 
 // Refresh reads which phones are unreachable.

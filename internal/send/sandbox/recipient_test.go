@@ -53,7 +53,7 @@ func (b *phoneBook) seen() []carillon.State {
 func TestRepliesAndMessagesWaitForAnUnreachablePhone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := &phoneBook{}
-		c, d, stop := run(t, Options{Replies: book.take, Unreachable: book.unreachable})
+		c, d, stop := run(t, Options{Unreachable: book.unreachable}, book.take)
 		defer stop()
 		const number = "34600701234"
 		book.set(Recipient{line.UID, number})
@@ -91,7 +91,7 @@ func TestPhonesShowWhatWasReadOfTheirsAlone(t *testing.T) {
 		marked = append(marked, number)
 		return nil
 	}})
-	for _, id := range []string{MessageID("34600701234", "a.b"), "wamid.1", "phone.", "phone.1.x", "phone.34600701234"} {
+	for _, id := range []string{c.MessageID("34600701234", "a.b"), "wamid.1", "phone.", "phone.1.x", "phone.34600701234"} {
 		if err := c.MarkRead(t.Context(), line, id, id != "wamid.1"); err != nil {
 			t.Error(err)
 		}
@@ -105,12 +105,12 @@ func TestPhonesSendFilesOfTheirOwn(t *testing.T) {
 	c := New(Options{})
 	for id, begin := range map[string]string{"photo": "\x89PNG", "voice": "OggS", "document": "%PDF"} {
 		content, mime, err := c.File(t.Context(), line, id, 1<<20)
-		if name, want, ok := Sample(id); err != nil || !ok || name == "" || mime != want || !bytes.HasPrefix(content, []byte(begin)) {
+		if x, ok := c.Sample(id); err != nil || !ok || x.Name == "" || mime != x.Type || !bytes.HasPrefix(content, []byte(begin)) {
 			t.Errorf("%s: %s, %v", id, mime, err)
 		}
 	}
 	for _, id := range []string{"photo", "../photo", ""} {
-		if _, _, err := c.File(t.Context(), line, id, 10); !errors.Is(err, ErrNoFile) {
+		if _, _, err := c.File(t.Context(), line, id, 10); !errors.Is(err, provider.ErrNoFile) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

@@ -155,7 +155,7 @@ func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Te
 	c.templates[k] = x
 	e := x.event(k)
 	c.mu.Unlock()
-	return c.reportTemplate(ctx, e)
+	return c.to.template(ctx, e)
 }
 
 // decideReviews decides due reviews and reports the decisions, until ctx ends.
@@ -185,7 +185,7 @@ func (c *Channel) decide(ctx context.Context, r review) {
 	if obsolete {
 		return
 	}
-	if err := c.reportTemplate(ctx, e); err != nil && ctx.Err() == nil {
+	if err := c.to.template(ctx, e); err != nil && ctx.Err() == nil {
 		c.o.Logger.WarnContext(ctx, "cannot report a decision", "error", err)
 		if r.at = time.Now().Add(retryAfter); r.at.Sub(r.due) < retryFor {
 			c.await(r)
@@ -208,9 +208,9 @@ func (x *submission) event(k templateKey) provider.TemplateEvent {
 	}
 }
 
-func (c *Channel) reportTemplate(ctx context.Context, e provider.TemplateEvent) error {
-	if c.o.Templates == nil {
+func (r Reports) template(ctx context.Context, e provider.TemplateEvent) error {
+	if r.Templates == nil {
 		return nil
 	}
-	return c.o.Templates(ctx, e)
+	return r.Templates(ctx, e)
 }

@@ -17,20 +17,23 @@ import (
 
 // Options configure a Channel; the zero value works and reports nothing.
 type Options struct {
-	// Receipts is called with receipts: at most 256 at a time, all of one sender, each with its SenderUID. After an error
-	// they are reported again.
-	Receipts func(ctx context.Context, rs []provider.Receipt) error
-	// Replies is called with receipts of replies, as Receipts is.
-	Replies func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error
 	// Unreachable returns the phones that are unreachable; it is called every second. nil: none are.
 	Unreachable func(ctx context.Context) ([]Recipient, error)
 	// Marked is called when the company has read a phone's message, with the time until which it shows as writing (zero: it
 	// does not).
 	Marked func(ctx context.Context, s *carillon.Sender, number string, typingUntil time.Time) error
-	// Templates is called with the reviewer's decisions. After an error they are reported again.
+	Delays Delays
+	Logger *slog.Logger
+}
+
+// Reports are called with what happens later. What is nil is not reported; after an error it is reported again.
+type Reports struct {
+	// Receipts are at most 256 at a time, all of one sender, each with its SenderUID.
+	Receipts func(ctx context.Context, rs []provider.Receipt) error
+	// Replies are receipts of replies.
+	Replies func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error
+	// Templates are the reviewer's decisions.
 	Templates func(ctx context.Context, e provider.TemplateEvent) error
-	Delays    Delays
-	Logger    *slog.Logger
 }
 
 // Delays are when things happen after a message or a template was accepted, or a call was dialed. Of each, 0 is the default and a
@@ -86,6 +89,7 @@ const (
 // Channel is the simulated channel with its reviewer.
 type Channel struct {
 	o       Options
+	to      Reports
 	plans   *planTable
 	pending schedule
 	reviews chan review // in the order of their ends
@@ -110,6 +114,9 @@ func New(o Options) *Channel {
 		templates: map[templateKey]*submission{},
 	}
 }
+
+// ReportTo sets who learns what happens later, before Run.
+func (c *Channel) ReportTo(to Reports) { c.to = to }
 
 // Run reports receipts and decisions when they are due, until ctx ends. Those that are left are dropped.
 func (c *Channel) Run(ctx context.Context) error {

@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"carillon"
 	"carillon/internal/base/provider"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var line = &carillon.Sender{UID: 7, ID: "main", Channel: carillon.Messaging, Provider: "sandbox"}
@@ -79,11 +79,15 @@ func (d *desk) setFail(err error) {
 }
 
 // run starts a sandbox in the bubble of a test; stop ends it.
-func run(t *testing.T, o Options) (c *Channel, d *desk, stop func()) {
+func run(t *testing.T, o Options, replies ...func(context.Context, int64, []provider.ReplyReceipt) error) (c *Channel, d *desk, stop func()) {
 	t.Helper()
 	d = &desk{begun: time.Now()}
-	o.Receipts, o.Templates = d.take, d.event
 	c = New(o)
+	to := Reports{Receipts: d.take, Templates: d.event}
+	for _, take := range replies {
+		to.Replies = take
+	}
+	c.ReportTo(to)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()
@@ -273,7 +277,8 @@ func TestSendRefusesBeyondItsPendingReceipts(t *testing.T) {
 }
 
 func BenchmarkSend(b *testing.B) {
-	c := New(Options{Receipts: func(context.Context, []provider.Receipt) error { return nil }})
+	c := New(Options{})
+	c.ReportTo(Reports{Receipts: func(context.Context, []provider.Receipt) error { return nil }})
 	c.pending.max = 1 << 30
 	m := outgoing("34600111222", 1)
 	for b.Loop() {

@@ -44,13 +44,13 @@ func providerID(r fmt.Stringer) string { return "sandbox." + r.String() }
 // it slow; then the end of ctx leaves the outcome unknown.
 func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	d := delivery{plan: c.plans.plan(m.Number), ref: m.Ref, senderUID: s.UID, number: m.Number}
-	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.o.Receipts != nil)
+	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.to.Receipts != nil)
 }
 
 // SendReply accepts a reply as Send does a message.
 func (c *Channel) SendReply(ctx context.Context, s *carillon.Sender, m *provider.Reply) provider.Outcome {
 	d := delivery{plan: c.plans.plan(m.To), reply: &m.Ref, senderUID: s.UID, number: cmp.Or(m.To, m.UserID)}
-	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.o.Replies != nil)
+	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.to.Replies != nil)
 }
 
 // accept decides the outcome of an attempt, and schedules its receipts if they are reported.
@@ -142,11 +142,11 @@ func (c *Channel) pass(ctx context.Context, due []*delivery) error {
 		for i, d := range due {
 			receipts[i] = d.receipt()
 		}
-		return c.o.Receipts(ctx, receipts)
+		return c.to.Receipts(ctx, receipts)
 	}
 	receipts := make([]provider.ReplyReceipt, len(due))
 	for i, d := range due {
 		receipts[i] = d.replyReceipt()
 	}
-	return c.o.Replies(ctx, due[0].senderUID, receipts)
+	return c.to.Replies(ctx, due[0].senderUID, receipts)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +42,7 @@ type Options struct {
 // Client speaks to the channel for all senders. It is safe for concurrent use.
 type Client struct {
 	transport *http.Transport
+	egress    *egress.Client
 	guarded   http.RoundTripper // for addresses that members chose
 	timeout   time.Duration
 	accounts  *cache.Cache[*account] // by settings: changed settings are another account
@@ -71,7 +73,29 @@ func New(o Options) *Client {
 		WriteBufferSize:        writeBuffer,
 		MaxResponseHeaderBytes: maxHeader,
 	}
-	return &Client{timeout: o.RequestTimeout, accounts: cache.New[*account](maxAccounts, 0), transport: transport, guarded: o.Egress.Guard(transport)}
+	return &Client{
+		timeout: o.RequestTimeout, accounts: cache.New[*account](maxAccounts, 0), transport: transport,
+		egress: o.Egress, guarded: o.Egress.Guard(transport),
+	}
+}
+
+// Admit checks the address of the channel that a member of the company gave.
+func (c *Client) Admit(ctx context.Context, settings json.RawMessage) error {
+	const field = "settings.base_url"
+	base, chosen, err := BaseURL(settings)
+	if err != nil || !chosen {
+		return err
+	}
+	err = c.egress.Admit(ctx, base)
+	var denied *egress.DeniedError
+	switch {
+	case errors.As(err, &denied):
+		return carillon.Invalid(field, "Must be an https address on port 443 of the public internet; "+
+			"the setting media-allow-private names private networks that are allowed too")
+	case err != nil:
+		return carillon.Invalid(field, "This name has no address")
+	}
+	return nil
 }
 
 // to is the round tripper for an account's requests.

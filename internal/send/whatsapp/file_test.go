@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/provider"
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/send/whatsapp/graphtest"
 )
@@ -32,11 +33,11 @@ func TestFilesOfPeople(t *testing.T) {
 	}{
 		"whole":      {&graphtest.File{Data: data}, nil},
 		"expires":    {&graphtest.File{Data: data, Expired: 1}, nil},
-		"expired":    {&graphtest.File{Data: data, Expired: -1}, whatsapp.ErrNoFile},
-		"none":       {nil, whatsapp.ErrNoFile},
-		"../message": {nil, whatsapp.ErrNoFile},
-		"announced":  {&graphtest.File{Data: data, Size: 1001}, whatsapp.ErrFileTooLarge},
-		"larger":     {&graphtest.File{Data: append(data, 'x'), Size: 1}, whatsapp.ErrFileTooLarge},
+		"expired":    {&graphtest.File{Data: data, Expired: -1}, provider.ErrNoFile},
+		"none":       {nil, provider.ErrNoFile},
+		"../message": {nil, provider.ErrNoFile},
+		"announced":  {&graphtest.File{Data: data, Size: 1001}, provider.ErrFileTooLarge},
+		"larger":     {&graphtest.File{Data: append(data, 'x'), Size: 1}, provider.ErrFileTooLarge},
 		"limited":    {&graphtest.File{Data: data, LookUp: 400, LookUps: -1}, some},
 		"down":       {&graphtest.File{Data: data, LookUp: 503, LookUps: -1}, some},
 		"breaks":     {&graphtest.File{Data: data, Broken: -1}, some},
@@ -60,7 +61,7 @@ func TestFilesOfPeople(t *testing.T) {
 				t.Errorf("%s: %d bytes, %v", id, len(got), err)
 			}
 			continue
-		case err == nil, !errors.Is(x.want, some) && !errors.Is(err, x.want), errors.Is(x.want, some) && (errors.Is(err, whatsapp.ErrNoFile) || errors.Is(err, whatsapp.ErrFileTooLarge)):
+		case err == nil, !errors.Is(x.want, some) && !errors.Is(err, x.want), errors.Is(x.want, some) && (errors.Is(err, provider.ErrNoFile) || errors.Is(err, provider.ErrFileTooLarge)):
 			t.Errorf("%s: %v, not %v", id, err, x.want)
 		case strings.Contains(err.Error(), "token"), strings.Contains(err.Error(), "http"), strings.Contains(err.Error(), "/files"):
 			t.Errorf("%s: the error says %v", id, err)

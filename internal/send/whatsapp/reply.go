@@ -57,16 +57,10 @@ func (c *Client) MarkRead(ctx context.Context, s *carillon.Sender, id string, ty
 	return nil
 }
 
-// The errors of files that a person sent.
-var (
-	ErrNoFile       = errors.New("the channel has no such file")
-	ErrFileTooLarge = errors.New("the file is too large")
-)
-
 // errExpired means that the address of a file has expired, after some minutes.
 var errExpired = errors.New("the address of the file has expired")
 
-// File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile, ErrFileTooLarge. No error holds an address.
+// File reads a file that a person sent, of at most `most` bytes. Errors: provider.ErrNoFile, provider.ErrFileTooLarge. No error holds an address.
 func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most int64) ([]byte, string, error) {
 	a, err := c.account(s)
 	if err != nil {
@@ -77,7 +71,7 @@ func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most i
 		content, mime, err = c.file(ctx, a, id, most)
 	}
 	if errors.Is(err, errExpired) {
-		err = ErrNoFile
+		err = provider.ErrNoFile
 	}
 	return content, mime, err
 }
@@ -86,7 +80,7 @@ func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most i
 func (c *Client) file(ctx context.Context, a *account, id string, most int64) ([]byte, string, error) {
 	u, err := url.Parse(a.address(url.PathEscape(id)))
 	if err != nil {
-		return nil, "", ErrNoFile
+		return nil, "", provider.ErrNoFile
 	}
 	got, err := c.exchange(ctx, a, http.MethodGet, u, nil)
 	if err != nil {
@@ -99,11 +93,11 @@ func (c *Client) file(ctx context.Context, a *account, id string, most int64) ([
 	}
 	switch {
 	case got.status == http.StatusNotFound, got.status == http.StatusBadRequest && noObject(got.body):
-		return nil, "", ErrNoFile
+		return nil, "", provider.ErrNoFile
 	case got.status/100 != 2 || decode(got.body, &found) != nil:
 		return nil, "", fmt.Errorf("look up a file: response %d", got.status)
 	case found.Size > most:
-		return nil, "", ErrFileTooLarge
+		return nil, "", provider.ErrFileTooLarge
 	}
 	return c.download(ctx, a, found.URL, found.MimeType, most)
 }
@@ -145,7 +139,7 @@ func (c *Client) download(ctx context.Context, a *account, address, mime string,
 	case err != nil:
 		return nil, "", errors.New("read a file: no whole response")
 	case int64(len(text)) > most:
-		return nil, "", ErrFileTooLarge
+		return nil, "", provider.ErrFileTooLarge
 	}
 	return text, mime, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
@@ -45,17 +46,17 @@ func scanKey(scan db.Scan, more ...any) (*AccessKey, error) {
 }
 
 // AccessKey finds a key by its secret, from the cache; nil when there is none. Its LastUsed may be old.
-func (s *Store) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
+func (s *Keys) AccessKey(ctx context.Context, key string) (*AccessKey, error) {
 	digest := seal.Digest(key)
 	return s.cachedKey(ctx, digest, "digest = $1", digest)
 }
 
 // AccessKeyByID finds a key by its id, from the cache; nil when there is none. Its LastUsed may be old.
-func (s *Store) AccessKeyByID(ctx context.Context, id string) (*AccessKey, error) {
+func (s *Keys) AccessKeyByID(ctx context.Context, id string) (*AccessKey, error) {
 	return s.cachedKey(ctx, id, "id = $1", id)
 }
 
-func (s *Store) cachedKey(ctx context.Context, name, where string, arg any) (*AccessKey, error) {
+func (s *Keys) cachedKey(ctx context.Context, name, where string, arg any) (*AccessKey, error) {
 	return s.keys.Get(ctx, name, func(ctx context.Context) (*AccessKey, string, error) {
 		k, err := scanKey(func(dest ...any) error {
 			return s.d.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE "+where, arg)
@@ -68,31 +69,31 @@ func (s *Store) cachedKey(ctx context.Context, name, where string, arg any) (*Ac
 }
 
 // AccessKeys reads keys of a company after an id, oldest first, revoked ones included, with their secrets.
-func (s *Store) AccessKeys(ctx context.Context, companyID, after string, limit int) ([]*AccessKey, error) {
+func (s *Keys) AccessKeys(ctx context.Context, companyID, after string, limit int) ([]*AccessKey, error) {
 	return s.readKeys(ctx, "SELECT "+keyColumns+", sealed FROM access_key WHERE company_id = $1 AND id > $2 ORDER BY id LIMIT $3",
 		companyID, after, limit)
 }
 
 // UsableKeys reads the keys of companies that are neither revoked nor expired, oldest first, with their secrets.
-func (s *Store) UsableKeys(ctx context.Context, companyID string, now time.Time) ([]*AccessKey, error) {
+func (s *Keys) UsableKeys(ctx context.Context, companyID string, now time.Time) ([]*AccessKey, error) {
 	return s.readKeys(ctx, "SELECT "+keyColumns+`, sealed FROM access_key WHERE company_id = $1 AND revoked_at = 0
 		AND (expires_at = 0 OR expires_at > $2) ORDER BY id`, companyID, db.Millis(now))
 }
 
-func (s *Store) readKeys(ctx context.Context, query string, args ...any) ([]*AccessKey, error) {
+func (s *Keys) readKeys(ctx context.Context, query string, args ...any) ([]*AccessKey, error) {
 	return db.Collect(ctx, s.d, "access keys", func(scan db.Scan) (*AccessKey, error) {
 		var sealed string
 		k, err := scanKey(scan, &sealed)
 		if err != nil {
 			return nil, err
 		}
-		k.Key, err = s.openKey(k.ID, sealed)
+		k.Key, err = openKey(s.seal, k.ID, sealed)
 		return k, err
 	}, query, args...)
 }
 
-func (s *Store) openKey(id, sealed string) (string, error) {
-	plain, err := s.seal.Open(keyRow(id), sealed)
+func openKey(sealer *seal.Sealer, id, sealed string) (string, error) {
+	plain, err := sealer.Open(keyRow(id), sealed)
 	if err != nil {
 		return "", fmt.Errorf("open access key %s: %w", id, err)
 	}
@@ -104,25 +105,25 @@ func keyRow(id string) string { return "access_key/" + id }
 // PutKey inserts a key by its secret, or gives the existing one the same label, scopes and expiry, inside Configure. It
 // writes nothing where nothing changes, and fills ID and CreatedAt when they are empty. A revocation is kept: a set-up that
 // does not know of it does not make the key valid again. Errors: conflict when the secret is another company's.
-func (t *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
-	t.tx.Changes(k.CompanyID)
+func PutKey(ctx context.Context, tx *configure.Tx, k *AccessKey, now time.Time) error {
+	tx.Changes(k.CompanyID)
 	digest := seal.Digest(k.Key)
 	if k.ID == "" {
 		k.ID = carillon.NewID(now)
 	}
 	scopes := strings.Join(k.Scopes, " ")
-	n, err := t.tx.Exec(ctx, `INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, expires_at, revoked_at, created_at)
+	n, err := tx.Exec(ctx, `INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, expires_at, revoked_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (digest) DO NOTHING`,
-		k.ID, k.CompanyID, k.Label, digest, t.s.seal.Seal(keyRow(k.ID), []byte(k.Key)), scopes, db.Millis(k.ExpiresAt),
+		k.ID, k.CompanyID, k.Label, digest, tx.Seal.Seal(keyRow(k.ID), []byte(k.Key)), scopes, db.Millis(k.ExpiresAt),
 		db.Millis(k.RevokedAt), db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("write access key: %w", err)
 	}
 	if n == 1 {
 		k.CreatedAt = now
-		return t.recordKey(ctx, audit.Created, nil, k, now)
+		return recordKey(ctx, tx, audit.Created, nil, k, now)
 	}
-	have, err := t.FindKey(ctx, k.Key)
+	have, err := FindKey(ctx, tx, k.Key)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (t *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 	if have.CompanyID != k.CompanyID {
 		return carillon.InConflict("The access key belongs to another company")
 	}
-	_, err = t.tx.Exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
+	_, err = tx.Exec(ctx, `UPDATE access_key SET label = $2, scopes = $3, expires_at = $4,
 		revoked_at = CASE WHEN revoked_at = 0 THEN $5 ELSE revoked_at END WHERE id = $1
 		AND (label <> $2 OR scopes <> $3 OR expires_at <> $4 OR revoked_at = 0 AND $5 <> 0)`,
 		k.ID, k.Label, scopes, db.Millis(k.ExpiresAt), db.Millis(k.RevokedAt))
@@ -144,11 +145,11 @@ func (t *Tx) PutKey(ctx context.Context, k *AccessKey, now time.Time) error {
 	if !have.RevokedAt.IsZero() {
 		after.RevokedAt = have.RevokedAt
 	}
-	return t.recordKey(ctx, audit.Changed, have, &after, now)
+	return recordKey(ctx, tx, audit.Changed, have, &after, now)
 }
 
 // recordKey records a change of a key; before is nil for a new one.
-func (t *Tx) recordKey(ctx context.Context, action audit.Action, before, after *AccessKey, now time.Time) error {
+func recordKey(ctx context.Context, tx *configure.Tx, action audit.Action, before, after *AccessKey, now time.Time) error {
 	doc := func(k *AccessKey) any {
 		if k == nil {
 			return nil
@@ -157,7 +158,7 @@ func (t *Tx) recordKey(ctx context.Context, action audit.Action, before, after *
 			"label": k.Label, "scopes": strings.Join(k.Scopes, " "), "expires_at": instantOrNull(k.ExpiresAt), "revoked_at": instantOrNull(k.RevokedAt),
 		}
 	}
-	return audit.Record(ctx, t.tx.Tx, now, audit.Entry{
+	return audit.Record(ctx, tx.Tx, now, audit.Entry{
 		CompanyID: after.CompanyID, Kind: audit.Key, ID: after.ID, Name: after.Label, Action: action, Before: doc(before), After: doc(after),
 	})
 }
@@ -171,15 +172,15 @@ func instantOrNull(t time.Time) any {
 }
 
 // CountKeys is the number of a company's keys that are not revoked.
-func (t *Tx) CountKeys(ctx context.Context, companyID string) (n int, err error) {
-	err = t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM access_key WHERE company_id = $1 AND revoked_at = 0", companyID)
+func CountKeys(ctx context.Context, tx *configure.Tx, companyID string) (n int, err error) {
+	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM access_key WHERE company_id = $1 AND revoked_at = 0", companyID)
 	return n, err
 }
 
 // RevokeKey revokes a company's key, inside Configure. One that is revoked already is left unchanged. Errors: not_found.
-func (t *Tx) RevokeKey(ctx context.Context, companyID, id string, now time.Time) error {
-	t.tx.Changes(companyID)
-	before, err := db.Find(ctx, t.tx, "access key", func(scan db.Scan) (*AccessKey, error) { return scanKey(scan) },
+func RevokeKey(ctx context.Context, tx *configure.Tx, companyID, id string, now time.Time) error {
+	tx.Changes(companyID)
+	before, err := db.Find(ctx, tx, "access key", func(scan db.Scan) (*AccessKey, error) { return scanKey(scan) },
 		"SELECT "+keyColumns+" FROM access_key WHERE company_id = $1 AND id = $2", companyID, id)
 	switch {
 	case err != nil:
@@ -189,18 +190,18 @@ func (t *Tx) RevokeKey(ctx context.Context, companyID, id string, now time.Time)
 	case !before.RevokedAt.IsZero():
 		return nil
 	}
-	if _, err := t.tx.Exec(ctx, "UPDATE access_key SET revoked_at = $3 WHERE company_id = $1 AND id = $2", companyID, id, db.Millis(now)); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE access_key SET revoked_at = $3 WHERE company_id = $1 AND id = $2", companyID, id, db.Millis(now)); err != nil {
 		return fmt.Errorf("revoke access key: %w", err)
 	}
 	after := *before
 	after.RevokedAt = now
-	return t.recordKey(ctx, audit.Revoked, before, &after, now)
+	return recordKey(ctx, tx, audit.Revoked, before, &after, now)
 }
 
 // KeyOfLabel is the secret of a company's oldest key with a label; "" when there is none.
-func (t *Tx) KeyOfLabel(ctx context.Context, companyID, label string) (string, error) {
+func KeyOfLabel(ctx context.Context, tx *configure.Tx, companyID, label string) (string, error) {
 	var id, sealed string
-	err := t.tx.Row(ctx, []any{&id, &sealed}, "SELECT id, sealed FROM access_key WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1",
+	err := tx.Row(ctx, []any{&id, &sealed}, "SELECT id, sealed FROM access_key WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1",
 		companyID, label)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
@@ -208,19 +209,19 @@ func (t *Tx) KeyOfLabel(ctx context.Context, companyID, label string) (string, e
 	if err != nil {
 		return "", fmt.Errorf("look up access key: %w", err)
 	}
-	return t.s.openKey(id, sealed)
+	return openKey(tx.Seal, id, sealed)
 }
 
 // FindKey reads a key by its secret; nil when there is none.
-func (t *Tx) FindKey(ctx context.Context, secret string) (*AccessKey, error) {
+func FindKey(ctx context.Context, tx *configure.Tx, secret string) (*AccessKey, error) {
 	k, err := scanKey(func(dest ...any) error {
-		return t.tx.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE digest = $1", seal.Digest(secret))
+		return tx.Row(ctx, dest, "SELECT "+keyColumns+" FROM access_key WHERE digest = $1", seal.Digest(secret))
 	})
 	return k, db.Wrap(db.Ignore(err), "look up access key")
 }
 
 // TouchKeys writes when keys were last used, by id, in one transaction. It is not configuration and invalidates no cache.
-func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error {
+func (s *Keys) TouchKeys(ctx context.Context, used map[string]time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, id := range slices.Sorted(maps.Keys(used)) {
 			if _, err := tx.Exec(ctx, "UPDATE access_key SET last_used = $2 WHERE id = $1 AND last_used < $2", id, db.Millis(used[id])); err != nil {

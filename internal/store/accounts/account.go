@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/base/config"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 )
 
@@ -65,8 +66,8 @@ func (s *Store) PasswordHashes(ctx context.Context) ([]string, error) {
 }
 
 // AddAccount inserts a new account, confirmed, and fills what is empty. Errors: conflict when the e-mail is taken.
-func (t *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
-	n, err := t.insertAccount(ctx, a, now)
+func AddAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.Time) error {
+	n, err := insertAccount(ctx, tx, a, now)
 	if err == nil && n == 0 {
 		return carillon.InConflict("An account with this e-mail exists")
 	}
@@ -75,40 +76,40 @@ func (t *Tx) AddAccount(ctx context.Context, a *Account, now time.Time) error {
 
 // PutAccount inserts an account by its e-mail, or gives the existing one the same name and password hash (an empty hash
 // keeps its own). Another hash ends the account's sessions. It writes nothing where nothing changes, and fills ID.
-func (t *Tx) PutAccount(ctx context.Context, a *Account, now time.Time) error {
+func PutAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.Time) error {
 	wanted := a.ID
-	n, err := t.insertAccount(ctx, a, now)
+	n, err := insertAccount(ctx, tx, a, now)
 	if err != nil || n == 1 {
 		return err
 	}
 	var stored string
-	if err := t.tx.Row(ctx, []any{&a.ID, &stored}, "SELECT id, password_hash FROM account WHERE email = $1", a.Email); err != nil {
+	if err := tx.Row(ctx, []any{&a.ID, &stored}, "SELECT id, password_hash FROM account WHERE email = $1", a.Email); err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
 	if wanted != "" && wanted != a.ID {
 		return carillon.InConflict("The e-mail belongs to another account")
 	}
 	if a.PasswordHash != "" && a.PasswordHash != stored {
-		if err := t.SetPassword(ctx, a.ID, a.PasswordHash, "", now); err != nil {
+		if err := SetPassword(ctx, tx, a.ID, a.PasswordHash, "", now); err != nil {
 			return err
 		}
 	}
 	var name string
-	if err := t.tx.Row(ctx, []any{&name}, "SELECT name FROM account WHERE id = $1", a.ID); err != nil {
+	if err := tx.Row(ctx, []any{&name}, "SELECT name FROM account WHERE id = $1", a.ID); err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
-	if _, err = t.tx.Exec(ctx, "UPDATE account SET name = $2, updated_at = $3 WHERE id = $1 AND name <> $2", a.ID, a.Name, db.Millis(now)); err != nil {
+	if _, err = tx.Exec(ctx, "UPDATE account SET name = $2, updated_at = $3 WHERE id = $1 AND name <> $2", a.ID, a.Name, db.Millis(now)); err != nil {
 		return fmt.Errorf("write account: %w", err)
 	}
-	return t.RecordUser(ctx, now, a.ID, audit.Entry{Action: audit.Changed, Before: map[string]string{"name": name}, After: map[string]string{"name": a.Name}})
+	return RecordUser(ctx, tx, now, a.ID, audit.Entry{Action: audit.Changed, Before: map[string]string{"name": name}, After: map[string]string{"name": a.Name}})
 }
 
 // RecordUser records what concerns the sign-in of an account in each of its companies.
-func (t *Tx) RecordUser(ctx context.Context, now time.Time, accountID string, e audit.Entry) error {
-	return audit.RecordAll(ctx, t.tx.Tx, now, accountID, e)
+func RecordUser(ctx context.Context, tx *configure.Tx, now time.Time, accountID string, e audit.Entry) error {
+	return audit.RecordAll(ctx, tx.Tx, now, accountID, e)
 }
 
-func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int64, error) {
+func insertAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.Time) (int64, error) {
 	a.Email = config.FoldEmail(a.Email)
 	if a.ID == "" {
 		a.ID = carillon.NewID(now)
@@ -117,7 +118,7 @@ func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int6
 		a.ConfirmedAt = now
 	}
 	a.CreatedAt, a.UpdatedAt = now, now
-	n, err := t.tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $8, 0, $7, $7)
+	n, err := tx.Exec(ctx, `INSERT INTO account (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $8, 0, $7, $7)
 		ON CONFLICT (email) DO NOTHING`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash, db.Millis(a.ConfirmedAt), db.Millis(now),
 		db.Millis(a.ProvedAt))
 	return n, db.Wrap(err, "write account")
@@ -125,45 +126,45 @@ func (t *Tx) insertAccount(ctx context.Context, a *Account, now time.Time) (int6
 
 // SetPassword replaces an account's password hash, and ends its sessions but for one (keep is empty to end all) and the links that
 // would set it. Errors: not_found.
-func (t *Tx) SetPassword(ctx context.Context, accountID, hash, keep string, now time.Time) error {
-	n, err := t.tx.Exec(ctx, "UPDATE account SET password_hash = $2, updated_at = $3 WHERE id = $1", accountID, hash, db.Millis(now))
+func SetPassword(ctx context.Context, tx *configure.Tx, accountID, hash, keep string, now time.Time) error {
+	n, err := tx.Exec(ctx, "UPDATE account SET password_hash = $2, updated_at = $3 WHERE id = $1", accountID, hash, db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("write password: %w", err)
 	}
 	if n == 0 {
 		return carillon.Absent("User")
 	}
-	if _, err := t.tx.Exec(ctx, "DELETE FROM password_reset WHERE account_id = $1", accountID); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM password_reset WHERE account_id = $1", accountID); err != nil {
 		return fmt.Errorf("remove links for a password: %w", err)
 	}
-	if err := t.RecordUser(ctx, now, accountID, audit.Entry{Action: audit.PasswordSet}); err != nil {
+	if err := RecordUser(ctx, tx, now, accountID, audit.Entry{Action: audit.PasswordSet}); err != nil {
 		return err
 	}
-	return t.EndSessions(ctx, accountID, keep, now)
+	return EndSessions(ctx, tx, accountID, keep, now)
 }
 
 // SetProof records when the account's mailbox, or a server for single sign-on, answered for its present password; the zero time means that
 // somebody else may know it.
-func (t *Tx) SetProof(ctx context.Context, accountID string, at time.Time) error {
-	_, err := t.tx.Exec(ctx, "UPDATE account SET proved_at = $2 WHERE id = $1", accountID, db.Millis(at))
+func SetProof(ctx context.Context, tx *configure.Tx, accountID string, at time.Time) error {
+	_, err := tx.Exec(ctx, "UPDATE account SET proved_at = $2 WHERE id = $1", accountID, db.Millis(at))
 	return db.Wrap(err, "record the proof of an account")
 }
 
 // Prove hands an account that nobody has proved to its person, and reports false where it was proved before. Whoever made it may know all
 // that signs in to it: the password becomes the one of the hash, and second factor, links and sessions go.
-func (t *Tx) Prove(ctx context.Context, accountID, hash string, now time.Time) (bool, error) {
-	n, err := t.tx.Exec(ctx, "UPDATE account SET proved_at = $2 WHERE id = $1 AND proved_at = 0", accountID, db.Millis(now))
+func Prove(ctx context.Context, tx *configure.Tx, accountID, hash string, now time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, "UPDATE account SET proved_at = $2 WHERE id = $1 AND proved_at = 0", accountID, db.Millis(now))
 	if err != nil || n == 0 {
 		return false, db.Wrap(err, "prove an account")
 	}
-	if err := t.SetPassword(ctx, accountID, hash, "", now); err != nil {
+	if err := SetPassword(ctx, tx, accountID, hash, "", now); err != nil {
 		return false, err
 	}
-	return true, t.RemoveFactor(ctx, accountID)
+	return true, RemoveFactor(ctx, tx, accountID)
 }
 
 // Proved reports whether an account is proved.
-func (t *Tx) Proved(ctx context.Context, accountID string) (proved bool, err error) {
-	err = t.tx.Row(ctx, []any{&proved}, "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1 AND proved_at > 0)", accountID)
+func Proved(ctx context.Context, tx *configure.Tx, accountID string) (proved bool, err error) {
+	err = tx.Row(ctx, []any{&proved}, "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1 AND proved_at > 0)", accountID)
 	return proved, db.Wrap(err, "look for the proof of an account")
 }

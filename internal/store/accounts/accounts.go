@@ -1,10 +1,8 @@
 // Package accounts is the SQL of companies, accounts and their roles, sessions, signing keys and access keys. Companies and
-// access keys are read through caches.
+// access keys are read through caches. What writes inside a transaction is a function.
 package accounts
 
 import (
-	"context"
-
 	"carillon"
 	"carillon/internal/base/cache"
 	"carillon/internal/store/configure"
@@ -12,33 +10,48 @@ import (
 	"carillon/internal/store/seal"
 )
 
-// Store reads and writes the tables. Its methods are safe for concurrent use.
+// Store reads companies, accounts and memberships. The methods of it and of the others here are safe for concurrent use.
 type Store struct {
 	d         *db.DB
-	seal      *seal.Sealer
 	config    *configure.Configuration
 	companies *cache.Cache[*carillon.Company]
-	keys      *configure.Names[*AccessKey] // by digest, and by id
+	window    *cache.Cache[Maintenance]
 }
+
+// Keys are access keys and signing keys.
+type Keys struct {
+	d    *db.DB
+	seal *seal.Sealer
+	keys *configure.Names[*AccessKey] // by digest, and by id
+}
+
+// Sessions are what sign-ins begin.
+type Sessions struct{ d *db.DB }
+
+// Factors are second factors.
+type Factors struct {
+	d    *db.DB
+	seal *seal.Sealer
+}
+
+// Links are invitations, links for forgotten passwords and the token for the first owner.
+type Links struct{ d *db.DB }
 
 // New returns the store of a database.
-func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
-	return &Store{
-		d: d, seal: s, config: c,
-		companies: configure.Cache[*carillon.Company](c), keys: configure.NewNames[*AccessKey](c),
-	}
+func New(d *db.DB, c *configure.Configuration) *Store {
+	return &Store{d, c, configure.Cache[*carillon.Company](c), configure.Cache[Maintenance](c)}
 }
 
-// Tx writes inside a transaction.
-type Tx struct {
-	tx *configure.Tx
-	s  *Store
+// NewKeys returns the keys of a database.
+func NewKeys(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Keys {
+	return &Keys{d, s, configure.NewNames[*AccessKey](c)}
 }
 
-// On returns a Tx for a transaction.
-func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx, s} }
+// NewSessions returns the sessions of a database.
+func NewSessions(d *db.DB) *Sessions { return &Sessions{d} }
 
-// Configure runs fn in a transaction that changes configuration.
-func (s *Store) Configure(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
-	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error { return fn(ctx, s.On(tx)) })
-}
+// NewFactors returns the second factors of a database.
+func NewFactors(d *db.DB, s *seal.Sealer) *Factors { return &Factors{d, s} }
+
+// NewLinks returns the links of a database.
+func NewLinks(d *db.DB) *Links { return &Links{d} }

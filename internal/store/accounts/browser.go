@@ -18,7 +18,7 @@ type Browser struct {
 }
 
 // StartBrowser is StartSession for the panel's pages in a browser: a secret in a cookie stands for its tokens.
-func (s *Store) StartBrowser(ctx context.Context, x Browser, secret, checked, rehashed string) (started bool, err error) {
+func (s *Sessions) StartBrowser(ctx context.Context, x Browser, secret, checked, rehashed string) (started bool, err error) {
 	started, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		if started, err := insertSession(ctx, tx, x.Session, checked, rehashed); err != nil || !started {
 			return false, err
@@ -31,7 +31,7 @@ func (s *Store) StartBrowser(ctx context.Context, x Browser, secret, checked, re
 }
 
 // Browser finds a session by the secret in its cookie; nil when there is none. It has neither address nor agent.
-func (s *Store) Browser(ctx context.Context, secret string) (*Browser, error) {
+func (s *Sessions) Browser(ctx context.Context, secret string) (*Browser, error) {
 	return db.Find(ctx, s.d, "session", func(scan db.Scan) (*Browser, error) {
 		x := &Browser{}
 		var used int64
@@ -43,7 +43,7 @@ func (s *Store) Browser(ctx context.Context, secret string) (*Browser, error) {
 }
 
 // UseBrowser records that a session was used and moves its end, unless it has ended.
-func (s *Store) UseBrowser(ctx context.Context, id string, now, until time.Time) error {
+func (s *Sessions) UseBrowser(ctx context.Context, id string, now, until time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE session SET expires_at = $2 WHERE id = $1 AND ended_at = 0", id, db.Millis(until)); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (s *Store) UseBrowser(ctx context.Context, id string, now, until time.Time)
 
 // Sessions reads the sessions of an account that go on, the newest first. The sum keeps PostgreSQL from reading by expiry what it
 // knows to be few, and sorting it.
-func (s *Store) Sessions(ctx context.Context, accountID string, now time.Time, limit int) ([]Browser, error) {
+func (s *Sessions) Sessions(ctx context.Context, accountID string, now time.Time, limit int) ([]Browser, error) {
 	return db.Collect(ctx, s.d, "sessions", func(scan db.Scan) (x Browser, err error) {
 		var used int64
 		err = x.scan(func(dest ...any) error { return scan(append([]any{&x.ID, &used, &x.Address, &x.Agent}, dest...)...) })
@@ -68,7 +68,7 @@ func (s *Store) Sessions(ctx context.Context, accountID string, now time.Time, l
 }
 
 // EndOwnSession ends a session of an account, and reports whether there was one that went on.
-func (s *Store) EndOwnSession(ctx context.Context, accountID, id string, now time.Time) (bool, error) {
+func (s *Sessions) EndOwnSession(ctx context.Context, accountID, id string, now time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE id = $1 AND account_id = $2 AND ended_at = 0 AND expires_at > $3",
 		id, accountID, db.Millis(now))
 	return n == 1, db.Wrap(err, "end session")

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 )
 
@@ -52,12 +53,12 @@ func scanCompany(scan db.Scan) (*carillon.Company, error) {
 }
 
 // FindCompany reads a company by id or else by name, either of which may be empty; nil when there is none.
-func (t *Tx) FindCompany(ctx context.Context, id, name string) (*carillon.Company, error) {
+func FindCompany(ctx context.Context, tx *configure.Tx, id, name string) (*carillon.Company, error) {
 	for _, by := range []struct{ column, value string }{{"id", id}, {"name", name}} {
 		if by.value == "" {
 			continue
 		}
-		c, err := db.Find(ctx, t.tx, "company", scanCompany, "SELECT "+companyColumns+" FROM company WHERE "+by.column+" = $1", by.value)
+		c, err := db.Find(ctx, tx, "company", scanCompany, "SELECT "+companyColumns+" FROM company WHERE "+by.column+" = $1", by.value)
 		if c != nil || err != nil {
 			return c, err
 		}
@@ -66,9 +67,9 @@ func (t *Tx) FindCompany(ctx context.Context, id, name string) (*carillon.Compan
 }
 
 // PutCompany inserts or replaces a company, inside Configure.
-func (t *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time) error {
-	t.tx.Changes(c.ID)
-	before, err := t.FindCompany(ctx, c.ID, "")
+func PutCompany(ctx context.Context, tx *configure.Tx, c *carillon.Company, now time.Time) error {
+	tx.Changes(c.ID)
+	before, err := FindCompany(ctx, tx, c.ID, "")
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (t *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time)
 	if err := errors.Join(hoursErr, redialErr, limitsErr); err != nil {
 		return fmt.Errorf("write company: %w", err)
 	}
-	_, err = t.tx.Exec(ctx, `INSERT INTO company (`+companyColumns+`, created_at, updated_at)
+	_, err = tx.Exec(ctx, `INSERT INTO company (`+companyColumns+`, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
 		suspended = excluded.suspended, strict = excluded.strict, hours = excluded.hours, redial = excluded.redial,
 		limits = excluded.limits, retention = excluded.retention, updated_at = excluded.updated_at`,
@@ -93,7 +94,7 @@ func (t *Tx) PutCompany(ctx context.Context, c *carillon.Company, now time.Time)
 	if before != nil {
 		e.Action, e.Before = audit.Changed, companyDoc(before)
 	}
-	return audit.Record(ctx, t.tx.Tx, now, e)
+	return audit.Record(ctx, tx.Tx, now, e)
 }
 
 // companyDoc is what is recorded of a company.

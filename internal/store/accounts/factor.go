@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
@@ -23,7 +24,7 @@ type Factor struct {
 func factorRow(accountID string) string { return "second_factor:" + accountID }
 
 // Factor finds the second factor of an account; nil when there is none.
-func (s *Store) Factor(ctx context.Context, accountID string) (*Factor, error) {
+func (s *Factors) Factor(ctx context.Context, accountID string) (*Factor, error) {
 	return db.Find(ctx, s.d, "second factor", func(scan db.Scan) (*Factor, error) {
 		f := &Factor{AccountID: accountID}
 		var sealed string
@@ -40,7 +41,7 @@ func (s *Store) Factor(ctx context.Context, accountID string) (*Factor, error) {
 }
 
 // FactorsOf reports which of the members of a company have a confirmed second factor.
-func (s *Store) FactorsOf(ctx context.Context, companyID string) (map[string]bool, error) {
+func (s *Factors) FactorsOf(ctx context.Context, companyID string) (map[string]bool, error) {
 	all, err := db.Collect(ctx, s.d, "second factors", func(scan db.Scan) (id string, err error) {
 		err = scan(&id)
 		return id, err
@@ -54,7 +55,7 @@ func (s *Store) FactorsOf(ctx context.Context, companyID string) (map[string]boo
 }
 
 // ProposeFactor stores a secret that is still to be confirmed, in place of an earlier one. Errors: conflict when one is confirmed.
-func (s *Store) ProposeFactor(ctx context.Context, accountID string, secret []byte, now time.Time) error {
+func (s *Factors) ProposeFactor(ctx context.Context, accountID string, secret []byte, now time.Time) error {
 	n, err := s.d.Exec(ctx, `INSERT INTO second_factor (account_id, sealed, created_at) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at, last_step = 0
 		WHERE second_factor.confirmed_at = 0`, accountID, s.seal.Seal(factorRow(accountID), secret), db.Millis(now))
@@ -66,7 +67,7 @@ func (s *Store) ProposeFactor(ctx context.Context, accountID string, secret []by
 
 // ConfirmFactor has the proposed secret count from now on, with these recovery codes. It reports false where it was confirmed or
 // removed meanwhile, or its code was taken.
-func (s *Store) ConfirmFactor(ctx context.Context, accountID string, step int64, codes []string, now time.Time) (bool, error) {
+func (s *Factors) ConfirmFactor(ctx context.Context, accountID string, step int64, codes []string, now time.Time) (bool, error) {
 	done, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		n, err := tx.Exec(ctx, "UPDATE second_factor SET confirmed_at = $2, last_step = $3 WHERE account_id = $1 AND confirmed_at = 0 AND last_step < $3",
 			accountID, db.Millis(now), step)
@@ -82,7 +83,7 @@ func (s *Store) ConfirmFactor(ctx context.Context, accountID string, step int64,
 }
 
 // ReplaceRecovery replaces the recovery codes of an account.
-func (s *Store) ReplaceRecovery(ctx context.Context, accountID string, codes []string) error {
+func (s *Factors) ReplaceRecovery(ctx context.Context, accountID string, codes []string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := audit.RecordAll(ctx, tx, time.Now(), accountID, audit.Entry{Action: audit.CodesMade}); err != nil {
 			return err
@@ -107,25 +108,25 @@ func replaceRecovery(ctx context.Context, tx *db.Tx, accountID string, codes []s
 func recoveryDigest(accountID, code string) string { return seal.Digest(accountID + ":" + code) }
 
 // SpendStep takes the code of a period, and reports whether no code of it or of a later one had been taken.
-func (s *Store) SpendStep(ctx context.Context, accountID string, step int64) (bool, error) {
+func (s *Factors) SpendStep(ctx context.Context, accountID string, step int64) (bool, error) {
 	n, err := s.d.Exec(ctx, "UPDATE second_factor SET last_step = $2 WHERE account_id = $1 AND last_step < $2", accountID, step)
 	return n == 1, db.Wrap(err, "take the code of a second factor")
 }
 
 // SpendRecovery takes a recovery code, and reports whether it was one.
-func (s *Store) SpendRecovery(ctx context.Context, accountID, code string) (bool, error) {
+func (s *Factors) SpendRecovery(ctx context.Context, accountID, code string) (bool, error) {
 	n, err := s.d.Exec(ctx, "DELETE FROM recovery_code WHERE account_id = $1 AND digest = $2", accountID, recoveryDigest(accountID, code))
 	return n == 1, db.Wrap(err, "take a recovery code")
 }
 
 // RemoveFactor removes the second factor of an account, with its recovery codes.
-func (t *Tx) RemoveFactor(ctx context.Context, accountID string) error {
-	if _, err := t.tx.Exec(ctx, "DELETE FROM recovery_code WHERE account_id = $1", accountID); err != nil {
+func RemoveFactor(ctx context.Context, tx *configure.Tx, accountID string) error {
+	if _, err := tx.Exec(ctx, "DELETE FROM recovery_code WHERE account_id = $1", accountID); err != nil {
 		return fmt.Errorf("remove recovery codes: %w", err)
 	}
-	n, err := t.tx.Exec(ctx, "DELETE FROM second_factor WHERE account_id = $1", accountID)
+	n, err := tx.Exec(ctx, "DELETE FROM second_factor WHERE account_id = $1", accountID)
 	if err != nil || n == 0 {
 		return db.Wrap(err, "remove second factor")
 	}
-	return t.RecordUser(ctx, time.Now(), accountID, audit.Entry{Action: audit.FactorOff})
+	return RecordUser(ctx, tx, time.Now(), accountID, audit.Entry{Action: audit.FactorOff})
 }

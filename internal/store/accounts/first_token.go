@@ -4,19 +4,20 @@ import (
 	"context"
 	"time"
 
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
 
 // PutFirstToken stores the digest of the token for the first owner of an empty installation, and replaces any earlier one.
-func (s *Store) PutFirstToken(ctx context.Context, token string, expires time.Time) error {
+func (s *Links) PutFirstToken(ctx context.Context, token string, expires time.Time) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ('first-token', $1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, db.Millis(expires), seal.Digest(token))
 	return db.Wrap(err, "keep the first token")
 }
 
 // FirstToken returns when the token expires; zero where it is not the stored one or an account exists.
-func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error) {
+func (s *Links) FirstToken(ctx context.Context, token string) (time.Time, error) {
 	var expires int64
 	err := s.d.Row(ctx, []any{&expires}, `SELECT value FROM meta WHERE name = 'first-token' AND text = $1
 		AND NOT EXISTS (SELECT 1 FROM account)`, seal.Digest(token))
@@ -24,8 +25,8 @@ func (s *Store) FirstToken(ctx context.Context, token string) (time.Time, error)
 }
 
 // SpendFirstToken deletes a valid token while there is no account, and reports whether it did: of several callers, for one.
-func (t *Tx) SpendFirstToken(ctx context.Context, token string, now time.Time) (bool, error) {
-	n, err := t.tx.Exec(ctx, `DELETE FROM meta WHERE name = 'first-token' AND text = $1 AND value > $2
+func SpendFirstToken(ctx context.Context, tx *configure.Tx, token string, now time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM meta WHERE name = 'first-token' AND text = $1 AND value > $2
 		AND NOT EXISTS (SELECT 1 FROM account)`, seal.Digest(token), db.Millis(now))
 	return n == 1, db.Wrap(err, "spend the first token")
 }

@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/base/config"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
@@ -36,23 +37,23 @@ func scanInvitation(scan db.Scan) (*Invitation, error) {
 }
 
 // Invitations reads the open invitations of a company, by e-mail.
-func (s *Store) Invitations(ctx context.Context, companyID string, limit int) ([]*Invitation, error) {
+func (s *Links) Invitations(ctx context.Context, companyID string, limit int) ([]*Invitation, error) {
 	return db.Collect(ctx, s.d, "invitations", scanInvitation,
 		"SELECT "+invitationColumns+" FROM invitation WHERE company_id = $1 ORDER BY email LIMIT $2", companyID, limit)
 }
 
 // InvitationBy finds an invitation by the secret of its link; nil when there is none.
-func (s *Store) InvitationBy(ctx context.Context, secret string) (*Invitation, error) {
+func (s *Links) InvitationBy(ctx context.Context, secret string) (*Invitation, error) {
 	return db.Find(ctx, s.d, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE digest = $1", seal.Digest(secret))
 }
 
 // PutInvitation stores an invitation under a new secret, in place of an earlier one of the e-mail to the company, whose link is no
 // longer valid. It fills ID.
-func (t *Tx) PutInvitation(ctx context.Context, x *Invitation, secret string) error {
+func PutInvitation(ctx context.Context, tx *configure.Tx, x *Invitation, secret string) error {
 	x.Email = config.FoldEmail(x.Email)
 	x.ID = carillon.NewID(x.CreatedAt)
 	fresh := x.ID
-	err := t.tx.Row(ctx, []any{&x.ID}, `INSERT INTO invitation (id, company_id, email, role, invited_by, inviter_id, digest, created_at, expires_at)
+	err := tx.Row(ctx, []any{&x.ID}, `INSERT INTO invitation (id, company_id, email, role, invited_by, inviter_id, digest, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (company_id, email) DO UPDATE SET role = excluded.role, invited_by = excluded.invited_by, inviter_id = excluded.inviter_id, digest = excluded.digest,
 			created_at = excluded.created_at, sent_at = 0, expires_at = excluded.expires_at
@@ -64,55 +65,55 @@ func (t *Tx) PutInvitation(ctx context.Context, x *Invitation, secret string) er
 	if x.ID != fresh {
 		action = audit.Sent
 	}
-	return t.recordInvitation(ctx, action, x, x.CreatedAt)
+	return recordInvitation(ctx, tx, action, x, x.CreatedAt)
 }
 
-func (t *Tx) recordInvitation(ctx context.Context, action audit.Action, x *Invitation, now time.Time) error {
+func recordInvitation(ctx context.Context, tx *configure.Tx, action audit.Action, x *Invitation, now time.Time) error {
 	e := audit.Entry{CompanyID: x.CompanyID, Kind: audit.Invitation, ID: x.ID, Name: x.Email, Action: action, After: roleDoc(x.Role)}
 	if action == audit.Withdrawn {
 		e.Before, e.After = e.After, nil
 	}
-	return audit.Record(ctx, t.tx.Tx, now, e)
+	return audit.Record(ctx, tx.Tx, now, e)
 }
 
 // CountInvitations is the number of a company's open invitations.
-func (t *Tx) CountInvitations(ctx context.Context, companyID string) (n int, err error) {
-	err = t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM invitation WHERE company_id = $1", companyID)
+func CountInvitations(ctx context.Context, tx *configure.Tx, companyID string) (n int, err error) {
+	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM invitation WHERE company_id = $1", companyID)
 	return n, db.Wrap(err, "count invitations")
 }
 
 // Invitation finds an invitation of a company; nil when there is none.
-func (t *Tx) Invitation(ctx context.Context, companyID, id string) (*Invitation, error) {
-	return db.Find(ctx, t.tx, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
+func FindInvitation(ctx context.Context, tx *configure.Tx, companyID, id string) (*Invitation, error) {
+	return db.Find(ctx, tx, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
 // InvitationSent records that the link with a secret left by e-mail, and nobody else saw it.
-func (s *Store) InvitationSent(ctx context.Context, secret string, now time.Time) error {
+func (s *Links) InvitationSent(ctx context.Context, secret string, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE invitation SET sent_at = $2 WHERE digest = $1", seal.Digest(secret), db.Millis(now))
 	return db.Wrap(err, "record an invitation")
 }
 
 // SpendInvitation deletes the invitation of a secret, and reports whether it was there and valid: of several callers, for one.
-func (t *Tx) SpendInvitation(ctx context.Context, secret string, now time.Time) (bool, error) {
-	n, err := t.tx.Exec(ctx, "DELETE FROM invitation WHERE digest = $1 AND expires_at > $2", seal.Digest(secret), db.Millis(now))
+func SpendInvitation(ctx context.Context, tx *configure.Tx, secret string, now time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, "DELETE FROM invitation WHERE digest = $1 AND expires_at > $2", seal.Digest(secret), db.Millis(now))
 	return n == 1, db.Wrap(err, "spend invitation")
 }
 
 // RemoveInvitation withdraws an invitation of a company. Errors: not_found.
-func (t *Tx) RemoveInvitation(ctx context.Context, companyID, id string) error {
-	x, err := t.Invitation(ctx, companyID, id)
+func RemoveInvitation(ctx context.Context, tx *configure.Tx, companyID, id string) error {
+	x, err := FindInvitation(ctx, tx, companyID, id)
 	if err != nil {
 		return err
 	}
-	if err := t.DropInvitation(ctx, companyID, id); err != nil {
+	if err := DropInvitation(ctx, tx, companyID, id); err != nil {
 		return err
 	}
-	return t.recordInvitation(ctx, audit.Withdrawn, x, time.Now())
+	return recordInvitation(ctx, tx, audit.Withdrawn, x, time.Now())
 }
 
 // DropInvitation deletes an invitation that is accepted in the same transaction. Errors: not_found.
-func (t *Tx) DropInvitation(ctx context.Context, companyID, id string) error {
-	n, err := t.tx.Exec(ctx, "DELETE FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
+func DropInvitation(ctx context.Context, tx *configure.Tx, companyID, id string) error {
+	n, err := tx.Exec(ctx, "DELETE FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
 	if err == nil && n == 0 {
 		return carillon.Absent("Invitation")
 	}
@@ -141,36 +142,36 @@ func scanPasswordLink(scan db.Scan) (*PasswordLink, error) {
 func (x *PasswordLink) Proves() bool { return x.CompanyID == "" || !x.SentAt.IsZero() }
 
 // PutPasswordLink stores the secret of a link that sets an account's password, next to earlier ones.
-func (t *Tx) PutPasswordLink(ctx context.Context, x PasswordLink, secret string) error {
-	_, err := t.tx.Exec(ctx, "INSERT INTO password_reset (digest, account_id, made_for, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
+func PutPasswordLink(ctx context.Context, tx *configure.Tx, x PasswordLink, secret string) error {
+	_, err := tx.Exec(ctx, "INSERT INTO password_reset (digest, account_id, made_for, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		seal.Digest(secret), x.AccountID, x.CompanyID, x.MadeBy, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
 	if err != nil || x.MadeBy == "" { // what somebody asks for who is not signed in changes nothing until it is used
 		return db.Wrap(err, "store a link for a password")
 	}
-	return t.RecordUser(ctx, x.CreatedAt, x.AccountID, audit.Entry{Action: audit.LinkMade})
+	return RecordUser(ctx, tx, x.CreatedAt, x.AccountID, audit.Entry{Action: audit.LinkMade})
 }
 
 // PasswordLinkSent records that the link with a secret left by e-mail, and nobody else saw it.
-func (s *Store) PasswordLinkSent(ctx context.Context, secret string, now time.Time) error {
+func (s *Links) PasswordLinkSent(ctx context.Context, secret string, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE password_reset SET sent_at = $2 WHERE digest = $1", seal.Digest(secret), db.Millis(now))
 	return db.Wrap(err, "record a link for a password")
 }
 
 // CountPasswordLinks is how many links of an account were asked for by e-mail and are still valid.
-func (t *Tx) CountPasswordLinks(ctx context.Context, accountID string, now time.Time) (n int, err error) {
-	err = t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM password_reset WHERE account_id = $1 AND made_for = '' AND expires_at > $2", accountID, db.Millis(now))
+func CountPasswordLinks(ctx context.Context, tx *configure.Tx, accountID string, now time.Time) (n int, err error) {
+	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM password_reset WHERE account_id = $1 AND made_for = '' AND expires_at > $2", accountID, db.Millis(now))
 	return n, db.Wrap(err, "count links for a password")
 }
 
 // PasswordLink finds the link of a secret; nil when there is none.
-func (s *Store) PasswordLink(ctx context.Context, secret string) (*PasswordLink, error) {
+func (s *Links) PasswordLink(ctx context.Context, secret string) (*PasswordLink, error) {
 	return db.Find(ctx, s.d, "link for a password", scanPasswordLink,
 		"SELECT account_id, made_for, made_by, created_at, sent_at, expires_at FROM password_reset WHERE digest = $1", seal.Digest(secret))
 }
 
 // SpendPasswordLink deletes a link, and reports whether it was there and valid: of several callers, for one.
-func (t *Tx) SpendPasswordLink(ctx context.Context, secret string, now time.Time) (bool, error) {
-	n, err := t.tx.Exec(ctx, "DELETE FROM password_reset WHERE digest = $1 AND expires_at > $2", seal.Digest(secret), db.Millis(now))
+func SpendPasswordLink(ctx context.Context, tx *configure.Tx, secret string, now time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, "DELETE FROM password_reset WHERE digest = $1 AND expires_at > $2", seal.Digest(secret), db.Millis(now))
 	return n == 1, db.Wrap(err, "spend a link for a password")
 }
 
@@ -178,7 +179,7 @@ func (t *Tx) SpendPasswordLink(ctx context.Context, secret string, now time.Time
 const linksADrop = 500
 
 // DropLinks deletes invitations and links that expired before a time.
-func (s *Store) DropLinks(ctx context.Context, before time.Time) error {
+func (s *Links) DropLinks(ctx context.Context, before time.Time) error {
 	for _, drop := range []string{
 		"DELETE FROM invitation WHERE id IN (SELECT id FROM invitation WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
 		"DELETE FROM password_reset WHERE digest IN (SELECT digest FROM password_reset WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",

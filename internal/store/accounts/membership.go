@@ -7,6 +7,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 )
 
@@ -18,16 +19,7 @@ type Membership struct {
 }
 
 // Memberships are an account's, by the companies' names.
-func (s *Store) Memberships(ctx context.Context, accountID string) ([]Membership, error) {
-	return memberships(ctx, s.d, accountID)
-}
-
-// Memberships are an account's, by the companies' names.
-func (t *Tx) Memberships(ctx context.Context, accountID string) ([]Membership, error) {
-	return memberships(ctx, t.tx, accountID)
-}
-
-func memberships(ctx context.Context, q db.Querier, accountID string) ([]Membership, error) {
+func Memberships(ctx context.Context, q db.Querier, accountID string) ([]Membership, error) {
 	return db.Collect(ctx, q, "memberships", func(scan db.Scan) (m Membership, err error) {
 		err = scan(&m.AccountID, &m.CompanyID, &m.Role)
 		return m, err
@@ -58,43 +50,43 @@ func (s *Store) Members(ctx context.Context, companyID, after string, limit int)
 }
 
 // PutMembership sets an account's role in a company.
-func (t *Tx) PutMembership(ctx context.Context, m Membership) error {
-	before, _, err := t.membership(ctx, m)
+func PutMembership(ctx context.Context, tx *configure.Tx, m Membership) error {
+	before, _, err := membership(ctx, tx, m)
 	if err != nil || before == m.Role {
 		return err
 	}
-	if _, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+	if _, err := tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO UPDATE SET role = excluded.role`, m.AccountID, m.CompanyID, m.Role); err != nil {
 		return fmt.Errorf("write membership: %w", err)
 	}
 	if before == "" {
-		return t.recordMember(ctx, audit.Joined, m, nil, roleDoc(m.Role))
+		return recordMember(ctx, tx, audit.Joined, m, nil, roleDoc(m.Role))
 	}
-	return t.recordMember(ctx, audit.RoleChanged, m, roleDoc(before), roleDoc(m.Role))
+	return recordMember(ctx, tx, audit.RoleChanged, m, roleDoc(before), roleDoc(m.Role))
 }
 
 // membership is the role that an account has in a company, "" for none, and its e-mail address.
-func (t *Tx) membership(ctx context.Context, m Membership) (role, email string, err error) {
-	err = t.tx.Row(ctx, []any{&role, &email}, `SELECT COALESCE(m.role, ''), a.email FROM account a
+func membership(ctx context.Context, tx *configure.Tx, m Membership) (role, email string, err error) {
+	err = tx.Row(ctx, []any{&role, &email}, `SELECT COALESCE(m.role, ''), a.email FROM account a
 		LEFT JOIN membership m ON m.account_id = a.id AND m.company_id = $2 WHERE a.id = $1`, m.AccountID, m.CompanyID)
 	return role, email, db.Wrap(db.Ignore(err), "read membership")
 }
 
 func roleDoc(role string) any { return map[string]string{"role": role} }
 
-func (t *Tx) recordMember(ctx context.Context, action audit.Action, m Membership, before, after any) error {
-	_, email, err := t.membership(ctx, m)
+func recordMember(ctx context.Context, tx *configure.Tx, action audit.Action, m Membership, before, after any) error {
+	_, email, err := membership(ctx, tx, m)
 	if err != nil {
 		return err
 	}
-	return audit.Record(ctx, t.tx.Tx, time.Now(), audit.Entry{
+	return audit.Record(ctx, tx.Tx, time.Now(), audit.Entry{
 		CompanyID: m.CompanyID, Kind: audit.User, ID: m.AccountID, Name: email, Action: action, Before: before, After: after,
 	})
 }
 
 // AddMembership makes an account a member. Errors: conflict when it is one.
-func (t *Tx) AddMembership(ctx context.Context, m Membership) error {
-	n, err := t.tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
+func AddMembership(ctx context.Context, tx *configure.Tx, m Membership) error {
+	n, err := tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO NOTHING`, m.AccountID, m.CompanyID, m.Role)
 	if err != nil {
 		return fmt.Errorf("write membership: %w", err)
@@ -102,26 +94,26 @@ func (t *Tx) AddMembership(ctx context.Context, m Membership) error {
 	if n == 0 {
 		return carillon.InConflict("The user is a member of the company")
 	}
-	return t.recordMember(ctx, audit.Joined, m, nil, roleDoc(m.Role))
+	return recordMember(ctx, tx, audit.Joined, m, nil, roleDoc(m.Role))
 }
 
 // CountMembers is the number of a company's members of a role.
-func (t *Tx) CountMembers(ctx context.Context, companyID, role string) (n int, err error) {
-	err = t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM membership WHERE company_id = $1 AND role = $2", companyID, role)
+func CountMembers(ctx context.Context, tx *configure.Tx, companyID, role string) (n int, err error) {
+	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM membership WHERE company_id = $1 AND role = $2", companyID, role)
 	return n, db.Wrap(err, "count members")
 }
 
 // RemoveMembership ends a membership inside Configure, and deletes the account, with its sessions, when it has no other.
-func (t *Tx) RemoveMembership(ctx context.Context, m Membership) error {
-	t.tx.Changes(m.CompanyID)
-	if role, _, err := t.membership(ctx, m); err != nil {
+func RemoveMembership(ctx context.Context, tx *configure.Tx, m Membership) error {
+	tx.Changes(m.CompanyID)
+	if role, _, err := membership(ctx, tx, m); err != nil {
 		return err
-	} else if err := t.recordMember(ctx, audit.Removed, m, roleDoc(role), nil); err != nil {
+	} else if err := recordMember(ctx, tx, audit.Removed, m, roleDoc(role), nil); err != nil {
 		return err
 	}
-	if _, err := t.tx.Exec(ctx, "DELETE FROM membership WHERE account_id = $1 AND company_id = $2", m.AccountID, m.CompanyID); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM membership WHERE account_id = $1 AND company_id = $2", m.AccountID, m.CompanyID); err != nil {
 		return fmt.Errorf("remove membership: %w", err)
 	}
-	_, err := t.tx.Exec(ctx, "DELETE FROM account WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM membership WHERE account_id = $1)", m.AccountID)
+	_, err := tx.Exec(ctx, "DELETE FROM account WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM membership WHERE account_id = $1)", m.AccountID)
 	return db.Wrap(err, "delete account")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/seal"
 )
@@ -31,7 +32,7 @@ func (x *Session) scan(scan db.Scan) error {
 // StartSession stores a session with its first refresh token and records the sign-in on the account, unless the account's
 // password hash is no longer the one that was checked: a session begun with an old password would outlive its change.
 // rehashed replaces the hash by one of the same password. It reports whether the session started.
-func (s *Store) StartSession(ctx context.Context, x Session, token, checked, rehashed string) (started bool, err error) {
+func (s *Sessions) StartSession(ctx context.Context, x Session, token, checked, rehashed string) (started bool, err error) {
 	started, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		if started, err := insertSession(ctx, tx, x, checked, rehashed); err != nil || !started {
 			return false, err
@@ -71,7 +72,7 @@ const (
 
 // Refresh spends a refresh token and stores the next of its family. A spent token is accepted once more within grace of its
 // first use; any other use ends its session for good: the whole family is revoked.
-func (s *Store) Refresh(ctx context.Context, token, next string, now time.Time, grace, life time.Duration) (Session, Refreshed, error) {
+func (s *Sessions) Refresh(ctx context.Context, token, next string, now time.Time, grace, life time.Duration) (Session, Refreshed, error) {
 	type result struct {
 		x Session
 		r Refreshed
@@ -141,19 +142,19 @@ func endSession(ctx context.Context, tx *db.Tx, id string, now time.Time) error 
 }
 
 // EndSession ends a session: its refresh tokens and access tokens are no longer valid.
-func (s *Store) EndSession(ctx context.Context, id string, now time.Time) error {
+func (s *Sessions) EndSession(ctx context.Context, id string, now time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return endSession(ctx, tx, id, now) })
 	return db.Wrap(err, "end session")
 }
 
 // EndSessions ends the sessions of an account but for one; keep is empty to end all.
-func (t *Tx) EndSessions(ctx context.Context, accountID, keep string, now time.Time) error {
-	_, err := t.tx.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE account_id = $1 AND id <> $2 AND ended_at = 0", accountID, keep, db.Millis(now))
+func EndSessions(ctx context.Context, tx *configure.Tx, accountID, keep string, now time.Time) error {
+	_, err := tx.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE account_id = $1 AND id <> $2 AND ended_at = 0", accountID, keep, db.Millis(now))
 	return db.Wrap(err, "end sessions")
 }
 
 // Session finds a session by id; nil when there is none.
-func (s *Store) Session(ctx context.Context, id string) (*Session, error) {
+func (s *Sessions) Session(ctx context.Context, id string) (*Session, error) {
 	return db.Find(ctx, s.d, "session", func(scan db.Scan) (*Session, error) {
 		x := &Session{ID: id}
 		return x, x.scan(scan)
@@ -164,7 +165,7 @@ func (s *Store) Session(ctx context.Context, id string) (*Session, error) {
 const sessionsADrop = 500
 
 // DropSessions deletes sessions that expired before now, with their refresh tokens.
-func (s *Store) DropSessions(ctx context.Context, now time.Time) error {
+func (s *Sessions) DropSessions(ctx context.Context, now time.Time) error {
 	for n := int64(sessionsADrop); n == sessionsADrop; {
 		var err error
 		if n, err = s.d.Exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",

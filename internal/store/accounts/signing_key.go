@@ -18,7 +18,7 @@ type SigningKey struct {
 }
 
 // SigningKeys reads the signing keys in the order in which they sign.
-func (s *Store) SigningKeys(ctx context.Context) ([]SigningKey, error) {
+func (s *Keys) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 	return db.Collect(ctx, s.d, "signing keys", func(scan db.Scan) (SigningKey, error) {
 		var k SigningKey
 		var sealed string
@@ -39,7 +39,7 @@ func signingRow(kid string) string { return "signing_key/" + kid }
 
 // AddSigningKey stores a key unless a key that signs later than last exists: of nodes that rotate at the same time, one
 // succeeds.
-func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time) error {
+func (s *Keys) AddSigningKey(ctx context.Context, k SigningKey, last time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('signing-keys', 1)
 			ON CONFLICT (name) DO UPDATE SET value = meta.value + 1`); err != nil { // a lock until the commit
@@ -54,7 +54,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k SigningKey, last time.Time)
 }
 
 // DropSigningKey deletes a key whose tokens have all expired.
-func (s *Store) DropSigningKey(ctx context.Context, kid string) error {
+func (s *Keys) DropSigningKey(ctx context.Context, kid string) error {
 	_, err := s.d.Exec(ctx, "DELETE FROM signing_key WHERE kid = $1", kid)
 	return db.Wrap(err, "delete signing key")
 }

@@ -100,14 +100,9 @@ func isFull(ctx context.Context, tx *db.Tx, senderUID int64, limit int) (bool, e
 	return n >= limit, err
 }
 
-// reader is a database or a transaction.
-type reader interface {
-	Row(ctx context.Context, dest []any, query string, args ...any) error
-}
-
 // underWay counts a line's calls, those that are placed, those that were taken and those that calls are transferred to, on all nodes.
-func underWay(ctx context.Context, r reader, senderUID int64) (n int, err error) {
-	err = r.Row(ctx, []any{&n}, `SELECT (SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2)
+func underWay(ctx context.Context, q db.Querier, senderUID int64) (n int, err error) {
+	err = q.Row(ctx, []any{&n}, `SELECT (SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2)
 		+ (SELECT COUNT(*) FROM incoming_call WHERE under_way AND sender = $2)
 		+ (SELECT COUNT(*) FROM call_transfer WHERE under_way AND sender = $2)`, senderUID%carillon.Shards, senderUID)
 	return n, err

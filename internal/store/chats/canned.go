@@ -20,16 +20,16 @@ type Canned struct {
 	Text     string `json:"text"`
 }
 
-// CannedReplies returns those of a company by their shortcuts.
-func (s *Store) CannedReplies(ctx context.Context, companyID string) ([]Canned, error) {
+// List returns those of a company by their shortcuts.
+func (s *CannedReplies) List(ctx context.Context, companyID string) ([]Canned, error) {
 	return db.Collect(ctx, s.d, "canned replies", func(scan db.Scan) (c Canned, err error) {
 		err = scan(&c.ID, &c.Shortcut, &c.Text)
 		return c, err
 	}, "SELECT id, shortcut, text FROM canned_reply WHERE company_id = $1 ORDER BY shortcut LIMIT $2", companyID, MostCanned)
 }
 
-// AddCanned stores one and sets its id. Errors: conflict where the shortcut is in use, limit_exceeded.
-func (s *Store) AddCanned(ctx context.Context, companyID string, c *Canned, now time.Time) error {
+// Add stores one and sets its id. Errors: conflict where the shortcut is in use, limit_exceeded.
+func (s *CannedReplies) Add(ctx context.Context, companyID string, c *Canned, now time.Time) error {
 	c.ID = carillon.NewID(now)
 	return inUse(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var n int
@@ -70,8 +70,8 @@ func findCanned(ctx context.Context, tx *db.Tx, companyID, id string) (*Canned, 
 	return c, db.Absent(err, "Canned reply")
 }
 
-// ReplaceCanned writes one of a company's. Errors: not_found, conflict where the shortcut is in use.
-func (s *Store) ReplaceCanned(ctx context.Context, companyID string, c Canned, now time.Time) error {
+// Replace writes one of a company's. Errors: not_found, conflict where the shortcut is in use.
+func (s *CannedReplies) Replace(ctx context.Context, companyID string, c Canned, now time.Time) error {
 	return inUse(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		before, err := findCanned(ctx, tx, companyID, c.ID)
 		if err != nil {
@@ -85,8 +85,8 @@ func (s *Store) ReplaceCanned(ctx context.Context, companyID string, c Canned, n
 	}))
 }
 
-// DeleteCanned deletes one of a company's. Errors: not_found.
-func (s *Store) DeleteCanned(ctx context.Context, companyID, id string) error {
+// Delete deletes one of a company's. Errors: not_found.
+func (s *CannedReplies) Delete(ctx context.Context, companyID, id string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		before, err := findCanned(ctx, tx, companyID, id)
 		if err != nil {

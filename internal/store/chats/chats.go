@@ -213,7 +213,7 @@ type Source struct {
 	URL   string `json:"url,omitempty"`
 }
 
-// Store reads and writes the tables. Its methods are safe for concurrent use.
+// Store are conversations and their turns. Its methods are safe for concurrent use.
 type Store struct {
 	d       *db.DB
 	changes *db.Kind[*Change]
@@ -222,13 +222,34 @@ type Store struct {
 	followed func(ctx context.Context, companyID, topic string) bool
 }
 
-// New returns the tables of a database. Opens and changes have their places in the order of locks.
+// New returns the conversations of a database. Opens and changes have their places in the order of locks.
 func New(d *db.DB, opens, changes db.Place, followed func(ctx context.Context, companyID, topic string) bool) *Store {
 	s := &Store{d: d, followed: followed}
 	s.changes = &db.Kind[*Change]{Name: "conversation", Place: changes, Apply: s.apply}
 	s.opens = &db.Kind[*Open]{Name: "contact", Place: opens, Apply: s.applyOpens}
 	return s
 }
+
+// Contacts are the people that conversations are with, and what they are known by.
+type Contacts struct {
+	d     *db.DB
+	chats *Store
+}
+
+// NewContacts returns the contacts of a database's conversations.
+func NewContacts(s *Store) *Contacts { return &Contacts{s.d, s} }
+
+// Attendance is who of a company is there.
+type Attendance struct{ d *db.DB }
+
+// NewAttendance returns the attendance of a database.
+func NewAttendance(d *db.DB) *Attendance { return &Attendance{d} }
+
+// CannedReplies are texts that teammates reply with.
+type CannedReplies struct{ d *db.DB }
+
+// NewCannedReplies returns the canned replies of a database.
+func NewCannedReplies(d *db.DB) *CannedReplies { return &CannedReplies{d} }
 
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags, last_seq, last_at,
 	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at,
@@ -294,7 +315,7 @@ func (s *Store) TurnBy(ctx context.Context, companyID, id, clientID string) (*Tu
 }
 
 // ContactOf returns a company's contact. Errors: not_found.
-func (s *Store) ContactOf(ctx context.Context, companyID, id string) (*Contact, error) {
+func (s *Contacts) ContactOf(ctx context.Context, companyID, id string) (*Contact, error) {
 	c, err := db.Find(ctx, s.d, "contact", scanContact, "SELECT "+contactColumns+" FROM contact WHERE id = $1 AND company_id = $2", id, companyID)
 	if err == nil && c == nil {
 		return nil, carillon.Absent("Contact")
@@ -316,7 +337,7 @@ func scanContact(row db.Scan) (*Contact, error) {
 
 // SetContact writes the name and the e-mail address that a contact gave; empty values leave what is stored. Of a verified contact
 // what the company signed stays: teammates see it as verified.
-func (s *Store) SetContact(ctx context.Context, companyID, id, name, email string) error {
+func (s *Contacts) SetContact(ctx context.Context, companyID, id, name, email string) error {
 	n, err := s.d.Exec(ctx, `UPDATE contact SET name = CASE WHEN $1 = '' OR verified AND name <> '' THEN name ELSE $1 END,
 		email = CASE WHEN $2 = '' OR verified AND email <> '' THEN email ELSE $2 END WHERE id = $3 AND company_id = $4`, name, email, id, companyID)
 	if err == nil && n == 0 {
@@ -330,7 +351,7 @@ type ContactEdit struct{ Name, Email, Number *string }
 
 // EditContact changes a company's contact and returns it. Nobody is found by a number that a teammate notes, but what the person does not
 // want is not sent to it either. Errors: not_found.
-func (s *Store) EditContact(ctx context.Context, companyID, id string, edit ContactEdit) (*Contact, error) {
+func (s *Contacts) EditContact(ctx context.Context, companyID, id string, edit ContactEdit) (*Contact, error) {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE contact SET name = COALESCE($1, name), email = COALESCE($2, email), number = COALESCE($3, number)
 			WHERE id = $4 AND company_id = $5`, edit.Name, edit.Email, edit.Number, id, companyID)
@@ -376,7 +397,7 @@ func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Ident
 }
 
 // Alive records when a contact was there.
-func (s *Store) Alive(ctx context.Context, companyID, contactID string, now time.Time) error {
+func (s *Contacts) Alive(ctx context.Context, companyID, contactID string, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE contact SET seen_at = $1 WHERE id = $2 AND company_id = $3 AND seen_at < $1", db.Millis(now), contactID, companyID)
 	return db.Wrap(err, "write contact")
 }

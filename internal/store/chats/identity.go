@@ -89,12 +89,12 @@ func identitiesOf(ctx context.Context, q db.Querier, companyID, contactID string
 }
 
 // Identities are the identities of a company's contact.
-func (s *Store) Identities(ctx context.Context, companyID, contactID string) ([]identity.Identity, error) {
+func (s *Contacts) Identities(ctx context.Context, companyID, contactID string) ([]identity.Identity, error) {
 	return identitiesOf(ctx, s.d, companyID, contactID)
 }
 
 // LinesOf are the lines of the person who is known by some identities: those among them, and the others of the contact.
-func (s *Store) LinesOf(ctx context.Context, companyID string, known []identity.Identity) ([]identity.Key, error) {
+func (s *Contacts) LinesOf(ctx context.Context, companyID string, known []identity.Identity) ([]identity.Key, error) {
 	var lines []identity.Key
 	add := func(all []identity.Identity) {
 		for _, x := range all {
@@ -127,7 +127,7 @@ func (s *Store) LinesOf(ctx context.Context, companyID string, known []identity.
 
 // claimer settles in a transaction whose identities are.
 type claimer struct {
-	*Store
+	s         *Store
 	tx        *db.Tx
 	companyID string
 	now       time.Time
@@ -136,7 +136,7 @@ type claimer struct {
 
 // claim returns the contact that an open is for, which then has its identities; "": a new one is to be made, and to get them.
 func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer, error) {
-	c := &claimer{Store: s, tx: tx, companyID: o.Contact.CompanyID, now: o.Now}
+	c := &claimer{s: s, tx: tx, companyID: o.Contact.CompanyID, now: o.Now}
 	var err error
 	if c.owned, err = owners(ctx, tx, s.d, c.companyID, slices.Concat(o.Known, o.Became, o.shared())); err != nil {
 		return "", nil, err
@@ -178,7 +178,7 @@ func (c *claimer) adopt(ctx context.Context, known []identity.Identity) error {
 		}
 		var id string
 		err := c.tx.Row(ctx, []any{&id}, `SELECT id FROM contact WHERE company_id = $1 AND widget_id = '' AND verified = $2 AND visitor_id `+
-			c.d.In(3)+" LIMIT 1", c.companyID, x.Kind == identity.Line, c.d.List(visitors))
+			c.s.d.In(3)+" LIMIT 1", c.companyID, x.Kind == identity.Line, c.s.d.List(visitors))
 		if err := db.Ignore(err); err != nil {
 			return db.Wrap(err, "find a contact by its number")
 		}
@@ -332,10 +332,10 @@ func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identit
 	for _, form := range forms {
 		visitors = append(visitors, visitorOf(form))
 	}
-	if _, err := c.tx.Exec(ctx, "UPDATE contact SET number = CASE WHEN number "+c.d.In(1)+" THEN '' ELSE number END, "+
-		"user_id = CASE WHEN user_id "+c.d.In(1)+" THEN '' ELSE user_id END, "+
-		"visitor_id = CASE WHEN visitor_id "+c.d.In(2)+" THEN 'contact:' || id ELSE visitor_id END WHERE id = $3 AND company_id = $4",
-		c.d.List(forms), c.d.List(visitors), contactID, c.companyID); err != nil {
+	if _, err := c.tx.Exec(ctx, "UPDATE contact SET number = CASE WHEN number "+c.s.d.In(1)+" THEN '' ELSE number END, "+
+		"user_id = CASE WHEN user_id "+c.s.d.In(1)+" THEN '' ELSE user_id END, "+
+		"visitor_id = CASE WHEN visitor_id "+c.s.d.In(2)+" THEN 'contact:' || id ELSE visitor_id END WHERE id = $3 AND company_id = $4",
+		c.s.d.List(forms), c.s.d.List(visitors), contactID, c.companyID); err != nil {
 		return db.Wrap(err, "write contact")
 	}
 	return replies.Readdress(ctx, c.tx, c.companyID, contactID, forms, "", "")
@@ -408,8 +408,8 @@ func (c *claimer) resolveOlder(ctx context.Context, a, b string) error {
 		if err := standing.Write(ctx, c.tx); err != nil {
 			return err
 		}
-		c.record(ctx, c.tx, &have, turns)
-		if err := c.recordOutward(ctx, c.tx, before, &have, turns); err != nil {
+		c.s.record(ctx, c.tx, &have, turns)
+		if err := c.s.recordOutward(ctx, c.tx, before, &have, turns); err != nil {
 			return err
 		}
 	}

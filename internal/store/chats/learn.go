@@ -46,7 +46,7 @@ func (r *Report) open(companyID string, now time.Time) *Open {
 }
 
 // Renew gives a contact the identities that it became instead of those that it was known by. Nothing is stored of people who are not known.
-func (s *Store) Renew(ctx context.Context, companyID string, known, became []identity.Identity, now time.Time) error {
+func (s *Contacts) Renew(ctx context.Context, companyID string, known, became []identity.Identity, now time.Time) error {
 	o := &Open{Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID}, Known: known, Became: became, Now: now}
 	if person, _ := split(became); person != nil {
 		o.Contact.UserID = person.Key.String()
@@ -55,7 +55,7 @@ func (s *Store) Renew(ctx context.Context, companyID string, known, became []ide
 		if err := lockIdentities(ctx, tx, []*Open{o}); err != nil {
 			return err
 		}
-		id, claims, err := s.claim(ctx, tx, o)
+		id, claims, err := s.chats.claim(ctx, tx, o)
 		if err != nil || id == "" {
 			return err
 		}
@@ -69,7 +69,7 @@ func (s *Store) Renew(ctx context.Context, companyID string, known, became []ide
 // Learn stores what a channel reports of people: the other form of a number, beyond those that are known by the country, and that a number
 // and an id are one person's. Of people who are not known yet it stores the former alone, for messages from that form follow. A number that
 // seems to have changed hands stays where it is: reports come late, and in no order.
-func (s *Store) Learn(ctx context.Context, companyID string, reports []Report, now time.Time) error {
+func (s *Contacts) Learn(ctx context.Context, companyID string, reports []Report, now time.Time) error {
 	opens := make([]*Open, len(reports))
 	var all []identity.Identity
 	for i := range reports {
@@ -95,12 +95,12 @@ func (s *Store) Learn(ctx context.Context, companyID string, reports []Report, n
 	return nil
 }
 
-func (s *Store) learn(ctx context.Context, tx *db.Tx, o *Open) error {
+func (s *Contacts) learn(ctx context.Context, tx *db.Tx, o *Open) error {
 	if err := lockIdentities(ctx, tx, []*Open{o}); err != nil {
 		return err
 	}
 	if person, line := split(o.Known); person != nil {
-		c := &claimer{Store: s, tx: tx, companyID: o.Contact.CompanyID}
+		c := &claimer{s: s.chats, tx: tx, companyID: o.Contact.CompanyID}
 		var err error
 		if c.owned, err = owners(ctx, tx, s.d, c.companyID, o.Known); err != nil {
 			return err
@@ -109,6 +109,6 @@ func (s *Store) learn(ctx context.Context, tx *db.Tx, o *Open) error {
 			return err
 		}
 	}
-	_, err := s.contactOf(ctx, tx, o)
+	_, err := s.chats.contactOf(ctx, tx, o)
 	return err
 }

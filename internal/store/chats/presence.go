@@ -14,7 +14,7 @@ type Presence struct {
 }
 
 // Attend records that a teammate's inbox is open until an instant, unless it is recorded for longer. away is what they said last.
-func (s *Store) Attend(ctx context.Context, companyID, accountID string, until time.Time) (away bool, err error) {
+func (s *Attendance) Attend(ctx context.Context, companyID, accountID string, until time.Time) (away bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		return tx.Row(ctx, []any{&away}, `INSERT INTO presence (company_id, account_id, away, until) VALUES ($1, $2, FALSE, $3)
 			ON CONFLICT (company_id, account_id) DO UPDATE SET
@@ -26,14 +26,14 @@ func (s *Store) Attend(ctx context.Context, companyID, accountID string, until t
 
 // EndAttendance records that a teammate's inbox, which was open until an instant, is open until an earlier one. What another
 // node has recorded since is left.
-func (s *Store) EndAttendance(ctx context.Context, companyID, accountID string, recorded, until time.Time) error {
+func (s *Attendance) EndAttendance(ctx context.Context, companyID, accountID string, recorded, until time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE presence SET until = $1 WHERE company_id = $2 AND account_id = $3 AND until <= $4", db.Millis(until), companyID,
 		accountID, db.Millis(recorded))
 	return db.Wrap(err, "write presence")
 }
 
 // SetAway records whether a teammate takes no conversations though the inbox is open, and reports whether it is.
-func (s *Store) SetAway(ctx context.Context, companyID, accountID string, away bool, now time.Time) (present bool, err error) {
+func (s *Attendance) SetAway(ctx context.Context, companyID, accountID string, away bool, now time.Time) (present bool, err error) {
 	var until int64
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		return tx.Row(ctx, []any{&until}, `INSERT INTO presence (company_id, account_id, away, until) VALUES ($1, $2, $3, 0)
@@ -43,7 +43,7 @@ func (s *Store) SetAway(ctx context.Context, companyID, accountID string, away b
 }
 
 // Present returns the teammates of a company who have the inbox open.
-func (s *Store) Present(ctx context.Context, companyID string, now time.Time) ([]Presence, error) {
+func (s *Attendance) Present(ctx context.Context, companyID string, now time.Time) ([]Presence, error) {
 	return db.Collect(ctx, s.d, "presence", func(scan db.Scan) (p Presence, err error) {
 		err = scan(&p.AccountID, &p.Away)
 		return p, err

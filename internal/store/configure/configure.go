@@ -18,6 +18,7 @@ import (
 
 	"carillon/internal/base/cache"
 	"carillon/internal/store/db"
+	"carillon/internal/store/seal"
 )
 
 const (
@@ -33,6 +34,7 @@ const (
 // Configuration invalidates the caches of one store. Its methods are safe for concurrent use.
 type Configuration struct {
 	db         *db.DB
+	seal       *seal.Sealer
 	caches     []invalidator
 	generation atomic.Uint64
 	own        sync.Map // generations that this node wrote, and has invalidated by itself
@@ -44,7 +46,7 @@ type invalidator interface {
 }
 
 // New returns a configuration without caches.
-func New(d *db.DB) *Configuration { return &Configuration{db: d} }
+func New(d *db.DB, s *seal.Sealer) *Configuration { return &Configuration{db: d, seal: s} }
 
 // Cache adds a cache that changes invalidate; its groups are companies. All are added before the first change.
 func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, loadMost) }
@@ -113,6 +115,7 @@ func (c *Configuration) invalidate(companies ...string) {
 // Tx is a transaction that may change configuration.
 type Tx struct {
 	*db.Tx
+	Seal    *seal.Sealer    // of the values that it writes
 	changed map[string]bool // companies whose configuration it changes; nil outside Change
 }
 
@@ -136,6 +139,13 @@ const (
 // errUnchanged rolls back a change that turned out to change nothing.
 var errUnchanged = errors.New("nothing changed")
 
+// Update runs fn in a transaction of its own that changes nothing that caches hold. It must be repeatable: a deadlock or a
+// serialization failure runs it again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds
+// all of it, and what it ends in the COMMIT may be stored or not.
+func (c *Configuration) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
+	return c.db.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return fn(ctx, &Tx{Tx: tx, Seal: c.seal}) })
+}
+
 // Change runs fn in a transaction of its own. Once it has returned this node reads the new state; other nodes follow
 // within a second. It is not given up with its caller: a key revoked by a commit that nobody waited for must not stay in
 // the caches. Changes follow each other, because each begins with the row of the generation: what one counts, another does
@@ -150,7 +160,7 @@ func (c *Configuration) ChangeIf(ctx context.Context, fn func(ctx context.Contex
 	var companies []string
 	var generation int64
 	err := c.db.Update(context.WithoutCancel(ctx), func(ctx context.Context, dbtx *db.Tx) error {
-		tx := &Tx{Tx: dbtx, changed: map[string]bool{}}
+		tx := &Tx{Tx: dbtx, Seal: c.seal, changed: map[string]bool{}}
 		if err := tx.Row(ctx, []any{&generation}, "UPDATE meta SET value = value + 1 WHERE name = 'generation' RETURNING value"); err != nil {
 			return fmt.Errorf("raise the generation: %w", err)
 		}

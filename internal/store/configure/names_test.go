@@ -9,7 +9,7 @@ import (
 )
 
 func TestUnknownNamesAreRememberedWithinBounds(t *testing.T) {
-	names := NewNames[int](New(nil))
+	names := NewNames[int](New(nil, nil))
 	loads := 0
 	get := func(name string) int {
 		v, err := names.Get(t.Context(), name, func(context.Context) (int, string, error) {

@@ -87,14 +87,14 @@ func (b *backlog) observe(took time.Duration) {
 	b.took.Store(before + (int64(took)-before)/4)
 }
 
-// commits is the group commit: the committers, and what bounds the requests that reach them.
-type commits struct {
+// Commits is the group commit: the committers, and what bounds the requests that reach them.
+type Commits struct {
 	foreground *committer // operations that callers wait for
 	background *committer // the program's own; the same as foreground on SQLite
 	admission  admission
 }
 
-func (c *commits) start(d *DB, waiting int) {
+func (c *Commits) start(d *DB, waiting int) {
 	c.admission = admission{places: make(chan struct{}, batchMax), most: 2 * int64(waiting)}
 	if d.SQLite() {
 		c.foreground = newCommitter(d, 1, waiting)
@@ -106,13 +106,13 @@ func (c *commits) start(d *DB, waiting int) {
 }
 
 // close finishes the operations that wait.
-func (c *commits) close() {
+func (c *Commits) close() {
 	c.foreground.close()
 	c.background.close()
 }
 
 // Full refuses a request before it is read when too many wait to be stored. Errors: service_unavailable.
-func (c *commits) Full() error {
+func (c *Commits) Full() error {
 	err := c.foreground.full()
 	if err == nil && c.admission.full() {
 		err = c.foreground.refusal()
@@ -124,7 +124,7 @@ func (c *commits) Full() error {
 }
 
 // Operations is how many operations, maintenance aside, have come to be stored since the database was opened.
-func (c *commits) Operations() int64 {
+func (c *Commits) Operations() int64 {
 	n := c.foreground.came.Load()
 	if c.background != c.foreground {
 		n += c.background.came.Load()
@@ -133,7 +133,7 @@ func (c *commits) Operations() int64 {
 }
 
 // Waiting is how many operations wait for their group commit, and requests to be admitted to it.
-func (c *commits) Waiting() int {
+func (c *Commits) Waiting() int {
 	n := c.foreground.length() + int(c.admission.waiting.Load())
 	if c.background != c.foreground {
 		n += c.background.length()
@@ -144,7 +144,7 @@ func (c *commits) Waiting() int {
 const idleCheck = time.Millisecond
 
 // WaitIdle waits until no request waits to be stored, for at most a time: work that nobody waits for goes into the gaps.
-func (c *commits) WaitIdle(ctx context.Context, most time.Duration) {
+func (c *Commits) WaitIdle(ctx context.Context, most time.Duration) {
 	for deadline := time.Now().Add(most); c.foreground.requests.Load() > 0 && time.Now().Before(deadline); {
 		select {
 		case <-ctx.Done():
@@ -167,7 +167,7 @@ const patience = time.Second
 
 // Admit waits for leave to check and store a request of so many bytes; the caller releases it when done. Errors:
 // service_unavailable.
-func (c *commits) Admit(ctx context.Context, size int) (release func(), err error) {
+func (c *Commits) Admit(ctx context.Context, size int) (release func(), err error) {
 	if !c.admission.admit(ctx, int64(size)) {
 		return nil, fmt.Errorf("wait to be admitted: %w", c.foreground.refusal())
 	}

@@ -87,28 +87,28 @@ func TestADatabaseThatIsAwayIsA503(t *testing.T) {
 
 func TestWaitIdleWaitsForAGapAndNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &DB{commits: commits{foreground: &committer{backlog: backlog{most: 8}}}}
-		s.background = s.foreground
+		s := &DB{Commits: Commits{foreground: &committer{backlog: backlog{most: 8}}}}
+		s.Commits.background = s.Commits.foreground
 		took := func(most time.Duration) time.Duration {
 			begin := time.Now()
-			s.WaitIdle(t.Context(), most)
+			s.Commits.WaitIdle(t.Context(), most)
 			return time.Since(begin)
 		}
 		if d := took(time.Hour); d != 0 {
 			t.Errorf("nothing waits: it took %s", d)
 		}
 		w := waiting(0)
-		if err := s.foreground.enter(w); err != nil {
+		if err := s.Commits.foreground.enter(w); err != nil {
 			t.Fatal(err)
 		}
 		if d := took(time.Second); d != time.Second {
 			t.Errorf("a request waits all the while: it took %s, want 1 s", d)
 		}
-		time.AfterFunc(100*idleCheck+idleCheck/2, func() { s.foreground.leave(w) })
+		time.AfterFunc(100*idleCheck+idleCheck/2, func() { s.Commits.foreground.leave(w) })
 		if d := took(time.Hour); d != 101*idleCheck {
 			t.Errorf("a request waits for %s: it took %s", 100*idleCheck+idleCheck/2, d)
 		}
-		if n := s.Operations(); n != 1 {
+		if n := s.Commits.Operations(); n != 1 {
 			t.Errorf("%d operations came, want 1", n)
 		}
 	})

@@ -13,6 +13,7 @@ type Scan = func(dest ...any) error
 // Querier runs queries: a database, or a transaction.
 type Querier interface {
 	Query(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	Row(ctx context.Context, dest []any, query string, args ...any) error
 }
 
 // Collect returns the rows of a query, each as read reads it; what is the thing that an error names.

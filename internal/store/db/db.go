@@ -33,8 +33,9 @@ type Options struct {
 // DB is a database of either engine. Its methods are safe for concurrent use.
 type DB struct {
 	pools
-	commits
 	dialect
+	Commits  Commits
+	Health   Health
 	schema   schema
 	dir      string
 	procs    int
@@ -51,6 +52,9 @@ type DB struct {
 	stop     context.CancelFunc
 	done     sync.WaitGroup
 }
+
+// Health reports on a database.
+type Health struct{ d *DB }
 
 // ErrFolderInUse says that another process has the data folder.
 var ErrFolderInUse = errors.New("is in use")
@@ -71,6 +75,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		o.Processors = runtime.GOMAXPROCS(0)
 	}
 	d := &DB{log: o.Logger, report: o.Committed, dir: o.Dir, procs: o.Processors, timeout: o.CommitTimeout}
+	d.Health.d = d
 	d.wal.dirty = make(chan struct{}, 1)
 	var err error
 	if o.URL == "" {
@@ -103,7 +108,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 func (d *DB) start(ctx context.Context, waiting int) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until Close
 	d.stop = cancel
-	d.commits.start(d, waiting)
+	d.Commits.start(d, waiting)
 	if d.SQLite() {
 		d.done.Go(func() { d.wal.checkpoints(ctx, d) })
 	} else {
@@ -113,7 +118,7 @@ func (d *DB) start(ctx context.Context, waiting int) {
 
 // Close finishes the operations that wait, then closes the database and releases the folder.
 func (d *DB) Close() error {
-	d.commits.close()
+	d.Commits.close()
 	d.stop()
 	d.done.Wait()
 	d.stmts.close()

@@ -77,7 +77,7 @@ func TestKindsThatWaitShareATransactionInTheirOrder(t *testing.T) {
 			}
 		})
 	}
-	for d.Waiting() < 20 {
+	for d.Commits.Waiting() < 20 {
 		<-time.After(time.Millisecond)
 	}
 	close(release)
@@ -190,22 +190,22 @@ func TestAnOverloadIsRefusedBeforeTheRequestIsRead(t *testing.T) {
 	}()
 	var release func()
 	for range batchMax {
-		if release, err = d.Admit(t.Context(), 1); err != nil {
+		if release, err = d.Commits.Admit(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Full(); err != nil {
+	if err := d.Commits.Full(); err != nil {
 		t.Errorf("nothing waits yet: %v", err)
 	}
 	begin := time.Now()
-	_, err = d.Admit(t.Context(), 1)
+	_, err = d.Commits.Admit(t.Context(), 1)
 	refusedWith(t, err, 1)
 	if took := time.Since(begin); took < patience {
 		t.Errorf("refused after %s, want %s", took, patience)
 	}
-	d.admission.waiting.Add(8)
-	refusedWith(t, d.Full(), 1)
-	d.admission.waiting.Add(-8)
+	d.Commits.admission.waiting.Add(8)
+	refusedWith(t, d.Commits.Full(), 1)
+	d.Commits.admission.waiting.Add(-8)
 	for range batchMax {
 		release()
 	}
@@ -279,7 +279,7 @@ func TestAStatementWhoseCallerLeftHasNoCount(t *testing.T) {
 			t.Error(n, err)
 		}
 	})
-	for d.Waiting() < 1 {
+	for d.Commits.Waiting() < 1 {
 		time.Sleep(time.Millisecond)
 	}
 	leave()

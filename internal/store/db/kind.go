@@ -44,9 +44,9 @@ func (k *Kind[O]) Commit(ctx context.Context, d *DB, op O) error {
 		w.bytes = int64(k.Bytes(op))
 	}
 	if k.Background {
-		return d.background.do(ctx, w)
+		return d.Commits.background.do(ctx, w)
 	}
-	return d.foreground.do(ctx, w)
+	return d.Commits.foreground.do(ctx, w)
 }
 
 func (k *Kind[O]) place() Place       { return k.Place }

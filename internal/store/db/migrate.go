@@ -111,7 +111,9 @@ func (c schema) served(ctx context.Context, db *sql.DB) error {
 
 // Served reports whether this program can still use the database, which a newer one may have migrated meanwhile:
 // ErrNewerSchema where it cannot.
-func (d *DB) Served(ctx context.Context) error { return Unavailable(d.schema.served(ctx, d.read)) }
+func (h *Health) Served(ctx context.Context) error {
+	return Unavailable(h.d.schema.served(ctx, h.d.read))
+}
 
 // runScript runs the statements of a file one by one, which both drivers allow inside a transaction.
 func runScript(ctx context.Context, tx *sql.Tx, text string) error {

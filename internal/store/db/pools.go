@@ -43,15 +43,15 @@ func closePool(db *sql.DB) error {
 }
 
 // Pools are the figures of the connection pools, by name: on SQLite its writer and its readers, on PostgreSQL the one.
-func (p *pools) Pools() map[string]sql.DBStats {
-	if p.read == p.write {
-		return map[string]sql.DBStats{"postgres": p.write.Stats()}
+func (h *Health) Pools() map[string]sql.DBStats {
+	if h.d.read == h.d.write {
+		return map[string]sql.DBStats{"postgres": h.d.write.Stats()}
 	}
-	return map[string]sql.DBStats{"read": p.read.Stats(), "write": p.write.Stats()}
+	return map[string]sql.DBStats{"read": h.d.read.Stats(), "write": h.d.write.Stats()}
 }
 
 // Ping reports whether the database responds.
-func (p *pools) Ping(ctx context.Context) error { return p.read.PingContext(ctx) }
+func (h *Health) Ping(ctx context.Context) error { return h.d.read.PingContext(ctx) }
 
 // Pool is the read pool itself, for what needs a connection of its own.
 func (p *pools) Pool() *sql.DB { return p.read }

@@ -105,13 +105,13 @@ func (s *server) check(ctx context.Context, c *pgx.Conn) error {
 
 // FailoverWarnings are what would make a failover of the database lose accepted messages or not succeed at all, each a
 // sentence; none on SQLite, and where there is one server only.
-func (d *DB) FailoverWarnings(ctx context.Context) ([]string, error) {
-	if d.SQLite() {
+func (h *Health) FailoverWarnings(ctx context.Context) ([]string, error) {
+	if h.d.SQLite() {
 		return nil, nil
 	}
 	var synchronous, commit string
 	var standbys int
-	err := d.Row(ctx, []any{&synchronous, &commit, &standbys}, `SELECT current_setting('synchronous_standby_names'),
+	err := h.d.Row(ctx, []any{&synchronous, &commit, &standbys}, `SELECT current_setting('synchronous_standby_names'),
 		current_setting('synchronous_commit'), (SELECT COUNT(*) FROM pg_stat_replication)`)
 	if err != nil {
 		return nil, fmt.Errorf("ask how the database is replicated: %w", err)
@@ -120,10 +120,10 @@ func (d *DB) FailoverWarnings(ctx context.Context) ([]string, error) {
 	if commit == "off" || commit == "local" && standbys > 0 {
 		all = append(all, "synchronous_commit is "+commit+": a crash or a failover loses messages that were accepted")
 	}
-	if (standbys > 0 || d.server.several) && synchronous == "" {
+	if (standbys > 0 || h.d.server.several) && synchronous == "" {
 		all = append(all, "The database is not replicated synchronously: a failover loses the last messages that were accepted")
 	}
-	if d.server.several && !d.server.chooses {
+	if h.d.server.several && !h.d.server.chooses {
 		all = append(all, "The database URL names several servers without target_session_attrs=read-write")
 	}
 	return all, nil
@@ -131,13 +131,13 @@ func (d *DB) FailoverWarnings(ctx context.Context) ([]string, error) {
 
 // ClockOffset is the database's clock minus ours, as far as it is certain: half the round trip of asking is subtracted.
 // Zero on SQLite. It is a check, never a source of time.
-func (d *DB) ClockOffset(ctx context.Context) (time.Duration, error) {
-	if d.SQLite() {
+func (h *Health) ClockOffset(ctx context.Context) (time.Duration, error) {
+	if h.d.SQLite() {
 		return 0, nil
 	}
 	before := time.Now()
 	var ms int64
-	err := d.read.QueryRowContext(ctx, "SELECT (EXTRACT(EPOCH FROM clock_timestamp())*1000)::BIGINT").Scan(&ms)
+	err := h.d.read.QueryRowContext(ctx, "SELECT (EXTRACT(EPOCH FROM clock_timestamp())*1000)::BIGINT").Scan(&ms)
 	if err != nil {
 		return 0, fmt.Errorf("read the database's clock: %w", err)
 	}

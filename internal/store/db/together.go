@@ -13,14 +13,14 @@ func (k *Kind[O]) Together(ctx context.Context, d *DB, lost bool, ops ...O) []er
 		batch[i] = &write{kind: k, op: op, done: make(chan error, 1)}
 	}
 	errs := make([]error, len(ops))
-	err := d.foreground.do(ctx, &write{raw: true, exclusive: func(ctx context.Context, tx *Tx) error {
+	err := d.Commits.foreground.do(ctx, &write{raw: true, exclusive: func(ctx context.Context, tx *Tx) error {
 		tx.careful = 0
 		if !lost {
-			d.foreground.execute(tx, batch)
+			d.Commits.foreground.execute(tx, batch)
 			return nil
 		}
 		for _, w := range batch {
-			w.done <- d.foreground.alone(ctx, tx, w, &connectionError{&commitError{errors.New("no response")}})
+			w.done <- d.Commits.foreground.alone(ctx, tx, w, &connectionError{&commitError{errors.New("no response")}})
 		}
 		return nil
 	}})

@@ -91,4 +91,4 @@ func restartLog(ctx context.Context, d *DB) {
 }
 
 // LogSize is the size of SQLite's write-ahead log in bytes as of the last checkpoint; 0 on PostgreSQL.
-func (d *DB) LogSize() int64 { return d.wal.size.Load() }
+func (h *Health) LogSize() int64 { return h.d.wal.size.Load() }

@@ -18,27 +18,27 @@ const recent = 5 * time.Second
 
 // Writable reports whether the database takes writes: its files are in place and have room, and something was committed
 // recently, or a write that changes nothing else goes through. ctx bounds the wait.
-func (d *DB) Writable(ctx context.Context) error {
-	if err := d.files.inPlace(); err != nil {
+func (h *Health) Writable(ctx context.Context) error {
+	if err := h.d.files.inPlace(); err != nil {
 		return err
 	}
-	if d.SQLite() {
-		if err := hasRoom(d.dir); err != nil {
+	if h.d.SQLite() {
+		if err := hasRoom(h.d.dir); err != nil {
 			return err
 		}
 	}
 	switch now := time.Now(); {
-	case now.Sub(time.UnixMilli(d.room.refusedAt.Load())) < recent:
+	case now.Sub(time.UnixMilli(h.d.room.refusedAt.Load())) < recent:
 		return errNoRoom
-	case now.Sub(time.UnixMilli(d.room.wroteAt.Load())) < recent:
+	case now.Sub(time.UnixMilli(h.d.room.wroteAt.Load())) < recent:
 		return nil
 	}
-	return d.Probe(ctx)
+	return h.Probe(ctx)
 }
 
 // Probe makes a small write of its own.
-func (d *DB) Probe(ctx context.Context) error {
-	_, err := d.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE
+func (h *Health) Probe(ctx context.Context) error {
+	_, err := h.d.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE
 		SET value = meta.value + 1 WHERE meta.name = 'probe'`)
 	return Wrap(err, "write a probe")
 }

@@ -37,7 +37,7 @@ func fileLimit(t *testing.T, bytes uint64) (lift func()) {
 
 func TestADatabaseWithoutRoomIsNotWritable(t *testing.T) {
 	d := openSQLite(t)
-	writable := func() error { return d.Writable(t.Context()) }
+	writable := func() error { return d.Health.Writable(t.Context()) }
 	if _, err := d.Exec(t.Context(), "INSERT INTO thing (id, kind) VALUES (1, '')"); err != nil || writable() != nil {
 		t.Fatal(err, writable())
 	}
@@ -70,19 +70,19 @@ func TestADatabaseThatHadNoRoomForAWriteIsNotWritableForAWhile(t *testing.T) {
 	if err := insert(1); !noRoom(err) {
 		t.Fatal(err)
 	}
-	if err := d.Probe(t.Context()); err != nil {
+	if err := d.Health.Probe(t.Context()); err != nil {
 		t.Fatalf("what is small does not fit: %v", err)
 	}
-	if d.Writable(t.Context()) == nil {
+	if d.Health.Writable(t.Context()) == nil {
 		t.Error("a small write vouches for larger ones")
 	}
 	pages(100_000)
 	d.room.refusedAt.Add(-recent.Milliseconds())
-	if err := d.Writable(t.Context()); err != nil {
+	if err := d.Health.Writable(t.Context()); err != nil {
 		t.Errorf("later: %v", err)
 	}
-	if err := insert(2); err != nil || d.Writable(t.Context()) != nil {
-		t.Error(err, d.Writable(t.Context()))
+	if err := insert(2); err != nil || d.Health.Writable(t.Context()) != nil {
+		t.Error(err, d.Health.Writable(t.Context()))
 	}
 }
 
@@ -106,13 +106,13 @@ func TestADatabaseWhoseFilesWereDeletedOrReplacedIsNotWritable(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = d.Close() }()
-			if err := d.Writable(t.Context()); err != nil {
+			if err := d.Health.Writable(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if err := remove(dir); err != nil {
 				t.Fatal(err)
 			}
-			if d.Writable(t.Context()) == nil {
+			if d.Health.Writable(t.Context()) == nil {
 				t.Error("it takes writes that are lost")
 			}
 		})
@@ -129,13 +129,13 @@ func TestADatabaseThatIsBackInItsPlaceIsWritable(t *testing.T) {
 		if err := os.Rename(dir, dir+"2"); err != nil {
 			t.Fatal(err)
 		}
-		if d.Writable(t.Context()) == nil {
+		if d.Health.Writable(t.Context()) == nil {
 			t.Error("it is writable elsewhere")
 		}
 		if err := os.Rename(dir+"2", dir); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Writable(t.Context()); err != nil {
+		if err := d.Health.Writable(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := d.Close(); err != nil {

@@ -2,8 +2,6 @@ package purge
 
 import (
 	"time"
-
-	"carillon/internal/store"
 )
 
 // pace adapts the number of rows that a step deletes to a target duration, and pauses after each step. While this node accepts
@@ -34,7 +32,7 @@ func newPace(oneWriter bool) pace {
 
 // after adapts to a step and returns how long to pause. whole is the step's duration with lookups and waits; foreground
 // reports whether requests or deliveries came meanwhile.
-func (p *pace) after(x store.Purged, whole time.Duration, foreground bool) time.Duration {
+func (p *pace) after(x Purged, whole time.Duration, foreground bool) time.Duration {
 	switch {
 	case x.Took > p.target:
 		p.rows = max(int(int64(p.rows)*int64(p.target)/int64(x.Took)), p.rows/4, fewest)

@@ -3,8 +3,6 @@ package purge
 import (
 	"testing"
 	"time"
-
-	"carillon/internal/store"
 )
 
 func TestPaceKeepsStepsShortAndPausesFourTimesAsLongUnderRequests(t *testing.T) {
@@ -25,7 +23,7 @@ func TestPaceKeepsStepsShortAndPausesFourTimesAsLongUnderRequests(t *testing.T) 
 		{time.Minute, true, false, fewest, time.Second},
 		{time.Minute, true, true, fewest, time.Second},
 	} {
-		x := store.Purged{Took: tt.took}
+		x := Purged{Took: tt.took}
 		if tt.full {
 			x.Rows = p.rows
 		}
@@ -34,7 +32,7 @@ func TestPaceKeepsStepsShortAndPausesFourTimesAsLongUnderRequests(t *testing.T) 
 		}
 	}
 	for range 20 {
-		p.after(store.Purged{Rows: p.rows}, 0, true)
+		p.after(Purged{Rows: p.rows}, 0, true)
 	}
 	if p.rows != most {
 		t.Errorf("steps grow to %d rows", p.rows)

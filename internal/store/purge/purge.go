@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // What names the kinds of rows, for metrics.
@@ -41,7 +41,7 @@ const (
 // Options wire a Purge. The zero value works.
 type Options struct {
 	// Step is called after every step: what kind of rows, how many, how long it held the writer.
-	Step func(what string, p store.Purged)
+	Step func(what string, p Purged)
 	// Backlog is called with how far past its retention the oldest closed notification is, and with zero when a round has
 	// deleted everything.
 	Backlog func(age time.Duration)
@@ -50,7 +50,8 @@ type Options struct {
 
 // Purge deletes. Make it with New, run it with Run.
 type Purge struct {
-	store      *store.Store
+	rows       *Store
+	companies  *accounts.Store
 	o          Options
 	pace       pace
 	operations int64     // of the store by the end of the last step
@@ -59,17 +60,17 @@ type Purge struct {
 }
 
 // New builds a Purge.
-func New(s *store.Store, o Options) *Purge {
+func New(rows *Store, companies *accounts.Store, o Options) *Purge {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Step == nil {
-		o.Step = func(string, store.Purged) {}
+		o.Step = func(string, Purged) {}
 	}
 	if o.Backlog == nil {
 		o.Backlog = func(time.Duration) {}
 	}
-	return &Purge{store: s, o: o, pace: newPace(s.Engine() == "sqlite")}
+	return &Purge{rows: rows, companies: companies, o: o, pace: newPace(rows.d.SQLite())}
 }
 
 const (
@@ -96,50 +97,16 @@ func (p *Purge) Run(ctx context.Context) error {
 // Round deletes all that has expired by now.
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon = false
-	if busy, err := p.keys(ctx, now); busy || err != nil {
-		return err
+	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
+		p.keys, p.clean, p.events, p.files, p.addresses, p.inbound, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
 	}
-	if err := p.store.CleanFile(ctx); err != nil { // an erasure whose program ended early
-		return err
-	}
-	if busy, err := p.events(ctx, now); busy || err != nil {
-		return err
-	}
-	if busy, err := p.files(ctx, now); busy || err != nil {
-		return err
-	}
-	if busy, err := p.addresses(ctx, now); busy || err != nil {
-		return err
-	}
-	if busy, err := p.inbound(ctx, now); busy || err != nil {
-		return err
-	}
-	if busy, err := p.phones(ctx, now); busy || err != nil {
-		return err
-	}
-	if busy, err := p.activity(ctx, now); busy || err != nil {
-		return err
-	}
-	if now.Sub(p.quotas) >= day {
-		if busy, err := p.oldQuotas(ctx, now); busy || err != nil {
+	for _, part := range parts {
+		if busy, err := part(ctx, now); busy || err != nil {
 			return err
 		}
-		if busy, err := p.stats(ctx, now); busy || err != nil {
-			return err
-		}
-		p.quotas = now
-	}
-	if busy, err := p.conversations(ctx, now); busy || err != nil {
-		return err
-	}
-	if busy, err := p.incoming(ctx, now); busy || err != nil {
-		return err
-	}
-	if busy, err := p.jobs(ctx, now); busy || err != nil {
-		return err
 	}
 	for id := ""; ; {
-		c, err := p.store.ClosedAfter(ctx, id)
+		c, err := p.rows.ClosedAfter(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -156,7 +123,7 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 }
 
 // company deletes what is past a company's retention.
-func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (busy bool, err error) {
+func (p *Purge) company(ctx context.Context, c Closed, now time.Time) (busy bool, err error) {
 	before, err := p.keptSince(ctx, c.CompanyID, now)
 	if err != nil || before.IsZero() {
 		return false, err
@@ -164,7 +131,7 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 	for from := c.Oldest; from.Before(before); {
 		p.o.Backlog(before.Sub(from))
 		begin := time.Now()
-		x, err := p.store.Purge(ctx, c.CompanyID, from, before, p.pace.rows)
+		x, err := p.rows.Purge(ctx, c.CompanyID, from, before, p.pace.rows)
 		p.soon = p.soon || x.Busy || x.Unsearched
 		if err != nil || x.Busy {
 			return x.Busy, err
@@ -182,7 +149,7 @@ func (p *Purge) company(ctx context.Context, c store.Closed, now time.Time) (bus
 
 // keptSince is the instant before which a company's data are deleted; zero: all are kept.
 func (p *Purge) keptSince(ctx context.Context, companyID string, now time.Time) (time.Time, error) {
-	company, err := p.store.Company(ctx, companyID)
+	company, err := p.companies.Company(ctx, companyID)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return time.Time{}, nil
 	}
@@ -192,10 +159,12 @@ func (p *Purge) keptSince(ctx context.Context, companyID string, now time.Time) 
 	return now.Add(-time.Duration(company.RetentionDays) * day), nil
 }
 
-// conversations deletes the conversations, contacts and open questions of every company that are past its retention.
-func (p *Purge) conversations(ctx context.Context, now time.Time) (busy bool, err error) {
+// each runs fn for every company that has rows of a kind and does not keep them forever.
+func (p *Purge) each(
+	ctx context.Context, what string, now time.Time, fn func(id string, before time.Time) (busy bool, err error),
+) (busy bool, err error) {
 	for id := ""; ; {
-		if id, err = p.store.ContactsAfter(ctx, id); err != nil || id == "" {
+		if id, err = p.rows.Next(ctx, what, id); err != nil || id == "" {
 			return false, err
 		}
 		before, err := p.keptSince(ctx, id, now)
@@ -205,60 +174,47 @@ func (p *Purge) conversations(ctx context.Context, now time.Time) (busy bool, er
 		if before.IsZero() {
 			continue
 		}
-		if busy, err := p.steps(ctx, Questions, func() (store.Purged, error) { return p.store.DropQuestions(ctx, id, before, p.pace.rows) }); busy || err != nil {
-			return busy, err
-		}
-		if busy, err := p.steps(ctx, Conversations, func() (store.Purged, error) {
-			return p.store.DropConversations(ctx, id, before, p.pace.rows)
-		}); busy || err != nil {
-			return busy, err
-		}
-		if busy, err := p.steps(ctx, Contacts, func() (store.Purged, error) { return p.store.DropContacts(ctx, id, before, p.pace.rows) }); busy || err != nil {
+		if busy, err := fn(id, before); busy || err != nil {
 			return busy, err
 		}
 	}
 }
 
-func (p *Purge) incoming(ctx context.Context, now time.Time) (busy bool, err error) {
-	for id := ""; ; {
-		if id, err = p.store.IncomingAfter(ctx, id); err != nil || id == "" {
-			return false, err
-		}
-		before, err := p.keptSince(ctx, id, now)
-		if err != nil {
-			return false, err
-		}
-		if before.IsZero() {
-			continue
-		}
-		if busy, err := p.steps(ctx, Incoming, func() (store.Purged, error) { return p.store.DropIncoming(ctx, id, before, p.pace.rows) }); busy || err != nil {
+// conversations deletes the conversations, contacts and open questions of every company that are past its retention.
+func (p *Purge) conversations(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.each(ctx, Contacts, now, func(id string, before time.Time) (busy bool, err error) {
+		if busy, err := p.steps(ctx, Questions, func() (Purged, error) {
+			return p.rows.DropQuestions(ctx, id, before, p.pace.rows)
+		}); busy || err != nil {
 			return busy, err
 		}
-	}
+		if busy, err := p.steps(ctx, Conversations, func() (Purged, error) {
+			return p.rows.DropConversations(ctx, id, before, p.pace.rows)
+		}); busy || err != nil {
+			return busy, err
+		}
+		return p.steps(ctx, Contacts, func() (Purged, error) { return p.rows.DropOf(ctx, Contacts, id, before, p.pace.rows) })
+	})
+}
+
+func (p *Purge) incoming(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.each(ctx, Incoming, now, func(id string, before time.Time) (busy bool, err error) {
+		return p.steps(ctx, Incoming, func() (Purged, error) { return p.rows.DropOf(ctx, Incoming, id, before, p.pace.rows) })
+	})
 }
 
 // keepBroken is how long an upload may take.
 const keepBroken = time.Hour
 
 func (p *Purge) jobs(ctx context.Context, now time.Time) (busy bool, err error) {
-	if busy, err := p.steps(ctx, Jobs, func() (store.Purged, error) { return p.store.DropGone(ctx, now.Add(-keepBroken), p.pace.rows) }); busy || err != nil {
+	if busy, err := p.steps(ctx, Jobs, func() (Purged, error) {
+		return p.rows.DropGone(ctx, now.Add(-keepBroken), p.pace.rows)
+	}); busy || err != nil {
 		return busy, err
 	}
-	for id := ""; ; {
-		if id, err = p.store.BulkAfter(ctx, id); err != nil || id == "" {
-			return false, err
-		}
-		before, err := p.keptSince(ctx, id, now)
-		if err != nil {
-			return false, err
-		}
-		if before.IsZero() {
-			continue
-		}
-		if busy, err := p.steps(ctx, Jobs, func() (store.Purged, error) { return p.store.DropBulk(ctx, id, before, p.pace.rows) }); busy || err != nil {
-			return busy, err
-		}
-	}
+	return p.each(ctx, Jobs, now, func(id string, before time.Time) (busy bool, err error) {
+		return p.steps(ctx, Jobs, func() (Purged, error) { return p.rows.DropBulk(ctx, id, before, p.pace.rows) })
+	})
 }
 
 // keepEvents is how long events can be replayed; a screen that was away for longer loads everything.
@@ -268,30 +224,40 @@ const keepEvents = 7 * day
 const eventsInRow = 50
 
 func (p *Purge) events(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Events, func() (store.Purged, error) {
-		return p.store.DropEvents(ctx, now.Add(-keepEvents), max(1, p.pace.rows/eventsInRow))
+	return p.steps(ctx, Events, func() (Purged, error) {
+		return p.rows.Drop(ctx, Events, now.Add(-keepEvents), max(1, p.pace.rows/eventsInRow))
 	})
 }
 
+// drop deletes rows of a kind from before an instant.
+func (p *Purge) drop(ctx context.Context, what string, before time.Time) (busy bool, err error) {
+	return p.steps(ctx, what, func() (Purged, error) { return p.rows.Drop(ctx, what, before, p.pace.rows) })
+}
+
 func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Keys, func() (store.Purged, error) { return p.store.DropKeys(ctx, now, p.pace.rows) })
+	return p.drop(ctx, Keys, now)
+}
+
+// clean ends an erasure whose program ended early.
+func (p *Purge) clean(ctx context.Context, _ time.Time) (busy bool, err error) {
+	return false, p.rows.CleanFile(ctx)
 }
 
 // files deletes those that no turn shows, one at a step: a file may have many megabytes. The others go with their conversations.
 func (p *Purge) files(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Files, func() (store.Purged, error) { return p.store.DropFiles(ctx, now, 1) })
+	return p.steps(ctx, Files, func() (Purged, error) { return p.rows.Drop(ctx, Files, now, 1) })
 }
 
 // addresses deletes the addresses of sockets that expired an hour ago: until then they say why they are not good any more.
 func (p *Purge) addresses(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Addresses, func() (store.Purged, error) { return p.store.DropAddresses(ctx, now.Add(-time.Hour), p.pace.rows) })
+	return p.drop(ctx, Addresses, now.Add(-time.Hour))
 }
 
 // keepInbound is how long a repetition of a message that came in is known: the channel repeats for 7 days.
 const keepInbound = 8 * day
 
 func (p *Purge) inbound(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Inbound, func() (store.Purged, error) { return p.store.DropInbound(ctx, now.Add(-keepInbound), p.pace.rows) })
+	return p.drop(ctx, Inbound, now.Add(-keepInbound))
 }
 
 // How long changes and calls of the interface are kept (docs/reference/activity.md). Of a company that keeps its notifications for a
@@ -302,13 +268,11 @@ const (
 )
 
 func (p *Purge) activity(ctx context.Context, now time.Time) (busy bool, err error) {
-	if busy, err := p.steps(ctx, Changes, func() (store.Purged, error) {
-		return p.store.DropChanges(ctx, now.Add(-keepChanges), p.pace.rows)
-	}); busy || err != nil {
+	if busy, err := p.drop(ctx, Changes, now.Add(-keepChanges)); busy || err != nil {
 		return busy, err
 	}
 	for id := ""; ; {
-		if id, err = p.store.APICallsAfter(ctx, id); err != nil || id == "" {
+		if id, err = p.rows.Next(ctx, APICalls, id); err != nil || id == "" {
 			return false, err
 		}
 		before := now.Add(-keepAPICalls)
@@ -319,7 +283,7 @@ func (p *Purge) activity(ctx context.Context, now time.Time) (busy bool, err err
 		if kept.After(before) {
 			before = kept
 		}
-		if busy, err := p.steps(ctx, APICalls, func() (store.Purged, error) { return p.store.DropAPICalls(ctx, id, before, p.pace.rows) }); busy || err != nil {
+		if busy, err := p.steps(ctx, APICalls, func() (Purged, error) { return p.rows.DropAPICalls(ctx, id, before, p.pace.rows) }); busy || err != nil {
 			return busy, err
 		}
 	}
@@ -329,11 +293,11 @@ func (p *Purge) activity(ctx context.Context, now time.Time) (busy bool, err err
 const keepPhone = 30 * day
 
 func (p *Purge) phones(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Phones, func() (store.Purged, error) { return p.store.DropPhones(ctx, now.Add(-keepPhone), p.pace.rows) })
+	return p.drop(ctx, Phones, now.Add(-keepPhone))
 }
 
 // steps repeats a step until it leaves nothing.
-func (p *Purge) steps(ctx context.Context, what string, step func() (store.Purged, error)) (busy bool, err error) {
+func (p *Purge) steps(ctx context.Context, what string, step func() (Purged, error)) (busy bool, err error) {
 	for more := true; more; {
 		begin := time.Now()
 		x, err := step()
@@ -346,22 +310,37 @@ func (p *Purge) steps(ctx context.Context, what string, step func() (store.Purge
 	return false, ctx.Err()
 }
 
+// daily deletes once a day what is kept by day.
+func (p *Purge) daily(ctx context.Context, now time.Time) (busy bool, err error) {
+	if now.Sub(p.quotas) < day {
+		return false, nil
+	}
+	if busy, err := p.oldQuotas(ctx, now); busy || err != nil {
+		return busy, err
+	}
+	busy, err = p.stats(ctx, now)
+	if !busy && err == nil {
+		p.quotas = now
+	}
+	return busy, err
+}
+
 // oldQuotas reduces quotas to one row per company and day, and deletes those of days long past.
 func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err error) {
 	keep := now.UTC().Add(-quotaDays * day).Format(time.DateOnly)
 	over := now.UTC().Add(-day).Format(time.DateOnly) // a request of yesterday may be stored today
 	for id := ""; ; {
-		company, oldest, err := p.store.QuotaAfter(ctx, id)
+		company, oldest, err := p.rows.QuotaAfter(ctx, id)
 		if err != nil || company == "" {
 			return false, err
 		}
 		id = company
 		if oldest < keep {
-			if busy, err := p.steps(ctx, Quotas, func() (store.Purged, error) { return p.store.DropQuotas(ctx, company, keep) }); busy || err != nil {
+			if busy, err := p.steps(ctx, Quotas, func() (Purged, error) { return p.rows.DropQuotas(ctx, company, keep) }); busy || err != nil {
 				return busy, err
 			}
 		}
-		if busy, err := p.steps(ctx, Quotas, func() (store.Purged, error) { return p.store.FoldQuotas(ctx, company, over) }); busy || err != nil {
+		if busy, err := p.steps(ctx, Quotas, func() (Purged, error) { return p.rows.FoldQuotas(ctx, company, over) }); busy || err != nil {
 			return busy, err
 		}
 	}
@@ -369,7 +348,7 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 
 // stats deletes the counts of recipients who were accepted long ago.
 func (p *Purge) stats(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Stats, func() (store.Purged, error) { return p.store.DropStats(ctx, now.Add(-statsDays*day), p.pace.rows) })
+	return p.steps(ctx, Stats, func() (Purged, error) { return p.rows.DropStats(ctx, now.Add(-statsDays*day), p.pace.rows) })
 }
 
 // longestIdleWait bounds the wait for a moment in which no request waits to be stored: under a load without gaps purging
@@ -378,15 +357,15 @@ const longestIdleWait = 100 * time.Millisecond
 
 // done reports a step, pauses, waits until no request waits to be stored, and reports whether to continue: on SQLite a step is
 // not abandoned with its context.
-func (p *Purge) done(ctx context.Context, what string, x store.Purged, whole time.Duration) bool {
+func (p *Purge) done(ctx context.Context, what string, x Purged, whole time.Duration) bool {
 	p.o.Step(what, x)
-	operations := p.store.Operations()
+	operations := p.rows.d.Commits.Operations()
 	foreground := operations != p.operations
 	p.operations = operations
 	if !p.pauseFor(ctx, p.pace.after(x, whole, foreground)) {
 		return false
 	}
-	p.store.WaitIdle(ctx, longestIdleWait)
+	p.rows.d.Commits.WaitIdle(ctx, longestIdleWait)
 	return ctx.Err() == nil
 }
 

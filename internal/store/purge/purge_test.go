@@ -14,11 +14,15 @@ import (
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/apicalls"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
 	"carillon/internal/store/questions"
 	"carillon/internal/store/rank"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 )
@@ -48,7 +52,7 @@ type world struct {
 
 // known is what must become of a notification.
 type known struct {
-	*store.Accept
+	*messages.Accept
 	kept bool
 }
 
@@ -64,7 +68,7 @@ func newWorld(t *testing.T, o store.Options) *world {
 		}
 	})
 	w := &world{Store: s, senders: map[string]*carillon.Sender{}, epochs: map[string]work.Fence{}, base: time.UnixMilli(1_800_000_000_000).UTC()}
-	err = s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	err = s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		var errs []error
 		for company, days := range map[string]int{brief: 1, forever: 0} {
 			sender := &carillon.Sender{
@@ -72,20 +76,20 @@ func newWorld(t *testing.T, o store.Options) *world {
 				MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
 			}
 			w.senders[company] = sender
-			errs = append(errs, tx.PutCompany(ctx, &carillon.Company{ID: company, Name: company, RetentionDays: days}, w.base), tx.PutSender(ctx, sender, w.base))
+			errs = append(errs, accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: company, RetentionDays: days}, w.base), senders.PutSender(ctx, tx, sender, w.base))
 		}
 		return errors.Join(errs...)
 	})
 	if err == nil {
-		err = s.Join(t.Context(), "node", "host")
+		err = s.Nodes.Join(t.Context(), "node", "host")
 	}
 	if err == nil {
-		err = s.TakeAll(t.Context(), "node")
+		err = s.Nodes.TakeAll(t.Context(), "node")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, shards, err := s.Cluster(t.Context())
+	_, shards, err := s.Nodes.Cluster(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,23 +100,23 @@ func newWorld(t *testing.T, o store.Options) *world {
 }
 
 // accept stores a notification of up to four messages.
-func (w *world) accept(ctx context.Context, company string, messages int) (*store.Accept, error) {
+func (w *world) accept(ctx context.Context, company string, messages int) (*messages.Accept, error) {
 	a := w.of(company, messages)
-	return a, w.Accept(ctx, a)
+	return a, w.Notifications.Accept(ctx, a)
 }
 
 // of is a notification on its way into the store.
-func (w *world) of(company string, messages int) *store.Accept {
+func (w *world) of(company string, total int) *messages.Accept {
 	now := w.base.Add(time.Duration(w.created.Add(1)) * time.Millisecond)
-	a := &store.Accept{
-		Notification: store.Notification{
+	a := &messages.Accept{
+		Notification: messages.Notification{
 			ID: carillon.NewID(now), CompanyID: company, Channel: carillon.Messaging, SenderUID: w.senders[company].UID, TemplateID: "1",
-			Class: carillon.Utility, Campaign: "c", Body: "{}", Total: messages, Open: messages, CreatedAt: now, DueAt: now,
+			Class: carillon.Utility, Campaign: "c", Body: "{}", Total: total, Open: total, CreatedAt: now, DueAt: now,
 		},
-		Quota: store.Quota{Day: "2027-01-15", Charge: messages},
+		Quota: messages.Quota{Day: "2027-01-15", Charge: total},
 	}
-	for i := range messages {
-		a.Messages = append(a.Messages, store.NewMessage{Number: strconv.Itoa(34600000000 + i)})
+	for i := range total {
+		a.Messages = append(a.Messages, messages.NewMessage{Number: strconv.Itoa(34600000000 + i)})
 	}
 	return a
 }
@@ -133,7 +137,7 @@ func (w *world) live(ctx context.Context, r *rand.Rand) error {
 	switch r.IntN(4) {
 	case 0: // stays open
 	case 1:
-		_, _, err = w.Cancel(ctx, company, a.Notification.ID, ended)
+		_, _, err = w.Notifications.Cancel(ctx, company, a.Notification.ID, ended)
 		k.kept = !old || company == forever
 	default:
 		err = w.deliver(ctx, a, ended)
@@ -145,30 +149,30 @@ func (w *world) live(ctx context.Context, r *rand.Rand) error {
 	return err
 }
 
-func (w *world) deliver(ctx context.Context, a *store.Accept, ended time.Time) error {
+func (w *world) deliver(ctx context.Context, a *messages.Accept, ended time.Time) error {
 	f := w.epochs[a.Notification.CompanyID]
 	d := &work.Batch{Fences: []work.Fence{f}, Now: a.Notification.DueAt}
 	for n := range a.Messages {
 		d.Starts = append(d.Starts, &work.Start{Key: work.Key(a.Notification.Seq().Message(n)), Shard: f.Shard})
 	}
-	if err := w.MessageQueue().Commit(ctx, d); err != nil {
+	if err := w.Messages.Commit(ctx, d); err != nil {
 		return err
 	}
 	r := &work.Batch{Now: d.Now}
 	for n := range a.Messages {
-		r.Results = append(r.Results, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: ended, Outcome: store.Outcome{Rank: rank.Sent}})
+		r.Results = append(r.Results, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: ended, Outcome: messages.Outcome{Rank: rank.Sent}})
 	}
-	if err := w.MessageQueue().Commit(ctx, r); err != nil {
+	if err := w.Messages.Commit(ctx, r); err != nil {
 		return err
 	}
-	return w.CloseDone(ctx, []carillon.Seq{a.Notification.Seq()}, ended)
+	return w.Notifications.CloseDone(ctx, []carillon.Seq{a.Notification.Seq()}, ended)
 }
 
 // searchable fills the search table with all there is.
 func (w *world) searchable(ctx context.Context) error {
 	for more := true; more; {
 		var err error
-		if more, err = w.FillSearch(ctx, w.base.Add(time.Hour)); err != nil {
+		if more, err = w.Search.Fill(ctx, w.base.Add(time.Hour)); err != nil {
 			return err
 		}
 	}
@@ -182,11 +186,11 @@ func (w *world) check(t *testing.T) {
 	for _, k := range w.all {
 		id, company := k.Notification.ID, k.Notification.CompanyID
 		used[company] += len(k.Messages)
-		n, err := w.LoadNotification(t.Context(), carillon.SeqOf(id))
+		n, err := w.Notifications.Load(t.Context(), carillon.SeqOf(id))
 		if k.kept != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("%s of %s: %v, to be kept: %v", id, company, err, k.kept)
 		}
-		messages, err := w.Messages(t.Context(), carillon.SeqOf(id), 0, 10)
+		messages, err := w.Messages.List(t.Context(), carillon.SeqOf(id), 0, 10)
 		want := 0
 		if k.kept {
 			want = len(k.Messages)
@@ -200,14 +204,14 @@ func (w *world) check(t *testing.T) {
 		}
 	}
 	for company, want := range kept {
-		for name, f := range map[string]store.Filter{"all": {}, "campaign": {Campaign: "c"}, "number": {Lines: identity.Numbers("34600000000")}} {
+		for name, f := range map[string]messages.Filter{"all": {}, "campaign": {Campaign: "c"}, "number": {Lines: identity.Numbers("34600000000")}} {
 			f.Limit = len(w.all) + 1
-			found, _, err := w.Notifications(t.Context(), company, f, w.base)
+			found, _, err := w.Notifications.List(t.Context(), company, f, w.base)
 			if err != nil || len(found) != want {
 				t.Errorf("%s by %s finds %d, want %d; %v", company, name, len(found), want, err)
 			}
 		}
-		if n, err := w.Used(t.Context(), company, "2027-01-15"); n != used[company] || err != nil {
+		if n, err := w.Notifications.Used(t.Context(), company, "2027-01-15"); n != used[company] || err != nil {
 			t.Errorf("%s is charged %d, want %d; %v", company, n, used[company], err)
 		}
 	}
@@ -216,7 +220,7 @@ func (w *world) check(t *testing.T) {
 func TestPurgeBesideAcceptingDeliveringAndCancelingTakesTheOldAloneAndAllOfIt(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		w := newWorld(t, o)
-		p := purge.New(w.Store, purge.Options{})
+		p := purge.New(w.Purges, w.Accounts, purge.Options{})
 		for phase := range 3 {
 			var work sync.WaitGroup
 			for i := range 8 {
@@ -231,7 +235,7 @@ func TestPurgeBesideAcceptingDeliveringAndCancelingTakesTheOldAloneAndAllOfIt(t 
 			}
 			for range 3 {
 				work.Go(func() {
-					if err := purge.New(w.Store, purge.Options{}).Round(t.Context(), w.base); err != nil {
+					if err := purge.New(w.Purges, w.Accounts, purge.Options{}).Round(t.Context(), w.base); err != nil {
 						t.Error(err)
 					}
 				})
@@ -270,7 +274,7 @@ func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
 	for range 200 {
 		a, err := w.accept(t.Context(), brief, 1)
 		if err == nil {
-			_, _, err = w.Cancel(t.Context(), brief, a.Notification.ID, w.base.Add(-72*time.Hour))
+			_, _, err = w.Notifications.Cancel(t.Context(), brief, a.Notification.ID, w.base.Add(-72*time.Hour))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -278,8 +282,8 @@ func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
 	}
 	var backlog []time.Duration
 	rows, steps := map[string]int{}, 0
-	p := purge.New(w.Store, purge.Options{
-		Step: func(what string, p store.Purged) {
+	p := purge.New(w.Purges, w.Accounts, purge.Options{
+		Step: func(what string, p purge.Purged) {
 			rows[what] += p.Rows
 			steps++
 		},
@@ -317,14 +321,14 @@ func TestCallsOfTheInterfaceAreKeptForAMonthAndNoLongerThanNotifications(t *test
 			all = append(all, apicalls.Call{ID: carillon.NewID(at), CompanyID: company, At: at, Status: 400})
 		}
 	}
-	if err := w.APICalls().Write(t.Context(), all, nil, nil); err != nil {
+	if err := w.APICalls.Write(t.Context(), all, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := purge.New(w.Store, purge.Options{}).Round(t.Context(), w.base); err != nil {
+	if err := purge.New(w.Purges, w.Accounts, purge.Options{}).Round(t.Context(), w.base); err != nil {
 		t.Fatal(err)
 	}
 	for company, want := range map[string]int{brief: 1, forever: 3} {
-		left, err := w.APICalls().List(t.Context(), company, apicalls.Filter{Limit: 10})
+		left, err := w.APICalls.List(t.Context(), company, apicalls.Filter{Limit: 10})
 		if err != nil || len(left) != want {
 			t.Errorf("%s has %d calls, want %d; %v", company, len(left), want, err)
 		}
@@ -337,14 +341,14 @@ func TestRoundEndsWithItsContext(t *testing.T) {
 		now := w.base.Add(time.Hour)
 		for i := range 600 { // steps of several sizes
 			a := w.of(brief, 1)
-			a.Idempotency = &store.Idempotency{Route: "notify", Key: strconv.Itoa(i), Hash: "h", Answer: "{}", ExpiresAt: w.base.Add(time.Minute)}
-			if err := w.Accept(t.Context(), a); err != nil {
+			a.Idempotency = &messages.Idempotency{Route: "notify", Key: strconv.Itoa(i), Hash: "h", Answer: "{}", ExpiresAt: w.base.Add(time.Minute)}
+			if err := w.Notifications.Accept(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		steps := 0
-		p := purge.New(w.Store, purge.Options{Step: func(string, store.Purged) {
+		p := purge.New(w.Purges, w.Accounts, purge.Options{Step: func(string, purge.Purged) {
 			steps++
 			stop()
 		}})
@@ -365,11 +369,11 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 					Contact:      chats.Contact{ID: carillon.NewID(at), CompanyID: company, WidgetID: "w", VisitorID: name},
 					Conversation: chats.Conversation{ID: carillon.NewID(at), Channel: "web_chat", State: chats.Automated}, Now: at,
 				}
-				if err := w.Chats().Open(t.Context(), o); err != nil {
+				if err := w.Chats.Open(t.Context(), o); err != nil {
 					t.Fatal(err)
 				}
 				ids[company+" "+name] = o.Conversation.ID
-				if err := w.Questions().Record(t.Context(), &questions.Question{
+				if err := w.Questions.Record(t.Context(), &questions.Question{
 					ID: carillon.NewID(at), CompanyID: company, AgentID: "a", Words: name, Text: name, LastAt: at, ConversationID: o.Conversation.ID,
 				}); err != nil {
 					t.Fatal(err)
@@ -377,19 +381,19 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 			}
 		}
 		rows := map[string]int{}
-		p := purge.New(w.Store, purge.Options{Step: func(what string, x store.Purged) { rows[what] += x.Rows }})
+		p := purge.New(w.Purges, w.Accounts, purge.Options{Step: func(what string, x purge.Purged) { rows[what] += x.Rows }})
 		if err := p.Round(t.Context(), now); err != nil {
 			t.Fatal(err)
 		}
 		for name, id := range ids {
 			company, age, _ := strings.Cut(name, " ")
-			_, err := w.Chats().Find(t.Context(), company, id)
+			_, err := w.Chats.Find(t.Context(), company, id)
 			if gone := carillon.IsCode(err, carillon.NotFound); gone != (name == brief+" old") {
 				t.Errorf("%s of %s: %v", age, company, err)
 			}
 		}
 		for company, want := range map[string]int{brief: 1, forever: 2} {
-			if left, _, err := w.Questions().List(t.Context(), questions.Filter{CompanyID: company, Limit: 10}); err != nil || len(left) != want || left[0].Text != "new" {
+			if left, _, err := w.Questions.List(t.Context(), questions.Filter{CompanyID: company, Limit: 10}); err != nil || len(left) != want || left[0].Text != "new" {
 				t.Errorf("%s has the questions %v, %v", company, left, err)
 			}
 		}

@@ -84,7 +84,7 @@ func headOf(x resource.Resource) (string, error) {
 }
 
 // writeHead writes the head of a resource whose document has been written.
-func (t *Tx) writeHead(ctx context.Context, companyID string, k resource.Kind, id string, x resource.Resource) error {
+func writeHead(ctx context.Context, tx *db.Tx, companyID string, k resource.Kind, id string, x resource.Resource) error {
 	if k.NewHead == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (t *Tx) writeHead(ctx context.Context, companyID string, k resource.Kind, i
 	if err != nil {
 		return err
 	}
-	_, err = t.tx.Exec(ctx, `INSERT INTO resource_head (company_id, kind, id, updated_at, head)
+	_, err = tx.Exec(ctx, `INSERT INTO resource_head (company_id, kind, id, updated_at, head)
 		SELECT company_id, kind, id, updated_at, CAST($4 AS TEXT) FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3
 		ON CONFLICT (company_id, kind, id) DO UPDATE SET updated_at = excluded.updated_at, head = excluded.head`, companyID, k.Name, id, text)
 	return db.Wrap(err, "write a head")
@@ -134,6 +134,6 @@ func (s *Store) refreshHead(ctx context.Context, companyID string, k resource.Ki
 		if err := json.Unmarshal([]byte(doc), x); err != nil {
 			return fmt.Errorf("read %s %s: %w", k.Name, id, err)
 		}
-		return s.On(&configure.Tx{Tx: tx}).writeHead(ctx, companyID, k, id, x)
+		return writeHead(ctx, tx, companyID, k, id, x)
 	})
 }

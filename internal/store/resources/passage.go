@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -173,15 +174,11 @@ func (c passageCopy) delete(ctx context.Context) error {
 	return db.Wrap(err, "delete what was searched")
 }
 
-// forget has searches find a resource no more, in the transaction that deletes it. It returns the copy that nobody uses then.
-func (t *Tx) forget(ctx context.Context, companyID, id string) (passageCopy, error) {
-	unused := passageCopy{t.s, companyID, id}
-	key := ""
-	err := t.tx.Row(ctx, []any{&key}, "DELETE FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2 RETURNING copy", companyID, id)
-	if key != "" {
-		unused.key = key
-	}
-	return unused, db.Wrap(db.Ignore(err), "delete what is searched")
+// forget has searches find a resource no more, in the transaction that deletes it. It returns the key of the copy that nobody uses
+// then.
+func forget(ctx context.Context, tx *configure.Tx, companyID, id string) (unused string, err error) {
+	err = tx.Row(ctx, []any{&unused}, "DELETE FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2 RETURNING copy", companyID, id)
+	return cmp.Or(unused, id), db.Wrap(db.Ignore(err), "delete what is searched")
 }
 
 // Occurrence is a passage that has a term.

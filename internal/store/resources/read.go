@@ -152,15 +152,15 @@ type resourceRow struct {
 }
 
 // findResource reads a row and opens its secret.
-func (t *Tx) findResource(ctx context.Context, companyID, kind, id string) (row resourceRow, err error) {
-	err = t.tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret}, "SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+func findResource(ctx context.Context, tx *configure.Tx, companyID, kind, id string) (row resourceRow, err error) {
+	err = tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret}, "SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, kind, id)
 	if err != nil {
 		return row, db.Wrap(db.Ignore(err), "look up "+kind)
 	}
 	row.found = true
 	if row.secret != "" {
-		plain, err := t.s.seal.Open(sealedResource(companyID, kind, id), row.secret)
+		plain, err := tx.Seal.Open(sealedResource(companyID, kind, id), row.secret)
 		if err != nil {
 			return row, fmt.Errorf("open %s %s: %w", kind, id, err)
 		}

@@ -29,12 +29,3 @@ func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
 		heads: configure.Sized(c, maxHeads, sizeOfHeads), found: configure.Cache[found](c),
 	}
 }
-
-// Tx writes inside a transaction.
-type Tx struct {
-	tx *configure.Tx
-	s  *Store
-}
-
-// On returns a Tx for a transaction.
-func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx, s} }

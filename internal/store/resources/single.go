@@ -15,13 +15,13 @@ import (
 
 // AddResource is PutResource for a resource that must not exist yet, by id or name. Errors: conflict when it does.
 func (s *Store) AddResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
-	return s.putResource(ctx, companyID, k, x, func(ctx context.Context, t *Tx) error {
+	return s.putResource(ctx, companyID, k, x, func(ctx context.Context, tx *configure.Tx) error {
 		id, name := x.Key()
 		for _, key := range []string{*id, *name} {
 			if key == "" {
 				continue
 			}
-			found, err := t.resourceID(ctx, companyID, k.Name, key)
+			found, err := resourceID(ctx, tx, companyID, k.Name, key)
 			if err != nil {
 				return err
 			}
@@ -35,9 +35,9 @@ func (s *Store) AddResource(ctx context.Context, companyID string, k resource.Ki
 
 // ReplaceResource is PutResource for a resource that must exist, by id. Errors: not_found when it does not.
 func (s *Store) ReplaceResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
-	return s.putResource(ctx, companyID, k, x, func(ctx context.Context, t *Tx) error {
+	return s.putResource(ctx, companyID, k, x, func(ctx context.Context, tx *configure.Tx) error {
 		id, _ := x.Key()
-		row, err := t.findResource(ctx, companyID, k.Name, *id)
+		row, err := findResource(ctx, tx, companyID, k.Name, *id)
 		if err == nil && !row.found {
 			err = carillon.Absent(k.Title())
 		}
@@ -45,14 +45,13 @@ func (s *Store) ReplaceResource(ctx context.Context, companyID string, k resourc
 	})
 }
 
-func (s *Store) putResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, check func(context.Context, *Tx) error) (made bool, err error) {
+func (s *Store) putResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, check func(context.Context, *configure.Tx) error) (made bool, err error) {
 	_, err = s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		tx.Changes(companyID)
-		t := s.On(tx)
-		if err := check(ctx, t); err != nil {
+		if err := check(ctx, tx); err != nil {
 			return false, err
 		}
-		e, madeNow, err := t.PutResource(ctx, companyID, k, x, time.Now())
+		e, madeNow, err := PutResource(ctx, tx, companyID, k, x, time.Now())
 		made = made || madeNow // a repeated transaction finds the secret that the first one made
 		return e != configure.Unchanged, err
 	})
@@ -66,11 +65,10 @@ func (s *Store) putResource(ctx context.Context, companyID string, k resource.Ki
 // DeleteResource deletes a company's resource. kinds are all that may refer to it. Errors: not_found; conflict while another
 // resource refers to it.
 func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []resource.Kind, k resource.Kind, id string) error {
-	var unused passageCopy
+	var unused string
 	if err := s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		tx.Changes(companyID)
-		t := s.On(tx)
-		before, err := t.findResource(ctx, companyID, k.Name, id)
+		before, err := findResource(ctx, tx, companyID, k.Name, id)
 		if err != nil {
 			return err
 		}
@@ -81,7 +79,7 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 		if n == 0 {
 			return carillon.Absent(k.Title())
 		}
-		if err := t.record(ctx, companyID, k, id, before, resourceRow{}, time.Now()); err != nil {
+		if err := record(ctx, tx, companyID, k, id, before, resourceRow{}, time.Now()); err != nil {
 			return err
 		}
 		if k.Name == "secret" {
@@ -90,11 +88,11 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 			}
 		}
 		if k.SearchVersion > 0 {
-			if unused, err = t.forget(ctx, companyID, id); err != nil {
+			if unused, err = forget(ctx, tx, companyID, id); err != nil {
 				return err
 			}
 		}
-		by, err := t.referrer(ctx, companyID, kinds, k, id)
+		by, err := referrer(ctx, tx, companyID, kinds, k, id)
 		if err == nil && by != "" {
 			err = carillon.InConflict("It is in use: " + by + " refers to it")
 		}
@@ -102,7 +100,7 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 	}); err != nil || k.SearchVersion == 0 {
 		return err
 	}
-	return unused.delete(context.WithoutCancel(ctx))
+	return passageCopy{s, companyID, unused}.delete(context.WithoutCancel(ctx))
 }
 
 // mentions is the pattern of documents that may refer to a resource.
@@ -114,9 +112,9 @@ func mentions(k resource.Kind, id string) string {
 }
 
 // referrer names a resource that refers to the one of the id; empty when there is none.
-func (t *Tx) referrer(ctx context.Context, companyID string, kinds []resource.Kind, k resource.Kind, id string) (string, error) {
+func referrer(ctx context.Context, tx *configure.Tx, companyID string, kinds []resource.Kind, k resource.Kind, id string) (string, error) {
 	type document struct{ kind, name, text string }
-	found, err := db.Collect(ctx, t.tx, "references", func(scan db.Scan) (d document, err error) {
+	found, err := db.Collect(ctx, tx, "references", func(scan db.Scan) (d document, err error) {
 		err = scan(&d.kind, &d.name, &d.text)
 		return d, err
 	}, "SELECT kind, name, doc FROM resource WHERE company_id = $1 AND doc LIKE $2", companyID, mentions(k, id))

@@ -21,20 +21,20 @@ import (
 // and its secret where one was made. made reports whether a secret was. Errors: validation_failed for a reference to
 // nothing or a document that is too large, conflict, limit_exceeded.
 func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
-	return s.putResource(ctx, companyID, k, x, func(context.Context, *Tx) error { return nil })
+	return s.putResource(ctx, companyID, k, x, func(context.Context, *configure.Tx) error { return nil })
 }
 
 // PutResource is Store.PutResource inside a transaction. What is stored already is not written. What is searched of it is stored by
 // Store.Index, after the transaction.
-func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource, now time.Time) (e configure.Effect, made bool, err error) {
+func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, x resource.Resource, now time.Time) (e configure.Effect, made bool, err error) {
 	id, name := x.Key()
-	if *id, err = t.identify(ctx, companyID, k, *id, *name, now); err != nil {
+	if *id, err = identify(ctx, tx, companyID, k, *id, *name, now); err != nil {
 		return configure.Unchanged, false, err
 	}
-	if err := t.resolve(ctx, companyID, x); err != nil {
+	if err := resolve(ctx, tx, companyID, x); err != nil {
 		return configure.Unchanged, false, err
 	}
-	have, err := t.findResource(ctx, companyID, k.Name, *id)
+	have, err := findResource(ctx, tx, companyID, k.Name, *id)
 	if err != nil {
 		return configure.Unchanged, false, err
 	}
@@ -53,29 +53,29 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 	if want == have {
 		return configure.Unchanged, made, nil
 	}
-	if err := t.roomForBytes(ctx, companyID, k, len(doc), len(have.doc)); err != nil {
+	if err := roomForBytes(ctx, tx, companyID, k, len(doc), len(have.doc)); err != nil {
 		return configure.Unchanged, false, err
 	}
 	switch {
 	case !have.found:
-		if err := t.roomForResource(ctx, companyID, k); err != nil {
+		if err := roomForResource(ctx, tx, companyID, k); err != nil {
 			return configure.Unchanged, false, err
 		}
 		e = configure.Created
 	default:
 		e = configure.Updated
 	}
-	if err := t.writeResource(ctx, companyID, k, *id, want, now); err != nil {
+	if err := writeResource(ctx, tx, companyID, k, *id, want, now); err != nil {
 		return configure.Unchanged, false, err
 	}
-	if err := t.writeHead(ctx, companyID, k, *id, x); err != nil {
+	if err := writeHead(ctx, tx.Tx, companyID, k, *id, x); err != nil {
 		return configure.Unchanged, false, err
 	}
-	if err := t.record(ctx, companyID, k, *id, have, want, now); err != nil {
+	if err := record(ctx, tx, companyID, k, *id, have, want, now); err != nil {
 		return configure.Unchanged, false, err
 	}
 	if e == configure.Created && k.Name == "webhook" {
-		if err := hooks.Begin(ctx, t.tx.Tx, companyID, *id); err != nil {
+		if err := hooks.Begin(ctx, tx.Tx, companyID, *id); err != nil {
 			return configure.Unchanged, false, err
 		}
 	}
@@ -83,7 +83,7 @@ func (t *Tx) PutResource(ctx context.Context, companyID string, k resource.Kind,
 }
 
 // record records a change of a resource; a row that was not found stands for none.
-func (t *Tx) record(ctx context.Context, companyID string, k resource.Kind, id string, before, after resourceRow, now time.Time) error {
+func record(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, before, after resourceRow, now time.Time) error {
 	e := audit.Entry{CompanyID: companyID, Kind: audit.Kind(k.Name), ID: id, Name: cmp.Or(after.name, before.name), Action: audit.Changed}
 	switch {
 	case !before.found:
@@ -98,7 +98,7 @@ func (t *Tx) record(ctx context.Context, companyID string, k resource.Kind, id s
 	if e.After, err = after.recorded(); err != nil {
 		return err
 	}
-	return audit.Record(ctx, t.tx.Tx, now, e)
+	return audit.Record(ctx, tx.Tx, now, e)
 }
 
 // recorded is what is recorded of a row: its document, and whether its secrets differ.
@@ -120,9 +120,9 @@ func (r resourceRow) recorded() (any, error) {
 }
 
 // identify is the id that the resource has or gets: its own, else that of the one of this name, else a new one.
-func (t *Tx) identify(ctx context.Context, companyID string, k resource.Kind, id, name string, now time.Time) (string, error) {
+func identify(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id, name string, now time.Time) (string, error) {
 	if id == "" {
-		found, err := t.resourceID(ctx, companyID, k.Name, name)
+		found, err := resourceID(ctx, tx, companyID, k.Name, name)
 		if found == "" {
 			found = carillon.NewID(now)
 		}
@@ -132,7 +132,7 @@ func (t *Tx) identify(ctx context.Context, companyID string, k resource.Kind, id
 		return id, nil
 	}
 	var owner string
-	err := t.tx.Row(ctx, []any{&owner}, "SELECT company_id FROM resource WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", k.Name, id, companyID)
+	err := tx.Row(ctx, []any{&owner}, "SELECT company_id FROM resource WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", k.Name, id, companyID)
 	if err == nil {
 		return "", carillon.InConflict("The id of the " + k.Name + " is taken")
 	}
@@ -140,15 +140,15 @@ func (t *Tx) identify(ctx context.Context, companyID string, k resource.Kind, id
 }
 
 // resourceID finds a company's resource by id or name; empty when there is none.
-func (t *Tx) resourceID(ctx context.Context, companyID, kind, idOrName string) (id string, err error) {
-	err = t.tx.Row(ctx, []any{&id}, `SELECT id FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
+func resourceID(ctx context.Context, tx *configure.Tx, companyID, kind, idOrName string) (id string, err error) {
+	err = tx.Row(ctx, []any{&id}, `SELECT id FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
 		ORDER BY CASE WHEN id = $3 THEN 0 ELSE 1 END, id LIMIT 1`, companyID, kind, idOrName)
 	return id, db.Wrap(db.Ignore(err), "look up "+kind)
 }
 
 // resolve replaces the names that the resource refers to by ids. The error joins one for each that is not there. What is referred to
 // more than once is looked up once.
-func (t *Tx) resolve(ctx context.Context, companyID string, x resource.Resource) error {
+func resolve(ctx context.Context, tx *configure.Tx, companyID string, x resource.Resource) error {
 	from, ok := x.(resource.Referrer)
 	if !ok {
 		return nil
@@ -164,11 +164,11 @@ func (t *Tx) resolve(ctx context.Context, companyID string, x resource.Resource)
 		to, looked := known[key]
 		if !looked {
 			var err error
-			if to.id, err = t.resourceID(ctx, companyID, r.Kind, *r.To); err != nil {
+			if to.id, err = resourceID(ctx, tx, companyID, r.Kind, *r.To); err != nil {
 				return err
 			}
 			if to.id != "" && r.Check != nil {
-				row, err := t.findResource(ctx, companyID, r.Kind, to.id)
+				row, err := findResource(ctx, tx, companyID, r.Kind, to.id)
 				if err != nil {
 					return err
 				}
@@ -222,9 +222,9 @@ func document(x resource.Resource) (string, error) {
 	return string(text), err
 }
 
-func (t *Tx) roomForResource(ctx context.Context, companyID string, k resource.Kind) error {
+func roomForResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind) error {
 	var n int
-	if err := t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
+	if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
 		return fmt.Errorf("count %s: %w", k.Plural, err)
 	}
 	most := cmp.Or(k.Most, resource.DefaultMost)
@@ -238,7 +238,7 @@ func (t *Tx) roomForResource(ctx context.Context, companyID string, k resource.K
 
 // roomForBytes refuses a document that is too large, or with which those of the company are. One that becomes no larger is taken: it may
 // have been stored before there were bounds.
-func (t *Tx) roomForBytes(ctx context.Context, companyID string, k resource.Kind, size, before int) error {
+func roomForBytes(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, size, before int) error {
 	one, all := k.Bounds()
 	if size <= before {
 		return nil
@@ -247,7 +247,7 @@ func (t *Tx) roomForBytes(ctx context.Context, companyID string, k resource.Kind
 		return carillon.Invalid("body", "Must have at most "+strconv.Itoa(one)+" bytes as JSON, and has "+strconv.Itoa(size))
 	}
 	used := 0
-	if err := t.tx.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(OCTET_LENGTH(doc)), 0) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
+	if err := tx.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(OCTET_LENGTH(doc)), 0) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
 		return fmt.Errorf("measure %s: %w", k.Plural, err)
 	}
 	if used-before+size <= all {
@@ -263,12 +263,12 @@ func sealedResource(companyID, kind, id string) string {
 	return "resource/" + companyID + "/" + kind + "/" + id
 }
 
-func (t *Tx) writeResource(ctx context.Context, companyID string, k resource.Kind, id string, row resourceRow, now time.Time) error {
+func writeResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, row resourceRow, now time.Time) error {
 	sealed := ""
 	if row.secret != "" {
-		sealed = t.s.seal.Seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
+		sealed = tx.Seal.Seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
 	}
-	_, err := t.tx.Exec(ctx, `INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
+	_, err := tx.Exec(ctx, `INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
 		ON CONFLICT (company_id, kind, id) DO UPDATE SET name = excluded.name, active = excluded.active, doc = excluded.doc, sealed = excluded.sealed,
 		updated_at = CASE WHEN excluded.updated_at > resource.updated_at THEN excluded.updated_at ELSE resource.updated_at + 1 END`, companyID, k.Name, id, row.name, row.doc, sealed, db.Millis(now))
 	if db.Duplicate(err) {

@@ -8,13 +8,14 @@ import (
 
 	"carillon"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 )
 
 // NumberOwner is the company that whoever runs the installation gave a number to, from the cache; "": none.
 func (s *Store) NumberOwner(ctx context.Context, number string) (string, error) {
 	return s.owners.Get(ctx, number, func(ctx context.Context) (string, string, error) {
-		owner, err := numberOwner(ctx, s.d, number)
+		owner, err := NumberOwner(ctx, s.d, number)
 		if err == nil && owner == "" {
 			err = sql.ErrNoRows
 		}
@@ -22,23 +23,15 @@ func (s *Store) NumberOwner(ctx context.Context, number string) (string, error) 
 	})
 }
 
-type reader interface {
-	Row(ctx context.Context, dest []any, query string, args ...any) error
-}
-
-func numberOwner(ctx context.Context, r reader, number string) (owner string, err error) {
-	err = r.Row(ctx, []any{&owner}, "SELECT company_id FROM number_owner WHERE number = $1", number)
+// NumberOwner is the method of the store without its cache.
+func NumberOwner(ctx context.Context, q db.Querier, number string) (owner string, err error) {
+	err = q.Row(ctx, []any{&owner}, "SELECT company_id FROM number_owner WHERE number = $1", number)
 	return owner, db.Wrap(db.Ignore(err), "look up whose a number is")
 }
 
-// NumberOwner is that of the store, inside the transaction.
-func (t *Tx) NumberOwner(ctx context.Context, number string) (string, error) {
-	return numberOwner(ctx, t.tx, number)
-}
-
-// LinesByNumber is that of the store, inside the transaction.
-func (t *Tx) LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error) {
-	return db.Collect(ctx, t.tx, "lines", t.s.scan, "SELECT "+columns+` FROM sender
+// LinesByNumber is the method of the store without its cache.
+func LinesByNumber(ctx context.Context, tx *configure.Tx, number string) ([]*carillon.Sender, error) {
+	return db.Collect(ctx, tx, "lines", scanner(tx.Seal), "SELECT "+columns+` FROM sender
 		WHERE number = $1 AND channel = 'voice' AND NOT removed`, number)
 }
 
@@ -52,23 +45,23 @@ func (s *Store) SharedNumbers(ctx context.Context) ([]*carillon.Sender, error) {
 }
 
 // AssignNumber gives a number to a company, whoever had it, and records it with the lines of the number; companyID "" takes it back.
-func (t *Tx) AssignNumber(ctx context.Context, number, companyID string, now time.Time) error {
-	before, err := t.NumberOwner(ctx, number)
+func AssignNumber(ctx context.Context, tx *configure.Tx, number, companyID string, now time.Time) error {
+	before, err := NumberOwner(ctx, tx, number)
 	if err != nil || before == companyID {
 		return err
 	}
 	if companyID == "" {
-		_, err = t.tx.Exec(ctx, "DELETE FROM number_owner WHERE number = $1", number)
+		_, err = tx.Exec(ctx, "DELETE FROM number_owner WHERE number = $1", number)
 	} else {
-		_, err = t.tx.Exec(ctx, `INSERT INTO number_owner (number, company_id, assigned_at) VALUES ($1, $2, $3)
+		_, err = tx.Exec(ctx, `INSERT INTO number_owner (number, company_id, assigned_at) VALUES ($1, $2, $3)
 			ON CONFLICT (number) DO UPDATE SET company_id = excluded.company_id, assigned_at = excluded.assigned_at`,
 			number, companyID, db.Millis(now))
 	}
 	if err != nil {
 		return fmt.Errorf("give a number to a company: %w", err)
 	}
-	t.tx.Changes("") // the number's entries in the caches are of no company
-	lines, err := t.LinesByNumber(ctx, number)
+	tx.Changes("") // the number's entries in the caches are of no company
+	lines, err := LinesByNumber(ctx, tx, number)
 	if err != nil {
 		return err
 	}
@@ -77,7 +70,7 @@ func (t *Tx) AssignNumber(ctx context.Context, number, companyID string, now tim
 		if had == has {
 			continue
 		}
-		if err := audit.Record(ctx, t.tx.Tx, now, audit.Entry{
+		if err := audit.Record(ctx, tx.Tx, now, audit.Entry{
 			CompanyID: x.CompanyID, Kind: audit.Sender, ID: x.ID, Name: nameOf(x), Action: audit.Changed,
 			Before: map[string]any{"number_assigned": had}, After: map[string]any{"number_assigned": has},
 		}); err != nil {

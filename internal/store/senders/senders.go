@@ -39,21 +39,17 @@ func New(d *db.DB, s *seal.Sealer, c *configure.Configuration) *Store {
 	}
 }
 
-// Tx writes inside a transaction.
-type Tx struct {
-	tx *configure.Tx
-	s  *Store
-}
-
-// On returns what writes inside a transaction.
-func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx, s} }
-
 const columns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
 	ring_timeout, media_check, unknown_outcome, sealed`
 
 func row(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
 
-func (s *Store) scan(scan db.Scan) (*carillon.Sender, error) {
+// scanner reads rows of columns.
+func scanner(sealer *seal.Sealer) func(scan db.Scan) (*carillon.Sender, error) {
+	return func(scan db.Scan) (*carillon.Sender, error) { return scanSender(scan, sealer) }
+}
+
+func scanSender(scan db.Scan, sealer *seal.Sealer) (*carillon.Sender, error) {
 	var x carillon.Sender
 	var perRecipient, ringTimeout int64
 	var unknown, sealed string
@@ -67,14 +63,14 @@ func (s *Store) scan(scan db.Scan) (*carillon.Sender, error) {
 	if err := json.Unmarshal([]byte(unknown), &x.Unknown); err != nil {
 		return nil, fmt.Errorf("read policy of sender %s: %w", x.ID, err)
 	}
-	if x.Settings, err = s.seal.Open(row(x.UID), sealed); err != nil {
+	if x.Settings, err = sealer.Open(row(x.UID), sealed); err != nil {
 		return nil, fmt.Errorf("open settings of sender %s: %w", x.ID, err)
 	}
 	return &x, nil
 }
 
 func (s *Store) senders(ctx context.Context, where string, args ...any) ([]*carillon.Sender, error) {
-	return db.Collect(ctx, s.d, "senders", s.scan, "SELECT "+columns+" FROM sender WHERE "+where, args...)
+	return db.Collect(ctx, s.d, "senders", scanner(s.seal), "SELECT "+columns+" FROM sender WHERE "+where, args...)
 }
 
 // roster is what a company's senders are looked up in: a company may have a hundred thousand.
@@ -150,7 +146,7 @@ func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon
 // Sender is one sender by uid, removed or not, from the cache. Errors: not_found.
 func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
 	return s.byUID.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
-		x, err := db.Find(ctx, s.d, "sender", s.scan, "SELECT "+columns+" FROM sender WHERE uid = $1", uid)
+		x, err := db.Find(ctx, s.d, "sender", scanner(s.seal), "SELECT "+columns+" FROM sender WHERE uid = $1", uid)
 		if err != nil {
 			return nil, "", err
 		}

@@ -15,27 +15,27 @@ import (
 )
 
 // SenderUID is the uid of a company's sender by its id, removed or not, inside a transaction; 0 when there is none.
-func (t *Tx) SenderUID(ctx context.Context, companyID, id string) (int64, error) {
+func SenderUID(ctx context.Context, tx *configure.Tx, companyID, id string) (int64, error) {
 	var uid int64
-	err := t.tx.Row(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
+	err := tx.Row(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
 	return uid, db.Ignore(err)
 }
 
 // FindSender reads a company's sender by its id, inside the transaction; nil when there is none.
-func (t *Tx) FindSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
-	return db.Find(ctx, t.tx, "sender", t.s.scan, "SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
+func FindSender(ctx context.Context, tx *configure.Tx, companyID, id string) (*carillon.Sender, error) {
+	return db.Find(ctx, tx, "sender", scanner(tx.Seal), "SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
 }
 
 // MessagingSender is the uid of a company's messaging sender by its id, else by its number; 0 when there is none.
-func (t *Tx) MessagingSender(ctx context.Context, companyID, idOrNumber string) (uid int64, err error) {
-	err = t.tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2) AND NOT removed
+func MessagingSender(ctx context.Context, tx *configure.Tx, companyID, idOrNumber string) (uid int64, err error) {
+	err = tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2) AND NOT removed
 		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
 	return uid, db.Wrap(db.Ignore(err), "look up sender")
 }
 
 // ReplaceDefault makes room for a new default sender of its company and channel.
-func (t *Tx) ReplaceDefault(ctx context.Context, x *carillon.Sender, now time.Time) error {
-	earlier, err := db.Collect(ctx, t.tx, "default senders", t.s.scan, "SELECT "+columns+` FROM sender
+func ReplaceDefault(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now time.Time) error {
+	earlier, err := db.Collect(ctx, tx, "default senders", scanner(tx.Seal), "SELECT "+columns+` FROM sender
 		WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default`, x.CompanyID, string(x.Channel), x.ID)
 	if err != nil {
 		return err
@@ -43,24 +43,24 @@ func (t *Tx) ReplaceDefault(ctx context.Context, x *carillon.Sender, now time.Ti
 	for _, before := range earlier {
 		after := *before
 		after.Default = false
-		if err := t.recordSender(ctx, audit.Changed, before, &after, now); err != nil {
+		if err := recordSender(ctx, tx, audit.Changed, before, &after, now); err != nil {
 			return err
 		}
 	}
-	_, err = t.tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
+	_, err = tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
 		x.CompanyID, string(x.Channel), x.ID, db.Millis(now))
 	return db.Wrap(err, "replace the default sender")
 }
 
 // PutSender inserts or replaces a sender by company and id, inside Configure, and fills its UID.
-func (t *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) error {
-	t.tx.Changes(x.CompanyID)
-	uid, err := t.SenderUID(ctx, x.CompanyID, x.ID)
+func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now time.Time) error {
+	tx.Changes(x.CompanyID)
+	uid, err := SenderUID(ctx, tx, x.CompanyID, x.ID)
 	if err != nil {
 		return fmt.Errorf("look up sender: %w", err)
 	}
 	if uid == 0 {
-		if err := t.tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
+		if err := tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
 			return fmt.Errorf("number sender: %w", err)
 		}
 	}
@@ -69,14 +69,14 @@ func (t *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) e
 	if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}
-	_, err = t.tx.Exec(ctx, `INSERT INTO sender (`+columns+`, created_at, updated_at)
+	_, err = tx.Exec(ctx, `INSERT INTO sender (`+columns+`, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)
 		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
 		is_default = excluded.is_default, per_second = excluded.per_second, per_recipient = excluded.per_recipient,
 		max_concurrent = excluded.max_concurrent, ring_timeout = excluded.ring_timeout, media_check = excluded.media_check,
 		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, removed = FALSE, updated_at = excluded.updated_at`,
 		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
-		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), t.s.seal.Seal(row(x.UID), x.Settings), db.Millis(now))
+		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), tx.Seal.Seal(row(x.UID), x.Settings), db.Millis(now))
 	if db.Duplicate(err) {
 		return &carillon.Error{Code: carillon.Conflict, Message: "The present state does not allow this", Details: carillon.Details{
 			{Key: "field", Value: "number"}, {Key: "reason", Value: "Another sender of the company has the number of " + x.ID},
@@ -87,8 +87,8 @@ func (t *Tx) PutSender(ctx context.Context, x *carillon.Sender, now time.Time) e
 
 // DeclareSender puts a sender whose company and id say which. A new default sender takes the place of an earlier one. What is
 // stored already is not written.
-func (t *Tx) DeclareSender(ctx context.Context, x *carillon.Sender, now time.Time) (configure.Effect, error) {
-	have, err := t.FindSender(ctx, x.CompanyID, x.ID)
+func DeclareSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now time.Time) (configure.Effect, error) {
+	have, err := FindSender(ctx, tx, x.CompanyID, x.ID)
 	if err != nil {
 		return configure.Unchanged, err
 	}
@@ -100,15 +100,15 @@ func (t *Tx) DeclareSender(ctx context.Context, x *carillon.Sender, now time.Tim
 		}
 	}
 	if x.Default {
-		if err := t.ReplaceDefault(ctx, x, now); err != nil {
+		if err := ReplaceDefault(ctx, tx, x, now); err != nil {
 			return configure.Unchanged, err
 		}
 	}
-	if err := t.PutSender(ctx, x, now); err != nil {
+	if err := PutSender(ctx, tx, x, now); err != nil {
 		return configure.Unchanged, err
 	}
 	if have != nil && (have.Number != x.Number || have.Provider != x.Provider || !bytes.Equal(have.Settings, x.Settings)) {
-		if err := t.dropProof(ctx, x.UID); err != nil {
+		if err := dropProof(ctx, tx, x.UID); err != nil {
 			return configure.Unchanged, err
 		}
 	}
@@ -116,14 +116,14 @@ func (t *Tx) DeclareSender(ctx context.Context, x *carillon.Sender, now time.Tim
 	if e == configure.Created {
 		action = audit.Created
 	}
-	return e, t.recordSender(ctx, action, have, x, now)
+	return e, recordSender(ctx, tx, action, have, x, now)
 }
 
 // ProveNumber records that the channel, or with declared the operator, confirmed that a sender's number is its company's, and reports
 // whether that is new.
-func (t *Tx) ProveNumber(ctx context.Context, x *carillon.Sender, declared bool, now time.Time) (bool, error) {
-	t.tx.Changes(x.CompanyID)
-	n, err := t.tx.Exec(ctx, `INSERT INTO number_proof (sender, number, declared, proved_at)
+func ProveNumber(ctx context.Context, tx *configure.Tx, x *carillon.Sender, declared bool, now time.Time) (bool, error) {
+	tx.Changes(x.CompanyID)
+	n, err := tx.Exec(ctx, `INSERT INTO number_proof (sender, number, declared, proved_at)
 		SELECT uid, number, $5, $4 FROM sender WHERE company_id = $1 AND uid = $2 AND number = $3 AND NOT removed
 		ON CONFLICT (sender) DO UPDATE SET number = excluded.number, declared = excluded.declared, proved_at = excluded.proved_at
 		WHERE number_proof.number <> excluded.number OR excluded.declared AND NOT number_proof.declared`,
@@ -131,13 +131,13 @@ func (t *Tx) ProveNumber(ctx context.Context, x *carillon.Sender, declared bool,
 	return n == 1, db.Wrap(err, "record the proof of a number")
 }
 
-func (t *Tx) dropProof(ctx context.Context, uid int64) error {
-	_, err := t.tx.Exec(ctx, "DELETE FROM number_proof WHERE sender = $1", uid)
+func dropProof(ctx context.Context, tx *configure.Tx, uid int64) error {
+	_, err := tx.Exec(ctx, "DELETE FROM number_proof WHERE sender = $1", uid)
 	return db.Wrap(err, "delete the proof of a number")
 }
 
 // recordSender records a change of a sender; before or after is nil where there is none.
-func (t *Tx) recordSender(ctx context.Context, action audit.Action, before, after *carillon.Sender, now time.Time) error {
+func recordSender(ctx context.Context, tx *configure.Tx, action audit.Action, before, after *carillon.Sender, now time.Time) error {
 	of := cmp.Or(after, before)
 	e := audit.Entry{CompanyID: of.CompanyID, Kind: audit.Sender, ID: of.ID, Name: nameOf(of), Action: action}
 	if before != nil {
@@ -146,7 +146,7 @@ func (t *Tx) recordSender(ctx context.Context, action audit.Action, before, afte
 	if after != nil {
 		e.After = senderDoc(after)
 	}
-	return audit.Record(ctx, t.tx.Tx, now, e)
+	return audit.Record(ctx, tx.Tx, now, e)
 }
 
 // nameOf is a sender's name in records.
@@ -187,9 +187,9 @@ func same(x, y *carillon.Sender) (bool, error) {
 }
 
 // RoomForSender refuses one more sender of a company that has most of them. Errors: limit_exceeded.
-func (t *Tx) RoomForSender(ctx context.Context, companyID string, most int) error {
+func RoomForSender(ctx context.Context, tx *configure.Tx, companyID string, most int) error {
 	var n int
-	if err := t.tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM sender WHERE company_id = $1 AND NOT removed", companyID); err != nil {
+	if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM sender WHERE company_id = $1 AND NOT removed", companyID); err != nil {
 		return fmt.Errorf("count senders: %w", err)
 	}
 	if n < most {
@@ -214,8 +214,8 @@ func waiting() []string {
 
 // RemoveSender removes a company's sender with its settings and its templates; its notifications stay. Errors: not_found,
 // conflict while messages or calls of it wait.
-func (t *Tx) RemoveSender(ctx context.Context, companyID, id string, now time.Time) error {
-	x, err := t.FindSender(ctx, companyID, id)
+func RemoveSender(ctx context.Context, tx *configure.Tx, companyID, id string, now time.Time) error {
+	x, err := FindSender(ctx, tx, companyID, id)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (t *Tx) RemoveSender(ctx context.Context, companyID, id string, now time.Ti
 	}
 	for _, query := range waiting() {
 		var one int
-		err := t.tx.Row(ctx, []any{&one}, query, x.Shard(), x.UID)
+		err := tx.Row(ctx, []any{&one}, query, x.Shard(), x.UID)
 		if err == nil {
 			return carillon.InConflict("Messages or calls of this sender wait or are under way: cancel them, or wait until they have ended")
 		}
@@ -232,20 +232,20 @@ func (t *Tx) RemoveSender(ctx context.Context, companyID, id string, now time.Ti
 			return fmt.Errorf("look up what waits: %w", err)
 		}
 	}
-	t.tx.Changes(companyID)
-	if err := t.recordSender(ctx, audit.Deleted, x, nil, now); err != nil {
+	tx.Changes(companyID)
+	if err := recordSender(ctx, tx, audit.Deleted, x, nil, now); err != nil {
 		return err
 	}
-	if _, err := t.tx.Exec(ctx, "DELETE FROM template WHERE sender = $1", x.UID); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM template WHERE sender = $1", x.UID); err != nil {
 		return fmt.Errorf("delete templates: %w", err)
 	}
-	if _, err := t.tx.Exec(ctx, "DELETE FROM sender_report WHERE sender = $1", x.UID); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM sender_report WHERE sender = $1", x.UID); err != nil {
 		return fmt.Errorf("delete what the channel said of a sender: %w", err)
 	}
-	if err := t.dropProof(ctx, x.UID); err != nil {
+	if err := dropProof(ctx, tx, x.UID); err != nil {
 		return err
 	}
-	_, err = t.tx.Exec(ctx, "UPDATE sender SET removed = TRUE, is_default = FALSE, sealed = $2, updated_at = $3 WHERE uid = $1",
-		x.UID, t.s.seal.Seal(row(x.UID), []byte("{}")), db.Millis(now))
+	_, err = tx.Exec(ctx, "UPDATE sender SET removed = TRUE, is_default = FALSE, sealed = $2, updated_at = $3 WHERE uid = $1",
+		x.UID, tx.Seal.Seal(row(x.UID), []byte("{}")), db.Millis(now))
 	return db.Wrap(err, "remove sender")
 }

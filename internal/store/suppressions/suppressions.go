@@ -36,12 +36,6 @@ func New(d *db.DB, c *configure.Configuration, companies Companies) *Store {
 	return &Store{d: d, config: c, companies: companies}
 }
 
-// Tx writes inside a transaction.
-type Tx struct{ tx *configure.Tx }
-
-// On returns what writes inside a transaction.
-func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx} }
-
 // Type is what a suppressed number does not get.
 type Type string
 
@@ -223,9 +217,9 @@ func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 }
 
 // PutSuppressions adds people inside a change of configuration, as Suppress does.
-func (t *Tx) PutSuppressions(ctx context.Context, companyID string, of Type, reason string, now time.Time, addresses ...string) error {
-	t.tx.Changes(companyID)
-	_, err := put(ctx, t.tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
+func PutSuppressions(ctx context.Context, tx *configure.Tx, companyID string, of Type, reason string, now time.Time, addresses ...string) error {
+	tx.Changes(companyID)
+	_, err := put(ctx, tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err
 }
 

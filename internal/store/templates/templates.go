@@ -22,9 +22,3 @@ type Store struct {
 func New(d *db.DB, c *configure.Configuration, subscribed func(ctx context.Context, companyID, topic string) bool) *Store {
 	return &Store{d: d, config: c, subscribed: subscribed, bySender: configure.Cache[[]*carillon.Template](c)}
 }
-
-// Tx writes inside a transaction.
-type Tx struct{ tx *configure.Tx }
-
-// On returns a Tx for a transaction.
-func (s *Store) On(tx *configure.Tx) *Tx { return &Tx{tx} }

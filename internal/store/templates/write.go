@@ -65,8 +65,8 @@ func insertTemplate(ctx context.Context, tx *configure.Tx, r *Record) error {
 const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')"
 
 // ActiveTemplates counts a company's templates that are at the channel: pending, approved or paused.
-func (t *Tx) ActiveTemplates(ctx context.Context, companyID string) (int, error) {
-	return countActive(ctx, t.tx, companyID)
+func ActiveTemplates(ctx context.Context, tx *configure.Tx, companyID string) (int, error) {
+	return countActive(ctx, tx, companyID)
 }
 
 func countActive(ctx context.Context, tx *configure.Tx, companyID string) (n int, err error) {
@@ -233,8 +233,7 @@ func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) 
 // PutTemplate inserts or replaces a template by sender, name and language, inside Configure, and fills its ID: that of
 // the one there is, else x.ID. The declared status is kept until the channel reports on that template: the status of
 // one that has the channel's id is left unchanged (docs/reference/templates.md). A template put twice changes nothing.
-func (t *Tx) PutTemplate(ctx context.Context, x *carillon.Template, now time.Time) error {
-	tx := t.tx
+func PutTemplate(ctx context.Context, tx *configure.Tx, x *carillon.Template, now time.Time) error {
 	tx.Changes(x.CompanyID)
 	read, err := db.Find(ctx, tx, "template", scanRecord, templateNamed, x.SenderUID, x.Name, x.Language)
 	if err != nil {

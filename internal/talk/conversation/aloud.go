@@ -36,11 +36,11 @@ func (a Aloud) Begin(ctx context.Context, companyID, id string) (*voice.Talk, er
 }
 
 func (a Aloud) talk(ctx context.Context, companyID, id string) (*voice.Talk, error) {
-	c, err := a.c.store.Find(ctx, companyID, id)
+	c, err := a.c.store.Chats.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
-	contact, err := a.c.store.ContactOf(ctx, companyID, c.ContactID)
+	contact, err := a.c.store.Contacts.ContactOf(ctx, companyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +57,14 @@ func (a Aloud) talk(ctx context.Context, companyID, id string) (*voice.Talk, err
 
 // State implements voice.Dialogue.
 func (a Aloud) State(ctx context.Context, companyID, id string) (c *chats.Conversation, position int, err error) {
-	c, err = a.c.store.Find(ctx, companyID, id)
+	c, err = a.c.store.Chats.Find(ctx, companyID, id)
 	if err != nil || c.State != chats.Queued {
 		return c, 0, err
 	}
 	if err := a.c.Alive(ctx, c); err != nil {
 		return nil, 0, err
 	}
-	position, err = a.c.store.QueuePosition(ctx, c)
+	position, err = a.c.store.Chats.QueuePosition(ctx, c)
 	return c, position, err
 }
 
@@ -153,7 +153,7 @@ type spoke struct {
 // Spoke implements voice.Dialogue.
 func (a Aloud) Spoke(ctx context.Context, companyID, id string, seq int64, v chats.Voice) error {
 	c := &chats.Change{CompanyID: companyID, ConversationID: id, Spoken: &chats.Spoken{Seq: seq, Voice: v}}
-	if err := a.c.store.Do(ctx, c); err != nil {
+	if err := a.c.store.Chats.Do(ctx, c); err != nil {
 		return err
 	}
 	text, _ := json.Marshal(spoke{seq, v}) // numbers and a text

@@ -64,7 +64,7 @@ func TestATalkGivesTheResponseAndTheWorkersDoNot(t *testing.T) {
 		if again, err := a.Respond(ctx, r.company, id, use, nil); again != nil || err != nil {
 			t.Errorf("nothing waits for a response: %+v, %v", again, err)
 		}
-		turns, err := r.store.Turns(ctx, r.company, id, 0, 10)
+		turns, err := r.store.Chats.Turns(ctx, r.company, id, 0, 10)
 		if err != nil || turns[0].Extra.Voice == nil || turns[0].Extra.Name != "Robin" {
 			t.Errorf("%+v, %v", turns, err)
 		}

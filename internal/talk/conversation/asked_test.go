@@ -78,7 +78,7 @@ func (x *fills) says(node *Conversations, in voice.Saying) {
 // noted are the values that were found out, in order.
 func (x *fills) noted() string {
 	x.t.Helper()
-	turns, err := x.store.Turns(x.t.Context(), x.company, x.id, 0, 1000)
+	turns, err := x.store.Chats.Turns(x.t.Context(), x.company, x.id, 0, 1000)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestAFlowEndsWithAQuestionOfTheAgents(t *testing.T) {
 	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "Welcome. Do you come?"}]`)
 	x := &fills{rig: r, id: r.open()}
 	x.says(r.Conversations, voice.Saying{Text: "begin"})
-	if turns, err := r.store.TurnsBefore(t.Context(), r.company, x.id, 100, 1); err != nil || !slices.Equal(turns[0].Extra.Choices, []string{"Yes", "No"}) {
+	if turns, err := r.store.Chats.TurnsBefore(t.Context(), r.company, x.id, 100, 1); err != nil || !slices.Equal(turns[0].Extra.Choices, []string{"Yes", "No"}) {
 		t.Errorf("%+v, %v", turns, err)
 	}
 	x.pass(2 * time.Second)

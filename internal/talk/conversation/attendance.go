@@ -78,7 +78,7 @@ func (v *Visit) Stay(ctx context.Context) error {
 		return nil
 	}
 	until := now.Add(presentFor)
-	away, err := v.a.store.Attend(ctx, v.by.CompanyID, v.by.AccountID, until)
+	away, err := v.a.store.Attendance.Attend(ctx, v.by.CompanyID, v.by.AccountID, until)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (v *Visit) Leave(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 	defer cancel()
-	if err := v.a.store.EndAttendance(ctx, v.by.CompanyID, v.by.AccountID, last, now.Add(stayAfter)); err != nil {
+	if err := v.a.store.Attendance.EndAttendance(ctx, v.by.CompanyID, v.by.AccountID, last, now.Add(stayAfter)); err != nil {
 		v.a.o.Log.WarnContext(ctx, "record that a teammate left", "company", v.by.CompanyID, "error", err)
 	}
 }
@@ -119,7 +119,7 @@ func (v *Visit) end() (last time.Time) {
 
 // SetAway records whether a teammate takes no conversations though the inbox is open.
 func (a *Attendance) SetAway(ctx context.Context, by By, away bool) (present bool, err error) {
-	present, err = a.store.SetAway(ctx, by.CompanyID, by.AccountID, away, a.now())
+	present, err = a.store.Attendance.SetAway(ctx, by.CompanyID, by.AccountID, away, a.now())
 	if err != nil {
 		return false, err
 	}

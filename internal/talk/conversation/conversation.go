@@ -26,8 +26,10 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/share"
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
+	"carillon/internal/store/questions"
 	"carillon/internal/store/runs"
 	"carillon/internal/talk/flow"
 )
@@ -70,9 +72,9 @@ func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
 func (nobody) Ran(flow.State)                                {}
 
-// Options configure Conversations; all are required but Flows, Effects, Suspended, Spoke and Unanswered.
+// Options configure Conversations; all are required but Flows, Effects, Suspended and Questions.
 type Options struct {
-	Store     *chats.Store
+	Store     *store.Store
 	Agents    Agents
 	Thinker   agent.Thinker
 	Publisher Publisher
@@ -83,11 +85,8 @@ type Options struct {
 	Runs    *runs.Store
 	// Suspended reports whether a company is suspended, for which neither agents nor flows speak; nil: none is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	// Spoke is called when the company has said something in a conversation whose channel sends it; nil: nobody waits for that.
-	Spoke func()
-	// Unanswered records a question that the agent had no answer to.
-	Unanswered func(ctx context.Context, c *chats.Conversation, question string)
-	Observer   Observer // default: nobody
+	Questions *questions.Store // keeps those that agents had no answer to; nil: they are not kept
+	Observer  Observer         // default: nobody
 	// MissedAfter is how long a contact waits for a teammate; default 5 minutes.
 	MissedAfter time.Duration
 	Now         func() time.Time // default time.Now
@@ -109,7 +108,8 @@ type Conversations struct {
 // core stores changes of conversations.
 type core struct {
 	o     Options
-	store *chats.Store
+	store *store.Store
+	spoke func() // the company has said something in a conversation whose channel sends it
 }
 
 // New builds Conversations.
@@ -126,13 +126,7 @@ func New(o Options) *Conversations {
 	if o.Suspended == nil {
 		o.Suspended = func(context.Context, string) (bool, error) { return false, nil }
 	}
-	if o.Spoke == nil {
-		o.Spoke = func() {}
-	}
-	if o.Unanswered == nil {
-		o.Unanswered = func(context.Context, *chats.Conversation, string) {}
-	}
-	c := &core{o: o, store: o.Store}
+	c := &core{o: o, store: o.Store, spoke: func() {}}
 	screens := &Screens{publisher: o.Publisher, clock: c.now}
 	runner := &Runner{core: c, programs: cache.Sized(programs, sizeOf, programTimeout)}
 	runner.rounds = newRounds(runner)
@@ -146,6 +140,9 @@ func New(o Options) *Conversations {
 		core: c, Screens: screens, Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner, replies: replies,
 	}
 }
+
+// OnSpoke sets what is called when the company has said something in a conversation whose channel sends it.
+func (s *core) OnSpoke(spoke func()) { s.spoke = spoke }
 
 // now is the time as the database holds it.
 func (s *core) now() time.Time { return s.o.Now().Truncate(time.Millisecond).UTC() }
@@ -175,7 +172,7 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: stateOfNew(in.Channel, in.AgentID), Language: in.Language, Page: in.Page,
 		},
 	}
-	if err := s.store.Open(context.WithoutCancel(ctx), o); err != nil {
+	if err := s.store.Chats.Open(context.WithoutCancel(ctx), o); err != nil {
 		return nil, nil, err
 	}
 	if o.Made {
@@ -315,7 +312,7 @@ func (s *core) changeRun(
 }
 
 func (s *core) do(ctx context.Context, c *chats.Change, before *chats.Conversation) error {
-	err := s.store.Do(context.WithoutCancel(ctx), c)
+	err := s.store.Chats.Do(context.WithoutCancel(ctx), c)
 	if err == nil && c.Repeated == nil {
 		s.observe(before, c)
 		if c.Ran != nil {
@@ -345,7 +342,7 @@ func (s *core) observe(before *chats.Conversation, c *chats.Change) {
 		s.o.Observer.Turned(t.Author, replied)
 	}
 	if spoke && c.Conversation.Channel == "whatsapp" {
-		s.o.Spoke()
+		s.spoke()
 	}
 }
 
@@ -411,14 +408,14 @@ func (s *Conversations) Rate(ctx context.Context, companyID, id string, rating i
 
 // Introduce records the name and the e-mail address that a contact left.
 func (s *Conversations) Introduce(ctx context.Context, companyID, id, name, email string) error {
-	c, err := s.store.Find(ctx, companyID, id)
+	c, err := s.store.Chats.Find(ctx, companyID, id)
 	if err != nil {
 		return err
 	}
 	if err := full(c); err != nil {
 		return err
 	}
-	if err := s.store.SetContact(ctx, companyID, c.ContactID, name, email); err != nil {
+	if err := s.store.Contacts.SetContact(ctx, companyID, c.ContactID, name, email); err != nil {
 		return err
 	}
 	now := s.now()

@@ -193,7 +193,7 @@ func TestTheSweepLooksAfterTheQueue(t *testing.T) {
 func TestAConversationHasABound(t *testing.T) {
 	r := newRig(t, store.Options{})
 	id := r.open()
-	if err := r.store.Do(t.Context(), &chats.Change{CompanyID: r.company, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+	if err := r.store.Chats.Do(t.Context(), &chats.Change{CompanyID: r.company, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
 		c.LastSeq = maxTurns
 		return nil, nil
 	}}); err != nil {

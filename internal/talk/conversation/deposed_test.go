@@ -44,16 +44,16 @@ func TestTheEffectOfADeadNodeIsTakenUpAtOnce(t *testing.T) {
 		id := r.open()
 		r.say(id, "1", "begin")
 		<-begun
-		if err := r.db.Join(t.Context(), "node", "node"); err != nil {
+		if err := r.db.Nodes.Join(t.Context(), "node", "node"); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.db.Runs().Recover(t.Context(), r.now(), false); err != nil {
+		if err := r.db.Runs.Recover(t.Context(), r.now(), false); err != nil {
 			t.Fatal(err)
 		}
 		if x := r.last(id); !x.Due.After(r.now()) || x.Node != "node" {
 			t.Errorf("it is taken up while its node lives: %+v", x)
 		}
-		if err := r.db.Leave(t.Context(), "node"); err != nil {
+		if err := r.db.Nodes.Leave(t.Context(), "node"); err != nil {
 			t.Fatal(err)
 		}
 		other := r.node()

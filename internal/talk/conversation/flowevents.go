@@ -88,11 +88,11 @@ func (s *Runner) Unsent(ctx context.Context, companyID, id string, seq int64, wh
 		if err != nil || x == nil {
 			return err
 		}
-		c, err := s.store.Find(ctx, companyID, id)
+		c, err := s.store.Chats.Find(ctx, companyID, id)
 		if err != nil || c.VisitorSeq > seq {
 			return err
 		}
-		turns, err := s.store.TurnsBefore(ctx, companyID, id, seq+1, 1)
+		turns, err := s.store.Chats.TurnsBefore(ctx, companyID, id, seq+1, 1)
 		if err != nil || len(turns) == 0 || turns[0].Seq != seq || turns[0].At.Before(x.StartedAt) {
 			return err
 		}

@@ -134,7 +134,7 @@ func (s *Runner) opened(ctx context.Context, c *chats.Conversation) (begun bool,
 // Stop ends the run that a conversation is in, if any.
 func (s *Runner) Stop(ctx context.Context, companyID, id, why string) error {
 	return s.again(func() error {
-		c, err := s.store.Find(ctx, companyID, id)
+		c, err := s.store.Chats.Find(ctx, companyID, id)
 		if err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, 
 	if err != nil {
 		return false, err
 	}
-	c, err := s.store.Find(ctx, companyID, id)
+	c, err := s.store.Chats.Find(ctx, companyID, id)
 	if err != nil {
 		return false, err
 	}
@@ -246,7 +246,7 @@ func began(name, runID string, now time.Time) chats.Turn {
 
 // values are the variables that a run begins with.
 func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bound) (flow.Values, error) {
-	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+	contact, err := s.store.Contacts.ContactOf(ctx, c.CompanyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
@@ -445,14 +445,14 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 		return nil, false, err
 	}
 	if x != nil { // as it is now, not before the run was
-		if c, err = s.store.Find(ctx, c.CompanyID, c.ID); err != nil {
+		if c, err = s.store.Chats.Find(ctx, c.CompanyID, c.ID); err != nil {
 			return nil, false, err
 		}
 		if c.State != chats.Automated || c.ReplySeq == 0 {
 			return nil, true, nil
 		}
 	}
-	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
 	if err != nil || len(turns) == 0 {
 		return nil, false, err
 	}

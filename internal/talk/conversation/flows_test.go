@@ -84,7 +84,7 @@ func (r *rig) lay(name string, t flow.Trigger, steps string) *flow.Flow {
 
 func (r *rig) last(id string) *runs.Run {
 	r.t.Helper()
-	all, err := r.db.Runs().OfConversation(r.t.Context(), r.company, id, 1)
+	all, err := r.db.Runs.OfConversation(r.t.Context(), r.company, id, 1)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestTheReplyToANotificationStartsItsFlow(t *testing.T) {
 		if x.Event != "order-shipped" || x.NotificationID != "n1" || x.Cause != "event" || x.Variables["received"] != "yes" || x.Version != 1 {
 			t.Errorf("%+v", x)
 		}
-		log, err := r.db.Runs().Entries(t.Context(), r.company, x.ID)
+		log, err := r.db.Runs.Entries(t.Context(), r.company, x.ID)
 		var kinds []string
 		for _, e := range log {
 			kinds = append(kinds, e.Path+" "+e.Kind)
@@ -200,7 +200,7 @@ func TestTheFlowOfAWidgetBeginsAfterACrash(t *testing.T) {
 			Contact: chats.Contact{ID: carillon.NewID(r.now()), CompanyID: r.company, WidgetID: "w", VisitorID: "visitor"}, Now: r.now(),
 			Conversation: chats.Conversation{ID: carillon.NewID(r.now()), Channel: "web_chat", WidgetID: "w", AgentID: "a", State: chats.Automated, Language: "en"},
 		}
-		if err := r.db.Chats().Open(t.Context(), &in); err != nil {
+		if err := r.db.Chats.Open(t.Context(), &in); err != nil {
 			t.Fatal(err)
 		}
 		r.run()
@@ -256,7 +256,7 @@ func TestAFlowEndsWhereAPersonTakesOver(t *testing.T) {
 			if x := r.last(id); x.Open || !x.Due.IsZero() {
 				t.Errorf("%+v", x)
 			}
-			log, err := r.db.Runs().Entries(t.Context(), r.company, r.last(id).ID)
+			log, err := r.db.Runs.Entries(t.Context(), r.company, r.last(id).ID)
 			if last := log[len(log)-1].Kind; err != nil || last != "stopped" && last != "handoff" {
 				t.Error(log, err)
 			}

@@ -129,7 +129,7 @@ func TestWhatIsStoredOfANumberIsNotForCallers(t *testing.T) {
 				t.Fatal(err)
 			}
 			person, email := "Ana Diaz", "ana@example.com"
-			if _, err := r.store.EditContact(t.Context(), r.company, contact.ID, chats.ContactEdit{Name: &person, Email: &email}); err != nil {
+			if _, err := r.store.Contacts.EditContact(t.Context(), r.company, contact.ID, chats.ContactEdit{Name: &person, Email: &email}); err != nil {
 				t.Fatal(err)
 			}
 			found, _, err := r.Open(t.Context(), start)

@@ -20,7 +20,7 @@ func (s *Runner) goOn(ctx context.Context, x *runs.Run) error {
 		}
 		return err
 	}
-	c, err := s.store.Find(ctx, x.CompanyID, x.ConversationID)
+	c, err := s.store.Chats.Find(ctx, x.CompanyID, x.ConversationID)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Progra
 	case x.Begun && e.Keyed() && s.now().Sub(x.ChangedAt) >= effectKeyed:
 		return s.result(ctx, c, p, x, r, e.Values(flow.OutcomeUnknown), "The outcome is unknown: it was begun too long ago to be repeated", false)
 	}
-	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+	contact, err := s.store.Contacts.ContactOf(ctx, c.CompanyID, c.ContactID)
 	if err != nil {
 		return err
 	}

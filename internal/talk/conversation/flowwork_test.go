@@ -99,7 +99,7 @@ func TestTimersOfFlowsAreExactOverAMonth(t *testing.T) {
 		if x := r.last(id); x.State != string(flow.Completed) {
 			t.Errorf("%+v", x)
 		}
-		log, err := r.db.Runs().Entries(t.Context(), r.company, r.last(id).ID)
+		log, err := r.db.Runs.Entries(t.Context(), r.company, r.last(id).ID)
 		if err != nil || len(log) != days+2 || !log[days].At.Equal(due) || !log[days+1].At.Equal(r.now()) {
 			t.Error(log, err)
 		}
@@ -214,7 +214,7 @@ func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
 			done := len(r.laid.effects())
 			r.pass(24 * time.Hour)
 			work(t, r.node())
-			log, err := r.db.Runs().Entries(t.Context(), r.company, x.ID)
+			log, err := r.db.Runs.Entries(t.Context(), r.company, x.ID)
 			if got := r.laid.effects(); len(got) != done || err != nil || !strings.Contains(log[len(log)-2].Text, "unknown") {
 				t.Error(name, got, log, err)
 			}

@@ -45,7 +45,7 @@ func ask(c *chats.Conversation, reason string, there bool, now time.Time) []chat
 }
 
 func (s *core) anybodyThere(ctx context.Context, companyID string) (bool, error) {
-	present, err := s.store.Present(ctx, companyID, s.now())
+	present, err := s.store.Attendance.Present(ctx, companyID, s.now())
 	return slices.ContainsFunc(present, func(p chats.Presence) bool { return !p.Away }), err
 }
 
@@ -198,7 +198,7 @@ func (s *Conversations) Release(ctx context.Context, by By, id string, toAgent b
 // Dismiss gives back to the queue what a member has who may no longer answer; what they were finishing is resolved.
 func (s *Conversations) Dismiss(ctx context.Context, by By, accountID string) error {
 	for {
-		held, err := s.store.HeldBy(ctx, by.CompanyID, accountID, sweepMost)
+		held, err := s.store.Chats.HeldBy(ctx, by.CompanyID, accountID, sweepMost)
 		if err != nil || len(held) == 0 {
 			return err
 		}

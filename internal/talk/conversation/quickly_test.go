@@ -49,7 +49,7 @@ func TestMessagesThatComeQuicklyAreAllLookedAt(t *testing.T) {
 		r.pass(time.Second)
 		r.say(quiet, "2", "hello")
 		r.within("the agent replies", func() bool { return len(r.turns(quiet)) >= 3 })
-		if all, err := r.db.Runs().OfConversation(t.Context(), r.company, quiet, 10); err != nil || len(all) != 1 {
+		if all, err := r.db.Runs.OfConversation(t.Context(), r.company, quiet, 10); err != nil || len(all) != 1 {
 			t.Errorf("%d runs, %v", len(all), err)
 		}
 	})

@@ -204,7 +204,7 @@ func (s *replies) hopeless(ctx context.Context, j job, err error) (c *chats.Conv
 		return nil, nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	c, err = s.store.Find(ctx, j.companyID, j.id)
+	c, err = s.store.Chats.Find(ctx, j.companyID, j.id)
 	if err == nil && s.o.Flows != nil {
 		run, err = s.o.Runs.Current(ctx, j.companyID, j.id)
 	}
@@ -228,7 +228,7 @@ var errOvertaken = errors.New("somebody else answers")
 // replyTo gives the reply that a conversation waits for, and returns its turn; nil: there is none. again reports that the contact
 // said more meanwhile. use runs the tools of the contact's page, emit gets each action; both may be nil.
 func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit func(agent.Action) error) (turn *chats.Turn, again bool, err error) {
-	c, err := s.store.Find(ctx, j.companyID, j.id)
+	c, err := s.store.Chats.Find(ctx, j.companyID, j.id)
 	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
 		return nil, false, err
 	}
@@ -261,7 +261,7 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 	err = s.o.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		if time.Since(checked) >= checkEvery { // a teammate may have taken it on another node
 			checked = time.Now()
-			if have, err := s.store.Find(ctx, c.CompanyID, c.ID); err != nil || have.State != chats.Automated {
+			if have, err := s.store.Chats.Find(ctx, c.CompanyID, c.ID); err != nil || have.State != chats.Automated {
 				return errors.Join(errOvertaken, err)
 			}
 		}
@@ -280,7 +280,7 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 		return nil, false, &silentError{c, err}
 	}
 	if said.unanswered {
-		s.o.Unanswered(ctx, c, request.Message())
+		s.keepQuestion(ctx, c, request.Message())
 	}
 	err = s.keep(ctx, func() (err error) {
 		turn, again, err = s.storeReply(ctx, c, request, &said)
@@ -294,7 +294,7 @@ func (s *core) repeated(ctx context.Context, c *chats.Conversation) (bool, error
 	if c.AskedSeq == 0 {
 		return false, nil
 	}
-	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
 	if err != nil || bearingOf(c, turns) != repeated {
 		return false, err
 	}
@@ -409,11 +409,11 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 	if err != nil {
 		return nil, err
 	}
-	contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+	contact, err := s.store.Contacts.ContactOf(ctx, c.CompanyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
-	turns, err := s.store.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxSaid)
+	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxSaid)
 	if err != nil {
 		return nil, err
 	}
@@ -502,7 +502,7 @@ func (a *answer) turns(name string, seq int64, now time.Time) []chats.Turn {
 
 // takeOver has this node give the replies that have been due since before an instant.
 func (s *replies) takeOver(ctx context.Context, before time.Time) error {
-	overdue, err := s.store.Unreplied(ctx, before, sweepMost)
+	overdue, err := s.store.Chats.Unreplied(ctx, before, sweepMost)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store/configure"
+
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/store"
@@ -54,11 +56,11 @@ func newRig(t *testing.T, o store.Options) *rig {
 		}
 	})
 	r := &rig{t: t, db: s, company: carillon.NewID(time.Now()), clock: time.UnixMilli(1_800_000_000_000).UTC(), agent: &script{}, laid: &laid{}}
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		all := []error{tx.PutCompany(ctx, &carillon.Company{ID: r.company, Name: "Acme"}, r.clock)}
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		all := []error{accounts.PutCompany(ctx, tx, &carillon.Company{ID: r.company, Name: "Acme"}, r.clock)}
 		for name, by := range map[string]*By{"Ana": &r.ana, "Ben": &r.ben, "Cat": &r.cat} {
 			a := &accounts.Account{Email: name + r.company + "@acme.test", Name: name}
-			all = append(all, tx.PutAccount(ctx, a, r.clock), tx.PutMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: r.company, Role: "teammate"}))
+			all = append(all, accounts.PutAccount(ctx, tx, a, r.clock), accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: r.company, Role: "teammate"}))
 			*by = By{r.company, a.ID, name}
 		}
 		return errors.Join(all...)
@@ -71,11 +73,13 @@ func newRig(t *testing.T, o store.Options) *rig {
 
 // node is conversations on the rig's database.
 func (r *rig) node() *Conversations {
-	return New(Options{
-		Store: r.db.Chats(), Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
-		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs(), Spoke: r.speaks, Node: "node",
+	c := New(Options{
+		Store: r.db, Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
+		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs, Node: "node",
 		Suspended: func(context.Context, string) (bool, error) { return r.suspended.Load(), nil },
 	})
+	c.OnSpoke(r.speaks)
+	return c
 }
 
 // work does what is due by now, and returns when the time of the next run comes.
@@ -182,13 +186,13 @@ func (r *rig) must(c *chats.Conversation, err error) *chats.Conversation {
 
 func (r *rig) find(id string) *chats.Conversation {
 	r.t.Helper()
-	return r.must(r.store.Find(r.t.Context(), r.company, id))
+	return r.must(r.store.Chats.Find(r.t.Context(), r.company, id))
 }
 
 // turns are those of a conversation, a line each, but for the event that a run began: began has it.
 func (r *rig) turns(id string) (all []string) {
 	r.t.Helper()
-	turns, err := r.store.Turns(r.t.Context(), r.company, id, 0, 1000)
+	turns, err := r.store.Chats.Turns(r.t.Context(), r.company, id, 0, 1000)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -211,7 +215,7 @@ func (r *rig) turns(id string) (all []string) {
 // began are the runs that a conversation's events name, each with its flow.
 func (r *rig) began(id string) (all []string) {
 	r.t.Helper()
-	turns, err := r.store.Turns(r.t.Context(), r.company, id, 0, 1000)
+	turns, err := r.store.Chats.Turns(r.t.Context(), r.company, id, 0, 1000)
 	if err != nil {
 		r.t.Fatal(err)
 	}

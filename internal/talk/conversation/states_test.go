@@ -50,9 +50,9 @@ func (r *rig) present(all ...By) {
 	for _, by := range []By{r.ana, r.ben, r.cat} {
 		var err error
 		if slices.Contains(all, by) {
-			_, err = r.store.Attend(r.t.Context(), r.company, by.AccountID, r.now().Add(time.Hour))
+			_, err = r.store.Attendance.Attend(r.t.Context(), r.company, by.AccountID, r.now().Add(time.Hour))
 		} else {
-			err = r.store.EndAttendance(r.t.Context(), r.company, by.AccountID, r.now().Add(24*time.Hour), r.now())
+			err = r.store.Attendance.EndAttendance(r.t.Context(), r.company, by.AccountID, r.now().Add(24*time.Hour), r.now())
 		}
 		if err != nil {
 			r.t.Fatal(err)

@@ -36,7 +36,7 @@ func (s *Conversations) Sweep(ctx context.Context) error {
 	return errors.Join(
 		s.replies.takeOver(ctx, now.Add(-overdue)),
 		expire(ctx, s, chats.Queued, now.Add(-leftAfter), func(c *chats.Conversation) (chats.State, string) {
-			contact, err := s.store.ContactOf(ctx, c.CompanyID, c.ContactID)
+			contact, err := s.store.Contacts.ContactOf(ctx, c.CompanyID, c.ContactID)
 			switch {
 			case err == nil && contact.SeenAt.Before(now.Add(-leftAfter)):
 				return chats.Abandoned, Abandoned
@@ -53,7 +53,7 @@ func (s *Conversations) Sweep(ctx context.Context) error {
 func expire(
 	ctx context.Context, s *Conversations, from chats.State, before time.Time, to func(c *chats.Conversation) (chats.State, string),
 ) error {
-	waiting, err := s.store.InState(ctx, from, before, sweepMost)
+	waiting, err := s.store.Chats.InState(ctx, from, before, sweepMost)
 	if err != nil {
 		return err
 	}
@@ -79,5 +79,5 @@ func expire(
 
 // Alive records a sign of life of a contact, who else has left the queue.
 func (s *Conversations) Alive(ctx context.Context, c *chats.Conversation) error {
-	return s.store.Alive(ctx, c.CompanyID, c.ContactID, s.now())
+	return s.store.Contacts.Alive(ctx, c.CompanyID, c.ContactID, s.now())
 }

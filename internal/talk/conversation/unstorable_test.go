@@ -18,10 +18,10 @@ import (
 func (r *rig) refuse(text string) {
 	r.t.Helper()
 	rule := "ALTER TABLE turn ADD CONSTRAINT refused CHECK (text <> '" + text + "')"
-	if r.db.SQLite() {
+	if r.db.DB.SQLite() {
 		rule = "CREATE TRIGGER refused BEFORE INSERT ON turn WHEN NEW.text = '" + text + "' BEGIN SELECT RAISE(ABORT, 'refused'); END"
 	}
-	if _, err := r.db.Exec(r.t.Context(), rule); err != nil {
+	if _, err := r.db.DB.Exec(r.t.Context(), rule); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -83,7 +83,7 @@ func TestAnEffectWhoseOutcomeCannotBeStoredHappensOnce(t *testing.T) {
 		if x.State != string(flow.Failed) || x.Error != "steps.0: "+stuck || len(r.laid.effects()) != 1 || r.find(id).State == chats.Automated {
 			t.Errorf("%+v after %v, the conversation is %s", x, r.laid.effects(), r.find(id).State)
 		}
-		log, err := r.db.Runs().Entries(t.Context(), r.company, x.ID)
+		log, err := r.db.Runs.Entries(t.Context(), r.company, x.ID)
 		if err != nil || log[len(log)-1].Text != stuck {
 			t.Errorf("the run shows %+v, %v", log, err)
 		}

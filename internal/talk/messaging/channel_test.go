@@ -10,7 +10,6 @@ import (
 
 	"carillon"
 	"carillon/internal/base/provider"
-	"carillon/internal/talk/messaging"
 )
 
 // channel is a messaging channel whose responses a test decides.
@@ -135,7 +134,7 @@ func (c *channel) File(_ context.Context, _ *carillon.Sender, id string, most in
 	defer c.mu.Unlock()
 	f := c.files[id]
 	if f == nil {
-		return nil, "", messaging.ErrNoFile
+		return nil, "", provider.ErrNoFile
 	}
 	f.read++
 	switch {
@@ -144,7 +143,7 @@ func (c *channel) File(_ context.Context, _ *carillon.Sender, id string, most in
 	case f.err != nil:
 		return nil, "", f.err
 	case int64(len(f.data)) > most:
-		return nil, "", messaging.ErrFileTooLarge
+		return nil, "", provider.ErrFileTooLarge
 	}
 	return f.data, f.mime, nil
 }

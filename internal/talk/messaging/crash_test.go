@@ -59,7 +59,7 @@ func (x *crash) die(declared bool) {
 // depose declares a node dead.
 func (r *rig) depose(node string) {
 	r.t.Helper()
-	if ok, err := r.db.Depose(r.t.Context(), node, 1); !ok || err != nil {
+	if ok, err := r.db.Nodes.Depose(r.t.Context(), node, 1); !ok || err != nil {
 		r.t.Fatal("depose a node: ", ok, err)
 	}
 }
@@ -223,11 +223,11 @@ func TestWhatADeadNodeWasTakingInIsTakenIn(t *testing.T) {
 		p := r.person("34600700007")
 		p.text("echo")
 		dead := r.node
-		due, err := r.db.Replies().Waiting(t.Context(), r.now(), 10, nil)
+		due, err := r.db.Replies.Waiting(t.Context(), r.now(), 10, nil)
 		if err != nil || len(due) != 1 {
 			t.Fatal(due, err)
 		}
-		if ok, err := r.db.Replies().Claim(t.Context(), due[0], dead, r.now(), r.now().Add(time.Hour)); !ok || err != nil {
+		if ok, err := r.db.Replies.Claim(t.Context(), due[0], dead, r.now(), r.now().Add(time.Hour)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 		r.build()
@@ -251,10 +251,10 @@ func TestOnlyTheReplyBeforeAMessageIsPassed(t *testing.T) {
 		p := r.person("34600700008")
 		p.text("three")
 		p.until("it is posted", func() bool { return len(p.posted()) == 1 })
-		id, s := p.conversation().ID, r.db.Replies()
+		id, s := p.conversation().ID, r.db.Replies
 		p.until("the attempt is over", func() bool {
 			var node string
-			err := r.db.Row(t.Context(), []any{&node}, "SELECT node FROM reply WHERE conversation_id = $1 AND state = 'sending'", id)
+			err := r.db.DB.Row(t.Context(), []any{&node}, "SELECT node FROM reply WHERE conversation_id = $1 AND state = 'sending'", id)
 			return err == nil && node == ""
 		})
 		now := r.now()

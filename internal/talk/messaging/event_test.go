@@ -69,7 +69,7 @@ func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
 		d.text("Blue")
 		d.got("What?", "Blue")
 		r.until("the channel's id of the reply is stored", func() bool {
-			seq, err := r.db.Replies().SeqOf(t.Context(), r.company.ID, d.conversation().ID, d.last().id)
+			seq, err := r.db.Replies.SeqOf(t.Context(), r.company.ID, d.conversation().ID, d.last().id)
 			return err == nil && seq > 0
 		})
 		r.bind(d.number, shipped("n6", "order-shipped"))
@@ -81,7 +81,7 @@ func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
 // A company's programs get the parts of a message, whatever its type.
 func TestTheEventOfAMessageHasItsParts(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
-		if err := r.db.Follow(t.Context(), r.company.ID, events.Conversations); err != nil {
+		if err := r.db.Topics.Follow(t.Context(), r.company.ID, events.Conversations); err != nil {
 			t.Fatal(err)
 		}
 		r.run()
@@ -106,7 +106,7 @@ func TestTheEventOfAMessageHasItsParts(t *testing.T) {
 			want = append(want, c.parts)
 		}
 		r.until("all are taken in", func() bool { return r.counts.of("shown") == len(want) })
-		all, err := r.db.EventsAfter(t.Context(), r.company.ID, events.Conversations, 0, 100)
+		all, err := r.db.Topics.EventsAfter(t.Context(), r.company.ID, events.Conversations, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}

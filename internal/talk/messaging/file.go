@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"carillon"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
@@ -30,9 +31,9 @@ func (m intake) file(ctx context.Context, t *taking) (f *chats.File, why string,
 	}
 	content, mime, err := channel.File(ctx, t.sender, t.File.ID, m.o.Files.Most())
 	switch {
-	case errors.Is(err, ErrNoFile):
+	case errors.Is(err, provider.ErrNoFile):
 		return nil, fileGone, nil
-	case errors.Is(err, ErrFileTooLarge):
+	case errors.Is(err, provider.ErrFileTooLarge):
 		return nil, fileTooLarge, nil
 	case err != nil && t.last:
 		m.o.Log.WarnContext(ctx, "give up a file that a person sent", "company", t.sender.CompanyID, "sender", t.sender.ID, "error", err)

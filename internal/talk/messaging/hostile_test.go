@@ -69,7 +69,7 @@ func checkClean(t *testing.T, p *person) {
 	if c == nil {
 		t.Fatalf("%s has no conversation", p.number)
 	}
-	contact, err := p.db.Chats().ContactOf(t.Context(), p.company.ID, c.ContactID)
+	contact, err := p.db.Contacts.ContactOf(t.Context(), p.company.ID, c.ContactID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestHostileTextsOfEveryFieldAreKeptClean(t *testing.T) {
 		next.text("echo")
 		next.got("What?")
 		r.until("all are taken in", func() bool {
-			waiting, err := r.db.Replies().Waiting(t.Context(), r.now(), 1, nil)
+			waiting, err := r.db.Replies.Waiting(t.Context(), r.now(), 1, nil)
 			return err == nil && len(waiting) == 0
 		})
 		for _, p := range people {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/internal/base/provider"
 	"carillon/internal/store/chats"
-	"carillon/internal/talk/messaging"
 )
 
 const (
@@ -83,7 +83,7 @@ func (r *rig) putFiles() {
 		"ogg":   {mime: "audio/ogg", data: []byte("OggS\x00\x02" + strings.Repeat("\x00", 40))},
 		"pdf":   {mime: "application/pdf", data: []byte("%PDF-1.4\n%%EOF\n")},
 		"webp":  {mime: "image/webp", data: []byte("RIFF\x20\x00\x00\x00WEBPVP8 " + strings.Repeat("\x00", 20))},
-		"large": {mime: "image/png", data: append(bytes.Clone(png), make([]byte, 10<<20)...)}, "refused": {err: messaging.ErrFileTooLarge},
+		"large": {mime: "image/png", data: append(bytes.Clone(png), make([]byte, 10<<20)...)}, "refused": {err: provider.ErrFileTooLarge},
 		"page":    {mime: "image/png", data: []byte("<html><script>alert(1)</script></html>")},
 		"program": {mime: "application/pdf", data: []byte("MZ\x90\x00\x03\x00\x00\x00")},
 		"late":    {mime: "image/png", data: png, faults: 1}, "away": {faults: 100},

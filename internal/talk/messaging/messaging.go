@@ -31,7 +31,7 @@ import (
 // Channel sends replies and reads files; whatsapp.Client is one.
 type Channel interface {
 	SendReply(ctx context.Context, s *carillon.Sender, m *provider.Reply) provider.Outcome
-	// File reads a file that a person sent, of at most `most` bytes. Errors: ErrNoFile, ErrFileTooLarge.
+	// File reads a file that a person sent, of at most `most` bytes. Errors: provider.ErrNoFile, provider.ErrFileTooLarge.
 	File(ctx context.Context, s *carillon.Sender, id string, most int64) (content []byte, mime string, err error)
 	MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error
 }
@@ -40,13 +40,14 @@ type Channel interface {
 type Options struct {
 	Store         *replies.Store
 	Chats         *chats.Store
+	Contacts      *chats.Contacts
 	Conversations *conversation.Conversations
 	Agents        conversation.Agents
 	Files         *files.Files
 	Channels      map[string]Channel // by provider
 	// Sender finds a sender of any company. Errors: not_found.
 	Sender func(ctx context.Context, uid int64) (*carillon.Sender, error)
-	// AgentOf is the id of the agent that answers for a sender; "": flows and teammates alone.
+	// AgentOf is the id of the agent that answers for a sender; "": flows and teammates alone. By default its settings name it.
 	AgentOf func(s *carillon.Sender) string
 	// Portfolio is the scope of the channel's ids of people that a sender gets.
 	Portfolio func(s *carillon.Sender) string
@@ -110,9 +111,25 @@ func New(o Options) *Messaging {
 	if o.Observer == nil {
 		o.Observer = nobody{}
 	}
-	return &Messaging{
+	if o.AgentOf == nil {
+		o.AgentOf = agentOf
+	}
+	m := &Messaging{
 		o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1), left: make(chan struct{}, 1), typing: map[string]time.Time{},
 	}
+	o.Conversations.OnSpoke(m.Said)
+	return m
+}
+
+// agentOf is the id of the agent in a sender's settings.
+func agentOf(s *carillon.Sender) string {
+	var settings struct {
+		Agent string `json:"agent"`
+	}
+	if json.Unmarshal(s.Settings, &settings) != nil {
+		return ""
+	}
+	return settings.Agent
 }
 
 // now is the time as the database holds it.

@@ -31,7 +31,7 @@ func TestAPersonWithoutANumberIsAnsweredByTheID(t *testing.T) {
 		if x := p.last(); x.To != "" || x.UserID != ana {
 			t.Errorf("the reply goes to %q, %q", x.To, x.UserID)
 		}
-		contact, err := r.db.Chats().ContactOf(t.Context(), r.company.ID, p.conversation().ContactID)
+		contact, err := r.db.Contacts.ContactOf(t.Context(), r.company.ID, p.conversation().ContactID)
 		if err != nil || contact.UserID != ana || contact.Number != "" || contact.Name != "Ana "+ana || contact.Username != strings.ToLower("ana."+ana) {
 			t.Errorf("the contact is %+v, %v", contact, err)
 		}
@@ -133,7 +133,7 @@ func TestPeopleOfOtherPortfoliosAndCompaniesAreOthers(t *testing.T) {
 			known := p.known()[0]
 			known.Scope = r.portfolios[x.sender]
 			r.until("it is a conversation", func() bool {
-				c, err := r.db.Chats().OfPerson(t.Context(), x.company, known)
+				c, err := r.db.Chats.OfPerson(t.Context(), x.company, known)
 				if c != nil && c.LastSeq > 0 {
 					seen[c.ID] = true
 				}
@@ -208,7 +208,7 @@ func TestANumberThatAPersonGivesIsTheirs(t *testing.T) {
 		if d := cmp.Diff(want, shown); d != "" {
 			t.Error(d)
 		}
-		lines, err := r.db.Chats().LinesOf(t.Context(), r.company.ID, p.known())
+		lines, err := r.db.Contacts.LinesOf(t.Context(), r.company.ID, p.known())
 		if err != nil || len(lines) != 1 || !lines[0].Is("525512345601") {
 			t.Errorf("the person's lines are %v, %v", lines, err)
 		}

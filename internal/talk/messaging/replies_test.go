@@ -274,11 +274,11 @@ func TestAReplyThatCannotBeReadFails(t *testing.T) {
 		p.text("one")
 		r.until("the first attempt", func() bool { return r.channel.tried(p.number, false) == 1 })
 		r.comeToRest()
-		if _, err := r.db.Exec(t.Context(), "DELETE FROM turn WHERE text = 'gone'"); err != nil {
+		if _, err := r.db.DB.Exec(t.Context(), "DELETE FROM turn WHERE text = 'gone'"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Hour) // fake time
-		all, err := r.db.Replies().Replies(t.Context(), r.company.ID, p.conversation().ID, 0, 100)
+		all, err := r.db.Replies.Replies(t.Context(), r.company.ID, p.conversation().ID, 0, 100)
 		if err != nil || len(all) != 1 || all[0].State != "failed" || all[0].Detail != "the reply cannot be read" {
 			t.Errorf("%+v, %v", all, err)
 		}

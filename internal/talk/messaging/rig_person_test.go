@@ -136,7 +136,7 @@ func (p *person) last() post {
 func (p *person) conversation() *chats.Conversation {
 	p.t.Helper()
 	if p.contact != "" { // whatever the person is known by meanwhile
-		all, err := p.db.Chats().OfContact(p.t.Context(), p.company.ID, p.contact, "", 1)
+		all, err := p.db.Chats.OfContact(p.t.Context(), p.company.ID, p.contact, "", 1)
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func (p *person) conversation() *chats.Conversation {
 		}
 	}
 	for _, x := range p.known() {
-		c, err := p.db.Chats().OfPerson(p.t.Context(), p.company.ID, x)
+		c, err := p.db.Chats.OfPerson(p.t.Context(), p.company.ID, x)
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func (p *person) conversation() *chats.Conversation {
 // newestRun is the newest run in the person's conversation.
 func (p *person) newestRun() *runs.Run {
 	p.t.Helper()
-	all, err := p.db.Runs().OfConversation(p.t.Context(), p.company.ID, p.conversation().ID, 1)
+	all, err := p.db.Runs.OfConversation(p.t.Context(), p.company.ID, p.conversation().ID, 1)
 	if err != nil || len(all) != 1 {
 		p.t.Fatal(all, err)
 	}
@@ -174,7 +174,7 @@ func (p *person) turns() []chats.Turn {
 	if c == nil {
 		return nil
 	}
-	turns, err := p.db.Chats().Turns(p.t.Context(), p.company.ID, c.ID, 0, 1000)
+	turns, err := p.db.Chats.Turns(p.t.Context(), p.company.ID, c.ID, 0, 1000)
 	if err != nil {
 		p.t.Fatal(err)
 	}

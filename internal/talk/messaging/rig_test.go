@@ -17,8 +17,11 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
 	"carillon/internal/talk/conversation"
@@ -113,8 +116,8 @@ func (r *rig) addSender(c *carillon.Company, id string) *carillon.Sender {
 		CompanyID: c.ID, ID: id, Number: map[string]string{"main": "15555550100", "side": "15555550101"}[id], Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",
 		Unknown: carillon.DefaultUnknownPolicy(), Settings: json.RawMessage(`{}`),
 	}
-	err := r.db.Configure(r.t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return errors.Join(tx.PutCompany(ctx, c, r.now()), tx.PutSender(ctx, s, r.now()))
+	err := r.db.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return errors.Join(accounts.PutCompany(ctx, tx, c, r.now()), senders.PutSender(ctx, tx, s, r.now()))
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -125,30 +128,30 @@ func (r *rig) addSender(c *carillon.Company, id string) *carillon.Sender {
 // build builds a node: Messaging and its conversations.
 func (r *rig) build() {
 	r.node = carillon.NewID(time.Now())
-	if err := r.db.Join(r.t.Context(), r.node, "node"); err != nil {
+	if err := r.db.Nodes.Join(r.t.Context(), r.node, "node"); err != nil {
 		r.t.Fatal(err)
 	}
 	logger := slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	never := func(context.Context, string) (bool, error) { return false, nil }
 	r.talks = conversation.New(conversation.Options{
-		Store: r.db.Chats(), Agents: robin{}, Thinker: robin{}, Publisher: r, Log: logger, Flows: &r.flows, Effects: &r.flows, Runs: r.db.Runs(),
-		Spoke: func() { r.Said() }, Now: r.now,
+		Store: r.db, Agents: robin{}, Thinker: robin{}, Publisher: r, Log: logger, Flows: &r.flows, Effects: &r.flows, Runs: r.db.Runs,
+		Now: r.now,
 	})
-	r.files = files.New(r.db.Files(), files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: never})
+	r.files = files.New(r.db.Files, files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: never})
 	r.Messaging = messaging.New(messaging.Options{
-		Store: r.db.Replies(), Chats: r.db.Chats(), Conversations: r.talks, Agents: robin{},
+		Store: r.db.Replies, Chats: r.db.Chats, Contacts: r.db.Contacts, Conversations: r.talks, Agents: robin{},
 		Files:    r.files,
 		Channels: map[string]messaging.Channel{"test": r.channel}, Sender: r.senderBy, AgentOf: func(*carillon.Sender) string { return r.agent },
-		Bound: r.boundOf, Sent: r.sentAs, Begun: r.db.Runs().Begun,
+		Bound: r.boundOf, Sent: r.sentAs, Begun: r.db.Runs.Begun,
 		Portfolio: func(s *carillon.Sender) string { return r.portfolios[s.ID] },
 		Suppress: func(ctx context.Context, companyID string, addresses ...string) error {
 			if err := r.suppressing(); err != nil {
 				return err
 			}
-			return r.db.Suppress(ctx, companyID, suppressions.All, "asked in a message", r.now(), addresses...)
+			return r.db.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a message", r.now(), addresses...)
 		},
 		Lift: func(ctx context.Context, companyID string, who identity.Key) error {
-			_, err := r.db.Unsuppress(ctx, companyID, who)
+			_, err := r.db.Suppressions.Unsuppress(ctx, companyID, who)
 			return err
 		},
 		Suppressed: func(ctx context.Context, companyID string, who identity.Key) (bool, error) {
@@ -253,7 +256,7 @@ func (r *rig) senderBy(ctx context.Context, uid int64) (*carillon.Sender, error)
 	if r.removed.Load() {
 		return nil, carillon.Absent("Sender")
 	}
-	return r.db.Sender(ctx, uid)
+	return r.db.Senders.Sender(ctx, uid)
 }
 
 // boundOf are the notifications that a message to a number may reply to.
@@ -286,7 +289,7 @@ func (r *rig) sentAs(_ context.Context, _ *carillon.Sender, _ []identity.Key, pr
 
 func (r *rig) suppressed(ctx context.Context, companyID, address string) (bool, error) {
 	who := identity.Of(address)
-	found, err := r.db.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
+	found, err := r.db.Suppressions.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
 	return found[who], err
 }
 

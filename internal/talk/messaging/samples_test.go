@@ -156,7 +156,7 @@ func (w *sampled) check() {
 		}
 		return
 	}
-	window, err := w.db.Replies().Window(w.t.Context(), w.company.ID, id)
+	window, err := w.db.Replies.Window(w.t.Context(), w.company.ID, id)
 	closes := func() bool { // in a day
 		left := window.Until.Sub(w.now())
 		return left > 23*time.Hour && left < 25*time.Hour
@@ -195,12 +195,12 @@ var labels = []string{
 // groupTurns are those of the conversation of a group, whose id it returns too.
 func (r *rig) groupTurns(group string) (turns []chats.Turn, conversationID string) {
 	r.t.Helper()
-	err := r.db.Row(r.t.Context(), []any{&conversationID}, `SELECT c.id FROM conversation AS c JOIN contact AS p ON p.id = c.contact_id
+	err := r.db.DB.Row(r.t.Context(), []any{&conversationID}, `SELECT c.id FROM conversation AS c JOIN contact AS p ON p.id = c.contact_id
 		WHERE p.company_id = $1 AND p.visitor_id = $2`, r.company.ID, "group:"+group)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	turns, err = r.db.Chats().Turns(r.t.Context(), r.company.ID, conversationID, 0, 1000)
+	turns, err = r.db.Chats.Turns(r.t.Context(), r.company.ID, conversationID, 0, 1000)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 		p := r.person("34600910001")
 		p.text("echo")
 		p.got("What?")
-		before, err := r.db.Replies().Window(t.Context(), r.company.ID, p.conversation().ID)
+		before, err := r.db.Replies.Window(t.Context(), r.company.ID, p.conversation().ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 		if want := []string{"Ana 34600910001: STOP", "Ana 34600910001: echo", "Ana 34600910001: No more", "Ana 34600910001:", "Ana 34600910001: file_missingimage/png", "Ana 34600910001: reacted👍STOP"}; !slices.Equal(lines, want) {
 			t.Errorf("the group shows %q, not %q", lines, want)
 		}
-		after, err := r.db.Replies().Window(t.Context(), r.company.ID, p.conversation().ID)
+		after, err := r.db.Replies.Window(t.Context(), r.company.ID, p.conversation().ID)
 		if err != nil || *after != *before {
 			t.Errorf("the window is %+v, not %+v: %v", after, before, err)
 		}

@@ -132,7 +132,7 @@ func (m *Messaging) judge(ctx context.Context, r *replies.Reply, o provider.Outc
 	switch o.Verdict {
 	case provider.Sent:
 		if r.Number != "" && o.Number != "" && !identity.Number(r.Number).Is(o.Number) {
-			if err := m.o.Chats.Learn(ctx, r.CompanyID, []chats.Report{{Number: r.Number, As: o.Number}}, m.now()); err != nil {
+			if err := m.o.Contacts.Learn(ctx, r.CompanyID, []chats.Report{{Number: r.Number, As: o.Number}}, m.now()); err != nil {
 				m.o.Log.WarnContext(ctx, "store the channel's form of a number", "company", r.CompanyID, "error", err) // the reply is sent
 			}
 		}

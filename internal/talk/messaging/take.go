@@ -18,12 +18,6 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// The errors of files that a person sent.
-var (
-	ErrNoFile       = errors.New("the channel has no such file")
-	ErrFileTooLarge = errors.New("the file is too large")
-)
-
 const (
 	takeTimeout = 60 * time.Second
 	takeLease   = takeTimeout + 15*time.Second // after that another node takes a message in
@@ -144,9 +138,9 @@ func (m intake) take(ctx context.Context, x *replies.Inbound, in *provider.Inbou
 	}
 	known := m.known(s, in.From, in.UserID)
 	if in.Kind == provider.InboundIdentity { // nothing that a conversation shows
-		return applied, m.o.Chats.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
+		return applied, m.o.Contacts.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
 	}
-	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, known)
+	lines, err := m.o.Contacts.LinesOf(ctx, s.CompanyID, known)
 	if err != nil {
 		return failed, err
 	}
@@ -280,7 +274,7 @@ func (m intake) shared(ctx context.Context, s *carillon.Sender, c *chats.Convers
 	if in.Shared == "" {
 		return nil
 	}
-	lines, err := m.o.Chats.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	lines, err := m.o.Contacts.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
 	if err != nil || identity.Has(lines, in.Shared) {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestAMessageThatIsGivenUpOpensTheWindow(t *testing.T) {
 		p.text("Hello")
 		time.Sleep(time.Hour) // fake time
 		p.until("it is shown", func() bool { return slices.Contains(p.lines(), "* not_shown") })
-		w, err := r.db.Replies().Window(t.Context(), r.company.ID, p.conversation().ID)
+		w, err := r.db.Replies.Window(t.Context(), r.company.ID, p.conversation().ID)
 		if err != nil || w == nil || w.Number != p.number || w.Until.Before(r.now().Add(22*time.Hour)) {
 			t.Errorf("%+v, %v", w, err)
 		}

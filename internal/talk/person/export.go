@@ -183,7 +183,7 @@ func (e *Export) files(ctx context.Context, z *zip.Writer) error {
 			return err
 		}
 		for part := 0; ; part++ {
-			bytes, err := e.people.store.Files().Part(ctx, f.id, part)
+			bytes, err := e.people.store.Files.Part(ctx, f.id, part)
 			if carillon.IsCode(err, carillon.NotFound) {
 				break // after the last
 			}

@@ -14,6 +14,8 @@ import (
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/share"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/people"
 	"carillon/internal/store/storetest"
 )
@@ -33,8 +35,8 @@ func filled(t *testing.T) *People {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, &carillon.Company{ID: company, Name: "Harbour"}, time.Now())
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: "Harbour"}, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,7 @@ func filled(t *testing.T) *People {
 		{"INSERT INTO file_part (file_id, part, bytes) VALUES ('f1', 0, $1)", []any{[]byte("tic")}},
 		{"INSERT INTO file_part (file_id, part, bytes) VALUES ('f1', 1, $1)", []any{[]byte("ket")}},
 	} {
-		if _, err := s.Exec(t.Context(), x.query, x.args...); err != nil {
+		if _, err := s.DB.Exec(t.Context(), x.query, x.args...); err != nil {
 			t.Fatalf("%s: %v", x.query, err)
 		}
 	}

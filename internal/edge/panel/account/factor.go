@@ -13,6 +13,8 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 // Factors serves the second factor of the caller's sign-in, and its removal for members who lost theirs.
@@ -118,7 +120,7 @@ func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
 	if err := s.factors().Check(r.Context(), c, code); err != nil {
 		return nil, err
 	}
-	return nil, s.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.RemoveFactor(ctx, c.Account.ID) })
+	return nil, s.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.RemoveFactor(ctx, tx, c.Account.ID) })
 }
 
 // remove turns the second factor of a member off who lost it, and ends the member's sessions.
@@ -129,13 +131,13 @@ func (s Factors) remove(r *http.Request, by member.Member) (any, error) {
 			"Your own second factor is turned off with your password and a code: POST /panel/v1/user/second-factor/remove",
 		)
 	}
-	return nil, s.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+	return nil, s.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		if err := ownMember(ctx, tx, by, id); err != nil {
 			return err
 		}
-		if err := tx.RemoveFactor(ctx, id); err != nil {
+		if err := accounts.RemoveFactor(ctx, tx, id); err != nil {
 			return err
 		}
-		return tx.EndSessions(ctx, id, "", time.Now())
+		return accounts.EndSessions(ctx, tx, id, "", time.Now())
 	})
 }

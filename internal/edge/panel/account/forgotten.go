@@ -16,6 +16,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/seal"
 )
 
@@ -78,12 +79,12 @@ func (x Forgotten) ask(r *http.Request) (any, error) {
 
 // message stores a new link for the account of an e-mail and writes to it; nil where there is none, or it has been sent enough of them.
 func (x Forgotten) message(ctx context.Context, address, language string) (*mail.Message, error) {
-	a, err := x.Store.AccountByEmail(ctx, address)
+	a, err := x.Store.Accounts.AccountByEmail(ctx, address)
 	if err != nil || a == nil {
 		return nil, err
 	}
-	link, err := x.link(ctx, accounts.PasswordLink{AccountID: a.ID}, func(ctx context.Context, tx *store.Tx) error {
-		n, err := tx.CountPasswordLinks(ctx, a.ID, time.Now())
+	link, err := x.link(ctx, accounts.PasswordLink{AccountID: a.ID}, func(ctx context.Context, tx *configure.Tx) error {
+		n, err := accounts.CountPasswordLinks(ctx, tx, a.ID, time.Now())
 		if err == nil && n >= passwordLinks {
 			err = errEnough
 		}
@@ -108,16 +109,16 @@ var errEnough = errors.New("the account has enough valid links")
 // link stores a new link, where check allows it, and returns its address. Earlier ones stay valid: who asks for one for somebody else
 // takes nothing from them.
 func (x Forgotten) link(
-	ctx context.Context, made accounts.PasswordLink, check func(ctx context.Context, tx *store.Tx) error,
+	ctx context.Context, made accounts.PasswordLink, check func(ctx context.Context, tx *configure.Tx) error,
 ) (string, error) {
 	secret := auth.NewLink()
 	made.CreatedAt = time.Now()
 	made.ExpiresAt = made.CreatedAt.Add(passwordLinkLife)
-	err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err := x.Store.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		if err := check(ctx, tx); err != nil {
 			return err
 		}
-		return tx.PutPasswordLink(ctx, made, secret)
+		return accounts.PutPasswordLink(ctx, tx, made, secret)
 	})
 	return x.Gate.BaseURL() + "/panel/forgotten#" + secret, err
 }
@@ -146,7 +147,7 @@ func (x Forgotten) set(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	link, err := x.Store.PasswordLink(r.Context(), secret)
+	link, err := x.Store.Links.PasswordLink(r.Context(), secret)
 	switch {
 	case err != nil:
 		return nil, err
@@ -159,7 +160,7 @@ func (x Forgotten) set(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := x.Store.Account(r.Context(), link.AccountID)
+	a, err := x.Store.Accounts.Account(r.Context(), link.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +172,8 @@ func (x Forgotten) set(r *http.Request) (any, error) {
 		return nil, err
 	}
 	r = x.Gate.By(r, a)
-	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		spent, err := tx.SpendPasswordLink(ctx, secret, time.Now())
+	return nil, x.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		spent, err := accounts.SpendPasswordLink(ctx, tx, secret, time.Now())
 		if err == nil && !spent {
 			err = deadLink()
 		}
@@ -182,10 +183,10 @@ func (x Forgotten) set(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		if err := tx.SetPassword(ctx, link.AccountID, hash, "", time.Now()); err != nil {
+		if err := accounts.SetPassword(ctx, tx, link.AccountID, hash, "", time.Now()); err != nil {
 			return err
 		}
-		return tx.SetProof(ctx, link.AccountID, proof)
+		return accounts.SetProof(ctx, tx, link.AccountID, proof)
 	})
 }
 
@@ -196,7 +197,7 @@ func (x Forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *
 	if !link.Proves() {
 		return time.Time{}, nil
 	}
-	f, err := x.Store.Factor(ctx, a.ID)
+	f, err := x.Store.Factors.Factor(ctx, a.ID)
 	if err != nil || a.ProvedAt.IsZero() && f != nil && !f.ConfirmedAt.IsZero() {
 		return time.Time{}, err
 	}
@@ -215,8 +216,8 @@ func deadLink() error {
 
 // stillMay checks that who made a link may still set the member's password: the member may have joined another company since, into which
 // the link would reach. Errors: unauthorized.
-func stillMay(ctx context.Context, tx *store.Tx, link *accounts.PasswordLink) error {
-	theirs, err := tx.Memberships(ctx, link.MadeBy)
+func stillMay(ctx context.Context, tx *configure.Tx, link *accounts.PasswordLink) error {
+	theirs, err := accounts.Memberships(ctx, tx, link.MadeBy)
 	if err != nil {
 		return err
 	}
@@ -256,12 +257,12 @@ func (x Forgotten) make(r *http.Request, by member.Member) (any, error) {
 	}
 	link, err := x.link(
 		r.Context(), accounts.PasswordLink{AccountID: id, CompanyID: by.CompanyID, MadeBy: by.AccountID},
-		func(ctx context.Context, tx *store.Tx) error { return ownMember(ctx, tx, by, id) },
+		func(ctx context.Context, tx *configure.Tx) error { return ownMember(ctx, tx, by, id) },
 	)
 	if err != nil {
 		return nil, err
 	}
-	a, err := x.Store.Account(r.Context(), id)
+	a, err := x.Store.Accounts.Account(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +277,7 @@ func (x Forgotten) make(r *http.Request, by member.Member) (any, error) {
 	}
 	if sent {
 		_, secret, _ := strings.Cut(link, "#")
-		if err := x.Store.PasswordLinkSent(r.Context(), secret, time.Now()); err != nil {
+		if err := x.Store.Links.PasswordLinkSent(r.Context(), secret, time.Now()); err != nil {
 			return nil, err
 		}
 		link = ""

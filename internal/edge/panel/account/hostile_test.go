@@ -10,8 +10,8 @@ import (
 
 	"carillon/internal/edge/panel/account"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 func TestNoNextLeadsToAnotherSite(t *testing.T) {
@@ -161,9 +161,9 @@ func TestALatePasswordLinkIsRefused(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
 	now := time.Now()
-	if err := w.Store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutPasswordLink(
-			ctx,
+	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutPasswordLink(
+			ctx, tx,
 			accounts.PasswordLink{AccountID: w.ID("viewer@acme.test"), CreatedAt: now.Add(-2 * time.Hour), ExpiresAt: now.Add(-time.Hour)},
 			"late-secret",
 		)

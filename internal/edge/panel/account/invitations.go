@@ -14,6 +14,8 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/db"
 )
 
 const (
@@ -72,7 +74,7 @@ func invitationRowOf(x *accounts.Invitation) invitationRow {
 
 // list responds with the open invitations. There are no pages: a company has few.
 func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
-	all, err := x.Store.Invitations(r.Context(), by.CompanyID, invitationsMost)
+	all, err := x.Store.Links.Invitations(r.Context(), by.CompanyID, invitationsMost)
 	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
 	if err != nil {
 		return nil, err
@@ -82,7 +84,7 @@ func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
 		by := [2]string{i.InviterID, i.Role}
 		stands, asked := known[by]
 		if !asked {
-			if stands, err = auth.InvitationStands(r.Context(), x.Store, i); err != nil {
+			if stands, err = auth.InvitationStands(r.Context(), x.Store.DB, i); err != nil {
 				return nil, err
 			}
 			known[by] = stands
@@ -132,8 +134,8 @@ func (x Invitations) resend(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	var found *accounts.Invitation
-	if err := x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) (err error) {
-		found, err = tx.Invitation(ctx, by.CompanyID, r.PathValue("id"))
+	if err := x.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) (err error) {
+		found, err = accounts.FindInvitation(ctx, tx, by.CompanyID, r.PathValue("id"))
 		return err
 	}); err != nil {
 		return nil, err
@@ -154,15 +156,15 @@ func (x Invitations) put(ctx context.Context, by member.Member, i *accounts.Invi
 	}
 	now, secret := time.Now(), auth.NewLink()
 	i.InvitedBy, i.InviterID, i.CreatedAt, i.ExpiresAt = by.Name, by.AccountID, now, now.Add(invitationLife)
-	if err := x.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+	if err := x.Store.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		if err := x.room(ctx, tx, i); err != nil {
 			return err
 		}
-		return tx.PutInvitation(ctx, i, secret)
+		return accounts.PutInvitation(ctx, tx, i, secret)
 	}); err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(ctx, by.CompanyID)
+	company, err := x.Store.Accounts.Company(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +177,7 @@ func (x Invitations) put(ctx context.Context, by member.Member, i *accounts.Invi
 	}
 	if sent {
 		i.SentAt = time.Now()
-		if err := x.Store.InvitationSent(ctx, secret, i.SentAt); err != nil {
+		if err := x.Store.Links.InvitationSent(ctx, secret, i.SentAt); err != nil {
 			return nil, err
 		}
 		link = ""
@@ -186,13 +188,13 @@ func (x Invitations) put(ctx context.Context, by member.Member, i *accounts.Invi
 }
 
 // room checks that the invited is no member, and that the company has not too many invitations. Errors: conflict, limit_exceeded.
-func (x Invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitation) error {
-	a, err := x.Store.AccountByEmail(ctx, i.Email)
+func (x Invitations) room(ctx context.Context, tx *configure.Tx, i *accounts.Invitation) error {
+	a, err := x.Store.Accounts.AccountByEmail(ctx, i.Email)
 	if err != nil {
 		return err
 	}
 	if a != nil {
-		theirs, err := tx.Memberships(ctx, a.ID)
+		theirs, err := accounts.Memberships(ctx, tx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -202,7 +204,7 @@ func (x Invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitat
 			}
 		}
 	}
-	n, err := tx.CountInvitations(ctx, i.CompanyID)
+	n, err := accounts.CountInvitations(ctx, tx, i.CompanyID)
 	if err == nil && n >= invitationsMost && i.ID == "" {
 		err = &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many open invitations", Details: carillon.Details{
 			{Key: "limit", Value: invitationsMost}, {Key: "used", Value: n},
@@ -212,8 +214,8 @@ func (x Invitations) room(ctx context.Context, tx *store.Tx, i *accounts.Invitat
 }
 
 func (x Invitations) withdraw(r *http.Request, by member.Member) (any, error) {
-	return nil, x.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		i, err := tx.Invitation(ctx, by.CompanyID, r.PathValue("id"))
+	return nil, x.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		i, err := accounts.FindInvitation(ctx, tx, by.CompanyID, r.PathValue("id"))
 		switch {
 		case err != nil:
 			return err
@@ -222,7 +224,7 @@ func (x Invitations) withdraw(r *http.Request, by member.Member) (any, error) {
 		case !by.Role.MayGive(auth.Role(i.Role)):
 			return carillon.Denied("Only an owner may withdraw the invitation of an owner")
 		}
-		return tx.RemoveInvitation(ctx, by.CompanyID, i.ID)
+		return accounts.RemoveInvitation(ctx, tx, by.CompanyID, i.ID)
 	})
 }
 
@@ -247,7 +249,7 @@ func (x Invitations) look(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), i.CompanyID)
+	company, err := x.Store.Accounts.Company(r.Context(), i.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +267,7 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 		return "", nil, nil, err
 	}
 	ctx := r.Context()
-	i, err = x.Store.InvitationBy(ctx, secret)
+	i, err = x.Store.Links.InvitationBy(ctx, secret)
 	switch {
 	case err != nil:
 		return "", nil, nil, err
@@ -274,8 +276,8 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	case !time.Now().Before(i.ExpiresAt):
 		return "", nil, nil, carillon.NoAccess("The invitation has expired: ask for another one", "expired")
 	}
-	if err = stands(ctx, x.Store, i); err == nil {
-		a, err = x.Store.AccountByEmail(ctx, i.Email)
+	if err = stands(ctx, x.Store.DB, i); err == nil {
+		a, err = x.Store.Accounts.AccountByEmail(ctx, i.Email)
 	}
 	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
 		err = &carillon.Error{
@@ -290,8 +292,8 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 }
 
 // stands refuses an invitation whose inviter may no longer give its role. Errors: unauthorized.
-func stands(ctx context.Context, m auth.Members, i *accounts.Invitation) error {
-	ok, err := auth.InvitationStands(ctx, m, i)
+func stands(ctx context.Context, q db.Querier, i *accounts.Invitation) error {
+	ok, err := auth.InvitationStands(ctx, q, i)
 	if err == nil && !ok {
 		err = carillon.NoAccess("The invitation is not valid: whoever sent it may no longer invite to this role", "invalid")
 	}
@@ -334,12 +336,12 @@ func (x Invitations) accept(w http.ResponseWriter, r *http.Request) error {
 	if a == nil {
 		a = &accounts.Account{Email: i.Email, Name: name, PasswordHash: hash, ProvedAt: i.SentAt}
 		r = x.Gate.ByNew(r, a)
-		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
-			return a.ID, tx.AddAccount(ctx, a, time.Now())
+		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *configure.Tx) (string, error) {
+			return a.ID, accounts.AddAccount(ctx, tx, a, time.Now())
 		})
 	} else {
 		r = x.Gate.By(r, a)
-		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
+		err = x.join(r.Context(), secret, i, func(ctx context.Context, tx *configure.Tx) (string, error) {
 			return a.ID, handOver(ctx, tx, a, name, hash)
 		})
 	}
@@ -356,16 +358,16 @@ func (x Invitations) accept(w http.ResponseWriter, r *http.Request) error {
 }
 
 // handOver gives an account that nobody has proved to who has the link of an invitation that left by e-mail. Errors: conflict.
-func handOver(ctx context.Context, tx *store.Tx, a *accounts.Account, name, hash string) error {
+func handOver(ctx context.Context, tx *configure.Tx, a *accounts.Account, name, hash string) error {
 	now := time.Now()
-	proved, err := tx.Prove(ctx, a.ID, hash, now)
+	proved, err := accounts.Prove(ctx, tx, a.ID, hash, now)
 	if err == nil && !proved {
 		err = carillon.InConflict("The account was proved meanwhile: sign in with it to accept the invitation")
 	}
 	if err != nil {
 		return err
 	}
-	return tx.PutAccount(ctx, &accounts.Account{ID: a.ID, Email: a.Email, Name: name}, now)
+	return accounts.PutAccount(ctx, tx, &accounts.Account{ID: a.ID, Email: a.Email, Name: name}, now)
 }
 
 // acceptKnown makes the caller a member, who must have the e-mail that was invited, and the account be proved still.
@@ -378,8 +380,8 @@ func (x Invitations) acceptKnown(w http.ResponseWriter, r *http.Request, secret 
 		return carillon.Denied("The invitation is for another e-mail: sign in with it")
 	}
 	r = x.Gate.By(r, c.Account)
-	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *store.Tx) (string, error) {
-		proved, err := tx.Proved(ctx, c.Account.ID)
+	if err := x.join(r.Context(), secret, i, func(ctx context.Context, tx *configure.Tx) (string, error) {
+		proved, err := accounts.Proved(ctx, tx, c.Account.ID)
 		if err == nil && !proved {
 			err = carillon.InConflict("The account's password was set by somebody else meanwhile: open the invitation's link once more")
 		}
@@ -396,10 +398,11 @@ func (x Invitations) acceptKnown(w http.ResponseWriter, r *http.Request, secret 
 
 // join spends an invitation and makes an account a member. Errors: unauthorized when the invitation was spent meanwhile.
 func (x Invitations) join(
-	ctx context.Context, secret string, i *accounts.Invitation, account func(ctx context.Context, tx *store.Tx) (id string, err error),
+	ctx context.Context, secret string, i *accounts.Invitation,
+	account func(ctx context.Context, tx *configure.Tx) (id string, err error),
 ) error {
-	return x.Store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
-		spent, err := tx.SpendInvitation(ctx, secret, time.Now())
+	return x.Store.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		spent, err := accounts.SpendInvitation(ctx, tx, secret, time.Now())
 		if err == nil && !spent {
 			err = carillon.NoAccess("The invitation is not valid: it was accepted, withdrawn or sent again", "invalid")
 		}
@@ -413,6 +416,6 @@ func (x Invitations) join(
 		if err != nil {
 			return err
 		}
-		return tx.AddMembership(ctx, accounts.Membership{AccountID: id, CompanyID: i.CompanyID, Role: i.Role})
+		return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: id, CompanyID: i.CompanyID, Role: i.Role})
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 // Keys serves the access keys of a company.
@@ -66,7 +67,7 @@ func (p Keys) listKeys(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := p.Store.AccessKeys(r.Context(), by.CompanyID, page.After, page.Limit+1)
+	keys, err := p.Store.Keys.AccessKeys(r.Context(), by.CompanyID, page.After, page.Limit+1)
 	return httpio.ListOf(page, "key", keys, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
 }
 
@@ -86,15 +87,15 @@ func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
 	if k.ExpiresAt, err = expiry(o, now); err != nil {
 		return nil, err
 	}
-	if err := p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		n, err := tx.CountKeys(ctx, by.CompanyID)
+	if err := p.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		n, err := accounts.CountKeys(ctx, tx, by.CompanyID)
 		if err != nil {
 			return err
 		}
 		if n >= keysMost {
 			return tooManyKeys(n)
 		}
-		return tx.PutKey(ctx, &k, now)
+		return accounts.PutKey(ctx, tx, &k, now)
 	}); err != nil {
 		return nil, err
 	}
@@ -114,8 +115,8 @@ func (p Keys) revokeKey(r *http.Request, by member.Member) (any, error) {
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent("Key")
 	}
-	return nil, p.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.RevokeKey(ctx, by.CompanyID, id, time.Now())
+	return nil, p.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.RevokeKey(ctx, tx, by.CompanyID, id, time.Now())
 	})
 }
 

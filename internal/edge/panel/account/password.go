@@ -14,9 +14,9 @@ import (
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 )
 
 // changePassword sets the caller's own password, who must know the present one, and ends the caller's other sessions.
@@ -43,15 +43,15 @@ func (m Users) changePassword(r *http.Request, c *auth.Caller) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.SetPassword(ctx, c.Account.ID, hash, c.SessionID, time.Now())
+	return nil, m.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.SetPassword(ctx, tx, c.Account.ID, hash, c.SessionID, time.Now())
 	})
 }
 
 // signOutOthers ends the caller's sessions but for the one of the request.
 func (m Users) signOutOthers(r *http.Request, c *auth.Caller) (any, error) {
-	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.EndSessions(ctx, c.Account.ID, c.SessionID, time.Now())
+	return nil, m.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.EndSessions(ctx, tx, c.Account.ID, c.SessionID, time.Now())
 	})
 }
 
@@ -76,28 +76,28 @@ func (m Users) resetPassword(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+	return nil, m.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		if err := ownMember(ctx, tx, by, id); err != nil {
 			return err
 		}
-		if err := tx.SetPassword(ctx, id, hash, "", time.Now()); err != nil {
+		if err := accounts.SetPassword(ctx, tx, id, hash, "", time.Now()); err != nil {
 			return err
 		}
-		return tx.SetProof(ctx, id, time.Time{})
+		return accounts.SetProof(ctx, tx, id, time.Time{})
 	})
 }
 
 // signOutUser ends a member's sessions.
 func (m Users) signOutUser(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
-	return nil, m.Store.Update(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+	return nil, m.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		if err := ownMember(ctx, tx, by, id); err != nil {
 			return err
 		}
-		if err := tx.EndSessions(ctx, id, "", time.Now()); err != nil {
+		if err := accounts.EndSessions(ctx, tx, id, "", time.Now()); err != nil {
 			return err
 		}
-		return tx.RecordUser(ctx, time.Now(), id, audit.Entry{Action: audit.SignedOut})
+		return accounts.RecordUser(ctx, tx, time.Now(), id, audit.Entry{Action: audit.SignedOut})
 	})
 }
 
@@ -117,7 +117,7 @@ func (m Users) changeRole(r *http.Request, by member.Member) (any, error) {
 		return nil, carillon.Denied("Only an owner may make another owner")
 	}
 	id := strings.ToLower(r.PathValue("id"))
-	if err := m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+	if err := m.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		found, _, err := memberOf(ctx, tx, by, id)
 		if err != nil || found.Role == given {
 			return err
@@ -126,7 +126,7 @@ func (m Users) changeRole(r *http.Request, by member.Member) (any, error) {
 			return err
 		}
 		found.Role = given
-		return tx.PutMembership(ctx, found)
+		return accounts.PutMembership(ctx, tx, found)
 	}); err != nil || auth.Role(given).Can(auth.MayAnswerConversations) {
 		return nil, err
 	}
@@ -134,11 +134,11 @@ func (m Users) changeRole(r *http.Request, by member.Member) (any, error) {
 }
 
 // anotherOwner checks that a company keeps an owner without this member. Errors: conflict.
-func anotherOwner(ctx context.Context, tx *store.Tx, m accounts.Membership) error {
+func anotherOwner(ctx context.Context, tx *configure.Tx, m accounts.Membership) error {
 	if m.Role != string(auth.Owner) {
 		return nil
 	}
-	n, err := tx.CountMembers(ctx, m.CompanyID, m.Role)
+	n, err := accounts.CountMembers(ctx, tx, m.CompanyID, m.Role)
 	if err == nil && n == 1 {
 		err = carillon.InConflict("The last owner of a company stays: add another owner first")
 	}
@@ -149,7 +149,7 @@ func anotherOwner(ctx context.Context, tx *store.Tx, m accounts.Membership) erro
 // adopts it. Access tokens are checked against the memberships at every request.
 func (m Users) removeUser(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
-	if err := m.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
+	if err := m.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		found, _, err := memberOf(ctx, tx, by, id)
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ func (m Users) removeUser(r *http.Request, by member.Member) (any, error) {
 		if err := anotherOwner(ctx, tx, found); err != nil {
 			return err
 		}
-		return tx.RemoveMembership(ctx, found)
+		return accounts.RemoveMembership(ctx, tx, found)
 	}); err != nil {
 		return nil, err
 	}
@@ -166,11 +166,11 @@ func (m Users) removeUser(r *http.Request, by member.Member) (any, error) {
 
 // memberOf returns the membership of an account in the caller's company, and how many it has. Errors: not_found, forbidden for
 // roles above the caller's.
-func memberOf(ctx context.Context, tx *store.Tx, by member.Member, accountID string) (m accounts.Membership, of int, err error) {
+func memberOf(ctx context.Context, tx *configure.Tx, by member.Member, accountID string) (m accounts.Membership, of int, err error) {
 	if !carillon.ValidUUID(accountID) {
 		return m, 0, carillon.Absent("User")
 	}
-	all, err := tx.Memberships(ctx, accountID)
+	all, err := accounts.Memberships(ctx, tx, accountID)
 	if err != nil {
 		return m, 0, err
 	}
@@ -186,7 +186,7 @@ func memberOf(ctx context.Context, tx *store.Tx, by member.Member, accountID str
 
 // ownMember checks that the account is a member of the caller's company alone: what changes its sessions would reach into
 // another company. Errors: those of memberOf, conflict.
-func ownMember(ctx context.Context, tx *store.Tx, by member.Member, accountID string) error {
+func ownMember(ctx context.Context, tx *configure.Tx, by member.Member, accountID string) error {
 	_, of, err := memberOf(ctx, tx, by, accountID)
 	if err == nil && of > 1 {
 		err = carillon.InConflict("The user belongs to other companies too: remove the user to end their access to this one")

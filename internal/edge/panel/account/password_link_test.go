@@ -8,8 +8,8 @@ import (
 
 	"carillon/internal/edge/panel/account"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
@@ -29,38 +29,38 @@ func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
 	set := func(token string) int {
 		return w.Page("POST", "/panel/v1/forgotten/password", "", `{"token":"`+token+`","password":"`+otherPassword+`"}`).Code
 	}
-	change := func(do func(ctx context.Context, tx *store.Tx) error) {
+	change := func(do func(ctx context.Context, tx *configure.Tx) error) {
 		t.Helper()
-		if err := w.Store.Configure(t.Context(), do); err != nil {
+		if err := w.Store.Config.Change(t.Context(), do); err != nil {
 			t.Fatal(err)
 		}
 	}
 	token := link("viewer@acme.test")
-	change(func(ctx context.Context, tx *store.Tx) error {
-		return tx.AddMembership(ctx, accounts.Membership{AccountID: victim, CompanyID: beta.ID, Role: "viewer"})
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: victim, CompanyID: beta.ID, Role: "viewer"})
 	})
 	if got := set(token); got != 401 {
 		t.Errorf("for somebody who joined another company meanwhile: %d", got)
 	}
 	token = link("teammate@acme.test")
-	change(func(ctx context.Context, tx *store.Tx) error {
-		all, err := tx.Memberships(ctx, w.ID("admin@acme.test"))
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		all, err := accounts.Memberships(ctx, tx, w.ID("admin@acme.test"))
 		if err != nil {
 			return err
 		}
 		all[0].Role = "viewer"
-		return tx.PutMembership(ctx, all[0])
+		return accounts.PutMembership(ctx, tx, all[0])
 	})
 	if got := set(token); got != 401 {
 		t.Errorf("by somebody who administers no more: %d", got)
 	}
-	change(func(ctx context.Context, tx *store.Tx) error {
-		all, err := tx.Memberships(ctx, w.ID("admin@acme.test"))
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		all, err := accounts.Memberships(ctx, tx, w.ID("admin@acme.test"))
 		if err != nil {
 			return err
 		}
 		all[0].Role = "admin"
-		return tx.PutMembership(ctx, all[0])
+		return accounts.PutMembership(ctx, tx, all[0])
 	})
 	if got := set(token); got != 204 {
 		t.Errorf("by somebody who administers again: %d", got)

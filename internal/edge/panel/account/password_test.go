@@ -10,7 +10,8 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 const otherPassword = "another-horse-battery"
@@ -139,7 +140,7 @@ func TestARemovedMemberLosesTheCompanyAtOnce(t *testing.T) {
 	w.Want("GET", "/panel/v1/keys?company="+other.ID, admin, "", 200, "", "")
 	w.Want("DELETE", remove("developer@acme.test"), owner, "", 204, "", "")
 	ended(w, developer)
-	if a, err := w.Store.AccountByEmail(t.Context(), "developer@acme.test"); a != nil || err != nil {
+	if a, err := w.Store.Accounts.AccountByEmail(t.Context(), "developer@acme.test"); a != nil || err != nil {
 		t.Errorf("an account without a company: %v, %v", a, err)
 	}
 }
@@ -150,7 +151,9 @@ func TestASuspendedCompanyHasNoPanel(t *testing.T) {
 	owner := w.As("owner@first.test")
 	w.Want("GET", "/panel/v1/keys", owner, "", 200, "", "")
 	first.Suspended = true
-	err := w.Store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutCompany(ctx, first, time.Now()) })
+	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, first, time.Now())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 const squattersPassword = "the-squatters-battery"
@@ -49,7 +50,7 @@ func shut(w *paneltest.World, email, session string, codes []string) {
 	if _, err := w.Auth.SignIn(w.T.Context(), with, ""); err == nil {
 		w.T.Error("the squatter's password signs in")
 	}
-	if f, err := w.Store.Factor(w.T.Context(), w.ID(email)); f != nil || err != nil {
+	if f, err := w.Store.Factors.Factor(w.T.Context(), w.ID(email)); f != nil || err != nil {
 		w.T.Errorf("the squatter's second factor stays: %v, %v", f, err)
 	}
 }
@@ -174,7 +175,7 @@ func TestALinkThatTheInviterSawProvesNothing(t *testing.T) {
 	if rec := acceptAs(w, token, "", `,"name":"New","password":"`+squattersPassword+`"`); rec.Code != 200 {
 		t.Fatalf("%d %s", rec.Code, rec.Body)
 	}
-	if a, err := w.Store.AccountByEmail(t.Context(), "new@beta.test"); err != nil || !a.ProvedAt.IsZero() {
+	if a, err := w.Store.Accounts.AccountByEmail(t.Context(), "new@beta.test"); err != nil || !a.ProvedAt.IsZero() {
 		t.Errorf("proved at %v, %v", a.ProvedAt, err)
 	}
 }
@@ -186,7 +187,7 @@ func TestWhoeverSetsAPasswordForAnotherUnprovesTheAccount(t *testing.T) {
 	admin, id := w.As("admin@alpha.test"), w.ID(email)
 	proved := func(when string, want bool) {
 		t.Helper()
-		a, err := w.Store.Account(t.Context(), id)
+		a, err := w.Store.Accounts.Account(t.Context(), id)
 		if err != nil || a.ProvedAt.IsZero() == want {
 			t.Errorf("%s: proved at %v, %v", when, a.ProvedAt, err)
 		}
@@ -238,7 +239,7 @@ func TestAnInvitationIsAcceptedOnlyWhileTheAccountIsProved(t *testing.T) {
 	if rec := acceptAs(w, token, cookie, ""); rec.Code != 400 {
 		t.Errorf("with the administrator's password: %d %s", rec.Code, rec.Body)
 	}
-	all, err := w.Store.Memberships(t.Context(), w.ID(email))
+	all, err := accounts.Memberships(t.Context(), w.Store.DB, w.ID(email))
 	if err != nil || len(all) != 1 || all[0].CompanyID == beta.ID {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -259,8 +260,8 @@ func TestTheFirstOwnerIsProvedAndUsersOfAnAdministratorAreNot(t *testing.T) {
 		"", "",
 	)
 	for email, want := range map[string]bool{"first@alpha.test": true, "second@alpha.test": false} {
-		if err := w.Store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			if got, err := tx.Proved(ctx, w.ID(email)); got != want || err != nil {
+		if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			if got, err := accounts.Proved(ctx, tx, w.ID(email)); got != want || err != nil {
 				t.Errorf("%s: %t, %v", email, got, err)
 			}
 			return nil
@@ -318,8 +319,8 @@ func TestAnotherOnesSecondFactorKeepsNobodyOutForGood(t *testing.T) {
 // prove records that an account's mailbox answered.
 func prove(w *paneltest.World, email string) {
 	w.T.Helper()
-	if err := w.Store.Update(w.T.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.SetProof(ctx, w.ID(email), time.Now())
+	if err := w.Store.Config.Update(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.SetProof(ctx, tx, w.ID(email), time.Now())
 	}); err != nil {
 		w.T.Fatal(err)
 	}

@@ -78,12 +78,12 @@ type meCompany struct {
 
 func (s Sessions) me(ctx context.Context, c *auth.Caller) (*me, error) {
 	x := &me{Account: meAccount{c.Account.ID, c.Account.Email, c.Account.Name}, Companies: []meCompany{}}
-	memberships, err := s.Store.Memberships(ctx, c.Account.ID)
+	memberships, err := accounts.Memberships(ctx, s.Store.DB, c.Account.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range memberships {
-		company, err := s.Store.Company(ctx, m.CompanyID)
+		company, err := s.Store.Accounts.Company(ctx, m.CompanyID)
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +170,7 @@ func secretOf(o *jsonbody.Object, field string) (string, error) {
 // setup responds with what the page of the sign-in needs to know: whether the first owner is still to be made, with the one-time
 // token, whether a forgotten password can be set by e-mail, and what single sign-on is called where there is one.
 func (s Sessions) setup(r *http.Request) (any, error) {
-	exists, err := s.Store.AnyAccount(r.Context())
+	exists, err := s.Store.Accounts.AnyAccount(r.Context())
 	x := struct {
 		First bool   `json:"first"`
 		Mail  bool   `json:"mail"`

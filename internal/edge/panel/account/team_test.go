@@ -20,8 +20,8 @@ import (
 	"carillon/internal/edge/panel/account"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 // invitation asks for what the page of an invitation shows.
@@ -142,8 +142,8 @@ func TestInvitationsAreOneCompanysAndEnd(t *testing.T) {
 		CompanyID: acme.ID, Email: "late@acme.test", Role: "owner", InvitedBy: "Owner", CreatedAt: now.Add(-8 * 24 * time.Hour),
 		ExpiresAt: now.Add(-time.Hour),
 	}
-	if err := w.Store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutInvitation(ctx, late, "the-secret")
+	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutInvitation(ctx, tx, late, "the-secret")
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -272,8 +272,8 @@ func TestSingleSignOn(t *testing.T) {
 	i := &accounts.Invitation{
 		CompanyID: acme.ID, Email: ssotest.Email, Role: "marketer", InvitedBy: "Owner", CreatedAt: now, ExpiresAt: now.Add(time.Hour),
 	}
-	if err := w.Store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutInvitation(ctx, i, "x")
+	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutInvitation(ctx, tx, i, "x")
 	}); err != nil {
 		t.Fatal(err)
 	}

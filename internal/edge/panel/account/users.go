@@ -13,6 +13,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/talk/conversation"
 )
 
@@ -53,11 +54,11 @@ func (m Users) listUsers(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	members, err := m.Store.Members(r.Context(), by.CompanyID, page.After, page.Limit+1)
+	members, err := m.Store.Accounts.Members(r.Context(), by.CompanyID, page.After, page.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	factors, err := m.Store.FactorsOf(r.Context(), by.CompanyID)
+	factors, err := m.Store.Factors.FactorsOf(r.Context(), by.CompanyID)
 	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, func(m accounts.Member) userRow {
 		return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt), factors[m.ID]}
 	}), err
@@ -161,7 +162,7 @@ func (m Users) addUser(r *http.Request, by member.Member) (any, error) {
 // password, and only somebody who administers one of its companies may add it: nobody can take over or discover the
 // accounts of others.
 func (m Users) join(ctx context.Context, by member.Member, u newUser) (*accounts.Account, error) {
-	a, err := m.Store.AccountByEmail(ctx, u.email)
+	a, err := m.Store.Accounts.AccountByEmail(ctx, u.email)
 	if err != nil {
 		return nil, err
 	}
@@ -183,23 +184,23 @@ func (m Users) join(ctx context.Context, by member.Member, u newUser) (*accounts
 		}
 	}
 	now := time.Now()
-	return a, m.Store.Update(ctx, func(ctx context.Context, tx *store.Tx) error {
+	return a, m.Store.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		if !known {
-			if err := tx.AddAccount(ctx, a, now); err != nil {
+			if err := accounts.AddAccount(ctx, tx, a, now); err != nil {
 				return err
 			}
 		}
-		return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: by.CompanyID, Role: u.role})
+		return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: by.CompanyID, Role: u.role})
 	})
 }
 
 // mayAdd checks that the caller administers a company that the account is a member of.
 func (m Users) mayAdd(ctx context.Context, by member.Member, accountID string) error {
-	theirs, err := m.Store.Memberships(ctx, accountID)
+	theirs, err := accounts.Memberships(ctx, m.Store.DB, accountID)
 	if err != nil {
 		return err
 	}
-	ours, err := m.Store.Memberships(ctx, by.AccountID)
+	ours, err := accounts.Memberships(ctx, m.Store.DB, by.AccountID)
 	if err != nil {
 		return err
 	}

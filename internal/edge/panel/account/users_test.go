@@ -11,8 +11,8 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 func TestAKeyIsMadeShownOnceListedAndRevoked(t *testing.T) {
@@ -69,10 +69,10 @@ func TestAnotherCompanysKeysAreOutOfReach(t *testing.T) {
 // join makes an account a member of a company, as a set-up does.
 func join(w *paneltest.World, email, companyID, role string) {
 	w.T.Helper()
-	a, err := w.Store.AccountByEmail(w.T.Context(), email)
+	a, err := w.Store.Accounts.AccountByEmail(w.T.Context(), email)
 	if err == nil {
-		err = w.Store.Update(w.T.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.AddMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: companyID, Role: role})
+		err = w.Store.Config.Update(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: companyID, Role: role})
 		})
 	}
 	if err != nil {
@@ -155,7 +155,7 @@ func TestAddingAUserNeverTakesOverAnAccount(t *testing.T) {
 	w.Want("POST", "/panel/v1/users", evil, `{"email":"owner@acme.test","password":"another-password"}`, 409, "conflict", "")
 	w.Want("POST", "/panel/v1/users", evil, `{"email":"owner@acme.test","name":"Renamed"}`, 409, "conflict", "")
 	w.As("owner@acme.test") // with the password it had
-	a, err := w.Store.AccountByEmail(t.Context(), "owner@acme.test")
+	a, err := w.Store.Accounts.AccountByEmail(t.Context(), "owner@acme.test")
 	if err != nil || a.Name != "" {
 		t.Errorf("the account is %+v, %v", a, err)
 	}

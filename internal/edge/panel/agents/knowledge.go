@@ -201,7 +201,7 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 // bases are the knowledge to search: what is named, else the company's.
 func (x Knowledge) bases(ctx context.Context, by member.Member, named []string) ([]string, error) {
 	if len(named) == 0 {
-		return x.Store.KnowledgeIDs(ctx, by.CompanyID, basesMost)
+		return x.Store.Resources.KnowledgeIDs(ctx, by.CompanyID, basesMost)
 	}
 	if len(named) > basesMost {
 		return nil, carillon.Invalid("knowledge", "At most "+strconv.Itoa(basesMost)+" ids")
@@ -237,7 +237,7 @@ func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
 	if f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
 		return nil, carillon.Invalid("agent_id", "Must be the id of an agent")
 	}
-	all, next, err := x.Store.Questions().List(r.Context(), f)
+	all, next, err := x.Store.Questions.List(r.Context(), f)
 	if err != nil {
 		return nil, err
 	}
@@ -253,5 +253,5 @@ func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
 }
 
 func (x Knowledge) removeQuestion(r *http.Request, by member.Member, id string) (any, error) {
-	return nil, x.Store.Questions().Delete(r.Context(), by.CompanyID, id)
+	return nil, x.Store.Questions.Delete(r.Context(), by.CompanyID, id)
 }

@@ -129,7 +129,7 @@ func TestOpenQuestionsAreListed(t *testing.T) {
 			ID: carillon.NewID(at), CompanyID: acme.ID, AgentID: id, Words: words, Text: words + "?", Language: "en",
 			LastAt: at.Add(time.Duration(i) * time.Second), ConversationID: "c",
 		}
-		if err := w.Store.Questions().Record(t.Context(), q); err != nil {
+		if err := w.Store.Questions.Record(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
 	}

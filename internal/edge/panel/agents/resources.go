@@ -64,7 +64,7 @@ func (s Resources) list(r *http.Request, by member.Member) (any, error) {
 	}
 	var rows []row
 	for after := page.After; len(rows) <= page.Limit; {
-		part, err := s.Store.Resources(r.Context(), by.CompanyID, s.kind, after, batch)
+		part, err := s.Store.Resources.Resources(r.Context(), by.CompanyID, s.kind, after, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func idOf(x resource.Resource) string {
 }
 
 func (s Resources) get(r *http.Request, by member.Member, id string) (any, error) {
-	x, err := s.Store.Resource(r.Context(), by.CompanyID, s.kind, id)
+	x, err := s.Store.Resources.Resource(r.Context(), by.CompanyID, s.kind, id)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s Resources) add(r *http.Request, by member.Member) (any, error) {
 	if err := s.admit(r.Context(), by.CompanyID, x); err != nil {
 		return nil, err
 	}
-	made, err := s.Store.AddResource(r.Context(), by.CompanyID, s.kind, x)
+	made, err := s.Store.Resources.AddResource(r.Context(), by.CompanyID, s.kind, x)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s Resources) replace(r *http.Request, by member.Member, id string) (any, e
 	if err := s.admit(r.Context(), by.CompanyID, x); err != nil {
 		return nil, err
 	}
-	made, err := s.Store.ReplaceResource(r.Context(), by.CompanyID, s.kind, x)
+	made, err := s.Store.Resources.ReplaceResource(r.Context(), by.CompanyID, s.kind, x)
 	if err != nil {
 		return nil, err
 	}
@@ -187,9 +187,9 @@ func (s Resources) replace(r *http.Request, by member.Member, id string) (any, e
 }
 
 func (s Resources) remove(r *http.Request, by member.Member, id string) (any, error) {
-	if err := s.Store.DeleteResource(r.Context(), by.CompanyID, s.Kinds, s.kind, id); err != nil || s.kind.Name != flow.Kind().Name {
+	if err := s.Store.Resources.DeleteResource(r.Context(), by.CompanyID, s.Kinds, s.kind, id); err != nil || s.kind.Name != flow.Kind().Name {
 		return nil, err
 	}
-	_, err := s.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, time.Time{}) // else the list would still show the flow
+	_, err := s.Store.Runs.DropDraft(r.Context(), by.CompanyID, id, time.Time{}) // else the list would still show the flow
 	return nil, err
 }

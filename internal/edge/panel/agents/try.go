@@ -75,7 +75,7 @@ func (x Playground) play(r *http.Request, by member.Member) (any, error) {
 	if a, err = unsaved(o, a); err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.CompanyID)
+	company, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func agentOf(r *http.Request, s *store.Store, by member.Member) (*agent.Agent, e
 	if err != nil {
 		return nil, err
 	}
-	stored, err := s.Resource(r.Context(), by.CompanyID, agent.Kind(), id)
+	stored, err := s.Resources.Resource(r.Context(), by.CompanyID, agent.Kind(), id)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (x Calls) incoming(
 
 // lines are the ids of a company's lines by their number.
 func (x Calls) lines(ctx context.Context, companyID string) (map[int64]string, error) {
-	senders, err := x.Store.Senders(ctx, companyID)
+	senders, err := x.Store.Senders.Senders(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}

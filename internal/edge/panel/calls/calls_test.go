@@ -11,24 +11,26 @@ import (
 
 	"carillon"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
+	"carillon/internal/store/senders"
 )
 
 // accepted stores a call, or a message, of a company.
 func accepted(w *paneltest.World, line *carillon.Sender, channel carillon.Channel, body string) string {
 	w.T.Helper()
 	now := time.Now()
-	a := &store.Accept{
-		Notification: store.Notification{
+	a := &messages.Accept{
+		Notification: messages.Notification{
 			ID: carillon.NewID(now), CompanyID: line.CompanyID, Channel: channel, SenderUID: line.UID, Campaign: "spring", Total: 1,
 			Open: 1, CreatedAt: now,
-			DueAt: now, Body: body, Labels: store.Labels{RecipientID: line.ID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"},
+			DueAt: now, Body: body, Labels: messages.Labels{RecipientID: line.ID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"},
 		},
-		Messages: []store.NewMessage{{Number: "34600111222"}}, Quota: store.Quota{Day: "2026-01-01", Charge: 1},
+		Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2026-01-01", Charge: 1},
 	}
-	if err := w.Store.Accept(w.T.Context(), a); err != nil {
+	if err := w.Store.Notifications.Accept(w.T.Context(), a); err != nil {
 		w.T.Fatal(err)
 	}
 	return a.Notification.ID
@@ -39,7 +41,9 @@ func line(w *paneltest.World, companyID string) *carillon.Sender {
 	s := &carillon.Sender{
 		CompanyID: companyID, ID: "line", Number: "15550100101", Channel: carillon.Voice, Provider: "sandbox", MediaCheck: "full",
 	}
-	err := w.Store.Configure(w.T.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutSender(ctx, s, time.Now()) })
+	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, s, time.Now())
+	})
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -127,7 +131,7 @@ func TestACallIsHungUpAndOneThatWaitsIsCanceled(t *testing.T) {
 		t.Error(got)
 	}
 	w.Want("POST", "/panel/v1/calls/"+waits+"/hangup", owner, "", 409, "conflict", "")
-	if c, err := w.Store.Calls().Find(t.Context(), carillon.SeqOf(talks).Message(0)); err != nil || !c.UnderWay {
+	if c, err := w.Store.Calls.Find(t.Context(), carillon.SeqOf(talks).Message(0)); err != nil || !c.UnderWay {
 		t.Error(c, err)
 	}
 	rec := httptest.NewRecorder()
@@ -150,7 +154,7 @@ func TestCallsToALineAreListedApart(t *testing.T) {
 			ID: carillon.NewID(at), CompanyID: acme.ID, SenderUID: line.UID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11",
 			Number: "34600111222", RingingAt: at,
 		}
-		if full, err := w.Store.Incoming().Take(t.Context(), c, 0); full || err != nil {
+		if full, err := w.Store.Incoming.Take(t.Context(), c, 0); full || err != nil {
 			t.Fatal(full, err)
 		}
 		ids = append(ids, c.ID)
@@ -179,7 +183,7 @@ func TestCallsToALineAreListedApart(t *testing.T) {
 		Conversation: chats.Conversation{ID: carillon.NewID(now), Channel: "phone", State: chats.Automated}, Always: true, Now: now,
 	}
 	if err := errors.Join(
-		w.Store.Chats().Open(t.Context(), o), w.Store.Incoming().Answered(t.Context(), ids[0], o.Conversation.ID, now),
+		w.Store.Chats.Open(t.Context(), o), w.Store.Incoming.Answered(t.Context(), ids[0], o.Conversation.ID, now),
 	); err != nil {
 		t.Fatal(err)
 	}

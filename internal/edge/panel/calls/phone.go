@@ -21,6 +21,7 @@ import (
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/replies"
 	"carillon/internal/talk/conversation"
 )
@@ -72,7 +73,7 @@ const (
 
 // sandboxSender finds a messaging sender of the sandbox.
 func (x Handset) sandboxSender(ctx context.Context, companyID, name string) (*carillon.Sender, error) {
-	named, err := x.Store.SendersNamed(ctx, companyID, name)
+	named, err := x.Store.Senders.SendersNamed(ctx, companyID, name)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (x Handset) show(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	now := time.Now()
-	phone, err := x.Store.Replies().Phone(r.Context(), by.CompanyID, s.UID, h.address())
+	phone, err := x.Store.Replies.Phone(r.Context(), by.CompanyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}
@@ -209,15 +210,15 @@ func bubbleOf(m *notify.Shown) bubble {
 
 // said are the turns of the holder's conversation that the phone shows: what it wrote, and what was delivered to it.
 func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h *holder, read time.Time) ([]bubble, error) {
-	c, err := x.Store.Chats().OfPerson(ctx, companyID, h.known)
+	c, err := x.Store.Chats.OfPerson(ctx, companyID, h.known)
 	if err != nil || c == nil {
 		return nil, err
 	}
-	turns, err := x.Store.Chats().TurnsBefore(ctx, companyID, c.ID, c.LastSeq+1, handsetTurns)
+	turns, err := x.Store.Chats.TurnsBefore(ctx, companyID, c.ID, c.LastSeq+1, handsetTurns)
 	if err != nil || len(turns) == 0 {
 		return nil, err
 	}
-	sent, err := x.Store.Replies().Replies(ctx, companyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
+	sent, err := x.Store.Replies.Replies(ctx, companyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 		Senders []senderName `json:"senders"`
 		Numbers []string     `json:"numbers"`
 	}{[]senderName{}, []string{}}
-	senders, err := x.Store.Senders(r.Context(), by.CompanyID)
+	senders, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -277,14 +278,14 @@ func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := x.Store.Notifications(
-		r.Context(), by.CompanyID, store.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now(),
+	found, _, err := x.Store.Notifications.List(
+		r.Context(), by.CompanyID, messages.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now(),
 	)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range found {
-		messages, err := x.Store.Messages(r.Context(), carillon.SeqOf(n.ID), 0, numbersEach)
+		messages, err := x.Store.Messages.List(r.Context(), carillon.SeqOf(n.ID), 0, numbersEach)
 		if err != nil {
 			return nil, err
 		}
@@ -332,7 +333,7 @@ func (x Handset) set(r *http.Request, by member.Member) (any, error) {
 	case !given:
 		return nil, carillon.Missing("unreachable")
 	}
-	if err := x.Store.Replies().SetUnreachable(r.Context(), by.CompanyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
+	if err := x.Store.Replies.SetUnreachable(r.Context(), by.CompanyID, s.UID, h.address(), unreachable, time.Now()); err != nil {
 		return nil, err
 	}
 	return nil, x.Mobile.Refresh(r.Context())
@@ -352,7 +353,7 @@ func (x Handset) write(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	phone, err := x.Store.Replies().Phone(r.Context(), by.CompanyID, s.UID, h.address())
+	phone, err := x.Store.Replies.Phone(r.Context(), by.CompanyID, s.UID, h.address())
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (x Sandbox) call(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, err := x.Store.SendersNamed(r.Context(), by.CompanyID, line)
+	named, err := x.Store.Senders.SendersNamed(r.Context(), by.CompanyID, line)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,8 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/panel/sending"
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	stored "carillon/internal/store/senders"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
@@ -143,23 +144,23 @@ func (x Senders) check(r *http.Request, by member.Member) (any, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err // nobody waits for it, and it may have ended early
 	}
-	report, err := x.Store.Report(r.Context(), by.CompanyID, s.UID)
+	report, err := x.Store.Senders.Report(r.Context(), by.CompanyID, s.UID)
 	if err != nil {
 		return nil, err
 	}
 	found.Findings = append(found.Findings, callbackFinding(x.callbackOf(s), found.Callback, report))
-	if err := x.Store.KeepInspection(r.Context(), s, found, time.Now()); err != nil {
+	if err := x.Store.Senders.KeepInspection(r.Context(), s, found, time.Now()); err != nil {
 		return nil, err
 	}
 	if x.confirmed(s, found) {
-		if err := x.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-			_, err := tx.ProveNumber(ctx, s, false, time.Now())
+		if err := x.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			_, err := senders.ProveNumber(ctx, tx, s, false, time.Now())
 			return err
 		}); err != nil {
 			return nil, err
 		}
 	}
-	report, err = x.Store.Report(r.Context(), by.CompanyID, s.UID)
+	report, err = x.Store.Senders.Report(r.Context(), by.CompanyID, s.UID)
 	return reportOf(report, true), err
 }
 
@@ -267,17 +268,17 @@ func (x Senders) state(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	ctx, now := r.Context(), time.Now()
-	report, err := x.Store.Report(ctx, by.CompanyID, s.UID)
+	report, err := x.Store.Senders.Report(ctx, by.CompanyID, s.UID)
 	if err != nil {
 		return nil, err
 	}
 	shown := senderState{Report: reportOf(x.fresh(s, report), true)}
-	breakers, err := x.Store.CompanyBreakers(ctx, by.CompanyID)
+	breakers, err := x.Store.Breakers.OfCompany(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
 	shown.Breaker = breakerOf(breakerFor(breakers, s.UID), now)
-	w, err := x.Store.Backlog(ctx, s, now)
+	w, err := x.Store.Senders.Backlog(ctx, s, now)
 	if err != nil {
 		return nil, err
 	}
@@ -291,12 +292,12 @@ func (x Senders) state(r *http.Request, by member.Member) (any, error) {
 // figures adds what was sent since the hour before this one began, and the templates.
 func (x Senders) figures(ctx context.Context, shown *senderState, s *carillon.Sender, now time.Time) error {
 	from := now.Add(-time.Hour).Truncate(time.Hour)
-	total, err := x.Store.Stats().Total(ctx, s.CompanyID, stats.Filter{From: from, SenderUID: s.UID})
+	total, err := x.Store.Stats.Total(ctx, s.CompanyID, stats.Filter{From: from, SenderUID: s.UID})
 	if err != nil {
 		return err
 	}
 	shown.Hour, shown.HourFrom = sending.CountsOf(&total), carillon.FormatTime(from)
-	templates, err := x.Store.Templates(ctx, s.UID)
+	templates, err := x.Store.Templates.Templates(ctx, s.UID)
 	for _, t := range templates {
 		shown.Templates++
 		if t.Status == carillon.TemplateApproved {

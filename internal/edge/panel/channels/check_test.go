@@ -10,7 +10,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/edge/panel/channels"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 const cloudSender = `{"id":"main","number":"15555550100","channel":"messaging","provider":"whatsapp","default":true,"settings":{` +
@@ -41,7 +41,7 @@ func TestACheckByTheChannelItselfProvesANumber(t *testing.T) {
 			"", "",
 		)
 		w.Want("POST", "/panel/v1/senders/s"+number+"/check", by, "", 200, "", "")
-		if got, err := w.Store.ProvedElsewhere(t.Context(), other.ID, number); got != x.want || err != nil {
+		if got, err := w.Store.Senders.ProvedElsewhere(t.Context(), other.ID, number); got != x.want || err != nil {
 			t.Errorf("%+v: proved %t, %v", x, got, err)
 		}
 	}
@@ -94,11 +94,13 @@ func TestASenderIsCheckedAndItsStateKept(t *testing.T) {
 		row["findings"] != nil {
 		t.Error(row)
 	}
-	sender, err := w.Store.SendersNamed(t.Context(), acme.ID, "main")
+	sender, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Store.KeepNotice(t.Context(), sender[0], provider.Notice{Event: "FLAGGED", Limit: "TIER_250", At: time.Now()}); err != nil {
+	if err := w.Store.Senders.KeepNotice(t.Context(), sender[0], provider.Notice{
+		Event: "FLAGGED", Limit: "TIER_250", At: time.Now(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if got := state()["report"].(map[string]any); got["notice"] != "FLAGGED" || got["messages"] != "TIER_250" {
@@ -109,7 +111,7 @@ func TestASenderIsCheckedAndItsStateKept(t *testing.T) {
 	if got := w.Want("POST", "/panel/v1/senders/main/check", by, "", 200, "", ""); !strings.Contains(fmt.Sprint(got), "callback_never") {
 		t.Error(got)
 	}
-	if err := w.Store.KeepCallback(t.Context(), sender[0], time.Now()); err != nil {
+	if err := w.Store.Senders.KeepCallback(t.Context(), sender[0], time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got := state()["report"].(map[string]any); got["worst"] != "warn" || !strings.Contains(fmt.Sprint(got), "callback_received") {
@@ -130,7 +132,7 @@ func TestASenderIsCheckedBeforeItIsStored(t *testing.T) {
 	if got["worst"] != "bad" || len(got["findings"].([]any)) != 1 || strings.Contains(fmt.Sprint(got), "tokentoken") {
 		t.Error(got)
 	}
-	if all, err := w.Store.Senders(t.Context(), acme.ID); err != nil || len(all) != 0 {
+	if all, err := w.Store.Senders.Senders(t.Context(), acme.ID); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
 	w.Want(
@@ -153,18 +155,18 @@ func TestASenderWithWaitingMessagesShowsThemAndStays(t *testing.T) {
 	acme := w.Company("acme")
 	by := w.As("owner@acme.test")
 	w.Want("POST", "/panel/v1/senders", by, cloudSender, 201, "", "")
-	named, err := w.Store.SendersNamed(t.Context(), acme.ID, "main")
+	named, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	due := time.Now().Add(-90 * time.Second)
-	err = w.Store.Accept(t.Context(), &store.Accept{
-		Notification: store.Notification{
+	err = w.Store.Notifications.Accept(t.Context(), &messages.Accept{
+		Notification: messages.Notification{
 			ID: carillon.NewID(time.Now()), CompanyID: acme.ID, Channel: carillon.Messaging, SenderUID: named[0].UID, TemplateID: "1",
 			Class: carillon.Utility,
 			Body:  "{}", Total: 1, Open: 1, CreatedAt: time.Now(), DueAt: due,
 		},
-		Messages: []store.NewMessage{{Number: "34600111222"}}, Quota: store.Quota{Day: time.Now().Format(time.DateOnly), Charge: 1},
+		Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: time.Now().Format(time.DateOnly), Charge: 1},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func (s Senders) lineRow(ctx context.Context, line *carillon.Sender, count bool)
 		r.Trunk, r.CallerID, r.Agent = text("trunk"), text("caller_id"), text("agent")
 	}
 	if count {
-		n, err := s.Store.Calls().UnderWay(ctx, line.UID)
+		n, err := s.Store.Calls.UnderWay(ctx, line.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -227,11 +227,11 @@ func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sende
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.CompanyID)
+	company, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	suppressed, err := x.Store.Suppressed(r.Context(), by.CompanyID, carillon.Transactional, identity.Numbers(number))
+	suppressed, err := x.Store.Suppressions.Suppressed(r.Context(), by.CompanyID, carillon.Transactional, identity.Numbers(number))
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sende
 			}}
 	}
 	if line.MaxConcurrent > 0 {
-		n, err := x.Store.Calls().UnderWay(r.Context(), line.UID)
+		n, err := x.Store.Calls.UnderWay(r.Context(), line.UID)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,9 @@ import (
 	"carillon"
 	"carillon/internal/edge/panel/channels"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/suppressions"
 )
 
@@ -27,7 +29,7 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	by := w.As("admin@acme.test")
 	stored := func(id string) map[string]any {
 		t.Helper()
-		named, err := w.Store.SendersNamed(t.Context(), acme.ID, id)
+		named, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, id)
 		if err != nil || len(named) != 1 {
 			t.Fatal(named, err)
 		}
@@ -82,8 +84,8 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	w.Want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "other.example.com", `,"password":""`), 200, "", "")
 
 	// A trunk that a set-up file gave may be anywhere, until a member chooses another one.
-	err := w.Store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutSender(ctx, &carillon.Sender{
+	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
 			RingTimeout: 30 * time.Second,
 			Unknown:     carillon.DefaultUnknownPolicy(), Settings: []byte(`{"trunk":"sip:192.168.0.1"}`),
@@ -157,7 +159,7 @@ data: {"after_ms":20,"ours":false,"code":403,"text":"403 Forbidden"}`) || !strin
 data: {"problem":"forbidden","code":403,"detail":"acme es",`) {
 		t.Error(body)
 	}
-	if err := w.Store.Suppress(t.Context(), acme.ID, suppressions.All, "asked", time.Now(), "34600111333"); err != nil {
+	if err := w.Store.Suppressions.Suppress(t.Context(), acme.ID, suppressions.All, "asked", time.Now(), "34600111333"); err != nil {
 		t.Fatal(err)
 	}
 	w.Want("POST", call, by, `{"number":"34600111333"}`, 400, "validation_failed", "number")
@@ -166,8 +168,8 @@ data: {"problem":"forbidden","code":403,"detail":"acme es",`) {
 	acme.CallingHours = &carillon.CallingHours{Timezone: "UTC", From: "00:00", To: "00:01", Days: []string{
 		strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Format("Mon")),
 	}}
-	if err := w.Store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutCompany(ctx, acme, time.Now())
+	if err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, acme, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}

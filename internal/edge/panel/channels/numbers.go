@@ -13,6 +13,8 @@ import (
 	"carillon/internal/base/number"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 )
 
 // Numbers settles whose a telephone number is that lines of several companies have. It serves whoever runs the installation.
@@ -51,7 +53,7 @@ func (x Numbers) list(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	ctx := r.Context()
-	all, err := x.Store.SharedNumbers(ctx)
+	all, err := x.Store.Senders.SharedNumbers(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (x Numbers) list(r *http.Request, by member.Member) (any, error) {
 // row is the lines of one number.
 func (x Numbers) row(ctx context.Context, lines []*carillon.Sender) (numberRow, error) {
 	row := numberRow{Number: lines[0].Number}
-	owner, err := x.Store.NumberOwner(ctx, row.Number)
+	owner, err := x.Store.Senders.NumberOwner(ctx, row.Number)
 	if err != nil {
 		return row, err
 	}
@@ -82,7 +84,7 @@ func (x Numbers) row(ctx context.Context, lines []*carillon.Sender) (numberRow, 
 	}
 	row.Disputed = owner == "" && x.Lines.Disputed(lines)
 	for _, l := range lines {
-		company, err := x.Store.Company(ctx, l.CompanyID)
+		company, err := x.Store.Accounts.Company(ctx, l.CompanyID)
 		if err != nil {
 			return row, err
 		}
@@ -122,7 +124,7 @@ func (x Numbers) assign(r *http.Request, by member.Member) (any, error) {
 	if !carillon.ValidUUID(company) {
 		return nil, carillon.InvalidValue(field, "Must be the id of a company", company)
 	}
-	if _, err := x.Store.Company(r.Context(), company); err != nil {
+	if _, err := x.Store.Accounts.Company(r.Context(), company); err != nil {
 		return nil, err
 	}
 	return nil, x.give(r.Context(), number, company)
@@ -140,8 +142,8 @@ func (x Numbers) release(r *http.Request, by member.Member) (any, error) {
 }
 
 func (x Numbers) give(ctx context.Context, number, company string) error {
-	return x.Store.Configure(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return tx.AssignNumber(ctx, number, company, time.Now())
+	return x.Store.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		return senders.AssignNumber(ctx, tx, number, company, time.Now())
 	})
 }
 
@@ -159,22 +161,12 @@ type rivals struct {
 	lines []*carillon.Sender
 }
 
-// finder finds whose a number is; *store.Store and *store.Tx are finders.
-type finder interface {
-	NumberOwner(ctx context.Context, number string) (string, error)
-	LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error)
-}
-
-func rivalsOf(ctx context.Context, f finder, x *carillon.Sender) (v rivals, err error) {
-	if v.owner, err = f.NumberOwner(ctx, x.Number); err != nil {
-		return v, err
-	}
-	lines, err := f.LinesByNumber(ctx, x.Number)
-	v.lines = slices.DeleteFunc(slices.Clone(lines), func(l *carillon.Sender) bool {
+func rivalsOf(x *carillon.Sender, owner string, lines []*carillon.Sender) rivals {
+	v := rivals{owner: owner, lines: slices.DeleteFunc(slices.Clone(lines), func(l *carillon.Sender) bool {
 		return l.CompanyID == x.CompanyID || l.Provider != x.Provider
-	})
+	})}
 	slices.SortFunc(v.lines, func(a, b *carillon.Sender) int { return int(a.UID - b.UID) })
-	return v, err
+	return v
 }
 
 func (v rivals) same(w rivals) bool {
@@ -199,8 +191,13 @@ func (s Senders) claim(ctx context.Context, x, have *carillon.Sender) (rivals, e
 	if _, err := s.Gate.Limits.Allow(ctx, "enter a number "+x.CompanyID, checksPerMinute, 1); err != nil {
 		return rivals{}, err
 	}
-	v, err := rivalsOf(ctx, s.Store, x)
-	if err != nil || v.owner == x.CompanyID {
+	owner, err := s.Store.Senders.NumberOwner(ctx, x.Number)
+	if err != nil {
+		return rivals{}, err
+	}
+	lines, err := s.Store.Senders.LinesByNumber(ctx, x.Number)
+	v := rivalsOf(x, owner, lines)
+	if err != nil || owner == x.CompanyID {
 		return v, err
 	}
 	meets := s.Providers[x.Provider].Away.Meets
@@ -211,12 +208,16 @@ func (s Senders) claim(ctx context.Context, x, have *carillon.Sender) (rivals, e
 }
 
 // claimed checks inside the transaction that nobody else entered the number since it was claimed.
-func (s Senders) claimed(ctx context.Context, tx *store.Tx, x, have *carillon.Sender, before rivals) error {
+func (s Senders) claimed(ctx context.Context, tx *configure.Tx, x, have *carillon.Sender, before rivals) error {
 	if !s.entered(x, have) {
 		return nil
 	}
-	now, err := rivalsOf(ctx, tx, x)
-	if err == nil && !now.same(before) {
+	owner, err := senders.NumberOwner(ctx, tx, x.Number)
+	if err != nil {
+		return err
+	}
+	lines, err := senders.LinesByNumber(ctx, tx, x.Number)
+	if err == nil && !rivalsOf(x, owner, lines).same(before) {
 		err = numberConflict("Another line of this number was changed meanwhile: try again")
 	}
 	return err

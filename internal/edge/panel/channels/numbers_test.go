@@ -12,7 +12,8 @@ import (
 	"carillon"
 	"carillon/internal/edge/panel/channels"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 )
 
 const numberedLine = `{"id":"%s","number":"%s","channel":"voice","provider":"sip","settings":{"trunk":"sip:%s"%s}}`
@@ -20,8 +21,8 @@ const numberedLine = `{"id":"%s","number":"%s","channel":"voice","provider":"sip
 // declare declares a line as a set-up file does.
 func declare(w *paneltest.World, company *carillon.Company, id, number, trunk string) {
 	w.T.Helper()
-	err := w.Store.Configure(w.T.Context(), func(ctx context.Context, tx *store.Tx) error {
-		_, err := tx.DeclareSender(ctx, &carillon.Sender{
+	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		_, err := senders.DeclareSender(ctx, tx, &carillon.Sender{
 			CompanyID: company.ID, ID: id, Number: number, Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
 			RingTimeout: 30 * time.Second, Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"trunk":"sip:` + trunk + `"}`),
 		}, time.Now())
@@ -35,7 +36,7 @@ func declare(w *paneltest.World, company *carillon.Company, id, number, trunk st
 // claims reports whether a company's line counts as entered by a member.
 func claims(w *paneltest.World, company *carillon.Company, id string) bool {
 	w.T.Helper()
-	named, err := w.Store.SendersNamed(w.T.Context(), company.ID, id)
+	named, err := w.Store.Senders.SendersNamed(w.T.Context(), company.ID, id)
 	if err != nil || len(named) != 1 {
 		w.T.Fatal(named, err)
 	}

@@ -12,7 +12,8 @@ import (
 	"carillon"
 	"carillon/internal/edge/panel/channels"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 )
 
 const cloud = `"phone_number_id":"1","waba_id":"2","access_token":"tokentoken","app_secret":"appsecret","verify_token":"verifytoken"`
@@ -48,7 +49,7 @@ func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
 		`{"number":"15555550100","channel":"messaging","provider":"whatsapp","per_second":5,"settings":{"access_token":"fresh"}}`, 200,
 		"", "",
 	)
-	named, err := w.Store.SendersNamed(t.Context(), acme.ID, "main")
+	named, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 	if err != nil || len(named) != 1 || named[0].PerSecond != 5 ||
 		string(named[0].Settings) != `{"access_token":"fresh","app_secret":"appsecret","phone_number_id":"1","verify_token":"verifytoken","waba_id":"2"}` {
 		t.Errorf("%+v, %v", named, err)
@@ -101,8 +102,8 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 	w.Want("POST", "/panel/v1/senders", by, head+`,"base_url":"https://graph.facebook.com"}}`, 201, "", "")
 
 	// What a set-up file gave stays, and may be sent back as it is shown.
-	err := w.Store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutSender(ctx, &carillon.Sender{
+	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Messaging, Provider: "whatsapp", MediaCheck: "syntax",
 			Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"base_url":"http://127.0.0.1:1",` + cloud + `}`),
 		}, time.Now())
@@ -117,7 +118,7 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 		"validation_failed", "settings.access_token",
 	)
 	w.Want("PUT", "/panel/v1/senders/15555550100", by, head+`,"base_url":"https://graph.facebook.com"}}`, 200, "", "")
-	if named, err := w.Store.SendersNamed(t.Context(), acme.ID, "15555550100"); err != nil ||
+	if named, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "15555550100"); err != nil ||
 		channels.SettingsOf(named[0])["public"] != "false" {
 		t.Error("the usual address counts as a member's own:", err)
 	}

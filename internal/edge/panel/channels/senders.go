@@ -19,6 +19,8 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	stored "carillon/internal/store/senders"
 	"carillon/internal/store/work"
 )
@@ -95,7 +97,7 @@ func (s Senders) find(r *http.Request, by member.Member) (*carillon.Sender, erro
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.Store.SendersNamed(r.Context(), by.CompanyID, id)
+	named, err := s.Store.Senders.SendersNamed(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +143,7 @@ func (s Senders) show(ctx context.Context, x *carillon.Sender) (wholeSender, err
 		}
 	}
 	slices.Sort(w.Secrets)
-	breakers, err := s.Store.CompanyBreakers(ctx, x.CompanyID)
+	breakers, err := s.Store.Breakers.OfCompany(ctx, x.CompanyID)
 	i := slices.IndexFunc(breakers, func(b work.Breaker) bool { return b.SenderUID == x.UID })
 	w.Breaker = breakerRow{State: work.BreakerClosed}
 	if i >= 0 {
@@ -172,8 +174,8 @@ func (s Senders) add(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindSender(ctx, by.CompanyID, x.ID)
+	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		have, err := senders.FindSender(ctx, tx, by.CompanyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -182,13 +184,13 @@ func (s Senders) add(r *http.Request, by member.Member) (any, error) {
 				{Key: "field", Value: "id"}, {Key: "reason", Value: "The company has a sender of the id " + x.ID},
 			}}
 		}
-		if err := tx.RoomForSender(ctx, by.CompanyID, sendersMost); err != nil {
+		if err := senders.RoomForSender(ctx, tx, by.CompanyID, sendersMost); err != nil {
 			return err
 		}
 		if err := s.claimed(ctx, tx, x, nil, others); err != nil {
 			return err
 		}
-		_, err = tx.DeclareSender(ctx, x, time.Now())
+		_, err = senders.DeclareSender(ctx, tx, x, time.Now())
 		return err
 	})
 	if err != nil {
@@ -218,8 +220,8 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (any, err
 	if err != nil {
 		return nil, err
 	}
-	err = s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindSender(ctx, by.CompanyID, x.ID)
+	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		have, err := senders.FindSender(ctx, tx, by.CompanyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -236,7 +238,7 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (any, err
 		if err := s.claimed(ctx, tx, x, have, others); err != nil {
 			return err
 		}
-		_, err = tx.DeclareSender(ctx, x, time.Now())
+		_, err = senders.DeclareSender(ctx, tx, x, time.Now())
 		return err
 	})
 	if err != nil {
@@ -339,8 +341,8 @@ func (s Senders) admit(ctx context.Context, x *carillon.Sender) error {
 }
 
 func (s Senders) remove(r *http.Request, by member.Member, id string) (any, error) {
-	return nil, s.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.RemoveSender(ctx, by.CompanyID, id, time.Now())
+	return nil, s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.RemoveSender(ctx, tx, by.CompanyID, id, time.Now())
 	})
 }
 
@@ -371,11 +373,11 @@ func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 	if channel != "" && channel != carillon.Messaging && channel != carillon.Voice {
 		return nil, carillon.Invalid("channel", "Must be messaging or voice")
 	}
-	all, err := x.Store.Senders(r.Context(), by.CompanyID)
+	all, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	breakers, err := x.Store.CompanyBreakers(r.Context(), by.CompanyID)
+	breakers, err := x.Store.Breakers.OfCompany(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -391,7 +393,7 @@ func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 			continue
 		}
 		if channel == carillon.Messaging && reports == nil {
-			if reports, err = x.Store.Reports(r.Context(), by.CompanyID); err != nil {
+			if reports, err = x.Store.Senders.Reports(r.Context(), by.CompanyID); err != nil {
 				return nil, err
 			}
 		}

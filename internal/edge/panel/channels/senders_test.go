@@ -9,7 +9,8 @@ import (
 	"carillon"
 	"carillon/internal/base/provider"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 	"carillon/internal/store/work"
 )
 
@@ -24,10 +25,10 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 	}
 	well, ill, late, foreign := sender(acme.ID, "well", "15555550100"), sender(acme.ID, "ill", "15555550101"),
 		sender(acme.ID, "late", "15555550102"), sender(other.ID, "main", "15555550103")
-	err := w.Store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		var all []error
 		for _, s := range []*carillon.Sender{well, ill, late, foreign} {
-			all = append(all, tx.PutSender(ctx, s, time.Now()))
+			all = append(all, senders.PutSender(ctx, tx, s, time.Now()))
 		}
 		return errors.Join(all...)
 	})
@@ -43,7 +44,7 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 			Detail: "190 access token expired",
 			Since:  now.Add(-time.Hour), Until: until,
 		}
-		if err := w.Store.KeepBreaker(t.Context(), b); err != nil {
+		if err := w.Store.Breakers.Keep(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -73,11 +73,11 @@ type flowFailure struct {
 
 // overview responds with all flows of the company, published or not.
 func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
-	drafts, err := x.Store.Runs().Drafts(r.Context(), by.CompanyID)
+	drafts, err := x.Store.Runs.Drafts(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	published, err := x.Store.Heads(r.Context(), by.CompanyID, flow.Kind())
+	published, err := x.Store.Resources.Heads(r.Context(), by.CompanyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -109,13 +109,13 @@ func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
 func (x Flows) row(ctx context.Context, companyID string, published tables.Head) (row flowRow, err error) {
 	h, _ := published.Value.(*flow.Head)
 	row = flowRow{ID: published.ID, Name: published.Name, Trigger: &h.Trigger, Steps: h.Steps}
-	if row.Version, err = x.Store.Runs().Kept(ctx, companyID, published.ID, h.Digest); err != nil {
+	if row.Version, err = x.Store.Runs.Kept(ctx, companyID, published.ID, h.Digest); err != nil {
 		return row, err
 	}
-	if row.RunsDay, err = x.Store.Runs().Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
+	if row.RunsDay, err = x.Store.Runs.Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
 		return row, err
 	}
-	failed, err := x.Store.Runs().List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
+	failed, err := x.Store.Runs.List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
 	for _, last := range failed {
 		row.LastError = &flowFailure{last.ID, carillon.FormatTime(last.ChangedAt), last.Error}
 	}
@@ -128,7 +128,7 @@ func (x Flows) kept(ctx context.Context, companyID string, f *flow.Flow) (int, e
 	if err != nil {
 		return 0, err
 	}
-	return x.Store.Runs().Kept(ctx, companyID, f.ID, digest)
+	return x.Store.Runs.Kept(ctx, companyID, f.ID, digest)
 }
 
 // editable is a flow as the editor has it.
@@ -176,7 +176,7 @@ func faultsOf(f *flow.Flow) []flowFault {
 
 // published reads a company's flow; nil: it is not published.
 func (x Flows) published(ctx context.Context, companyID, id string) (*flow.Flow, error) {
-	stored, err := x.Store.Resource(ctx, companyID, flow.Kind(), id)
+	stored, err := x.Store.Resources.Resource(ctx, companyID, flow.Kind(), id)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return nil, nil
 	}
@@ -199,7 +199,7 @@ func (x Flows) editable(ctx context.Context, companyID, id string) (*editable, e
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Store.Runs().Draft(ctx, companyID, id)
+	d, err := x.Store.Runs.Draft(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMes
 	if err := c.Err(); err != nil {
 		return err
 	}
-	return x.Store.Runs().SaveDraft(
+	return x.Store.Runs.SaveDraft(
 		ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)},
 		seen,
 	)
@@ -329,7 +329,7 @@ func instant(o *jsonbody.Object, field string) (time.Time, error) {
 }
 
 func (x Flows) drop(r *http.Request, by member.Member, id string) (any, error) {
-	dropped, err := x.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, time.Time{})
+	dropped, err := x.Store.Runs.DropDraft(r.Context(), by.CompanyID, id, time.Time{})
 	if err == nil && !dropped {
 		err = carillon.Absent("Draft of the flow")
 	}
@@ -338,7 +338,7 @@ func (x Flows) drop(r *http.Request, by member.Member, id string) (any, error) {
 
 // publish makes the draft the flow that people talk with. Runs that are under way go on with the version that they began with.
 func (x Flows) publish(r *http.Request, by member.Member, id string) (any, error) {
-	d, err := x.Store.Runs().Draft(r.Context(), by.CompanyID, id)
+	d, err := x.Store.Runs.Draft(r.Context(), by.CompanyID, id)
 	if err == nil && d == nil {
 		err = carillon.Absent("Draft of the flow")
 	}
@@ -353,11 +353,11 @@ func (x Flows) publish(r *http.Request, by member.Member, id string) (any, error
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	put := x.Store.ReplaceResource
+	put := x.Store.Resources.ReplaceResource
 	if now, err := x.published(r.Context(), by.CompanyID, id); err != nil {
 		return nil, err
 	} else if now == nil {
-		put = x.Store.AddResource
+		put = x.Store.Resources.AddResource
 	}
 	if _, err := put(r.Context(), by.CompanyID, flow.Kind(), f); err != nil {
 		return nil, err
@@ -366,10 +366,10 @@ func (x Flows) publish(r *http.Request, by member.Member, id string) (any, error
 	if err != nil {
 		return nil, err
 	}
-	if _, err := x.Store.Runs().Keep(r.Context(), by.CompanyID, id, digest, text, time.Now()); err != nil {
+	if _, err := x.Store.Runs.Keep(r.Context(), by.CompanyID, id, digest, text, time.Now()); err != nil {
 		return nil, err
 	}
-	if _, err := x.Store.Runs().DropDraft(r.Context(), by.CompanyID, id, d.SavedAt); err != nil {
+	if _, err := x.Store.Runs.DropDraft(r.Context(), by.CompanyID, id, d.SavedAt); err != nil {
 		return nil, err
 	}
 	return x.editable(r.Context(), by.CompanyID, id)
@@ -410,7 +410,7 @@ func (x Flows) versions(r *http.Request, by member.Member, id string) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Runs().Versions(r.Context(), by.CompanyID, id, versionsMost)
+	all, err := x.Store.Runs.Versions(r.Context(), by.CompanyID, id, versionsMost)
 	rows := make([]flowVersion, 0, len(all))
 	for _, v := range all {
 		rows = append(rows, flowVersion{Version: v.Version, CreatedAt: carillon.FormatTime(v.CreatedAt), Current: v.Version == e.Version})
@@ -423,7 +423,7 @@ func (x Flows) version(r *http.Request, by member.Member, id string) (any, error
 	if err != nil || n < 1 {
 		return nil, carillon.Absent(noVersion)
 	}
-	text, err := x.Store.Runs().Definition(r.Context(), by.CompanyID, id, n)
+	text, err := x.Store.Runs.Definition(r.Context(), by.CompanyID, id, n)
 	if err == nil && text == "" {
 		err = carillon.Absent(noVersion)
 	}

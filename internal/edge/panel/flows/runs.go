@@ -107,7 +107,7 @@ func (x Runs) list(r *http.Request, by member.Member) (any, error) {
 		}
 		after = &runs.Page{StartedAt: time.UnixMilli(ms).UTC(), ID: id}
 	}
-	all, err := x.Store.Runs().List(r.Context(), by.CompanyID, f, after, page.Limit+1)
+	all, err := x.Store.Runs.List(r.Context(), by.CompanyID, f, after, page.Limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (x Runs) list(r *http.Request, by member.Member) (any, error) {
 
 // RowsOf are runs with the names of their flows and contacts.
 func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*runs.Run) ([]runRow, error) {
-	heads, err := s.Heads(ctx, companyID, flow.Kind())
+	heads, err := s.Resources.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*runs.R
 	for _, run := range all {
 		conversations = append(conversations, run.ConversationID)
 	}
-	people, err := s.Runs().People(ctx, companyID, conversations)
+	people, err := s.Runs.People(ctx, companyID, conversations)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (x Runs) find(r *http.Request, by member.Member) (*runs.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := x.Store.Runs().Find(r.Context(), by.CompanyID, id)
+	run, err := x.Store.Runs.Find(r.Context(), by.CompanyID, id)
 	if err == nil && run == nil {
 		err = carillon.Absent(noRun)
 	}
@@ -180,7 +180,7 @@ func (x Runs) shown(ctx context.Context, by member.Member, run *runs.Run) (*runS
 	if err != nil {
 		return nil, err
 	}
-	text, err := x.Store.Runs().Definition(ctx, by.CompanyID, run.FlowID, run.Version)
+	text, err := x.Store.Runs.Definition(ctx, by.CompanyID, run.FlowID, run.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (x Runs) shown(ctx context.Context, by member.Member, run *runs.Run) (*runS
 			return nil, err
 		}
 	}
-	entries, err := x.Store.Runs().Entries(ctx, by.CompanyID, run.ID)
+	entries, err := x.Store.Runs.Entries(ctx, by.CompanyID, run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (x Runs) stop(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := x.Store.Runs().Current(r.Context(), by.CompanyID, run.ConversationID)
+	now, err := x.Store.Runs.Current(r.Context(), by.CompanyID, run.ConversationID)
 	if err != nil {
 		return nil, err
 	}

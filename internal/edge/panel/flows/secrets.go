@@ -38,15 +38,15 @@ func ListSecrets(s *store.Store) member.Handler {
 }
 
 func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error) {
-	all, err := x.Resources(r.Context(), by.CompanyID, secret.Kind(), "", secretsMost)
+	all, err := x.Resources.Resources(r.Context(), by.CompanyID, secret.Kind(), "", secretsMost)
 	if err != nil {
 		return nil, err
 	}
-	uses, err := x.SecretUses(r.Context(), by.CompanyID)
+	uses, err := x.Resources.SecretUses(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	flows, err := x.Heads(r.Context(), by.CompanyID, flow.Kind())
+	flows, err := x.Resources.Heads(r.Context(), by.CompanyID, flow.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error)
 
 // whoSet says who set a secret last, and when.
 func whoSet(ctx context.Context, x *store.Store, companyID string, row *secretRow) error {
-	last, err := x.Audit().List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
+	last, err := x.Audit.List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
 	for _, c := range last {
 		row.SetAt, row.SetBy = auth.TimeOrNull(c.At), c.AuthorName
 		if row.SetBy == "" {

@@ -37,7 +37,7 @@ func (x Canned) Routes() []httpio.Route {
 
 // list responds with all of them: a company has few.
 func (x Canned) list(r *http.Request, by member.Member) (any, error) {
-	rows, err := x.Store.Chats().CannedReplies(r.Context(), by.CompanyID)
+	rows, err := x.Store.Canned.List(r.Context(), by.CompanyID)
 	return httpio.RowsOf(append([]chats.Canned{}, rows...)), err
 }
 
@@ -46,7 +46,7 @@ func (x Canned) add(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.Store.Chats().AddCanned(r.Context(), by.CompanyID, &c, time.Now()); err != nil {
+	if err := x.Store.Canned.Add(r.Context(), by.CompanyID, &c, time.Now()); err != nil {
 		return nil, err
 	}
 	return httpio.Created{Value: c}, nil
@@ -58,11 +58,11 @@ func (x Canned) replace(r *http.Request, by member.Member, id string) (any, erro
 		return nil, err
 	}
 	c.ID = id
-	return c, x.Store.Chats().ReplaceCanned(r.Context(), by.CompanyID, c, time.Now())
+	return c, x.Store.Canned.Replace(r.Context(), by.CompanyID, c, time.Now())
 }
 
 func (x Canned) remove(r *http.Request, by member.Member, id string) (any, error) {
-	return nil, x.Store.Chats().DeleteCanned(r.Context(), by.CompanyID, id)
+	return nil, x.Store.Canned.Delete(r.Context(), by.CompanyID, id)
 }
 
 func readCanned(r *http.Request) (c chats.Canned, err error) {

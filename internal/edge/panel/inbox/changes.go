@@ -48,7 +48,7 @@ func changed(ctx context.Context, s *store.Store, turn *chats.Turn, c *chats.Con
 
 // withName adds the name of the teammate who has a conversation to a conflict.
 func withName(ctx context.Context, s *store.Store, e *carillon.Error, accountID string) error {
-	a, err := s.Account(ctx, accountID)
+	a, err := s.Accounts.Account(ctx, accountID)
 	if err != nil {
 		return err
 	}
@@ -201,13 +201,13 @@ func (x Inbox) teammate(ctx context.Context, companyID, accountID string) (*acco
 	if !carillon.ValidUUID(accountID) {
 		return nil, nil
 	}
-	memberships, err := x.Store.Memberships(ctx, accountID)
+	memberships, err := accounts.Memberships(ctx, x.Store.DB, accountID)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range memberships {
 		if m.CompanyID == companyID && auth.Role(m.Role).Can(auth.MayAnswerConversations) {
-			return x.Store.Account(ctx, accountID)
+			return x.Store.Accounts.Account(ctx, accountID)
 		}
 	}
 	return nil, nil

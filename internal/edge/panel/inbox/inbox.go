@@ -68,7 +68,7 @@ func (x Inbox) list(r *http.Request, by member.Member) (any, error) {
 	if err := readFilter(q, &f); err != nil {
 		return nil, err
 	}
-	rows, next, err := x.Store.Chats().List(r.Context(), f)
+	rows, next, err := x.Store.Chats.List(r.Context(), f)
 	return httpio.Part(conversationID, rows, next), err
 }
 
@@ -101,7 +101,7 @@ func readFilter(q url.Values, f *chats.Filter) (err error) {
 }
 
 func (x Inbox) counts(r *http.Request, by member.Member) (any, error) {
-	return x.Store.Chats().Count(r.Context(), by.CompanyID, by.AccountID)
+	return x.Store.Chats.Count(r.Context(), by.CompanyID, by.AccountID)
 }
 
 // find reads the path's conversation.
@@ -110,7 +110,7 @@ func find(r *http.Request, s *store.Store, by member.Member) (*chats.Conversatio
 	if err != nil {
 		return nil, err
 	}
-	return s.Chats().Find(r.Context(), by.CompanyID, id)
+	return s.Chats.Find(r.Context(), by.CompanyID, id)
 }
 
 // thread is a conversation with its contact and its newest turns.
@@ -133,11 +133,11 @@ func (x Inbox) get(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.Store.Chats().ContactOf(r.Context(), by.CompanyID, c.ContactID)
+	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.CompanyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
-	turns, err := x.Store.Chats().TurnsBefore(r.Context(), by.CompanyID, c.ID, c.LastSeq+1, TurnsMost)
+	turns, err := x.Store.Chats.TurnsBefore(r.Context(), by.CompanyID, c.ID, c.LastSeq+1, TurnsMost)
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +159,9 @@ func (x Inbox) turns(r *http.Request, by member.Member) (any, error) {
 	if q.Has("before") == q.Has("after") {
 		return nil, carillon.Invalid("before", "Takes one of before and after")
 	}
-	name, read := "after", x.Store.Chats().Turns
+	name, read := "after", x.Store.Chats.Turns
 	if q.Has("before") {
-		name, read = "before", x.Store.Chats().TurnsBefore
+		name, read = "before", x.Store.Chats.TurnsBefore
 	}
 	seq, err := strconv.ParseInt(q.Get(name), 10, 64)
 	if err != nil || seq < 0 {

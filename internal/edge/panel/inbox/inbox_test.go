@@ -52,7 +52,7 @@ func TestTheInboxFollowsTheRoleOfItsReader(t *testing.T) {
 	reading := followInbox(w, t.Context(), srv.URL, w.As("viewer@acme.test"))
 	mate, boss := w.ID("teammate@acme.test"), w.ID("owner@acme.test")
 	present := func() (all []string) {
-		there, err := w.Store.Chats().Present(t.Context(), acme.ID, time.Now())
+		there, err := w.Store.Attendance.Present(t.Context(), acme.ID, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,12 +85,12 @@ func (x Channel) window(ctx context.Context, c *chats.Conversation) (*windowView
 	if c.Channel != overMessages {
 		return nil, nil, nil
 	}
-	w, err := x.Store.Replies().Window(ctx, c.CompanyID, c.ID)
+	w, err := x.Store.Replies.Window(ctx, c.CompanyID, c.ID)
 	if err != nil || w == nil {
 		return nil, nil, err
 	}
 	v := &windowView{Until: carillon.FormatTime(w.Until), Number: w.Number, UserID: w.UserID}
-	s, err := x.Store.SenderOf(ctx, c.CompanyID, w.SenderUID)
+	s, err := x.Store.Senders.SenderOf(ctx, c.CompanyID, w.SenderUID)
 	if err == nil && s != nil {
 		v.SenderID, v.Sender, v.Provider = s.ID, s.Number, s.Provider
 	}
@@ -102,7 +102,7 @@ func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []
 	if c.Channel != overMessages || len(turns) == 0 {
 		return nil, nil
 	}
-	sent, err := x.Store.Replies().Replies(ctx, c.CompanyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
+	sent, err := x.Store.Replies.Replies(ctx, c.CompanyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +144,11 @@ func (x Channel) delivered(ctx context.Context, companyID string, t *chats.Turn)
 
 // open refuses a reply in a conversation whose window is closed. Errors: conflict.
 func (x Channel) open(ctx context.Context, companyID, id string) error {
-	c, err := x.Store.Chats().Find(ctx, companyID, id)
+	c, err := x.Store.Chats.Find(ctx, companyID, id)
 	if err != nil || c.Channel != overMessages {
 		return err
 	}
-	w, err := x.Store.Replies().Window(ctx, companyID, id)
+	w, err := x.Store.Replies.Window(ctx, companyID, id)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (x Templates) reached(r *http.Request, by member.Member) (*chats.Conversati
 	if w == nil {
 		return nil, nil, nil, carillon.InConflict("The conversation is not over a messaging channel")
 	}
-	s, err := x.Store.SenderOf(r.Context(), by.CompanyID, w.SenderUID)
+	s, err := x.Store.Senders.SenderOf(r.Context(), by.CompanyID, w.SenderUID)
 	if err == nil && s == nil {
 		err = carillon.InConflict("The sender was removed")
 	}
@@ -206,7 +206,7 @@ func (x Templates) templates(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Templates(r.Context(), s.UID)
+	all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (x Templates) send(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Templates(r.Context(), s.UID)
+	all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (x Templates) send(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.Store.Chats().ContactOf(r.Context(), by.CompanyID, c.ContactID)
+	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.CompanyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (x Templates) send(r *http.Request, by member.Member) (any, error) {
 		return nil, carillon.InConflict("The contact's number is not known: ask for it, and note it with the contact")
 	}
 	class := classOf(t)
-	hit, err := x.Store.Suppressed(r.Context(), by.CompanyID, class, identity.Numbers(number))
+	hit, err := x.Store.Suppressions.Suppressed(r.Context(), by.CompanyID, class, identity.Numbers(number))
 	if err != nil {
 		return nil, err
 	}

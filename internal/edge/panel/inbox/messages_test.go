@@ -18,11 +18,11 @@ func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
 	id := w.Visit(acme.ID, "whatsapp")
 	mate, at := w.As("teammate@acme.test"), "/panel/v1/conversations/"+id
 	open := func(until time.Duration) {
-		s, err := w.Store.SendersNamed(t.Context(), acme.ID, "main")
+		s, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 		if err != nil || len(s) != 1 {
 			t.Fatal(s, err)
 		}
-		if err := w.Store.Replies().SetWindow(t.Context(), &replies.Window{
+		if err := w.Store.Replies.SetWindow(t.Context(), &replies.Window{
 			CompanyID: acme.ID, ConversationID: id, SenderUID: s[0].UID, Number: "34600701234", LastID: "phone.34600701234.1",
 			Until: time.Now().Add(until),
 		}); err != nil {

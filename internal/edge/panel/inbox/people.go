@@ -18,6 +18,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/messages"
 	"carillon/internal/talk/conversation"
 )
 
@@ -60,19 +61,19 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.Store.Chats().ContactOf(r.Context(), by.CompanyID, c.ContactID)
+	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.CompanyID, c.ContactID)
 	if err != nil {
 		return nil, err
 	}
 	p := profile{Contact: contact.View(), Conversations: []chats.Summary{}, Notifications: []*notify.View{}}
-	others, err := x.Store.Chats().OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, othersMost)
+	others, err := x.Store.Chats.OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, othersMost)
 	if err != nil {
 		return nil, err
 	}
 	for _, other := range others {
 		p.Conversations = append(p.Conversations, chats.Summarize(other))
 	}
-	known, err := x.Store.Chats().Identities(r.Context(), by.CompanyID, contact.ID)
+	known, err := x.Store.Contacts.Identities(r.Context(), by.CompanyID, contact.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 	if len(lines) == 0 {
 		return p, nil
 	}
-	sent, _, err := x.Notify.List(r.Context(), by.CompanyID, store.Filter{Lines: lines, Limit: notificationsMost})
+	sent, _, err := x.Notify.List(r.Context(), by.CompanyID, messages.Filter{Lines: lines, Limit: notificationsMost})
 	p.Notifications = append(p.Notifications, sent...)
 	return p, err
 }
@@ -104,7 +105,7 @@ func (x People) editContact(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contact, err := x.Store.Chats().EditContact(r.Context(), by.CompanyID, c.ContactID, edit)
+	contact, err := x.Store.Contacts.EditContact(r.Context(), by.CompanyID, c.ContactID, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ type teammateRow struct {
 
 // teammates responds with the members who may answer, and who of them is there.
 func (x People) teammates(r *http.Request, by member.Member) (any, error) {
-	present, err := x.Store.Chats().Present(r.Context(), by.CompanyID, time.Now())
+	present, err := x.Store.Attendance.Present(r.Context(), by.CompanyID, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func (x People) teammates(r *http.Request, by member.Member) (any, error) {
 // eachMember calls found for every member of a company.
 func (x People) eachMember(ctx context.Context, companyID string, found func(m accounts.Member)) error {
 	for after := ""; ; {
-		members, err := x.Store.Members(ctx, companyID, after, membersAtOnce)
+		members, err := x.Store.Accounts.Members(ctx, companyID, after, membersAtOnce)
 		if err != nil {
 			return err
 		}

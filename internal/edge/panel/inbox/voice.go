@@ -121,7 +121,7 @@ func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.C
 // broken is an error where the talk of a conversation that is still the teammate's ended: the visitor's connection broke, and they
 // may come back. The page asks again then.
 func (x Voice) broken(ctx context.Context, by member.Member, id string) error {
-	c, err := x.Store.Chats().Find(ctx, by.CompanyID, id)
+	c, err := x.Store.Chats.Find(ctx, by.CompanyID, id)
 	if err == nil && c.State == chats.Active && c.Assignee == by.AccountID && !x.Talks.Talking(by.CompanyID, id) {
 		err = carillon.Absent("Talk")
 	}

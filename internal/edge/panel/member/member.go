@@ -221,7 +221,7 @@ func (g *Gate) enter(r *http.Request, needed auth.Permission) (*http.Request, Me
 
 // Operator admits only owners of the installation's first company: what concerns every company.
 func Operator(ctx context.Context, s *store.Store, by Member) error {
-	first, err := s.OldestCompany(ctx)
+	first, err := s.Accounts.OldestCompany(ctx)
 	if err != nil {
 		return err
 	}

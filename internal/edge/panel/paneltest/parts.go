@@ -15,23 +15,24 @@ import (
 	"carillon/internal/call/telephone"
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
 )
 
 // callsThere hangs up as the part that places calls does, and calls nobody.
 type callsThere struct{ store *store.Store }
 
 func (x callsThere) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
-	n, err := x.store.Notification(ctx, companyID, id)
+	n, err := x.store.Notifications.Find(ctx, companyID, id)
 	if err != nil || n.Channel != carillon.Voice {
 		return "", err
 	}
-	state, _, err := x.store.Calls().HangUp(ctx, companyID, n.Seq().Message(0))
+	state, _, err := x.store.Calls.HangUp(ctx, companyID, n.Seq().Message(0))
 	return state, err
 }
 
 func (w *World) Execute(query string, args ...any) {
 	w.T.Helper()
-	err := w.Store.Update(w.T.Context(), func(ctx context.Context, tx *store.Tx) error {
+	err := w.Store.Config.Update(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		_, err := tx.Exec(ctx, query, args...)
 		return err
 	})

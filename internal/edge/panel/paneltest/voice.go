@@ -106,7 +106,7 @@ func (w *World) Visit(companyID, channel string) string {
 
 func (w *World) Conversation(companyID, id string) *chats.Conversation {
 	w.T.Helper()
-	c, err := w.Store.Chats().Find(w.T.Context(), companyID, id)
+	c, err := w.Store.Chats.Find(w.T.Context(), companyID, id)
 	if err != nil {
 		w.T.Fatal(err)
 	}

@@ -35,6 +35,7 @@ import (
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/storetest"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
@@ -65,7 +66,7 @@ func (w *World) Accept(secret, cookie string) *httptest.ResponseRecorder {
 
 func (w *World) CompanyOf(name string) string {
 	w.T.Helper()
-	theirs, err := w.Store.Memberships(w.T.Context(), w.ID("owner@"+name+".test"))
+	theirs, err := accounts.Memberships(w.T.Context(), w.Store.DB, w.ID("owner@"+name+".test"))
 	if err != nil || len(theirs) != 1 {
 		w.T.Fatal(theirs, err)
 	}
@@ -103,13 +104,13 @@ func New(t *testing.T) *World {
 		}
 	})
 	log := slog.New(slog.DiscardHandler)
-	a := auth.New(s.Accounts(), limit.New(s.Rates(), log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
-	hub := realtime.NewHub(s, log, nil)
-	search := knowledge.NewSearch(s.Documents(), log)
+	a := auth.New(s, limit.New(s.Rates, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
+	hub := realtime.NewHub(s.Topics, log, nil)
+	search := knowledge.NewSearch(s.Resources, log)
 	there, channel, post, signOn := &talksThere{}, &exchange{}, &postbox{}, &ssoThere{}
 	cloud := &cloudThere{}
-	conversations := conversation.New(conversation.Options{Store: s.Chats(), Publisher: hub, Log: log})
-	limits := limit.New(s.Rates(), log)
+	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
+	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
 		Search: search, Thinker: agent.NewBuiltin(search),
 		Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
@@ -156,12 +157,12 @@ func (w *World) Company(name string) *carillon.Company {
 		w.T.Fatal(err)
 	}
 	c := &carillon.Company{ID: carillon.NewID(time.Now()), Name: name}
-	err = w.Store.Configure(w.T.Context(), func(ctx context.Context, tx *store.Tx) error {
-		all := []error{tx.PutCompany(ctx, c, time.Now())}
+	err = w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		all := []error{accounts.PutCompany(ctx, tx, c, time.Now())}
 		for _, role := range auth.Roles() {
 			a := &accounts.Account{Email: string(role) + "@" + name + ".test", PasswordHash: hash, ProvedAt: time.Now()}
-			all = append(all, tx.PutAccount(ctx, a, time.Now()),
-				tx.PutMembership(ctx, accounts.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
+			all = append(all, accounts.PutAccount(ctx, tx, a, time.Now()),
+				accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: c.ID, Role: string(role)}))
 		}
 		return errors.Join(all...)
 	})
@@ -218,7 +219,7 @@ func (w *World) Want(method, path, authorization, body string, status int, code,
 // ID is the id of an account.
 func (w *World) ID(email string) string {
 	w.T.Helper()
-	a, err := w.Store.AccountByEmail(w.T.Context(), email)
+	a, err := w.Store.Accounts.AccountByEmail(w.T.Context(), email)
 	if err != nil || a == nil {
 		w.T.Fatal(a, err)
 	}

@@ -87,11 +87,11 @@ func (x Campaigns) list(r *http.Request, by member.Member) (any, error) {
 		}
 		from = stats.Cursor{At: time.UnixMilli(ms).UTC(), Key: key}
 	}
-	found, next, err := x.Store.Stats().Campaigns(r.Context(), by.CompanyID, from, page.Limit)
+	found, next, err := x.Store.Stats.Campaigns(r.Context(), by.CompanyID, from, page.Limit)
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
+	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	rows, after := make([]campaignRow, len(found)), ""
 	for i := range found {
 		rows[i] = campaignRowOf(&found[i])
@@ -118,14 +118,14 @@ func (x Campaigns) one(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.Store.Stats().Campaign(r.Context(), by.CompanyID, name)
+	c, err := x.Store.Stats.Campaign(r.Context(), by.CompanyID, name)
 	if err == nil && c == nil {
 		err = carillon.Absent("Campaign")
 	}
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := x.Store.Stats().AsOf(r.Context(), time.Now())
+	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	return struct {
 		campaignRow
 		AsOf string `json:"as_of"`

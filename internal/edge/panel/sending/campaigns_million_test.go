@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
 )
 
 // lineCounter counts the lines that are written, and throws them away.
@@ -43,7 +43,7 @@ func TestACampaignOfAMillion(t *testing.T) {
 		o.million(t, name, total/each, each, time.Now().Add(time.Duration(8*i-48)*time.Hour)) // each newer than what is searched so far
 		for more := true; more; {
 			var err error
-			if more, err = o.Store.FillSearch(t.Context(), time.Now()); err != nil {
+			if more, err = o.Store.Search.Fill(t.Context(), time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -88,7 +88,7 @@ func TestACampaignOfAMillion(t *testing.T) {
 func (o *office) million(t *testing.T, name string, notifications, each int, begin time.Time) {
 	t.Helper()
 	for from := 0; from < notifications; from += 2000 {
-		if err := o.Store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		if err := o.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			for i := from; i < min(from+2000, notifications); i++ {
 				at := begin.Add(time.Duration(i) * 100 * time.Millisecond)
 				id := carillon.NewID(at)

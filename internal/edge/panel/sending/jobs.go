@@ -98,7 +98,7 @@ func (x Jobs) row(r *http.Request, v *bulk.View) jobRow {
 	if row.Result.Faults == nil {
 		row.Result.Faults = map[string]int{}
 	}
-	if a, err := x.Store.Account(r.Context(), v.Author); err == nil { // the account may be gone
+	if a, err := x.Store.Accounts.Account(r.Context(), v.Author); err == nil { // the account may be gone
 		if row.Author = a.Name; row.Author == "" {
 			row.Author = a.Email
 		}
@@ -118,7 +118,7 @@ func (x Jobs) page(r *http.Request, v *bulk.View, err error) (any, error) {
 	}
 	p.Quota = quotaRow{q.Limit, q.Used, carillon.FormatTime(q.Reset)}
 	if v.Settings.Sender != "" {
-		named, err := x.Store.SendersNamed(r.Context(), v.CompanyID, v.Settings.Sender)
+		named, err := x.Store.Senders.SendersNamed(r.Context(), v.CompanyID, v.Settings.Sender)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func (x Jobs) list(r *http.Request, by member.Member) (any, error) {
 
 // upload makes a job of a file.
 func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) error {
-	if err := x.Store.Full(); err != nil {
+	if err := x.Store.DB.Commits.Full(); err != nil {
 		httpio.LeaveBody(r.Context())
 		return err
 	}

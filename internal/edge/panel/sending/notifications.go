@@ -142,7 +142,7 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 		return page, nil
 	}
 	var all []*runs.Run
-	if all, err = x.Store.Runs().OfNotification(r.Context(), by.CompanyID, id, runsMost); err != nil {
+	if all, err = x.Store.Runs.OfNotification(r.Context(), by.CompanyID, id, runsMost); err != nil {
 		return nil, err
 	}
 	rows, err := flows.RowsOf(r.Context(), x.Store, by.CompanyID, all)

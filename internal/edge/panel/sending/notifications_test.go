@@ -16,8 +16,10 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 	"carillon/internal/queue"
 	"carillon/internal/send/notify"
-	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/suppressions"
+	"carillon/internal/store/templates"
 )
 
 // office is a company with a sender, whose notifications the test brings forward by itself.
@@ -38,14 +40,14 @@ func newOffice(t *testing.T) *office {
 		"POST", "/panel/v1/senders", o.owner,
 		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "",
 	)
-	senders, err := o.Store.Senders(t.Context(), o.company.ID)
+	senders, err := o.Store.Senders.Senders(t.Context(), o.company.ID)
 	if err != nil || len(senders) != 1 {
 		t.Fatal(senders, err)
 	}
 	o.sender = senders[0]
 	o.notify = notify.New(o.Store, queue.New(o.Store, queue.Options{}), notify.Options{})
-	if err := o.Store.Configure(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutTemplate(ctx, &carillon.Template{
+	if err := o.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return templates.PutTemplate(ctx, tx, &carillon.Template{
 			ID: "77", CompanyID: o.company.ID, SenderUID: o.sender.UID, Name: "hello", Language: "en", Category: "UTILITY",
 			Status: carillon.TemplateApproved, ParameterFormat: "POSITIONAL",
 			Components: []carillon.Component{{Type: "BODY", Text: "Hello {{1}}."}},
@@ -83,7 +85,7 @@ func (o *office) send(t *testing.T, campaign string, numbers ...string) string {
 // receive reports a receipt of a message, as if it had been sent.
 func (o *office) receive(t *testing.T, id string, n int, state carillon.State, reason carillon.Reason, detail, providerID string) {
 	t.Helper()
-	if err := o.Store.Update(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+	if err := o.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		_, err := tx.Exec(
 			ctx, "UPDATE message SET attempt = 1, started_at = 1 WHERE id = $1 AND attempt = 0", int64(carillon.SeqOf(id).Message(n)),
 		)
@@ -91,7 +93,7 @@ func (o *office) receive(t *testing.T, id string, n int, state carillon.State, r
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Store.Receive(t.Context(), []provider.Receipt{{
+	if err := o.Store.Messages.Receive(t.Context(), []provider.Receipt{{
 		Ref: provider.Ref{NotificationID: id, N: n}, SenderUID: o.sender.UID, ProviderID: providerID, State: state, At: time.Now(),
 		Reason: reason, Detail: detail,
 	}}); err != nil {
@@ -189,7 +191,7 @@ func TestTheFailedAreSentToAgainOnce(t *testing.T) {
 	} {
 		o.receive(t, id, n, carillon.StateFailed, reason, "", "")
 	}
-	if err := o.Store.Suppress(t.Context(), o.company.ID, suppressions.All, "asked", time.Now(), numbers[3]); err != nil {
+	if err := o.Store.Suppressions.Suppress(t.Context(), o.company.ID, suppressions.All, "asked", time.Now(), numbers[3]); err != nil {
 		t.Fatal(err)
 	}
 	path := "/panel/v1/notifications/" + id + "/resend"
@@ -300,13 +302,13 @@ func TestUnderMaintenanceNothingIsSentAgain(t *testing.T) {
 	o := newOffice(t)
 	id := o.send(t, "spring", "34600000001")
 	o.receive(t, id, 0, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
-	if err := o.Store.SetMaintenance(t.Context(), store.Maintenance{
+	if err := o.Store.Accounts.SetMaintenance(t.Context(), accounts.Maintenance{
 		From: time.Now().Add(-time.Minute), Until: time.Now().Add(time.Hour),
 	}); err != nil {
 		t.Fatal(err)
 	}
 	o.Want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, `{"recipients":[0]}`, 503, "service_unavailable", "")
-	if err := o.Store.SetMaintenance(t.Context(), store.Maintenance{}); err != nil {
+	if err := o.Store.Accounts.SetMaintenance(t.Context(), accounts.Maintenance{}); err != nil {
 		t.Fatal(err)
 	}
 	o.Want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, `{"recipients":[0]}`, 200, "", "")

@@ -94,7 +94,7 @@ type overviewShown struct {
 
 func (x Overview) show(r *http.Request, by member.Member) (any, error) {
 	ctx, now := r.Context(), time.Now()
-	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (x Overview) show(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	shown := overviewShown{From: carillon.FormatTime(f.From), To: carillon.FormatTime(f.To)}
-	asOf, err := x.Store.Stats().AsOf(ctx, now)
+	asOf, err := x.Store.Stats.AsOf(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (x Overview) show(r *http.Request, by member.Member) (any, error) {
 	if !found {
 		return shown, nil
 	}
-	hours, groups, err := x.Store.Stats().Figures(ctx, by.CompanyID, f)
+	hours, groups, err := x.Store.Stats.Figures(ctx, by.CompanyID, f)
 	if err != nil {
 		return nil, err
 	}
@@ -177,20 +177,20 @@ func (x Overview) campaigns(r *http.Request, companyID string, f stats.Filter) (
 	ctx, rows := r.Context(), []counted{}
 	var all []stats.Campaign
 	if f.Campaign != nil {
-		c, err := x.Store.Stats().Campaign(ctx, companyID, *f.Campaign)
+		c, err := x.Store.Stats.Campaign(ctx, companyID, *f.Campaign)
 		if err != nil || c == nil {
 			return rows, err
 		}
 		all = []stats.Campaign{*c}
 	} else {
 		var err error
-		if all, _, err = x.Store.Stats().Campaigns(ctx, companyID, stats.Cursor{}, overviewCampaigns); err != nil {
+		if all, _, err = x.Store.Stats.Campaigns(ctx, companyID, stats.Cursor{}, overviewCampaigns); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range all {
 		f.Campaign = &c.Name
-		n, err := x.Store.Stats().Total(ctx, companyID, f)
+		n, err := x.Store.Stats.Total(ctx, companyID, f)
 		if err != nil {
 			return nil, err
 		}

@@ -7,34 +7,34 @@ import (
 
 	"carillon"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // acceptedBy stores a notification of a company's sender and counts it.
 func acceptedBy(w *paneltest.World, companyID, campaign string, numbers ...string) {
 	w.T.Helper()
-	senders, err := w.Store.Senders(w.T.Context(), companyID)
+	senders, err := w.Store.Senders.Senders(w.T.Context(), companyID)
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	now := time.Now()
-	a := &store.Accept{
-		Notification: store.Notification{
-			ID: w.Store.NewNotificationID(now), CompanyID: companyID, Channel: carillon.Messaging, SenderUID: senders[0].UID,
+	a := &messages.Accept{
+		Notification: messages.Notification{
+			ID: w.Store.Notifications.NewID(now), CompanyID: companyID, Channel: carillon.Messaging, SenderUID: senders[0].UID,
 			TemplateID: "1", Class: carillon.Marketing,
-			Campaign: campaign, Labels: store.Labels{TemplateName: "greeting", Language: "es"}, Total: len(numbers), Open: len(numbers),
+			Campaign: campaign, Labels: messages.Labels{TemplateName: "greeting", Language: "es"}, Total: len(numbers), Open: len(numbers),
 			CreatedAt: now, DueAt: now,
 		},
-		Quota: store.Quota{Day: now.UTC().Format(time.DateOnly), Charge: len(numbers)},
+		Quota: messages.Quota{Day: now.UTC().Format(time.DateOnly), Charge: len(numbers)},
 	}
 	for _, n := range numbers {
-		a.Messages = append(a.Messages, store.NewMessage{Number: n})
+		a.Messages = append(a.Messages, messages.NewMessage{Number: n})
 	}
-	if err := w.Store.Accept(w.T.Context(), a); err != nil {
+	if err := w.Store.Notifications.Accept(w.T.Context(), a); err != nil {
 		w.T.Fatal(err)
 	}
 	for more := true; more; {
-		if more, err = w.Store.Stats().Step(w.T.Context(), time.Now()); err != nil {
+		if more, err = w.Store.Stats.Step(w.T.Context(), time.Now()); err != nil {
 			w.T.Fatal(err)
 		}
 	}

@@ -69,10 +69,10 @@ func (x Send) open(r *http.Request, by member.Member) (*carillon.Company, error)
 	if err := notify.UnderMaintenance(r.Context(), x.Store); err != nil {
 		return nil, err
 	}
-	if err := x.Store.Full(); err != nil {
+	if err := x.Store.DB.Commits.Full(); err != nil {
 		return nil, err
 	}
-	return x.Store.Company(r.Context(), by.CompanyID)
+	return x.Store.Accounts.Company(r.Context(), by.CompanyID)
 }
 
 // Accept accepts a submission of a member of the company, and returns the notification's id. The request of a submission without one

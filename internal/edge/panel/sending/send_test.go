@@ -13,7 +13,8 @@ import (
 	"carillon"
 	"carillon/internal/base/content"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/templates"
 )
 
 // template gives a company a sandbox's sender `main` with an approved template `hello` of one variable.
@@ -24,7 +25,7 @@ func template(w *paneltest.World, c *carillon.Company) {
 		"POST", "/panel/v1/senders", owner,
 		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "",
 	)
-	named, err := w.Store.SendersNamed(w.T.Context(), c.ID, "main")
+	named, err := w.Store.Senders.SendersNamed(w.T.Context(), c.ID, "main")
 	if err != nil || len(named) != 1 {
 		w.T.Fatal(named, err)
 	}
@@ -33,10 +34,9 @@ func template(w *paneltest.World, c *carillon.Company) {
 		Status:     carillon.TemplateApproved,
 		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hello {{1}}!"}},
 	}
-	if err := errors.Join(
-		content.Compile(x),
-		w.Store.Configure(w.T.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.PutTemplate(ctx, x, time.Now()) }),
-	); err != nil {
+	if err := errors.Join(content.Compile(x), w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return templates.PutTemplate(ctx, tx, x, time.Now())
+	})); err != nil {
 		w.T.Fatal(err)
 	}
 }

@@ -66,7 +66,7 @@ func (x Suppressions) list(r *http.Request, by member.Member) (any, error) {
 	if begins == "" && q.Get("number") != "" || len(begins) > numberMost || strings.Trim(begins, "0123456789") != "" {
 		return nil, carillon.InvalidValue("number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")))
 	}
-	found, err := x.Store.SuppressionsFrom(r.Context(), by.CompanyID, begins, page.After, page.Limit+1)
+	found, err := x.Store.Suppressions.SuppressionsFrom(r.Context(), by.CompanyID, begins, page.After, page.Limit+1)
 	return httpio.ListOf(
 		page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf,
 	), err
@@ -105,7 +105,7 @@ func (x Suppressions) add(r *http.Request, by member.Member) (any, error) {
 	} else if utf8.RuneCountInString(reason) > suppressionReason {
 		return nil, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
 	}
-	added, err := x.Store.AddSuppressions(
+	added, err := x.Store.Suppressions.AddSuppressions(
 		r.Context(), by.CompanyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()},
 		numbers...,
 	)
@@ -158,7 +158,7 @@ func (x Suppressions) lift(r *http.Request, by member.Member) (any, error) {
 	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
 		return nil, carillon.Absent("Suppression")
 	}
-	removed, err := x.Store.Unsuppress(r.Context(), by.CompanyID, identity.Of(address))
+	removed, err := x.Store.Suppressions.Unsuppress(r.Context(), by.CompanyID, identity.Of(address))
 	if err == nil && !removed {
 		err = carillon.Absent("Suppression")
 	}
@@ -167,7 +167,7 @@ func (x Suppressions) lift(r *http.Request, by member.Member) (any, error) {
 
 // export responds with the whole list as a CSV file, read in pages.
 func (x Suppressions) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
-	page, err := x.Store.SuppressionsFrom(r.Context(), by.CompanyID, "", "", suppressionsExported)
+	page, err := x.Store.Suppressions.SuppressionsFrom(r.Context(), by.CompanyID, "", "", suppressionsExported)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (x Suppressions) export(w http.ResponseWriter, r *http.Request, by member.M
 		if out.Flush(); out.Error() != nil {
 			return nil //nolint:nilerr // the caller is gone, and the response has begun
 		}
-		if page, err = x.Store.SuppressionsFrom(
+		if page, err = x.Store.Suppressions.SuppressionsFrom(
 			r.Context(), by.CompanyID, "", page[len(page)-1].Address(), suppressionsExported,
 		); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole

@@ -92,7 +92,7 @@ func (x Activity) apiCallRow(ctx context.Context, c *apicalls.Call) apiCallRow {
 
 // key is an access key by its id, from the cache.
 func (x Activity) key(ctx context.Context, id string) usedKey {
-	k, err := x.Store.AccessKeyByID(ctx, id)
+	k, err := x.Store.Keys.AccessKeyByID(ctx, id)
 	if err != nil || k == nil { // the list is of use without the label
 		return usedKey{ID: id}
 	}
@@ -151,14 +151,14 @@ func (x Activity) calls(r *http.Request, by member.Member) (any, error) {
 		return nil, carillon.InvalidValue("status", "One of 4xx, 5xx", carillon.Shorten(q.Get("status")))
 	}
 	f.Least, f.Most = class[0], class[1]
-	all, err := x.Store.APICalls().List(r.Context(), by.CompanyID, f)
+	all, err := x.Store.APICalls.List(r.Context(), by.CompanyID, f)
 	return httpio.ListOf(page, apiCallPages, all, func(c apicalls.Call) string { return c.ID }, func(c apicalls.Call) apiCallRow {
 		return x.apiCallRow(r.Context(), &c)
 	}), err
 }
 
 func (x Activity) call(r *http.Request, by member.Member, id string) (any, error) {
-	c, err := x.Store.APICalls().Find(r.Context(), by.CompanyID, id)
+	c, err := x.Store.APICalls.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.APICalls().Accepted(r.Context(), by.CompanyID)
+	all, err := x.Store.APICalls.Accepted(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -262,12 +262,12 @@ func (x Activity) changes(r *http.Request, by member.Member) (any, error) {
 	if f.From, f.To, err = within(q); err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Audit().List(r.Context(), by.CompanyID, f)
+	all, err := x.Store.Audit.List(r.Context(), by.CompanyID, f)
 	return httpio.ListOf(page, changePages, all, func(c audit.Change) string { return c.ID }, auditRowOf), err
 }
 
 func (x Activity) change(r *http.Request, by member.Member, id string) (any, error) {
-	c, err := x.Store.Audit().Find(r.Context(), by.CompanyID, id)
+	c, err := x.Store.Audit.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (x Activity) change(r *http.Request, by member.Member, id string) (any, err
 
 // authors responds with who has changed something, for the filter.
 func (x Activity) authors(r *http.Request, by member.Member) (any, error) {
-	all, err := x.Store.Audit().Authors(r.Context(), by.CompanyID, authorsMost)
+	all, err := x.Store.Audit.Authors(r.Context(), by.CompanyID, authorsMost)
 	rows := make([]changeAuthor, len(all))
 	for i, p := range all {
 		rows[i] = changeAuthor{Key: p.Key, Name: p.Name, Origin: p.Origin}

@@ -65,7 +65,7 @@ func TestCallsAreFilteredAndShownWhole(t *testing.T) {
 			Detail: apicalls.Detail{Query: "unflatten=true", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
 		}
 	}
-	if err := w.Store.APICalls().Write(t.Context(), []apicalls.Call{
+	if err := w.Store.APICalls.Write(t.Context(), []apicalls.Call{
 		call(acme.ID, 400, "validation_failed"), call(acme.ID, 429, "rate_limit_exceeded"), call(acme.ID, 503, "service_unavailable"),
 		call(other.ID, 400, "validation_failed"),
 	}, []apicalls.Chunk{{ID: carillon.NewID(now), CompanyID: acme.ID, All: []apicalls.Accepted{

@@ -101,14 +101,14 @@ func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
 
 // ofInstallation are a maintenance window, and for who decides about it what is held after a restore.
 func (x Attention) ofInstallation(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
-	m, err := x.Store.Maintenance(ctx)
+	m, err := x.Store.Accounts.Maintenance(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if m.On(now) {
 		all = append(all, concern{Kind: concernMaintenance, Since: carillon.FormatTime(m.From), Until: carillon.FormatTime(m.Until)})
 	}
-	first, err := x.Store.OldestCompany(ctx)
+	first, err := x.Store.Accounts.OldestCompany(ctx)
 	if err != nil || by.Role != auth.Owner || by.CompanyID != first {
 		return all, err
 	}
@@ -120,7 +120,7 @@ func (x Attention) ofInstallation(ctx context.Context, by member.Member, now tim
 }
 
 func (x Attention) failingSenders(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
-	breakers, err := x.Store.CompanyBreakers(ctx, by.CompanyID)
+	breakers, err := x.Store.Breakers.OfCompany(ctx, by.CompanyID)
 	if err != nil || len(breakers) == 0 {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (x Attention) failingSenders(ctx context.Context, by member.Member, now tim
 	for _, b := range breakers {
 		open[b.SenderUID] = b
 	}
-	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	for _, s := range senders {
 		if b, failing := open[s.UID]; failing {
 			c := concern{
@@ -145,7 +145,7 @@ func (x Attention) failingSenders(ctx context.Context, by member.Member, now tim
 }
 
 func (x Attention) quotaNearlyUsed(ctx context.Context, by member.Member, _ time.Time) ([]concern, error) {
-	c, err := x.Store.Company(ctx, by.CompanyID)
+	c, err := x.Store.Accounts.Company(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (x Attention) quotaNearlyUsed(ctx context.Context, by member.Member, _ time
 }
 
 func (x Attention) waitingConversations(ctx context.Context, by member.Member, _ time.Time) ([]concern, error) {
-	n, err := x.Store.Chats().Count(ctx, by.CompanyID, by.AccountID)
+	n, err := x.Store.Chats.Count(ctx, by.CompanyID, by.AccountID)
 	if err != nil || n.Unassigned == 0 {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (x Attention) waitingConversations(ctx context.Context, by member.Member, _
 
 // failures are the senders of which many of the last day's messages or calls failed.
 func (x Attention) failures(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
-	_, groups, err := x.Store.Stats().Figures(ctx, by.CompanyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
+	_, groups, err := x.Store.Stats.Figures(ctx, by.CompanyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (x Attention) failures(ctx context.Context, by member.Member, now time.Time
 		}
 		bySender[g.SenderUID].Add(g.Counts, 1)
 	}
-	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	for _, s := range senders {
 		n := bySender[s.UID]
 		if n == nil {
@@ -199,7 +199,7 @@ func (x Attention) failures(ctx context.Context, by member.Member, now time.Time
 
 // templatesStopped are the templates that the channel rejected, paused or disabled.
 func (x Attention) templatesStopped(ctx context.Context, by member.Member, _ time.Time) (all []concern, err error) {
-	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (x Attention) templatesStopped(ctx context.Context, by member.Member, _ tim
 		if s.Channel != carillon.Messaging {
 			continue
 		}
-		templates, err := x.Store.Templates(ctx, s.UID)
+		templates, err := x.Store.Templates.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -247,14 +247,14 @@ func (x Attention) failingWebhooks(ctx context.Context, by member.Member, _ time
 }
 
 func (x Attention) behind(ctx context.Context, _ member.Member, now time.Time) (all []concern, err error) {
-	lag, err := x.Store.SearchLag(ctx, now)
+	lag, err := x.Store.Search.Lag(ctx, now)
 	if err != nil {
 		return nil, err
 	}
 	if lag > searchBehind {
 		all = append(all, concern{Kind: concernSearch, Behind: int(lag / time.Second)})
 	}
-	if lag, err = x.Store.Stats().Lag(ctx, now); lag > countsBehind {
+	if lag, err = x.Store.Stats.Lag(ctx, now); lag > countsBehind {
 		all = append(all, concern{Kind: concernCounts, Behind: int(lag / time.Second)})
 	}
 	return all, err
@@ -269,13 +269,13 @@ type firstStep struct {
 // firstSteps responds with the first steps of a company, as the database has them.
 func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 	ctx, now := r.Context(), time.Now()
-	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
 	approved := false
 	for _, s := range senders {
-		templates, err := x.Store.Templates(ctx, s.UID)
+		templates, err := x.Store.Templates.Templates(ctx, s.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -283,19 +283,19 @@ func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 			approved = approved || t.Status == carillon.TemplateApproved
 		}
 	}
-	keys, err := x.Store.UsableKeys(ctx, by.CompanyID, now)
+	keys, err := x.Store.Keys.UsableKeys(ctx, by.CompanyID, now)
 	if err != nil {
 		return nil, err
 	}
-	delivered, err := x.Store.Stats().AnyDelivered(ctx, by.CompanyID)
+	delivered, err := x.Store.Stats.AnyDelivered(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	placed, err := x.Store.Chats().AnyVisitor(ctx, by.CompanyID)
+	placed, err := x.Store.Chats.AnyVisitor(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
-	members, err := x.Store.Members(ctx, by.CompanyID, "", 2)
+	members, err := x.Store.Accounts.Members(ctx, by.CompanyID, "", 2)
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +330,7 @@ type usageCalls struct {
 
 // usage responds with what the company uses of its limits.
 func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
-	c, err := x.Store.Company(r.Context(), by.CompanyID)
+	c, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +340,7 @@ func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
 	}
 	shown := usageShown{Usage: u, Retention: c.RetentionDays, Days: []usageDay{}}
 	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays)
-	days, err := x.Store.UsedSince(r.Context(), by.CompanyID, since.Format(time.DateOnly))
+	days, err := x.Store.Notifications.UsedSince(r.Context(), by.CompanyID, since.Format(time.DateOnly))
 	if err != nil {
 		return nil, err
 	}
@@ -352,6 +352,6 @@ func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
 }
 
 func (x Attention) usageCalls(ctx context.Context, companyID string, since time.Time) (usageCalls, error) {
-	n, err := x.Store.Stats().Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
+	n, err := x.Store.Stats.Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
 	return usageCalls{n.Accepted, n.Sent, n.Delivered}, err
 }

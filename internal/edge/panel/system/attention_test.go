@@ -54,11 +54,11 @@ func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
 			ID: carillon.NewID(time.Now()), CompanyID: c.ID, WebhookID: id, EventID: "evt_1", Kind: "message.sent", N: 1,
 			At: time.Now(), Status: 500, Error: "It responded 500",
 		}
-		before, err := w.Store.Hooks().Endpoint(t.Context(), hooks.Key{CompanyID: c.ID, WebhookID: id})
+		before, err := w.Store.Hooks.Endpoint(t.Context(), hooks.Key{CompanyID: c.ID, WebhookID: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Store.Hooks().Save(t.Context(), &hooks.Round{
+		if err := w.Store.Hooks.Save(t.Context(), &hooks.Round{
 			Endpoint: &e, Since: before.FailingSince, Attempts: []hooks.Attempt{a},
 		}); err != nil {
 			t.Fatal(err)

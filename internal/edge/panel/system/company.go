@@ -17,6 +17,8 @@ import (
 	"carillon/internal/base/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 )
 
 // Company serves a company's own settings: those of a set-up, with the set-up's rules. Limits protect the installation and its
@@ -53,7 +55,7 @@ type redialShown struct {
 }
 
 func (x Company) get(r *http.Request, by member.Member) (any, error) {
-	c, err := x.Store.Company(r.Context(), by.CompanyID)
+	c, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +100,8 @@ func (x Company) put(r *http.Request, by member.Member) (any, error) {
 	}
 	limits := member.Operator(r.Context(), x.Store, by)
 	var kept carillon.Company
-	err = x.Store.Configure(r.Context(), func(ctx context.Context, tx *store.Tx) error {
-		have, err := tx.FindCompany(ctx, by.CompanyID, "")
+	err = x.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		have, err := accounts.FindCompany(ctx, tx, by.CompanyID, "")
 		if err != nil {
 			return err
 		}
@@ -119,7 +121,7 @@ func (x Company) put(r *http.Request, by member.Member) (any, error) {
 		case kept.Limits != have.Limits && limits != nil:
 			return carillon.Denied("Limits protect the whole installation: an owner of its first company changes them, or a set-up file")
 		}
-		return tx.PutCompany(ctx, &kept, time.Now())
+		return accounts.PutCompany(ctx, tx, &kept, time.Now())
 	})
 	if err != nil {
 		return nil, err

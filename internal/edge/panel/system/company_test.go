@@ -43,7 +43,7 @@ func TestACompanyChangesItsSettings(t *testing.T) {
 	if d := cmp.Diff(got, again); d != "" {
 		t.Error(d)
 	}
-	c, err := w.Store.Company(t.Context(), acme.ID)
+	c, err := w.Store.Accounts.Company(t.Context(), acme.ID)
 	if err != nil || c.Name != "Acme Clinic" || !c.StrictRecipientID || c.RetentionDays != 30 || c.CallingHours.From != "09:00" ||
 		len(c.CallingHours.Days) != 2 ||
 		c.Redial.Attempts != 3 || c.Redial.After.Minutes() != 20 || len(c.Redial.Outcomes) != 1 {

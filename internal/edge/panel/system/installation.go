@@ -11,6 +11,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/accounts"
 )
 
 // maintenance is the maintenance window in a response; both are null when none is set.
@@ -19,7 +20,7 @@ type maintenance struct {
 	Until *string `json:"until"`
 }
 
-func maintenanceOf(m store.Maintenance) maintenance {
+func maintenanceOf(m accounts.Maintenance) maintenance {
 	return maintenance{auth.TimeOrNull(m.From), auth.TimeOrNull(m.Until)}
 }
 
@@ -41,7 +42,7 @@ func (p Installation) Routes() []httpio.Route {
 }
 
 func (p Installation) showMaintenance(r *http.Request, _ member.Member) (any, error) {
-	m, err := p.Store.Maintenance(r.Context())
+	m, err := p.Store.Accounts.Maintenance(r.Context())
 	return maintenanceOf(m), err
 }
 
@@ -69,15 +70,15 @@ func (p Installation) startMaintenance(r *http.Request, by member.Member) (any, 
 	if !until.After(now) || until.Sub(now) > maxMaintenance {
 		return nil, carillon.InvalidValue(field, "In the future and within seven days", text)
 	}
-	m := store.Maintenance{From: now, Until: until}
-	return maintenanceOf(m), p.Store.SetMaintenance(r.Context(), m)
+	m := accounts.Maintenance{From: now, Until: until}
+	return maintenanceOf(m), p.Store.Accounts.SetMaintenance(r.Context(), m)
 }
 
 func (p Installation) endMaintenance(r *http.Request, by member.Member) (any, error) {
 	if err := member.Operator(r.Context(), p.Store, by); err != nil {
 		return nil, err
 	}
-	return nil, p.Store.SetMaintenance(r.Context(), store.Maintenance{})
+	return nil, p.Store.Accounts.SetMaintenance(r.Context(), accounts.Maintenance{})
 }
 
 // restored is the state after a restore in a response; restored_at is null when there is nothing to decide.
@@ -103,7 +104,7 @@ func (p Installation) showRestored(r *http.Request, by member.Member) (any, erro
 	}
 	shown.At = auth.TimeOrNull(x.At)
 	for _, h := range x.Held {
-		c, err := p.Store.Company(r.Context(), h.CompanyID)
+		c, err := p.Store.Accounts.Company(r.Context(), h.CompanyID)
 		if err != nil {
 			return nil, err
 		}

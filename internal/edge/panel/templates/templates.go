@@ -83,13 +83,13 @@ func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 
 // list responds with the templates of all senders of the company. There are no pages: a company has few.
 func (x Templates) list(r *http.Request, by member.Member) (any, error) {
-	senders, err := x.Store.Senders(r.Context(), by.CompanyID)
+	senders, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
 	rows := httpio.List[templateRow]{Data: []templateRow{}}
 	for _, s := range senders {
-		all, err := x.Store.Templates(r.Context(), s.UID)
+		all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (x Templates) row(ctx context.Context, t *carillon.Template, err error) (an
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.Store.Sender(ctx, t.SenderUID)
+	s, err := x.Store.Senders.Sender(ctx, t.SenderUID)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (x Templates) create(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	company, err := x.Store.Company(r.Context(), by.CompanyID)
+	company, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (x Templates) create(r *http.Request, by member.Member) (any, error) {
 
 // senderOf returns the company's messaging sender with an id, or its default one.
 func (x Templates) senderOf(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
-	senders, err := x.Store.Senders(ctx, companyID)
+	senders, err := x.Store.Senders.Senders(ctx, companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ type syncRow struct {
 }
 
 func (x Templates) synced(r *http.Request, by member.Member) (any, error) {
-	all, err := x.Store.Syncs(r.Context(), by.CompanyID)
+	all, err := x.Store.Templates.Syncs(r.Context(), by.CompanyID)
 	return x.syncRows(r.Context(), by, all, err)
 }
 
@@ -211,7 +211,7 @@ func (x Templates) syncRows(ctx context.Context, by member.Member, all []storete
 	if err != nil {
 		return nil, err
 	}
-	senders, err := x.Store.Senders(ctx, by.CompanyID)
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
 		return nil, err
 	}
@@ -239,11 +239,11 @@ func (x Templates) reviewTemplate(r *http.Request, by member.Member) (any, error
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.Store.Template(r.Context(), by.CompanyID, id)
+	t, err := x.Store.Templates.Template(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
 	}
-	s, err := x.Store.Sender(r.Context(), t.SenderUID)
+	s, err := x.Store.Senders.Sender(r.Context(), t.SenderUID)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +301,7 @@ func (x Templates) history(r *http.Request, by member.Member, id string) (any, e
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.History(r.Context(), by.CompanyID, t.ID)
+	all, err := x.Store.Templates.History(r.Context(), by.CompanyID, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +324,7 @@ func (x Templates) history(r *http.Request, by member.Member, id string) (any, e
 func (x Templates) nameOf(ctx context.Context, by storetemplates.By) (string, error) {
 	switch by.Kind {
 	case "account":
-		a, err := x.Store.Accounts().Account(ctx, by.ID)
+		a, err := x.Store.Accounts.Account(ctx, by.ID)
 		if err != nil || a == nil {
 			return "", err
 		}
@@ -333,7 +333,7 @@ func (x Templates) nameOf(ctx context.Context, by storetemplates.By) (string, er
 		}
 		return a.Email, nil
 	case "key":
-		k, err := x.Store.Accounts().AccessKeyByID(ctx, by.ID)
+		k, err := x.Store.Keys.AccessKeyByID(ctx, by.ID)
 		if err != nil || k == nil {
 			return "", err
 		}

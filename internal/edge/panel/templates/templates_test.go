@@ -8,14 +8,15 @@ import (
 
 	"carillon"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/senders"
 )
 
 // messagingSender makes a default messaging sender of a company.
 func messagingSender(w *paneltest.World, companyID, id, number string) {
 	w.T.Helper()
-	err := w.Store.Configure(w.T.Context(), func(ctx context.Context, tx *store.Tx) error {
-		return tx.PutSender(ctx, &carillon.Sender{
+	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: companyID, ID: id, Number: number, Channel: carillon.Messaging, Provider: "sandbox", Default: true,
 			MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
 		}, time.Now())

@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"context"
+
+	"carillon"
+	"carillon/internal/account/limit"
+	"carillon/internal/store"
+)
+
+// Companies reads a company's limits; *accounts.Store does.
+type Companies interface {
+	Company(ctx context.Context, id string) (*carillon.Company, error)
+}
+
+// EngineTurns bounds the responses that servers make for agents, which the company pays for.
+type EngineTurns struct {
+	Companies Companies
+	Limits    *limit.Limits
+}
+
+// dayParts is how many parts a company's day has: a conversation uses one of them at most, so that it takes fifty to use up the day.
+const dayParts = 50
+
+// Allow counts one response. Errors: rate_limit_exceeded, service_unavailable, those of the store.
+func (x EngineTurns) Allow(ctx context.Context, r *Request) error {
+	c, err := x.Companies.Company(ctx, r.CompanyID)
+	if err != nil {
+		return err
+	}
+	day := c.Limits.EngineTurnsPerDay
+	if r.ConversationID != "" && day > 0 {
+		if err := x.Limits.AllowDaily(ctx, "engine/"+r.ConversationID, max(1, day/dayParts), 1); err != nil {
+			return err
+		}
+	}
+	return x.Limits.AllowDaily(ctx, "engine/"+r.CompanyID, day, 1)
+}
+
+// Stored finds agents in the database.
+type Stored struct{ Store *store.Store }
+
+// TalkingAgent returns a company's agent, and the company's name. Errors: not_found.
+func (t Stored) TalkingAgent(ctx context.Context, companyID, id string) (*Agent, string, error) {
+	x, owner, err := t.Store.Resources.Find(ctx, Kind(), id)
+	if err != nil {
+		return nil, "", err
+	}
+	a, ok := x.(*Agent)
+	if !ok || owner != companyID {
+		return nil, "", carillon.Absent("Agent")
+	}
+	company, err := t.Store.Accounts.Company(ctx, companyID)
+	if err != nil {
+		return nil, "", err
+	}
+	return a, company.Name, nil
+}

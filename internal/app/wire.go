@@ -1,0 +1,392 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/activity"
+	"carillon/internal/account/auth"
+	"carillon/internal/account/limit"
+	"carillon/internal/account/mail"
+	"carillon/internal/agent"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/openai"
+	"carillon/internal/agent/translate"
+	"carillon/internal/base/config"
+	"carillon/internal/base/cpu"
+	"carillon/internal/base/egress"
+	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
+	"carillon/internal/base/share"
+	"carillon/internal/base/tracing"
+	"carillon/internal/call"
+	"carillon/internal/call/handset"
+	"carillon/internal/call/rtp"
+	"carillon/internal/call/sip"
+	"carillon/internal/call/telephone"
+	"carillon/internal/edge/control"
+	"carillon/internal/edge/ops"
+	"carillon/internal/event/hook"
+	"carillon/internal/event/realtime"
+	"carillon/internal/queue"
+	"carillon/internal/send/bulk"
+	"carillon/internal/send/catalog"
+	"carillon/internal/send/notify"
+	"carillon/internal/send/sandbox"
+	"carillon/internal/send/whatsapp"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
+	"carillon/internal/store/purge"
+	"carillon/internal/store/suppressions"
+	"carillon/internal/talk/conversation"
+	"carillon/internal/talk/effect"
+	"carillon/internal/talk/files"
+	"carillon/internal/talk/messaging"
+	"carillon/internal/voice"
+	"carillon/internal/voice/speech"
+)
+
+const (
+	maxPage           = 2 << 20 // bytes of a page that becomes an article
+	maxEngineResponse = 4 << 20 // bytes of a response of an agent's engine
+	engineTimeout     = 45 * time.Second
+)
+
+// parts are what the rooms build for one another, from the store up.
+type parts struct {
+	limits *limit.Limits
+	auth   *auth.Auth
+	mailer *mail.Mailer // nil: no e-mails are sent
+
+	queue       *queue.Queue
+	bus         *realtime.Bus
+	hub         *realtime.Hub
+	hooks       *hook.Deliverer
+	hookServers *egress.Client
+	activity    *activity.Recorder
+	observer    ops.Observer
+
+	whatsapp *whatsapp.Client
+	sandbox  *sandbox.Channel
+	catalog  *catalog.Catalog
+	notify   *notify.Notify
+	bulk     *bulk.Jobs
+
+	search     *knowledge.Search
+	engines    *egress.Client // asks the servers that agents think with
+	pages      *egress.Client // reads pages that become articles
+	thinker    agent.Thinker
+	translator *translate.Client // nil: nothing is translated
+
+	files         *files.Files
+	conversations *conversation.Conversations
+	messaging     *messaging.Messaging
+	speakers      map[string]voice.Speaker
+	voices        *voice.Sessions
+
+	incoming  *call.Incoming
+	calls     *call.Calls
+	phone     *handset.Phone
+	sip       *sip.Engine
+	unheard   rtp.Refused // packets of sound that calls did not hear
+	telephone *telephone.Telephone
+}
+
+// wire builds the parts.
+func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error) {
+	p := &parts{observer: ops.Observer{Metrics: a.metrics, Tracing: tracer}}
+	if err := p.wireAccounts(a); err != nil {
+		return nil, err
+	}
+	p.wireEvents(a)
+	p.wireSending(a)
+	p.wireThinking(a)
+	if err := p.wireTalking(a); err != nil {
+		return nil, err
+	}
+	if err := p.wireCalls(ctx, a); err != nil {
+		return nil, err
+	}
+	p.queue.OnDeposed(p.notify.Sweep, p.conversations.Deposed, p.messaging.Deposed)
+	p.sandbox.ReportTo(p.reports(a))
+	a.readiness = ops.NewReadiness(a.log, ops.Conditions{Store: a.store, Queue: p.queue, Stopping: a.stopping, KeyOpen: a.cfg.MasterKeyOpen})
+	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
+	a.background = append(a.background,
+		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.messaging.Run,
+		p.voices.Run, p.search.Run, p.bulk.Run, p.activity.Run, p.hooks.Run, effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
+	)
+	if p.mailer != nil {
+		a.background = append(a.background, p.mailer.Run)
+	}
+	return p, p.route(a)
+}
+
+// engineWork is what runs with the database: with PostgreSQL the bus between nodes, with SQLite the control socket.
+func (p *parts) engineWork(a *App) func(context.Context) error {
+	if !a.store.DB.SQLite() {
+		return p.bus.Run
+	}
+	return (&control.Control{
+		Store: a.store, Folder: a.cfg.Data, Read: ProvisionOptions(), Log: a.log,
+		Apply: func(ctx context.Context, set *config.Provision) (store.Summary, error) {
+			summary, err := a.apply(ctx, p, set)
+			telephone.WarnOfNumbers(ctx, a.store, a.log)
+			return summary, err
+		},
+		Warn: func(set *config.Provision) config.Problems { return hook.Unreached(p.hookServers, set) },
+	}).Run
+}
+
+func (p *parts) wireAccounts(a *App) (err error) {
+	p.limits = limit.New(a.store.Rates, a.log)
+	if a.o.Now != nil {
+		p.limits.Now = a.o.Now
+	}
+	p.auth = auth.New(a.store, p.limits, authOptions(a.cfg, a.o.Processors, a.log, a.shares))
+	p.activity = activity.New(a.store.APICalls, activity.Options{Kept: a.metrics.Kept, Dropped: a.metrics.Dropped, Log: a.log})
+	if a.cfg.SMTPURL != "" {
+		p.mailer, err = mail.New(mail.Options{URL: a.cfg.SMTPURL.Reveal(), From: a.cfg.MailFrom, Log: a.log})
+	}
+	return err
+}
+
+// wireEvents builds what carries events, to other nodes, to screens and to endpoints, and the queue that uses the bus.
+func (p *parts) wireEvents(a *App) {
+	host, _ := os.Hostname()
+	o := queue.Options{Log: a.log, Name: host}
+	p.whatsapp = whatsapp.New(whatsapp.Options{Egress: egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})})
+	a.onClose(p.whatsapp.CloseIdleConnections)
+	p.bus = realtime.NewBus(a.store.DB, a.log)
+	var others func(kind string, items ...realtime.Item)
+	if !a.store.DB.SQLite() {
+		others = p.bus.Publish
+		o.Bus, o.Lapsed = realtime.Nodes{Bus: p.bus}, p.whatsapp.CloseIdleConnections
+	}
+	p.queue = queue.New(a.store, o)
+	p.hub = realtime.NewHub(a.store.Topics, a.log, others)
+	p.bus.Add(p.hub.Kind())
+	realtime.Nodes{Bus: p.bus}.Receive(p.queue)
+	p.hookServers = hook.NewClient(a.cfg.MediaAllowPrivate)
+	a.onClose(p.hookServers.Close)
+	owners := hook.Owners{Store: a.store, Mailer: p.mailer, BaseURL: a.BaseURL, Log: a.log}
+	p.hooks = hook.NewDeliverer(a.store, hook.Options{
+		Client: p.hookServers, Owns: p.queue.Owns, Alert: owners.Alert, Attempted: a.metrics.HookAttempted, Suspended: a.suspended,
+		Busy: new(cpu.Watch).Busy, Log: a.log,
+	})
+	a.store.Events.OnEvents(func(all ...*events.Event) {
+		p.hub.Publish(all...)
+		var companies []string
+		for i, e := range all {
+			if i == 0 || e.CompanyID != all[i-1].CompanyID {
+				companies = append(companies, e.CompanyID)
+			}
+		}
+		p.hooks.Wake(companies...)
+	})
+}
+
+// maxUnreachable bounds the phones of all companies that the sandbox knows to be unreachable.
+const maxUnreachable = 10_000
+
+func (p *parts) wireSending(a *App) {
+	phones := a.store.Replies
+	p.sandbox = sandbox.New(sandbox.Options{
+		Logger: a.log,
+		Unreachable: func(ctx context.Context) ([]sandbox.Recipient, error) {
+			all, err := phones.Unreachable(ctx, maxUnreachable)
+			recipients := make([]sandbox.Recipient, len(all))
+			for i, x := range all {
+				recipients[i] = sandbox.Recipient{SenderUID: x.SenderUID, Number: x.Number}
+			}
+			return recipients, err
+		},
+		Marked: func(ctx context.Context, s *carillon.Sender, number string, typingUntil time.Time) error {
+			return phones.MarkPhone(ctx, s.CompanyID, s.UID, number, time.Now(), typingUntil)
+		},
+	})
+	reviewers := map[string]catalog.Reviewer{"whatsapp": p.whatsapp, "sandbox": p.sandbox}
+	p.catalog = catalog.New(a.store, reviewers, catalog.Options{Logger: a.log})
+	media := egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate}, a.shares)
+	a.onClose(media.Close)
+	p.notify = notify.New(a.store, p.queue, notify.Options{
+		Senders: p.observer.Senders(map[string]notify.Sender{"whatsapp": p.whatsapp, "sandbox": p.sandbox}),
+		Denied:  a.cfg.CallsDenied, Media: media, Templates: p.catalog, Observer: p.observer, Drain: a.drainTime(), Log: a.log,
+	})
+	p.catalog.OnApproved(p.notify.Release)
+	host, _ := os.Hostname()
+	p.bulk = bulk.New(bulk.Options{
+		Store: a.store, Notifications: bulk.Accepting{Store: a.store, Notify: p.notify, Limits: p.limits}, Shares: a.shares,
+		Node: host + "/" + strconv.Itoa(os.Getpid()), Observer: a.metrics.Files, Log: a.log,
+	})
+}
+
+// reports passes on what happens in the sandbox later. Receipts that come together are of one sender.
+func (p *parts) reports(a *App) sandbox.Reports {
+	return sandbox.Reports{
+		Receipts: func(ctx context.Context, rs []provider.Receipt) error {
+			if len(rs) == 0 {
+				return nil
+			}
+			s, err := a.store.Senders.Sender(ctx, rs[0].SenderUID)
+			if err != nil {
+				return err
+			}
+			return p.notify.Receive(ctx, s, rs)
+		},
+		Replies: func(ctx context.Context, senderUID int64, rs []provider.ReplyReceipt) error {
+			s, err := a.store.Senders.Sender(ctx, senderUID)
+			if err != nil {
+				return err
+			}
+			return p.messaging.Receipts(ctx, s, rs)
+		},
+		Templates: func(ctx context.Context, e provider.TemplateEvent) error {
+			return p.catalog.Apply(ctx, []provider.TemplateEvent{e})
+		},
+	}
+}
+
+func (p *parts) wireThinking(a *App) {
+	private := a.cfg.MediaAllowPrivate
+	p.search = knowledge.NewSearch(a.store.Resources, a.log)
+	p.engines = egress.New(egress.Options{AllowPrivate: private, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
+	a.onClose(p.engines.Close)
+	p.thinker = openai.New(openai.Options{
+		Client: p.engines, Builtin: agent.NewBuiltin(p.search), Search: p.search, Log: a.log,
+		Allow: agent.EngineTurns{Companies: a.store.Accounts, Limits: p.limits}.Allow,
+	})
+	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
+	a.onClose(p.pages.Close)
+	if a.cfg.TranslateURL != "" {
+		p.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
+		a.onClose(p.translator.Close)
+	}
+}
+
+func (p *parts) wireTalking(a *App) error {
+	s := a.store
+	fileKey, err := s.Sealer.Derive("addresses of files")
+	if err != nil {
+		return err
+	}
+	p.files = files.New(s.Files, files.Options{
+		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: a.suspended, Shares: a.shares,
+	})
+	flowServers := effect.NewClient(a.cfg.MediaAllowPrivate)
+	a.onClose(flowServers.Close)
+	p.conversations = conversation.New(conversation.Options{
+		Store: s, Agents: agent.Stored{Store: s}, Thinker: p.thinker, Publisher: p.hub, Observer: a.metrics.Chat,
+		Flows: effect.Flows{Store: s, Log: a.log}, Effects: effect.Effects{Store: s, Notify: p.notify, Client: flowServers}, Runs: s.Runs,
+		Suspended: a.suspended, Questions: s.Questions, Shares: a.shares, Alone: s.DB.SQLite(), Node: p.queue.ID(), Log: a.log,
+	})
+	p.messaging = messaging.New(p.messagingOptions(a))
+	p.speakers = speech.Speakers(p.engines, a.shares)
+	if !speech.Espeaks() {
+		a.log.Warn("run without espeak-ng: agents are silent in voice widgets, unless they have a speech server")
+	}
+	var nodes voice.Nodes
+	if !s.DB.SQLite() {
+		nodes = s.DB
+	}
+	p.voices = voice.NewSessions(voice.Options{
+		Nodes: nodes, Shares: a.shares, Dialogue: conversation.NewAloud(p.conversations), Topics: p.hub, Observer: a.metrics.Voice,
+		Speakers: p.speakers, Transcribers: speech.Transcribers(p.engines, a.shares), Fallback: speech.Fallback,
+		Detector: voice.NewDetector, Log: a.log,
+	})
+	return nil
+}
+
+func (p *parts) messagingOptions(a *App) messaging.Options {
+	s := a.store
+	return messaging.Options{
+		Store: s.Replies, Chats: s.Chats, Conversations: p.conversations, Agents: agent.Stored{Store: s}, Files: p.files, Shares: a.shares,
+		Channels: map[string]messaging.Channel{"whatsapp": p.whatsapp, "sandbox": p.sandbox}, Sender: s.Senders.Sender, Portfolio: portfolioOf,
+		Bound: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error) {
+			return notify.Bound(ctx, s, x.CompanyID, x.UID, lines, replyTo, time.Now())
+		},
+		Sent: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, providerID string) (string, error) {
+			return notify.SentAs(ctx, s, x.CompanyID, x.UID, lines, providerID, time.Now())
+		},
+		Proved: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
+			return notify.Proved(ctx, p.notify, x, lines, providerID)
+		},
+		Begun: s.Runs.Begun,
+		Suppress: func(ctx context.Context, companyID string, addresses ...string) error {
+			return s.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), addresses...)
+		},
+		Lift: func(ctx context.Context, companyID string, who identity.Key) error {
+			_, err := s.Suppressions.Unsuppress(ctx, companyID, who)
+			return err
+		},
+		Suppressed: func(ctx context.Context, companyID string, who identity.Key) (bool, error) {
+			found, err := s.Suppressions.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
+			return found[who], err
+		},
+		FileURL:   func(f *chats.File) string { return p.files.Signed(f, a.BaseURL(), time.Now()).URL },
+		Publisher: p.hub, Observer: a.metrics.Chat, Log: a.log, Alone: s.DB.SQLite(), Node: p.queue.ID(),
+	}
+}
+
+// wireCalls opens what calls are placed and taken with: the SIP user agent of this node, and the sandbox's phone.
+func (p *parts) wireCalls(ctx context.Context, a *App) error {
+	of := share.Calls.Of(int64(a.cfg.MaxCalls))
+	of.Node = 0 // the queue bounds the calls that are placed, and the telephone all
+	places := a.shares.Of(of)
+	p.incoming = call.NewIncoming(a.store, p.queue, places, a.log)
+	p.queue.OnDrained(p.incoming.Wait)
+	p.calls = call.New(a.store, p.queue, call.Options{
+		Incoming: p.incoming, Observer: a.metrics, Drain: a.cfg.CallDrain, Most: a.cfg.MaxCalls, Share: places, Log: a.log,
+	})
+	certificate, err := sip.Files(a.cfg.SIPCertificate, a.cfg.SIPKey)
+	if err != nil {
+		return err
+	}
+	if p.phone, err = handset.Open(ctx, sandbox.Delays{}, sip.Options{TLSFiles: certificate, Log: a.log}); err != nil {
+		return err
+	}
+	a.onStop(func(context.Context) error { return p.phone.Close() })
+	var opened atomic.Pointer[telephone.Telephone]
+	take := func(in *sip.Incoming) {
+		if t := opened.Load(); t != nil {
+			t.Take(in)
+		} else {
+			in.Refuse(503, "Service Unavailable")
+		}
+	}
+	if p.sip, err = sip.New(ctx, p.sipOptions(a, certificate, take)); err != nil {
+		return err
+	}
+	a.onStop(func(context.Context) error { return p.sip.Close() })
+	p.telephone = telephone.New(telephone.Options{
+		Engine: p.sip, Trunks: telephone.TrunksWith(p.phone), Voices: p.voices, Conversations: p.conversations,
+		Agents: agent.Stored{Store: a.store}, Files: p.files, Suppress: telephone.Suppress(a.store), Lines: a.store.Senders.LinesByNumber,
+		Owner: a.store.Senders.NumberOwner, Suspended: a.suspended, Incoming: p.incoming, Drain: a.cfg.CallDrain, Placed: p.calls.UnderWay,
+		Most: a.cfg.MaxCalls, Denied: a.cfg.CallsDenied, Log: a.log,
+	})
+	opened.Store(p.telephone)
+	p.calls.DialBy(map[string]call.Dialer{"sandbox": p.telephone, "sip": p.telephone})
+	return nil
+}
+
+func (p *parts) sipOptions(a *App, certificate *tls.Config, take func(*sip.Incoming)) sip.Options {
+	return sip.Options{
+		OnCall: take, Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: certificate, External: a.cfg.SIPExternal,
+		Ports: a.cfg.SIPPorts, AllowPrivate: a.cfg.SIPAllowPrivate, Lines: telephone.StoredLines(a.store), Shares: a.shares,
+		Unheard: &p.unheard, Log: a.log,
+	}
+}
+
+// suspended reports whether a company is suspended.
+func (a *App) suspended(ctx context.Context, companyID string) (bool, error) {
+	c, err := a.store.Accounts.Company(ctx, companyID)
+	if err != nil {
+		return false, err
+	}
+	return c.Suspended, nil
+}

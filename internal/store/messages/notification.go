@@ -1,0 +1,367 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon"
+	"carillon/internal/store/audit"
+	"carillon/internal/store/calls"
+	"carillon/internal/store/db"
+	"carillon/internal/store/events"
+	"carillon/internal/store/rank"
+)
+
+const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, total, open, scheduled, canceled,
+	created_at, due_at, moved_at, done_at, recipient_id, name_template, language, agent_id, name_event, notes`
+
+func scanNotification(scan db.Scan, more ...any) (*Notification, error) {
+	var n Notification
+	var created, due, moved, done int64
+	l := &n.Labels
+	err := scan(append([]any{
+		&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Total, &n.Open, &n.Scheduled, &n.Canceled,
+		&created, &due, &moved, &done, &l.RecipientID, &l.TemplateName, &l.Language, &l.AgentID, &l.Event, &n.Notes,
+	}, more...)...)
+	n.CreatedAt, n.DueAt, n.MovedAt, n.DoneAt = db.Instant(created), db.Instant(due), db.Instant(moved), db.Instant(done)
+	return &n, err
+}
+
+// scanListed reads a notification without its body.
+func scanListed(scan db.Scan) (*Notification, error) { return scanNotification(scan) }
+
+// Load reads a notification by its number only, with its body, for the delivery of one of its messages. Errors:
+// not_found.
+func (s *Notifications) Load(ctx context.Context, seq carillon.Seq) (*Notification, error) {
+	n, err := db.Find(ctx, s.d, "notification", func(scan db.Scan) (*Notification, error) {
+		var body string
+		n, err := scanNotification(scan, &body)
+		n.Body = body
+		return n, err
+	}, "SELECT "+notificationColumns+", body FROM notification WHERE seq = $1", int64(seq))
+	if n == nil && err == nil {
+		err = carillon.Absent("Notification")
+	}
+	return n, err
+}
+
+// Find reads a company's notification without its body. Errors: not_found, also for another company's.
+func (s *Notifications) Find(ctx context.Context, companyID, id string) (*Notification, error) {
+	n, err := db.Find(ctx, s.d, "notification", scanListed,
+		"SELECT "+notificationColumns+" FROM notification WHERE seq = $1 AND company_id = $2 AND id = $3", int64(carillon.SeqOf(id)), companyID, id)
+	if n == nil && err == nil {
+		err = carillon.Absent("Notification")
+	}
+	return n, err
+}
+
+// Message is one recipient of a notification.
+type Message struct {
+	N           int
+	Number      string
+	Q           int
+	Rank        rank.Rank
+	Held        bool
+	Due         time.Time
+	Attempts    int
+	ProviderID  string
+	Reason      carillon.Reason
+	Detail      string
+	StartedAt   time.Time
+	SentAt      time.Time
+	DeliveredAt time.Time
+	ReadAt      time.Time
+	EndedAt     time.Time
+}
+
+// List reads a page of a notification's recipients, from index n on.
+func (s *Messages) List(ctx context.Context, seq carillon.Seq, n, limit int) ([]Message, error) {
+	return db.Collect(ctx, s.DB, "messages", func(scan db.Scan) (Message, error) {
+		_, m, err := scanMessage(scan)
+		return m, err
+	}, "SELECT "+messageColumns+" FROM message WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3",
+		int64(seq.Message(n)), int64(seq.LastMessage()), limit)
+}
+
+const messageColumns = `id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
+	COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
+	COALESCE(ended_at, 0)`
+
+func scanMessage(scan db.Scan) (key carillon.MessageKey, m Message, err error) {
+	var due, started, sent, delivered, read, ended int64
+	err = scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
+		&started, &sent, &delivered, &read, &ended)
+	m.N = key.N()
+	m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
+	m.DeliveredAt, m.ReadAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(ended)
+	return key, m, err
+}
+
+// Milestones are instants of a notification's messages, zero where none has come so far.
+type Milestones struct {
+	FirstSent  time.Time
+	CanceledAt time.Time
+	Canceled   int // messages
+}
+
+// Milestones reads the milestones of a notification.
+func (s *Messages) Milestones(ctx context.Context, seq carillon.Seq) (m Milestones, err error) {
+	var sent, canceled int64
+	err = s.DB.Row(ctx, []any{&sent, &canceled, &m.Canceled}, `SELECT COALESCE(MIN(COALESCE(sent_at, delivered_at, read_at)), 0),
+		COALESCE(MAX(CASE WHEN rank = $1 THEN ended_at END), 0), COUNT(CASE WHEN rank = $1 THEN 1 END)
+		FROM message WHERE id BETWEEN $2 AND $3`, int(rank.Canceled), int64(seq.Message(0)), int64(seq.LastMessage()))
+	m.FirstSent, m.CanceledAt = db.Instant(sent), db.Instant(canceled)
+	return m, db.Wrap(err, "read milestones")
+}
+
+// Standing counts a notification's messages in the same state.
+type Standing struct {
+	Q         int
+	Rank      rank.Rank
+	Attempted bool
+	Count     int
+}
+
+// Standings counts the messages of each of a page of notifications by state, in one query instead of a round trip for each.
+func (s *Messages) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carillon.Seq][]Standing, error) {
+	if len(seqs) == 0 {
+		return nil, nil
+	}
+	all := make(map[carillon.Seq][]Standing, len(seqs))
+	// CROSS JOIN keeps SQLite from starting with the messages.
+	err := db.Each(ctx, s.DB, func(scan db.Scan) error {
+		var seq carillon.Seq
+		var t Standing
+		err := scan(&seq, &t.Q, &t.Rank, &t.Attempted, &t.Count)
+		all[seq] = append(all[seq], t)
+		return err
+	}, "WITH page (seq) AS (SELECT CAST(value AS BIGINT) FROM "+s.DB.Elements(1)+`) SELECT seq, q, rank, attempt > 0, COUNT(*)
+		FROM page CROSS JOIN message WHERE id BETWEEN seq * 128 AND seq * 128 + 127 GROUP BY seq, q, rank, attempt > 0`, db.JSON(seqs))
+	return all, db.Wrap(err, "count messages")
+}
+
+// Cancel cancels what has not been started. Errors: not_found, conflict when nothing is left to cancel.
+func (s *Notifications) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
+	seq, of := carillon.SeqOf(id), s.followed(ctx, companyID)
+	var keys []carillon.MessageKey // whose events are to be written
+	for key := seq.Message(0); of.notifications && key <= seq.LastMessage(); key++ {
+		keys = append(keys, key)
+	}
+	type result struct{ canceled, sent int }
+	done, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (done result, err error) {
+		done.canceled, done.sent, err = cancel(ctx, tx, companyID, id, keys, now, of.calls)
+		return done, err
+	})
+	if !carillon.IsCode(err, carillon.NotFound) && !carillon.IsCode(err, carillon.Conflict) {
+		s.touch(seq, err)
+	}
+	return done.canceled, done.sent, err
+}
+
+// cancel is Cancel inside a transaction. keys are the messages whose events are to be written; ofCall says whether a call's are.
+func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillon.MessageKey, now time.Time, ofCall bool) (canceled, sent int, err error) {
+	if err := own(ctx, tx, companyID, id); err != nil {
+		return 0, 0, err
+	}
+	seq := carillon.SeqOf(id)
+	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
+	var n int64
+	if err := events.Messages(ctx, tx, keys, func() (err error) {
+		n, err = tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
+			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
+		return err
+	}); err != nil {
+		return 0, 0, fmt.Errorf("cancel: %w", err)
+	}
+	dropped, begun, calling, err := calls.Cancel(ctx, tx, seq, now)
+	if err == nil && dropped > 0 && ofCall {
+		err = events.Call(ctx, tx, seq.Message(0), nil)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	if canceled = int(n) + dropped; canceled == 0 {
+		return 0, 0, carillon.InConflict("Nothing is left to cancel")
+	}
+	var open int
+	if err := tx.Row(ctx, []any{&sent, &open}, "SELECT COUNT(CASE WHEN rank NOT IN (10, 20) THEN 1 END), COUNT(CASE WHEN "+stillOpen+" THEN 1 END)"+
+		" FROM message WHERE id BETWEEN $1 AND $2", first, last); err != nil {
+		return 0, 0, fmt.Errorf("cancel: %w", err)
+	}
+	sent += begun
+	open += calling
+	ended := int64(0)
+	if open == 0 {
+		ended = db.Millis(now)
+	}
+	if _, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, ended, int64(seq)); err != nil {
+		return 0, 0, fmt.Errorf("cancel: %w", err)
+	}
+	return canceled, sent, audit.Record(ctx, tx, now, audit.Entry{
+		CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Canceled, After: map[string]int{"canceled": canceled, "already_sent": sent},
+	})
+}
+
+// CancelTo cancels what has not been started of a company's notification to the owner of these numbers.
+func (s *Notifications) CancelTo(ctx context.Context, companyID string, seq carillon.Seq, numbers []string, now time.Time) error {
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return cancelTo(ctx, tx, companyID, seq, numbers, now) })
+	s.touch(seq, err)
+	return err
+}
+
+func cancelTo(ctx context.Context, tx *db.Tx, companyID string, seq carillon.Seq, numbers []string, now time.Time) error {
+	n, err := tx.Exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND open > 0", int64(seq), companyID) // locks it
+	if err != nil || n == 0 {
+		return err
+	}
+	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
+	if _, err := tx.Exec(ctx, "UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3 WHERE id BETWEEN $4 AND $5 AND q + 0 = 1 AND number "+tx.DB().In(6),
+		int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last, tx.DB().List(numbers)); err != nil {
+		return err
+	}
+	_, _, calling, err := calls.Cancel(ctx, tx, seq, now)
+	if err != nil {
+		return err
+	}
+	var open int
+	if err := tx.Row(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND "+stillOpen, first, last); err != nil {
+		return err
+	}
+	ended := int64(0)
+	if open += calling; open == 0 {
+		ended = db.Millis(now)
+	}
+	_, err = tx.Exec(ctx, "UPDATE notification SET open = $1, done_at = $2 WHERE seq = $3", open, ended, int64(seq))
+	return err
+}
+
+// own checks that a notification is the company's and locks it.
+func own(ctx context.Context, tx *db.Tx, companyID, id string) error {
+	n, err := tx.Exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND id = $3",
+		int64(carillon.SeqOf(id)), companyID, id)
+	if err == nil && n == 0 {
+		return carillon.Absent("Notification")
+	}
+	return err
+}
+
+// Move changes a notification's time. Errors: not_found, conflict once delivery began.
+func (s *Notifications) Move(ctx context.Context, companyID, id string, due, now time.Time) (*Notification, error) {
+	seq := carillon.SeqOf(id)
+	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := own(ctx, tx, companyID, id); err != nil {
+			return err
+		}
+		moved, err := tx.Exec(ctx, "UPDATE message SET due_at = $1 WHERE id BETWEEN $2 AND $3 AND q + 0 = 1 AND attempt = 0", db.Millis(due), first, last)
+		if err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+		var all int64
+		if err := tx.Row(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank <> 10", first, last); err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+		called, dialable, err := calls.Move(ctx, tx, seq, due)
+		if err != nil {
+			return err
+		}
+		if moved, all = moved+called, all+dialable; moved == 0 || moved != all {
+			return carillon.InConflict("Delivery has begun")
+		}
+		var before int64
+		if err := tx.Row(ctx, []any{&before}, "SELECT due_at FROM notification WHERE seq = $1", int64(seq)); err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+		if _, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, moved_at = $2, scheduled = TRUE WHERE seq = $3", db.Millis(due), db.Millis(now), int64(seq)); err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+		return audit.Record(ctx, tx, now, audit.Entry{
+			CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Moved,
+			Before: map[string]string{"scheduled_time": carillon.FormatTime(db.Instant(before))}, After: map[string]string{"scheduled_time": carillon.FormatTime(due)},
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Find(ctx, companyID, id)
+}
+
+// stillOpen is the condition on a message that keeps its notification open: queued or in flight.
+const stillOpen = "q > 0"
+
+// CloseDone closes those of the notifications that have nothing queued or in flight any more.
+func (s *Notifications) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
+	return s.closes.Commit(ctx, s.d, closing{seqs, now})
+}
+
+// closing are notifications that may be complete.
+type closing struct {
+	seqs []carillon.Seq
+	now  time.Time
+}
+
+func closeKind(place db.Place) *db.Kind[closing] {
+	return &db.Kind[closing]{
+		Name: "close", Place: place, Background: true, Maintenance: true,
+		Apply: func(ctx context.Context, tx *db.Tx, all []closing, _ bool) error {
+			return db.Wrap(tx.Run(ctx, closeStatements(tx, all)...), "close notifications")
+		},
+		Flush: func(tx *db.Tx, all []closing) ([]db.Statement, bool) { return closeStatements(tx, all), true },
+	}
+}
+
+// closeStatements count the open rows of each notification, because a planner may turn NOT EXISTS into a join with all messages.
+// They add zero to open so that the index of open notifications is not used: the planner considers it short, but under a
+// held snapshot it has an entry for each notification that was ever open.
+func closeStatements(tx *db.Tx, all []closing) []db.Statement {
+	statements := make([]db.Statement, len(all))
+	for i, c := range all {
+		statements[i] = db.Statement{
+			SQL: `UPDATE notification SET open = 0, done_at = $1 WHERE seq ` + tx.DB().In(2) + ` AND open + 0 > 0
+			AND (SELECT COUNT(*) FROM call WHERE id = notification.seq * 128 AND q > 0) = 0
+			AND (SELECT COUNT(*) FROM message WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND ` + stillOpen + `) = 0`,
+			Args: []any{db.Millis(c.now), tx.DB().List(c.seqs)},
+		}
+	}
+	return statements
+}
+
+// OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and complete,
+// so that the writer need not check the others.
+func (s *Notifications) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
+	err = db.Each(ctx, s.d, func(scan db.Scan) error {
+		var ended bool
+		err := scan(&lastCompany, &last, &ended)
+		if ended {
+			done = append(done, last)
+		}
+		return err
+	}, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
+		WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND `+stillOpen+`)
+		AND NOT EXISTS (SELECT 1 FROM call WHERE id = notification.seq * 128 AND q > 0)
+		FROM notification WHERE open > 0 AND (company_id, seq) > ($1, $2)
+		ORDER BY company_id, seq LIMIT $4`, companyID, int64(after), now.UnixMilli(), limit)
+	return done, lastCompany, last, db.Wrap(err, "read open notifications")
+}
+
+// DayUse is a company's use of a UTC day.
+type DayUse struct {
+	Date string
+	Used int
+}
+
+// UsedSince returns a company's use of the UTC days from one on, without those on which nothing was accepted.
+func (s *Notifications) UsedSince(ctx context.Context, companyID, day string) ([]DayUse, error) {
+	return db.Collect(ctx, s.d, "usage", func(scan db.Scan) (d DayUse, err error) {
+		err = scan(&d.Date, &d.Used)
+		return d, err
+	}, "SELECT day, CAST(SUM(used) AS BIGINT) FROM quota WHERE company_id = $1 AND day >= $2 GROUP BY company_id, day ORDER BY company_id, day", companyID, day)
+}
+
+// Used returns a company's use of a UTC day.
+func (s *Notifications) Used(ctx context.Context, companyID, day string) (int, error) {
+	var used int
+	err := s.d.Row(ctx, []any{&used}, "SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2", companyID, day)
+	return used, db.Wrap(err, "read usage")
+}
