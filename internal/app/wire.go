@@ -305,7 +305,7 @@ func (p *parts) wireTalking(a *App) error {
 func (p *parts) messagingOptions(a *App) messaging.Options {
 	s := a.store
 	return messaging.Options{
-		Store: s.Replies, Chats: s.Chats, Conversations: p.conversations, Agents: agent.Stored{Store: s}, Files: p.files, Shares: a.shares,
+		Store: s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: p.conversations, Agents: agent.Stored{Store: s}, Files: p.files, Shares: a.shares,
 		Channels: map[string]messaging.Channel{"whatsapp": p.whatsapp, "sandbox": p.sandbox}, Sender: s.Senders.Sender, Portfolio: portfolioOf,
 		Bound: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, lines, replyTo, time.Now())
