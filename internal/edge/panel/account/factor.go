@@ -120,7 +120,9 @@ func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
 	if err := s.factors().Check(r.Context(), c, code); err != nil {
 		return nil, err
 	}
-	return nil, s.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.RemoveFactor(ctx, tx, c.Account.ID) })
+	return nil, s.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.RemoveFactor(ctx, tx, c.Account.ID)
+	})
 }
 
 // remove turns the second factor of a member off who lost it, and ends the member's sessions.
