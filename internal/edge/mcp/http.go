@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	callersMost = 1000            // keys that are remembered
+	maxCallers  = 1000            // keys that are remembered
 	rememberFor = 5 * time.Minute // what a key allows
-	bodyMost    = 1 << 20
-	headerMost  = 16 << 10
+	maxBody     = 1 << 20
+	maxHeader   = 16 << 10
 	readWithin  = 30 * time.Second
 	drainWithin = 20 * time.Second
 )
@@ -53,7 +53,7 @@ func NewHandler(c *client.Client, o Options, hosts []string) *Handler {
 		s, _ := r.Context().Value(callerKey{}).(*sdk.Server)
 		return s
 	}, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: bodyMost, PropagateRequestCancellation: true,
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
 		DisableLocalhostProtection: true,
 	}) // ServeHTTP checks the host
 	h.next = http.NewCrossOriginProtection().Handler(streamable)
@@ -138,7 +138,7 @@ func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for d, c := range h.callers {
-		if len(h.callers) >= callersMost || now.After(c.until) {
+		if len(h.callers) >= maxCallers || now.After(c.until) {
 			delete(h.callers, d)
 		}
 	}
@@ -150,7 +150,7 @@ func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: readWithin, ReadTimeout: readWithin, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: headerMost,
+		MaxHeaderBytes: maxHeader,
 	}
 	stopped := make(chan error, 1)
 	go func() { // the context has ended: what is under way gets one of its own

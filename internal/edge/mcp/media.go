@@ -16,8 +16,8 @@ import (
 	"carillon/client"
 )
 
-// contentMost is how large a file is that comes as an argument: in base64, and with the rest of the call, it fits into bodyMost.
-const contentMost = 700 << 10
+// maxContent is how large a file is that comes as an argument: in base64, and with the rest of the call, it fits into maxBody.
+const maxContent = 700 << 10
 
 type contentInput struct {
 	Name    string `json:"name" jsonschema:"of the file, such as menu.pdf; people see that of a document"`
@@ -62,7 +62,7 @@ func (t tools) uploadContent(ctx context.Context, name, content string) (any, er
 	if name == "" {
 		return nil, errors.New("name must have the file's name, such as menu.pdf")
 	}
-	if len(content) > base64.StdEncoding.EncodedLen(contentMost) {
+	if len(content) > base64.StdEncoding.EncodedLen(maxContent) {
 		return nil, errors.New("content is larger than 700 KiB: upload the file by POST media, and give its url")
 	}
 	file, err := base64.StdEncoding.DecodeString(content)

@@ -35,9 +35,9 @@ const (
 	maxClientID      = 64
 	maxReasonLength  = 500
 	maxCommentLength = 1000
-	// historyMost is how many turns a session begins with; earlier ones are not shown.
-	historyMost = 500
-	chatBody    = 32 << 10
+	// maxHistory is how many turns a session begins with; earlier ones are not shown.
+	maxHistory = 500
+	chatBody   = 32 << 10
 )
 
 func (d chat) routes() []httpio.Route {
@@ -232,7 +232,7 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 
 // history returns the turns that a conversation's contact sees, the newest ones of many.
 func (d chat) history(ctx context.Context, c *chats.Conversation) ([]turnView, error) {
-	turns, err := d.chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, historyMost)
+	turns, err := d.chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, maxHistory)
 	views := []turnView{}
 	for i := range turns {
 		if view, shown := d.view(&turns[i]); shown {

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	invitationLife  = 7 * 24 * time.Hour
-	invitationsMost = 200 // open at once in a company
-	invitationRate  = 30  // a minute in a company
+	invitationLife = 7 * 24 * time.Hour
+	maxInvitations = 200 // open at once in a company
+	invitationRate = 30  // a minute in a company
 )
 
 // Mailer sends e-mails.
@@ -74,7 +74,7 @@ func invitationRowOf(x *accounts.Invitation) invitationRow {
 
 // list responds with the open invitations. There are no pages: a company has few.
 func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
-	all, err := x.Store.Links.Invitations(r.Context(), by.CompanyID, invitationsMost)
+	all, err := x.Store.Links.Invitations(r.Context(), by.CompanyID, maxInvitations)
 	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
 	if err != nil {
 		return nil, err
@@ -205,9 +205,9 @@ func (x Invitations) room(ctx context.Context, tx *configure.Tx, i *accounts.Inv
 		}
 	}
 	n, err := accounts.CountInvitations(ctx, tx, i.CompanyID)
-	if err == nil && n >= invitationsMost && i.ID == "" {
+	if err == nil && n >= maxInvitations && i.ID == "" {
 		err = &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many open invitations", Details: carillon.Details{
-			{Key: "limit", Value: invitationsMost}, {Key: "used", Value: n},
+			{Key: "limit", Value: maxInvitations}, {Key: "used", Value: n},
 		}}
 	}
 	return err

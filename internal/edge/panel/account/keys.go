@@ -32,8 +32,8 @@ func (p Keys) Routes() []httpio.Route {
 	}
 }
 
-// keysMost bounds a company's keys that are not revoked.
-const keysMost = 500
+// maxKeys bounds a company's keys that are not revoked.
+const maxKeys = 500
 
 // prefixLength is how much of a key a list shows: enough to distinguish keys, too little to guess the rest.
 const prefixLength = 8
@@ -78,7 +78,7 @@ func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
 	}
 	now := time.Now()
 	k := accounts.AccessKey{CompanyID: by.CompanyID, Key: auth.NewKey()}
-	if k.Label, err = form.Text(o, "label", labelMost); err != nil {
+	if k.Label, err = form.Text(o, "label", maxLabel); err != nil {
 		return nil, err
 	}
 	if k.Scopes, err = scopes(o); err != nil {
@@ -92,7 +92,7 @@ func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
 		if err != nil {
 			return err
 		}
-		if n >= keysMost {
+		if n >= maxKeys {
 			return tooManyKeys(n)
 		}
 		return accounts.PutKey(ctx, tx, &k, now)
@@ -106,7 +106,7 @@ func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
 
 func tooManyKeys(n int) *carillon.Error {
 	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many keys", Details: carillon.Details{
-		{Key: "limit", Value: keysMost}, {Key: "used", Value: n},
+		{Key: "limit", Value: maxKeys}, {Key: "used", Value: n},
 	}}
 }
 
@@ -120,7 +120,7 @@ func (p Keys) revokeKey(r *http.Request, by member.Member) (any, error) {
 	})
 }
 
-const labelMost = 100 // characters
+const maxLabel = 100 // characters
 
 // scopes reads a list of scopes; an absent list means all.
 func scopes(o *jsonbody.Object) ([]string, error) {

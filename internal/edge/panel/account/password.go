@@ -194,7 +194,7 @@ func ownMember(ctx context.Context, tx *configure.Tx, by member.Member, accountI
 	return err
 }
 
-const passwordLeast = 12 // characters
+const minPassword = 12 // characters
 
 // password reads a password of 12 characters or more, without rules on which ones (NIST SP 800-63B). No error contains the
 // value. present is false where there is none.
@@ -206,8 +206,8 @@ func password(o *jsonbody.Object) (s string, present bool, err error) {
 		return "", false, carillon.BadFormat(field, "(not shown)", "string", "text")
 	case !present:
 		return "", false, nil
-	case utf8.RuneCountInString(s) < passwordLeast || strings.TrimSpace(s) == "":
-		return "", true, carillon.Invalid(field, "At least "+strconv.Itoa(passwordLeast)+" characters")
+	case utf8.RuneCountInString(s) < minPassword || strings.TrimSpace(s) == "":
+		return "", true, carillon.Invalid(field, "At least "+strconv.Itoa(minPassword)+" characters")
 	case len(s) > auth.MaxPassword:
 		return "", true, carillon.Invalid(field, "At most "+strconv.Itoa(auth.MaxPassword)+" bytes")
 	}

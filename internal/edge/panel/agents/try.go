@@ -37,7 +37,7 @@ type Playground struct {
 }
 
 const (
-	saidMost    = 50 // turns
+	maxSaid     = 50 // turns
 	playTimeout = 45 * time.Second
 )
 
@@ -119,8 +119,8 @@ func said(o *jsonbody.Object) (all []agent.Said, err error) {
 		return nil, err
 	case !present || len(turns) == 0:
 		return nil, carillon.Missing("said")
-	case len(turns) > saidMost:
-		return nil, carillon.Invalid("said", "At most "+strconv.Itoa(saidMost)+" turns")
+	case len(turns) > maxSaid:
+		return nil, carillon.Invalid("said", "At most "+strconv.Itoa(maxSaid)+" turns")
 	}
 	for i, turn := range turns {
 		at := resource.Index("said", i)
@@ -202,7 +202,7 @@ type Listening struct {
 }
 
 const (
-	spokenMost   = 500
+	maxSpoken    = 500
 	speakTimeout = 20 * time.Second
 	speakRate    = 16000
 	speakLongest = 90 * speakRate // samples
@@ -252,7 +252,7 @@ func (x Listening) utterance(r *http.Request, by member.Member) (*voice.Utteranc
 	if err != nil {
 		return nil, err
 	}
-	text, err := form.Lines(o, "text", spokenMost)
+	text, err := form.Lines(o, "text", maxSpoken)
 	return &voice.Utterance{CompanyID: by.CompanyID, Voice: a.Voice.Settings(), Language: language, Text: text, Rate: speakRate}, err
 }
 

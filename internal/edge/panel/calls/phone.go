@@ -68,7 +68,7 @@ const (
 	handsetTurns         = inbox.TurnsMost
 	numbersLooked        = 20 // notifications
 	numbersEach          = 5
-	numbersMost          = 20
+	maxNumbers           = 20
 )
 
 // sandboxSender finds a messaging sender of the sandbox.
@@ -290,7 +290,7 @@ func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 			return nil, err
 		}
 		for _, m := range messages {
-			if len(page.Numbers) < numbersMost && !slices.Contains(page.Numbers, m.Number) {
+			if len(page.Numbers) < maxNumbers && !slices.Contains(page.Numbers, m.Number) {
 				page.Numbers = append(page.Numbers, m.Number)
 			}
 		}
@@ -369,8 +369,8 @@ func (x Handset) write(r *http.Request, by member.Member) (any, error) {
 }
 
 const (
-	replyToMost = 200
-	reactedMost = 16
+	maxReplyTo = 200
+	maxReacted = 16
 )
 
 // readInbound reads what a phone writes.
@@ -387,7 +387,7 @@ func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 		field string
 		to    *string
 		most  int
-	}{{"payload", &in.Payload, 256}, {"reply_to", &in.ReplyTo, replyToMost}, {"name", &in.Name, form.MaxName}} {
+	}{{"payload", &in.Payload, 256}, {"reply_to", &in.ReplyTo, maxReplyTo}, {"name", &in.Name, form.MaxName}} {
 		given, err := form.Optional(o, f.field, func() (string, error) { return form.Text(o, f.field, f.most) })
 		if err != nil {
 			return nil, err
@@ -404,10 +404,10 @@ func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 	case provider.InboundText:
 		in.Text, err = form.Lines(o, "text", form.MaxWritten)
 	case provider.InboundChoice:
-		in.Text, err = form.Text(o, "text", replyToMost)
+		in.Text, err = form.Text(o, "text", maxReplyTo)
 		in.Payload = cmp.Or(in.Payload, in.Text)
 	case provider.InboundReaction:
-		in.Text, err = form.Text(o, "text", reactedMost)
+		in.Text, err = form.Text(o, "text", maxReacted)
 	case provider.InboundMedia:
 		var id string
 		if id, err = form.Text(o, "file", form.MaxName); err != nil {

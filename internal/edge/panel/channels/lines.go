@@ -59,7 +59,7 @@ const (
 	linesShown      = 200 // whose calls are counted
 	trialsPerMinute = 4   // of a line, on all nodes
 	checksPerMinute = 30
-	trialMost       = 90 * time.Second
+	maxTrial        = 90 * time.Second
 )
 
 // lineRow is what the list of senders has of a voice line besides.
@@ -157,7 +157,7 @@ func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member)
 	if _, err := x.Gate.Limits.Allow(r.Context(), "test call "+by.CompanyID+" "+line.ID, trialsPerMinute, 1); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), trialMost)
+	ctx, cancel := context.WithTimeout(r.Context(), maxTrial)
 	defer cancel()
 	if closing := httpio.Closing(r.Context()); closing != nil { // a program that stops hangs up
 		go func() {
@@ -168,7 +168,7 @@ func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member)
 			}
 		}()
 	}
-	free, held, err := x.Gate.Limits.Hold(ctx, "test call "+by.CompanyID+" "+line.ID, trialMost)
+	free, held, err := x.Gate.Limits.Hold(ctx, "test call "+by.CompanyID+" "+line.ID, maxTrial)
 	if err != nil {
 		return err
 	}

@@ -52,8 +52,8 @@ type Away struct {
 	Meets func(ctx context.Context, one, other json.RawMessage) bool
 }
 
-// sendersMost bounds the senders of a company that are added here.
-const sendersMost = 1000
+// maxSenders bounds the senders of a company that are added here.
+const maxSenders = 1000
 
 // Senders serves the routes of single senders. A body is what a set-up has, in JSON. Settings that are secrets are never read
 // back; those that a body leaves out keep their values.
@@ -184,7 +184,7 @@ func (s Senders) add(r *http.Request, by member.Member) (any, error) {
 				{Key: "field", Value: "id"}, {Key: "reason", Value: "The company has a sender of the id " + x.ID},
 			}}
 		}
-		if err := senders.RoomForSender(ctx, tx, by.CompanyID, sendersMost); err != nil {
+		if err := senders.RoomForSender(ctx, tx, by.CompanyID, maxSenders); err != nil {
 			return err
 		}
 		if err := s.claimed(ctx, tx, x, nil, others); err != nil {

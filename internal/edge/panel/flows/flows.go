@@ -31,9 +31,9 @@ type Flows struct {
 }
 
 const (
-	countMost    = 1000 // runs of a day that are counted
-	versionsMost = 200  // that are listed
-	noVersion    = "Version of the flow"
+	maxCount    = 1000 // runs of a day that are counted
+	maxVersions = 200  // that are listed
+	noVersion   = "Version of the flow"
 )
 
 func (x Flows) Routes() []httpio.Route {
@@ -60,7 +60,7 @@ type flowRow struct {
 	Steps     int           `json:"steps"`
 	Version   int           `json:"version"` // 0: none was kept yet
 	DraftAt   *string       `json:"draft_at"`
-	RunsDay   int           `json:"runs_day"` // at most countMost
+	RunsDay   int           `json:"runs_day"` // at most maxCount
 	LastError *flowFailure  `json:"last_failure"`
 }
 
@@ -112,7 +112,7 @@ func (x Flows) row(ctx context.Context, companyID string, published tables.Head)
 	if row.Version, err = x.Store.Runs.Kept(ctx, companyID, published.ID, h.Digest); err != nil {
 		return row, err
 	}
-	if row.RunsDay, err = x.Store.Runs.Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
+	if row.RunsDay, err = x.Store.Runs.Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), maxCount); err != nil {
 		return row, err
 	}
 	failed, err := x.Store.Runs.List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
@@ -410,7 +410,7 @@ func (x Flows) versions(r *http.Request, by member.Member, id string) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.Store.Runs.Versions(r.Context(), by.CompanyID, id, versionsMost)
+	all, err := x.Store.Runs.Versions(r.Context(), by.CompanyID, id, maxVersions)
 	rows := make([]flowVersion, 0, len(all))
 	for _, v := range all {
 		rows = append(rows, flowVersion{Version: v.Version, CreatedAt: carillon.FormatTime(v.CreatedAt), Current: v.Version == e.Version})

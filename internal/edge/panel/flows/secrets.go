@@ -14,8 +14,8 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// secretsMost are more secrets than a company may have.
-const secretsMost = 1000
+// maxSecrets are more secrets than a company may have.
+const maxSecrets = 1000
 
 // secretRow is a secret in the list, which never has its value.
 type secretRow struct {
@@ -38,7 +38,7 @@ func ListSecrets(s *store.Store) member.Handler {
 }
 
 func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error) {
-	all, err := x.Resources.Resources(r.Context(), by.CompanyID, secret.Kind(), "", secretsMost)
+	all, err := x.Resources.Resources(r.Context(), by.CompanyID, secret.Kind(), "", maxSecrets)
 	if err != nil {
 		return nil, err
 	}

@@ -30,9 +30,9 @@ type Inbox struct {
 
 const (
 	TurnsMost      = 100 // in a response
-	searchMost     = 100 // characters
-	tagMost        = 40
-	tagsMost       = 20
+	maxSearch      = 100 // characters
+	maxTag         = 40
+	maxTags        = 20
 	conversationID = "conversation" // the kind of cursors
 )
 
@@ -91,10 +91,10 @@ func readFilter(q url.Values, f *chats.Filter) (err error) {
 	if f.ContactID != "" && !carillon.ValidUUID(f.ContactID) {
 		return carillon.Invalid("contact", "Must be the id of a contact")
 	}
-	if f.Search, err = form.Query(q, "search", searchMost); err != nil {
+	if f.Search, err = form.Query(q, "search", maxSearch); err != nil {
 		return err
 	}
-	if f.Tag, err = form.Query(q, "tag", tagMost); err == nil && f.Tag != "" {
+	if f.Tag, err = form.Query(q, "tag", maxTag); err == nil && f.Tag != "" {
 		err = checkTag("tag", f.Tag)
 	}
 	return err

@@ -56,10 +56,10 @@ func (x Templates) Routes() []httpio.Route {
 
 const (
 	overMessages = "whatsapp" // the channel of conversations over messaging channels
-	offeredMost  = 200
-	// templatesMost is how many templates, the newest ones, are looked up at once.
-	templatesMost = 20
-	markMost      = 5 * time.Second
+	maxOffered   = 200
+	// maxTemplates is how many templates, the newest ones, are looked up at once.
+	maxTemplates = 20
+	maxMark      = 5 * time.Second
 )
 
 // windowView is until when replies may be sent.
@@ -111,7 +111,7 @@ func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []
 		all[i] = delivery{r.Seq, r.State, r.Reason, r.Detail}
 	}
 	for i := range turns {
-		if t := &turns[len(turns)-1-i]; t.Extra.Notification != "" && len(all) < len(sent)+templatesMost {
+		if t := &turns[len(turns)-1-i]; t.Extra.Notification != "" && len(all) < len(sent)+maxTemplates {
 			d, err := x.delivered(ctx, c.CompanyID, t)
 			if err != nil {
 				return nil, err
@@ -166,7 +166,7 @@ func (x Channel) mark(ctx context.Context, c *chats.Conversation, typing bool) {
 	if c.Channel != overMessages {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, markMost)
+	ctx, cancel := context.WithTimeout(ctx, maxMark)
 	defer cancel()
 	_ = x.Messages.Read(ctx, c.CompanyID, c.ID, typing) // of no consequence
 }
@@ -213,7 +213,7 @@ func (x Templates) templates(r *http.Request, by member.Member) (any, error) {
 	page := httpio.List[offered]{Data: []offered{}}
 	for _, t := range all {
 		needs, err := content.Needs(t)
-		if err != nil || t.Status != carillon.TemplateApproved || len(page.Data) == offeredMost {
+		if err != nil || t.Status != carillon.TemplateApproved || len(page.Data) == maxOffered {
 			continue
 		}
 		page.Data = append(page.Data, offered{t.Name, t.Language, t.Category, t.Components, append([]string{}, needs...)})

@@ -43,9 +43,9 @@ func (x People) Routes() []httpio.Route {
 }
 
 const (
-	othersMost        = 20 // conversations of a contact
-	notificationsMost = 20
-	membersAtOnce     = 200
+	maxOthers        = 20 // conversations of a contact
+	maxNotifications = 20
+	membersAtOnce    = 200
 )
 
 // profile is a contact with the rest of what the company has with them.
@@ -66,7 +66,7 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	p := profile{Contact: contact.View(), Conversations: []chats.Summary{}, Notifications: []*notify.View{}}
-	others, err := x.Store.Chats.OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, othersMost)
+	others, err := x.Store.Chats.OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, maxOthers)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 	if len(lines) == 0 {
 		return p, nil
 	}
-	sent, _, err := x.Notify.List(r.Context(), by.CompanyID, messages.Filter{Lines: lines, Limit: notificationsMost})
+	sent, _, err := x.Notify.List(r.Context(), by.CompanyID, messages.Filter{Lines: lines, Limit: maxNotifications})
 	p.Notifications = append(p.Notifications, sent...)
 	return p, err
 }

@@ -43,8 +43,8 @@ const (
 	campaignPages  = "campaigns"
 	recipientPages = "campaign-recipients"
 	reasonPages    = "campaign-reasons"
-	exportedMost   = 5000 // recipients in memory
-	reasonMost     = 64   // characters
+	maxExported    = 5000 // recipients in memory
+	maxReason      = 64   // characters
 )
 
 // campaignRow is what became of the recipients of a campaign, as far as they are counted.
@@ -159,7 +159,7 @@ func readReached(q url.Values) (f notify.ReachedFilter, err error) {
 	if f.States, err = form.QueryStates(q, recipientStates(), "messages or calls"); err != nil {
 		return f, err
 	}
-	reason, err := form.Query(q, "reason", reasonMost)
+	reason, err := form.Query(q, "reason", maxReason)
 	f.Reason = carillon.Reason(reason)
 	return f, err
 }
@@ -212,7 +212,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 		return err
 	}
 	defer place.Release()
-	some, err := walk.Next(r.Context(), exportedMost)
+	some, err := walk.Next(r.Context(), maxExported)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 		if out.Flush(); out.Error() != nil {
 			return nil
 		}
-		if some, err = walk.Next(r.Context(), exportedMost); err != nil {
+		if some, err = walk.Next(r.Context(), maxExported); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole
 		}
 	}

@@ -242,8 +242,8 @@ func (x Jobs) cancel(r *http.Request, by member.Member, id string) (any, error) 
 }
 
 const (
-	badRowList  = "bad rows" // the kind of cursor
-	samplesMost = 20
+	badRowList = "bad rows" // the kind of cursor
+	maxSamples = 20
 )
 
 // rows responds with rows that are not sent.
@@ -275,7 +275,7 @@ func (x Jobs) samples(r *http.Request, by member.Member, id string) (any, error)
 			return nil, carillon.Invalid("from", "Must be a whole number")
 		}
 	}
-	all, t, err := x.Jobs.Samples(r.Context(), by.CompanyID, id, from, samplesMost)
+	all, t, err := x.Jobs.Samples(r.Context(), by.CompanyID, id, from, maxSamples)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (x Overview) Routes() []httpio.Route {
 
 const (
 	overviewDefault   = 24 * time.Hour
-	overviewMost      = 400 * 24 * time.Hour // as long as counts are kept
+	maxOverview       = 400 * 24 * time.Hour // as long as counts are kept
 	overviewCampaigns = 10
 	overviewRows      = 50 // of templates and of senders
 )
@@ -213,7 +213,7 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 	if !f.From.Before(f.To) {
 		return f, false, carillon.InvalidValue("from", "Must be at least an hour before to", q.Get("from"))
 	}
-	if f.To.Sub(f.From) > overviewMost {
+	if f.To.Sub(f.From) > maxOverview {
 		return f, false, carillon.InvalidValue("from", "At most 400 days before to", q.Get("from"))
 	}
 	if q.Has("campaign") {
@@ -226,7 +226,7 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 	if f.Template, err = form.Query(q, "template", form.MaxTemplateName); err != nil {
 		return f, false, err
 	}
-	if f.Language, err = form.Query(q, "language", languageMost); err != nil {
+	if f.Language, err = form.Query(q, "language", maxLanguage); err != nil {
 		return f, false, err
 	}
 	if text := q.Get("type"); text != "" {
@@ -249,4 +249,4 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 	return f, true, nil
 }
 
-const languageMost = 20
+const maxLanguage = 20

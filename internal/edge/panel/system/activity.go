@@ -43,8 +43,8 @@ const (
 	acceptedPages = "accepted"
 	changePages   = "changes"
 
-	authorsMost = 500
-	filterMost  = 300 // characters of what is filtered by
+	maxAuthors = 500
+	maxFilter  = 300 // characters of what is filtered by
 )
 
 // usedKey is the access key of a call.
@@ -111,7 +111,7 @@ func within(q url.Values) (from, to time.Time, err error) {
 // word reads a filter that is one text.
 func word(q url.Values, name string) (string, error) {
 	text := strings.TrimSpace(q.Get(name))
-	if utf8.RuneCountInString(text) > filterMost {
+	if utf8.RuneCountInString(text) > maxFilter {
 		return "", carillon.Invalid(name, "Too long")
 	}
 	return text, nil
@@ -276,7 +276,7 @@ func (x Activity) change(r *http.Request, by member.Member, id string) (any, err
 
 // authors responds with who has changed something, for the filter.
 func (x Activity) authors(r *http.Request, by member.Member) (any, error) {
-	all, err := x.Store.Audit.Authors(r.Context(), by.CompanyID, authorsMost)
+	all, err := x.Store.Audit.Authors(r.Context(), by.CompanyID, maxAuthors)
 	rows := make([]changeAuthor, len(all))
 	for i, p := range all {
 		rows[i] = changeAuthor{Key: p.Key, Name: p.Name, Origin: p.Origin}

@@ -58,11 +58,11 @@ const (
 
 const (
 	quotaShare     = 80 // percent from which on a quota needs attention
-	failingLeast   = 5  // recipients of the last day
+	minFailing     = 5  // recipients of the last day
 	failingShare   = 20 // percent of those that ended
 	searchBehind   = 10 * time.Minute
 	countsBehind   = 2 * time.Minute
-	concernsMost   = 50 // of templates
+	maxConcerns    = 50 // of templates
 	attentionRange = 24 * time.Hour
 )
 
@@ -190,7 +190,7 @@ func (x Attention) failures(ctx context.Context, by member.Member, now time.Time
 		if s.Channel == carillon.Voice { // nobody is there to answer every call
 			c.Kind, share = concernCalls, 2*failingShare
 		}
-		if n.Failed >= failingLeast && n.Failed*100 >= ended*share {
+		if n.Failed >= minFailing && n.Failed*100 >= ended*share {
 			all = append(all, c)
 		}
 	}
@@ -214,7 +214,7 @@ func (x Attention) templatesStopped(ctx context.Context, by member.Member, _ tim
 		for _, t := range templates {
 			switch t.Status {
 			case carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled:
-				if len(all) < concernsMost {
+				if len(all) < maxConcerns {
 					all = append(all, concern{
 						Kind: concernTemplate, Template: t.Name, ID: t.ID, Language: t.Language, Status: string(t.Status),
 						Detail: t.Reason,
