@@ -6,11 +6,8 @@ import (
 
 	"carillon"
 	"carillon/internal/base/destination"
-	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
-	"carillon/internal/edge/panel/calls"
-	"carillon/internal/edge/panel/channels"
 	"carillon/internal/voice"
 )
 
@@ -53,39 +50,7 @@ func (l lines) Ask(ctx context.Context, line *carillon.Sender) (sip.Health, erro
 }
 
 // Try implements channels.Lines.
-func (l lines) Try(ctx context.Context, line *carillon.Sender, x channels.LineTrial) channels.LineTrialEnd {
-	e := l.telephone.Try(ctx, line, telephone.Trial{
-		Number: x.Number, Language: x.Language, Company: x.Company, Speaker: l.speaker,
-		Show: func(s telephone.TrialStep) {
-			x.Show(channels.LineTrialStep{AfterMS: s.After.Milliseconds(), Ours: s.Ours, Code: s.Code, Text: s.Text})
-		},
-	})
-	return channels.LineTrialEnd{
-		Problem: e.Problem, Code: e.Code, Detail: e.Detail, Answered: e.Answered, TalkedMS: e.Talked.Milliseconds(),
-		Packets: e.Packets, Loud: e.Loud,
-	}
-}
-
-// phone adapts the sandbox's telephone to calls.Phone.
-type phone struct{ handset *handset.Phone }
-
-// Calls implements calls.Phone.
-func (p phone) Calls(companyID string) (all []calls.PhoneCall) {
-	for _, h := range p.handset.Calls(companyID) {
-		s := h.State()
-		all = append(all, calls.PhoneCall{
-			ID: h.CallID, CallID: h.Call, Number: h.Number, From: h.From, Suffix: h.Suffix, At: h.At, AnsweredAt: s.Answered,
-			EndedAt: s.Ended,
-			Code:    s.Code, Keys: s.Keys, Heard: s.Length, Sound: func() ([]int16, int) { return h.Sound(), handset.HeardRate },
-		})
-	}
-	return all
-}
-
-// Behaviours implements calls.Phone.
-func (phone) Behaviours() (all []calls.PhoneBehaviour) {
-	for _, b := range handset.Behaviours() {
-		all = append(all, calls.PhoneBehaviour(b))
-	}
-	return all
+func (l lines) Try(ctx context.Context, line *carillon.Sender, x telephone.Trial) telephone.TrialEnd {
+	x.Speaker = l.speaker
+	return l.telephone.Try(ctx, line, x)
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/manual"
 	"carillon/internal/edge/panel"
-	"carillon/internal/edge/panel/agents"
 	"carillon/internal/edge/widget"
 	"carillon/internal/talk/person"
 	"carillon/internal/voice/speech"
@@ -57,9 +55,9 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 		Conversations: p.conversations, Files: p.files, Addresses: a.addresses, Proxies: a.cfg.TrustedProxies, Search: p.search,
 		Thinker: p.thinker, Pages: p.pages, People: people, Kinds: kinds(), Unbuilt: unbuiltResource,
 		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate),
-		Lines:     lines{p.sip, p.telephone, a.cfg.CallsDenied, p.speakers[speech.Fallback]}, Phone: phone{p.phone},
+		Lines:     lines{p.sip, p.telephone, a.cfg.CallsDenied, p.speakers[speech.Fallback]}, Phone: p.phone,
 		Messages: p.messaging, Mobile: p.sandbox, Limits: p.limits, Shares: a.shares, Jobs: p.bulk, Hooks: p.hooks, Talks: p.voices,
-		Trials: trials{widgets}, Speakers: p.speakers,
+		Trials: widgets, Speakers: p.speakers,
 	}
 	if p.mailer != nil {
 		d.Mail = p.mailer
@@ -111,16 +109,4 @@ func refusals(to *activity.Recorder, proxies []netip.Prefix) func(r *http.Reques
 			Response: x.Response, Took: x.Took,
 		})
 	}
-}
-
-// trials opens talks of teammates with agents for the panel.
-type trials struct{ widgets widget.Deps }
-
-// TalkTo implements agents.Trials.
-func (t trials) TalkTo(ctx context.Context, by agents.Trial, agentID, language string) (address any, conversationID string, err error) {
-	x, err := t.widgets.TalkTo(ctx, widget.Teammate(by), agentID, language)
-	if err != nil {
-		return nil, "", err
-	}
-	return x, x.ConversationID, nil
 }

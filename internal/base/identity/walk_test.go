@@ -28,7 +28,7 @@ var permitted = map[string]struct {
 	"send/notify/resend.go":              {4, "recipients of a notification and of its resends: the same request"},
 	"edge/panel/channels/numbers.go":     {2, "the number of a sender before and after a change"},
 	"edge/panel/calls/phone.go":          {1, "numbers that a list shows once"},
-	"edge/panel/channels/sender.go":      {1, "the number of a sender before and after a change"},
+	"edge/panel/channels/senders.go":     {1, "the number of a sender before and after a change"},
 	"edge/panel/paneltest/parts.go":      {1, "whether a number begins with a prefix"},
 	"queue/lane/pace.go":                 {9, "the pause between two messages to one number"},
 	"call/handset/heard.go":              {1, "calls of the sandbox's phone, as they were dialled"},

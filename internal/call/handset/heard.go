@@ -147,8 +147,8 @@ const HeardRate = 8000
 
 // Behaviour is the course of calls to numbers with a suffix.
 type Behaviour struct {
-	Suffix string
-	Effect string // one sentence
+	Suffix string `json:"suffix"`
+	Effect string `json:"effect"` // one sentence
 }
 
 // Behaviours are those of calls, in the order of the guide. Numbers with another suffix answer.

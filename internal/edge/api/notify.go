@@ -90,9 +90,8 @@ func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Prin
 		return err
 	}
 	httpio.MinuteHeaders(w.Header(), rate.Limit, rate.Remaining, rate.Seconds)
-	list := httpio.List[*notify.View]{Data: []*notify.View{}}
 	if none {
-		return httpio.JSON(w, http.StatusOK, list)
+		return httpio.JSON(w, http.StatusOK, httpio.Part[*notify.View](notificationsList, nil, ""))
 	}
 	views, next, err := notify.Sent{Store: s.store}.Views(r.Context(), p.Company.ID, f)
 	if err != nil {
@@ -101,12 +100,7 @@ func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Prin
 	if fit := httpio.Fit(views); fit < len(views) {
 		views, next = views[:fit], views[fit-1].ID
 	}
-	list.Data = append(list.Data, views...)
-	if next != "" {
-		cursor := httpio.EncodeCursor(notificationsList, next)
-		list.Next = &cursor
-	}
-	return httpio.JSON(w, http.StatusOK, list)
+	return httpio.JSON(w, http.StatusOK, httpio.Part(notificationsList, views, next))
 }
 
 func (s notifications) cancel(r *http.Request, p *auth.Principal) (any, error) {

@@ -56,6 +56,28 @@ type List[T any] struct {
 	Next *string `json:"next_cursor"`
 }
 
+// Rows is a response of all rows there are.
+type Rows[T any] struct {
+	Data []T `json:"data"`
+}
+
+// RowsOf makes the response.
+func RowsOf[T any](all []T) Rows[T] { return Rows[T]{all} }
+
+// Part makes the response of a page that was read with the key that the next one begins after; "": there is none.
+func Part[T any](kind string, rows []T, after string) List[T] {
+	return List[T]{Data: append([]T{}, rows...), Next: NextCursor(kind, after)}
+}
+
+// NextCursor is the cursor of the page that begins after a key; nil: there is none.
+func NextCursor(kind, after string) *string {
+	if after == "" {
+		return nil
+	}
+	cursor := EncodeCursor(kind, after)
+	return &cursor
+}
+
 // ListOf makes the response of a page, for which up to one row more than its limit was read. key is what the next page
 // begins after.
 func ListOf[R, T any](p Page, kind string, rows []R, key func(R) string, row func(R) T) List[T] {

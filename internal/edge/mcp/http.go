@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	callersMost = 1000            // keys that are remembered
+	maxCallers  = 1000            // keys that are remembered
 	rememberFor = 5 * time.Minute // what a key allows
-	bodyMost    = 1 << 20
-	headerMost  = 16 << 10
+	maxBody     = 1 << 20
+	maxHeader   = 16 << 10
 	readWithin  = 30 * time.Second
 	drainWithin = 20 * time.Second
 )
@@ -52,7 +52,10 @@ func NewHandler(c *client.Client, o Options, hosts []string) *Handler {
 	streamable := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		s, _ := r.Context().Value(callerKey{}).(*sdk.Server)
 		return s
-	}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: bodyMost, PropagateRequestCancellation: true, DisableLocalhostProtection: true}) // ServeHTTP checks the host
+	}, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: true,
+	}) // ServeHTTP checks the host
 	h.next = http.NewCrossOriginProtection().Handler(streamable)
 	return h
 }
@@ -135,7 +138,7 @@ func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for d, c := range h.callers {
-		if len(h.callers) >= callersMost || now.After(c.until) {
+		if len(h.callers) >= maxCallers || now.After(c.until) {
 			delete(h.callers, d)
 		}
 	}
@@ -145,7 +148,10 @@ func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error
 
 // Serve serves until ctx ends, and then what is under way.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: readWithin, ReadTimeout: readWithin, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headerMost}
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: readWithin, ReadTimeout: readWithin, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: maxHeader,
+	}
 	stopped := make(chan error, 1)
 	go func() { // the context has ended: what is under way gets one of its own
 		<-ctx.Done()

@@ -16,8 +16,8 @@ import (
 	"carillon/client"
 )
 
-// contentMost is how large a file is that comes as an argument: in base64, and with the rest of the call, it fits into bodyMost.
-const contentMost = 700 << 10
+// maxContent is how large a file is that comes as an argument: in base64, and with the rest of the call, it fits into maxBody.
+const maxContent = 700 << 10
 
 type contentInput struct {
 	Name    string `json:"name" jsonschema:"of the file, such as menu.pdf; people see that of a document"`
@@ -30,15 +30,17 @@ type fileInput struct {
 	Content string `json:"content,omitempty" jsonschema:"instead of path: the file in base64; it has at most 700 KiB"`
 }
 
-// media adds the tool that uploads a file. Whoever starts this server by hand has its files uploaded by path too; those who call it over HTTP must
-// not make it read files of its machine.
+// media adds the tool that uploads a file. Whoever starts this server by hand has its files uploaded by path too; those who call it
+// over HTTP must not make it read files of its machine.
 func (t tools) media(s *sdk.Server, key *client.Key, files bool) {
 	if !key.Allows("notify:send") {
 		return
 	}
 	const name, title = "upload_media", "Upload a file for messages"
-	const what = "Keeps a picture (PNG, JPEG, GIF; at most 5 MB), a film (MP4; 16 MB) or a document (PDF, DOCX, XLSX, PPTX; 100 MB) and returns its url, which goes into values of send_message " +
-		"as header_image, header_video or header_document. Everybody who has the url can read the file, for 30 days. It is no sample for create_template: that is a handle, which the channel gives."
+	const what = "Keeps a picture (PNG, JPEG, GIF; at most 5 MB), a film (MP4; 16 MB) or a document (PDF, DOCX, XLSX, PPTX; 100 MB) " +
+		"and returns its url, which goes into values of send_message " +
+		"as header_image, header_video or header_document. Everybody who has the url can read the file, for 30 days. It is no sample " +
+		"for create_template: that is a handle, which the channel gives."
 	if files {
 		add(s, adds, name, title, what, func(ctx context.Context, in fileInput) (any, error) {
 			switch {
@@ -60,7 +62,7 @@ func (t tools) uploadContent(ctx context.Context, name, content string) (any, er
 	if name == "" {
 		return nil, errors.New("name must have the file's name, such as menu.pdf")
 	}
-	if len(content) > base64.StdEncoding.EncodedLen(contentMost) {
+	if len(content) > base64.StdEncoding.EncodedLen(maxContent) {
 		return nil, errors.New("content is larger than 700 KiB: upload the file by POST media, and give its url")
 	}
 	file, err := base64.StdEncoding.DecodeString(content)

@@ -39,29 +39,35 @@ func (p phones) add(s *sdk.Server, key *client.Key) {
 }
 
 func (p phones) reading(s *sdk.Server) {
-	add(s, reads, "list_sandbox_phones", "Senders and phones of the sandbox", "The senders of the sandbox, which reach nobody real, and the numbers that were sent to last. What the last digits of a number do is in carillon://docs/guides/sandbox.md.",
+	add(s, reads, "list_sandbox_phones", "Senders and phones of the sandbox",
+		"The senders of the sandbox, which reach nobody real, and the numbers that were sent to last. What the last digits of a "+
+			"number do is in carillon://docs/guides/sandbox.md.",
 		func(ctx context.Context, in struct {
 			Sender string `json:"sender,omitempty" jsonschema:"of which the numbers are listed"`
 		},
 		) (any, error) {
 			return p.panel(ctx, http.MethodGet, "sandbox/phone/numbers", url.Values{"sender": {in.Sender}}, nil)
 		})
-	add(s, reads, "read_sandbox_phone", "What a sandbox phone shows", "The messages that a phone of the sandbox got, and what it wrote, the earliest first.", func(ctx context.Context, in phoneInput) (any, error) {
-		return p.panel(ctx, http.MethodGet, "sandbox/phone", url.Values{"sender": {in.Sender}, "number": {in.Number}}, nil)
-	})
+	add(s, reads, "read_sandbox_phone", "What a sandbox phone shows",
+		"The messages that a phone of the sandbox got, and what it wrote, the earliest first.",
+		func(ctx context.Context, in phoneInput) (any, error) {
+			return p.panel(ctx, http.MethodGet, "sandbox/phone", url.Values{"sender": {in.Sender}, "number": {in.Number}}, nil)
+		})
 }
 
 func (p phones) writing(s *sdk.Server) {
-	add(s, adds, "write_from_sandbox_phone", "Answer from a sandbox phone", "Writes from a phone of the sandbox, or taps a button there, as a recipient would: it may start or continue a flow.", func(ctx context.Context, in writeInput) (any, error) {
-		body := map[string]any{"sender": in.Sender, "number": in.Number, "client_id": rand.Text(), "kind": "text", "text": in.Text}
-		if in.Tap {
-			body["kind"] = "choice"
-		}
-		if in.About != "" {
-			body["reply_to"] = in.About
-		}
-		return p.panel(ctx, http.MethodPost, "sandbox/phone/messages", nil, body)
-	})
+	add(s, adds, "write_from_sandbox_phone", "Answer from a sandbox phone",
+		"Writes from a phone of the sandbox, or taps a button there, as a recipient would: it may start or continue a flow.",
+		func(ctx context.Context, in writeInput) (any, error) {
+			body := map[string]any{"sender": in.Sender, "number": in.Number, "client_id": rand.Text(), "kind": "text", "text": in.Text}
+			if in.Tap {
+				body["kind"] = "choice"
+			}
+			if in.About != "" {
+				body["reply_to"] = in.About
+			}
+			return p.panel(ctx, http.MethodPost, "sandbox/phone/messages", nil, body)
+		})
 }
 
 func (p phones) panel(ctx context.Context, method, path string, q url.Values, body any) (any, error) {

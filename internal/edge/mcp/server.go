@@ -1,5 +1,5 @@
-// Package mcp is a Model Context Protocol server over the interface: an assistant sends, looks up and tries things out with an access key, as
-// far as that allows. It is a client of a running program, and has no rights of its own.
+// Package mcp is a Model Context Protocol server over the interface: an assistant sends, looks up and tries things out with an access
+// key, as far as that allows. It is a client of a running program, and has no rights of its own.
 package mcp
 
 import (
@@ -32,7 +32,9 @@ The documentation is under carillon://docs/.`
 
 // New returns a server for who has an access key. c is a client made with the key. It has the tools that the key allows.
 func New(c *client.Client, key *client.Key, o Options) *sdk.Server {
-	s := sdk.NewServer(&sdk.Implementation{Name: "carillon", Title: "Carillon of " + key.CompanyName, Version: o.Version}, &sdk.ServerOptions{
+	s := sdk.NewServer(&sdk.Implementation{
+		Name: "carillon", Title: "Carillon of " + key.CompanyName, Version: o.Version,
+	}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }, // lists depend on the key
 	})
@@ -62,12 +64,18 @@ const (
 
 func hints(k kind, title string) *sdk.ToolAnnotations {
 	destructive, open := k == destroys || k == sends, k == adds || k == sends
-	return &sdk.ToolAnnotations{Title: title, ReadOnlyHint: k == reads, IdempotentHint: k == repeatable || k == reads || k == sends, DestructiveHint: &destructive, OpenWorldHint: &open}
+	return &sdk.ToolAnnotations{
+		Title: title, ReadOnlyHint: k == reads, IdempotentHint: k == repeatable || k == reads || k == sends,
+		DestructiveHint: &destructive, OpenWorldHint: &open,
+	}
 }
 
-// add adds a tool. What do returns becomes JSON; an error becomes the text of a failed call, with the code, what is wrong and the request's id.
+// add adds a tool. What do returns becomes JSON; an error becomes the text of a failed call, with the code, what is wrong and the
+// request's id.
 func add[In any](s *sdk.Server, k kind, name, title, description string, do func(ctx context.Context, in In) (any, error)) {
-	sdk.AddTool(s, &sdk.Tool{Name: name, Title: title, Description: description, Annotations: hints(k, title), InputSchema: schemaOf[In]()}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(s, &sdk.Tool{
+		Name: name, Title: title, Description: description, Annotations: hints(k, title), InputSchema: schemaOf[In](),
+	}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		out, err := do(ctx, in)
 		return nil, out, advised(err)
 	})
@@ -95,10 +103,12 @@ const documentPrefix = "carillon://docs/"
 
 func (d documents) add(s *sdk.Server) {
 	s.AddResource(&sdk.Resource{
-		URI: documentPrefix + "llms.txt", Name: "llms.txt", Title: "Contents of the documentation", Description: "Every page of the documentation, in a line each.", MIMEType: "text/plain",
+		URI: documentPrefix + "llms.txt", Name: "llms.txt", Title: "Contents of the documentation",
+		Description: "Every page of the documentation, in a line each.", MIMEType: "text/plain",
 	}, d.read)
 	s.AddResourceTemplate(&sdk.ResourceTemplate{
-		URITemplate: documentPrefix + "{+page}", Name: "page", Title: "A page of the documentation", Description: "Such as guides/sandbox.md or reference/errors.md.", MIMEType: "text/markdown",
+		URITemplate: documentPrefix + "{+page}", Name: "page", Title: "A page of the documentation",
+		Description: "Such as guides/sandbox.md or reference/errors.md.", MIMEType: "text/markdown",
 	}, d.read)
 }
 

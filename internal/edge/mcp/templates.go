@@ -58,26 +58,34 @@ type templateID struct {
 
 func (t tools) templates(s *sdk.Server, key *client.Key) {
 	if key.Allows("templates:read") {
-		add(s, reads, "list_templates", "List approved templates", "The approved templates of a sender, with their texts, variables and buttons.", func(ctx context.Context, in numberInput) (any, error) {
-			all, err := t.c.Templates().List(ctx, in.Sender)
-			return map[string]any{"templates": all}, err
-		})
-		add(s, reads, "get_template", "Look up a template", "A template with its status, and why it was rejected or paused. One name may have several languages.",
+		add(s, reads, "list_templates", "List approved templates",
+			"The approved templates of a sender, with their texts, variables and buttons.",
+			func(ctx context.Context, in numberInput) (any, error) {
+				all, err := t.c.Templates().List(ctx, in.Sender)
+				return map[string]any{"templates": all}, err
+			})
+		add(s, reads, "get_template", "Look up a template",
+			"A template with its status, and why it was rejected or paused. One name may have several languages.",
 			func(ctx context.Context, in templateInput) (any, error) {
 				return t.c.Templates().Find(ctx, in.Template, in.Language)
 			})
 	}
 	if key.Allows("templates:write") {
-		add(s, adds, "create_template", "Draft a template", "Creates a draft of a template: a body, and a header, a footer and buttons where they are given. It can be sent once it was submitted "+
-			"and the channel has approved it.", t.draft)
-		add(s, adds, "submit_template", "Submit a template", "Submits a draft to the channel's review, which takes minutes to a day. get_template says how it stands.",
+		add(s, adds, "create_template", "Draft a template",
+			"Creates a draft of a template: a body, and a header, a footer and buttons where they are given. It can be sent once it "+
+				"was submitted "+
+				"and the channel has approved it.", t.draft)
+		add(s, adds, "submit_template", "Submit a template",
+			"Submits a draft to the channel's review, which takes minutes to a day. get_template says how it stands.",
 			func(ctx context.Context, in templateID) (any, error) { return t.c.Templates().Submit(ctx, in.ID) })
 	}
 }
 
 // draft creates a template. An error names the tool's arguments instead of the interface's fields.
 func (t tools) draft(ctx context.Context, in draftInput) (any, error) {
-	d := client.Draft{Name: in.Name, Language: in.Language, Category: in.Category, Body: in.Body, Variables: in.Variables, Samples: in.Samples}
+	d := client.Draft{
+		Name: in.Name, Language: in.Language, Category: in.Category, Body: in.Body, Variables: in.Variables, Samples: in.Samples,
+	}
 	names := []string{"content", "body", "phone_number", "sender_number"} // beginnings of fields, and of arguments
 	part := func(c client.Component, member, argument string) {
 		names = append(names, fmt.Sprintf("components.%d.%s", len(d.Components), member), argument)

@@ -68,20 +68,26 @@ func contact(r recipient) client.Contact {
 // sending adds the tools that send, or change what was not sent yet.
 func (t tools) sending(s *sdk.Server, key *client.Key) {
 	if key.Allows("notify:send") {
-		add(s, sends, "send_message", "Send a template message", "Sends an approved template to 1 to 100 recipients, now or at a time. It is accepted whole or refused whole, "+
-			"and counts against the day's quota of recipients. Returns the notification_id; get_notification says what became of it.", t.send)
+		add(s, sends, "send_message", "Send a template message",
+			"Sends an approved template to 1 to 100 recipients, now or at a time. It is accepted whole or refused whole, "+
+				"and counts against the day's quota of recipients. Returns the notification_id; get_notification says what became of it.",
+			t.send)
 	}
 	if key.Allows("voice:send") {
-		add(s, sends, "place_call", "Have an agent call", "Has a virtual agent call a number, now or at a time, within the company's calling hours. Returns the notification_id; "+
-			"get_notification has the call_id once it was dialed, and get_call what was said.", t.call)
+		add(s, sends, "place_call", "Have an agent call",
+			"Has a virtual agent call a number, now or at a time, within the company's calling hours. Returns the notification_id; "+
+				"get_notification has the call_id once it was dialed, and get_call what was said.", t.call)
 	}
 	if key.Allows("notify:send", "voice:send") {
-		add(s, destroys, "cancel_notification", "Cancel what was not sent", "Cancels the recipients of a notification to whom nothing was sent yet; with hang_up it also ends a call in progress, "+
-			"which hung_up in the response counts. Messages that were sent stay sent. A conflict says that nothing is left.", t.cancel)
-		add(s, repeatable, "move_notification", "Move to another time", "Sends a scheduled notification at another time. A conflict says that delivery has begun.", func(ctx context.Context, in moveInput) (any, error) {
-			at, err := t.c.Move(ctx, in.ID, in.At, in.Zone)
-			return map[string]any{"notification_id": in.ID, "scheduled_time": at}, err
-		})
+		add(s, destroys, "cancel_notification", "Cancel what was not sent",
+			"Cancels the recipients of a notification to whom nothing was sent yet; with hang_up it also ends a call in progress, "+
+				"which hung_up in the response counts. Messages that were sent stay sent. A conflict says that nothing is left.", t.cancel)
+		add(s, repeatable, "move_notification", "Move to another time",
+			"Sends a scheduled notification at another time. A conflict says that delivery has begun.",
+			func(ctx context.Context, in moveInput) (any, error) {
+				at, err := t.c.Move(ctx, in.ID, in.At, in.Zone)
+				return map[string]any{"notification_id": in.ID, "scheduled_time": at}, err
+			})
 	}
 }
 
@@ -111,7 +117,8 @@ func (t tools) send(ctx context.Context, in sendInput) (any, error) {
 		return nil, err
 	}
 	m := client.Message{
-		Template: in.Template, Language: in.Language, Values: in.Values, Sender: in.Sender, Type: in.Type, Campaign: in.Campaign, At: in.At, Zone: in.Zone, IdempotencyKey: key,
+		Template: in.Template, Language: in.Language, Values: in.Values, Sender: in.Sender, Type: in.Type, Campaign: in.Campaign, At: in.At,
+		Zone: in.Zone, IdempotencyKey: key,
 	}
 	for _, r := range in.To {
 		m.Contacts = append(m.Contacts, contact(r))
@@ -125,7 +132,8 @@ func (t tools) call(ctx context.Context, in callInput) (any, error) {
 		return nil, err
 	}
 	return accepted(t.c.Call(ctx, client.VoiceCall{
-		Contact: contact(in.To), Agent: in.Agent, Line: in.Line, Type: in.Type, Campaign: in.Campaign, At: in.At, Zone: in.Zone, IdempotencyKey: key,
+		Contact: contact(in.To), Agent: in.Agent, Line: in.Line, Type: in.Type, Campaign: in.Campaign, At: in.At, Zone: in.Zone,
+		IdempotencyKey: key,
 	}))
 }
 
@@ -161,16 +169,23 @@ type eventsInput struct {
 // reading adds the tools that look up.
 func (t tools) reading(s *sdk.Server, key *client.Key) {
 	if key.Allows("notify:read") {
-		add(s, reads, "get_notification", "Look up a notification", "A notification with its timeline and each recipient's state (queued, sent, delivered, read, failed, skipped, …), reason and times.",
+		add(s, reads, "get_notification", "Look up a notification",
+			"A notification with its timeline and each recipient's state (queued, sent, delivered, read, failed, skipped, …), "+
+				"reason and times.",
 			func(ctx context.Context, in idInput) (any, error) { return t.c.Notification(ctx, in.ID) })
-		add(s, reads, "list_notifications", "List notifications", "Notifications, the newest first, with the number of recipients in each state.", t.list)
+		add(
+			s, reads, "list_notifications", "List notifications",
+			"Notifications, the newest first, with the number of recipients in each state.", t.list,
+		)
 		add(s, reads, "get_call", "Look up a call", "A call: how it ended, what was said turn by turn, and what the agent found out.",
 			func(ctx context.Context, in callID) (any, error) { return t.c.CallDetails(ctx, in.ID) })
 	}
 	if key.Allows("events:read") {
-		add(s, reads, "list_events", "What happened since", "Events since a cursor, the earliest first: messages delivered or failed, calls that ended, people who wrote.", func(ctx context.Context, in eventsInput) (any, error) {
-			return t.c.Events().Pull(ctx, client.Pull{Cursor: in.Cursor, Types: in.Types, Wait: min(max(in.Wait, 0), 25)})
-		})
+		add(s, reads, "list_events", "What happened since",
+			"Events since a cursor, the earliest first: messages delivered or failed, calls that ended, people who wrote.",
+			func(ctx context.Context, in eventsInput) (any, error) {
+				return t.c.Events().Pull(ctx, client.Pull{Cursor: in.Cursor, Types: in.Types, Wait: min(max(in.Wait, 0), 25)})
+			})
 	}
 }
 
@@ -217,10 +232,15 @@ type nothing struct{}
 
 func (t tools) account(s *sdk.Server, key *client.Key) {
 	if key.Allows("usage:read") {
-		add(s, reads, "get_usage", "Today's quota", "How many recipients of the day's quota are used, when it begins again, and the limits.", func(ctx context.Context, _ nothing) (any, error) { return t.c.Usage(ctx) })
+		add(
+			s, reads, "get_usage", "Today's quota",
+			"How many recipients of the day's quota are used, when it begins again, and the limits.",
+			func(ctx context.Context, _ nothing) (any, error) { return t.c.Usage(ctx) },
+		)
 	}
 	if key.Allows("suppressions:write") {
-		add(s, repeatable, "suppress_number", "Stop sending to a number", "Has a number get nothing any more, of any type, until somebody removes it in the panel.",
+		add(s, repeatable, "suppress_number", "Stop sending to a number",
+			"Has a number get nothing any more, of any type, until somebody removes it in the panel.",
 			func(ctx context.Context, in suppressInput) (any, error) {
 				return t.c.Suppressions().Add(ctx, in.Number, in.Reason)
 			})

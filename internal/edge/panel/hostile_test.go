@@ -17,7 +17,9 @@ import (
 
 // forms are bodies that a page of another site can send without asking first, and what browsers say about where they come from.
 func forms() (all [][]string) {
-	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json", ""} {
+	for _, kind := range []string{
+		"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json", "",
+	} {
 		for _, from := range [][]string{
 			{"Origin", "https://evil.test", "Sec-Fetch-Site", "cross-site"},
 			{"Origin", "https://evil.panel.test", "Sec-Fetch-Site", "same-site"},
@@ -29,7 +31,10 @@ func forms() (all [][]string) {
 		}
 	}
 	// And what only a script of a page that may do so can send.
-	return append(all, paneltest.FromPage("Origin", "https://evil.test"), []string{member.PageHeader, "1", "Sec-Fetch-Site", "cross-site"}, []string{member.PageHeader, "1", "Origin", "null"})
+	return append(
+		all, paneltest.FromPage("Origin", "https://evil.test"), []string{member.PageHeader, "1", "Sec-Fetch-Site", "cross-site"},
+		[]string{member.PageHeader, "1", "Origin", "null"},
+	)
 }
 
 // TestNoFormOfAnotherSiteChangesAnything takes every route of the panel that is not a GET, those to come too: even a form on the panel's
@@ -85,14 +90,22 @@ func TestNoOtherOriginReadsAnything(t *testing.T) {
 }
 
 func TestNoPageOfThePanelIsShownInAFrame(t *testing.T) {
-	for name, files := range map[string]fstest.MapFS{"built": {"panel/index.html": {Data: []byte(`<script nonce="CSP_NONCE"></script>`)}}, "not built": {}} {
+	for name, files := range map[string]fstest.MapFS{
+		"built": {"panel/index.html": {Data: []byte(`<script nonce="CSP_NONCE"></script>`)}}, "not built": {},
+	} {
 		pages, root := panel.Pages(web.In(files), func() (string, string) { return "https://panel.test", "https://widgets.test" })
-		rt := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...)
-		for _, path := range []string{"/", "/panel", "/panel/sign-in", "/panel/sign-in?next=//evil.test", "/panel/set-up", "/panel/invitation", "/panel/forgotten", "/panel/keys", "/panel/nowhere"} {
+		rt := httpio.NewRouter(
+			slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...,
+		)
+		for _, path := range []string{
+			"/", "/panel", "/panel/sign-in", "/panel/sign-in?next=//evil.test", "/panel/set-up", "/panel/invitation",
+			"/panel/forgotten", "/panel/keys", "/panel/nowhere",
+		} {
 			rec := httptest.NewRecorder()
 			rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 			h := rec.Header()
-			if rec.Code != http.StatusOK || h.Get("X-Frame-Options") != "DENY" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
+			if rec.Code != http.StatusOK || h.Get("X-Frame-Options") != "DENY" ||
+				!strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
 				h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
 				t.Errorf("%s, %s: %d %v", path, name, rec.Code, h)
 			}

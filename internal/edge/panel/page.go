@@ -25,7 +25,8 @@ var pageHTML string
 
 // pageText are the texts of the status page in one language.
 type pageText struct {
-	Running, Open, NotBuilt, Addresses, Interface, Documentation, Description, Administration, Ready, Commands, FirstOwner, MakeKey, Send, All string
+	Running, Open, NotBuilt, Addresses, Interface, Documentation, Description, Administration, Ready, Commands, FirstOwner, MakeKey, Send,
+	All string
 }
 
 // page is what a browser sees at the address of the installation: that the program runs, and where to go on. A program that was
@@ -44,19 +45,29 @@ func newPage(built bool) page {
 		matcher:  language.NewMatcher([]language.Tag{language.English, language.Spanish, language.Portuguese}),
 		texts: []pageText{
 			{
-				"Carillon is running", "Open the panel", "The panel's pages are not built into this program. Install Node 20 or later, run make, and start it again. Until then it is administered by commands, and over its interface.",
-				"Addresses", "Interface for applications", "Documentation", "Its description (OpenAPI)", "Interface for administration", "Is it ready?",
+				"Carillon is running", "Open the panel",
+				"The panel's pages are not built into this program. Install Node 20 or later, run make, and start it again. Until " +
+					"then it is administered by commands, and over its interface.",
+				"Addresses", "Interface for applications", "Documentation", "Its description (OpenAPI)", "Interface for administration",
+				"Is it ready?",
 				"First commands", "Make the first owner", "Make an access key", "Send a message", "All commands",
 			},
 			{
-				"Carillon está en marcha", "Abrir el panel", "Este programa no contiene las páginas del panel. Instale Node 20 o posterior, ejecute make y vuelva a iniciarlo. Hasta entonces se administra con comandos y a través de su interfaz.",
-				"Direcciones", "Interfaz para aplicaciones", "Documentación", "Su descripción (OpenAPI)", "Interfaz de administración", "¿Está listo?",
+				"Carillon está en marcha", "Abrir el panel",
+				"Este programa no contiene las páginas del panel. Instale Node 20 o posterior, ejecute make y vuelva a iniciarlo. " +
+					"Hasta entonces se administra con comandos y a través de su interfaz.",
+				"Direcciones", "Interfaz para aplicaciones", "Documentación", "Su descripción (OpenAPI)", "Interfaz de administración",
+				"¿Está listo?",
 				"Primeros comandos", "Crear el primer propietario", "Crear una clave de acceso", "Enviar un mensaje", "Todos los comandos",
 			},
 			{
-				"O Carillon está funcionando", "Abrir o painel", "Este programa não contém as páginas do painel. Instale o Node 20 ou mais recente, execute make e inicie o programa de novo. Até lá, ele é administrado por comandos e pela sua interface.",
-				"Endereços", "Interface para aplicações", "Documentação", "Sua descrição (OpenAPI)", "Interface de administração", "Está pronto?",
-				"Primeiros comandos", "Criar o primeiro proprietário", "Criar uma chave de acesso", "Enviar uma mensagem", "Todos os comandos",
+				"O Carillon está funcionando", "Abrir o painel",
+				"Este programa não contém as páginas do painel. Instale o Node 20 ou mais recente, execute make e inicie o " +
+					"programa de novo. Até lá, ele é administrado por comandos e pela sua interface.",
+				"Endereços", "Interface para aplicações", "Documentação", "Sua descrição (OpenAPI)", "Interface de administração",
+				"Está pronto?",
+				"Primeiros comandos", "Criar o primeiro proprietário", "Criar uma chave de acesso", "Enviar uma mensagem",
+				"Todos os comandos",
 			},
 		},
 	}
@@ -72,15 +83,17 @@ func Pages(files *web.Files, addresses func() (base, widget string)) (routes []h
 	}
 	return []httpio.Route{
 		{Pattern: "GET " + member.SessionPath, Access: "none", Handle: show},
-		{Pattern: "GET " + member.SessionPath + "/{path...}", Access: "none", Page: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-			if strings.HasPrefix(r.URL.Path, member.Prefix+"/") || r.URL.Path == member.Prefix {
-				return carillon.Absent("Route")
-			}
-			return show(w, r)
-		}},
-		{Pattern: "GET " + member.SessionPath + "/assets/{file...}", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
-			return files.Serve(w, r, web.Panel, "assets/"+r.PathValue("file"), web.Forever)
-		}},
+		{Pattern: "GET " + member.SessionPath + "/{path...}", Access: "none", Page: true,
+			Handle: func(w http.ResponseWriter, r *http.Request) error {
+				if strings.HasPrefix(r.URL.Path, member.Prefix+"/") || r.URL.Path == member.Prefix {
+					return carillon.Absent("Route")
+				}
+				return show(w, r)
+			}},
+		{Pattern: "GET " + member.SessionPath + "/assets/{file...}", Access: "none",
+			Handle: func(w http.ResponseWriter, r *http.Request) error {
+				return files.Serve(w, r, web.Panel, "assets/"+r.PathValue("file"), web.Forever)
+			}},
 	}, p.show
 }
 
@@ -104,15 +117,19 @@ func (a application) show(w http.ResponseWriter, r *http.Request) error {
 	}
 	base, widgets := a.addresses()
 	nonce := rand.Text()
-	text := strings.NewReplacer(nonceMark, nonce, baseMark, template.HTMLEscapeString(base), widgetMark, template.HTMLEscapeString(widgets)).Replace(string(built))
+	text := strings.NewReplacer(
+		nonceMark, nonce, baseMark, template.HTMLEscapeString(base), widgetMark, template.HTMLEscapeString(widgets),
+	).Replace(string(built))
 	frames := "'none'"
 	if u, err := url.Parse(widgets); err == nil {
 		frames = u.Scheme + "://" + u.Host
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'"+assets(base, r.Host)+"; style-src 'nonce-"+nonce+"'; img-src 'self' data: blob:; font-src 'self'; "+
-		"connect-src 'self'"+socketOrigin(base)+"; media-src 'self'; frame-src "+frames+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'"+assets(base, r.Host)+"; style-src 'nonce-"+
+		nonce+"'; img-src 'self' data: blob:; font-src 'self'; "+
+		"connect-src 'self'"+socketOrigin(base)+"; media-src 'self'; frame-src "+frames+
+		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -163,7 +180,10 @@ func (p page) show(w http.ResponseWriter, r *http.Request) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set(
+		"Content-Security-Policy",
+		"default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")

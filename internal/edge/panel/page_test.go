@@ -15,7 +15,9 @@ import (
 
 func TestBrowsersGetAPage(t *testing.T) {
 	pages, root := panel.Pages(web.In(fstest.MapFS{}), nil)
-	rt := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...)
+	rt := httpio.NewRouter(
+		slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...,
+	)
 	for _, c := range []struct{ path, lang, want string }{
 		{"/", "", `<html lang="en">`},
 		{"/panel", "es-MX,es;q=0.9", "Carillon está en marcha"},
@@ -34,7 +36,9 @@ func TestBrowsersGetAPage(t *testing.T) {
 			t.Errorf("%s in %q: %d, %s\n%s", c.path, c.lang, rec.Code, policy, body)
 		}
 	}
-	for _, path := range []string{"//", "/other", "/other/", "/panel//", "/panel/v1", "/panel/v1/", "/panel/v1/other", "/panel/assets/none.js"} {
+	for _, path := range []string{
+		"//", "/other", "/other/", "/panel//", "/panel/v1", "/panel/v1/", "/panel/v1/other", "/panel/assets/none.js",
+	} {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://x"+path, nil))
 		if rec.Code != http.StatusNotFound || !strings.Contains(rec.Body.String(), `"error":"not_found"`) {
@@ -45,18 +49,24 @@ func TestBrowsersGetAPage(t *testing.T) {
 
 func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 	files := web.In(fstest.MapFS{
-		"panel/index.html":       {Data: []byte(`<script nonce="CSP_NONCE"></script><meta content="CARILLON_WIDGETS"><meta content="CARILLON_BASE">`)},
+		"panel/index.html": {
+			Data: []byte(`<script nonce="CSP_NONCE"></script><meta content="CARILLON_WIDGETS"><meta content="CARILLON_BASE">`),
+		},
 		"panel/assets/a-1234.js": {Data: []byte("1")},
 	})
 	pages, root := panel.Pages(files, func() (string, string) { return "https://panel.test", `https://widgets.test/"><script>` })
-	rt := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...)
+	rt := httpio.NewRouter(
+		slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...,
+	)
 	get := func(method, path string) *httptest.ResponseRecorder {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), method, path, nil))
 		return rec
 	}
 	nonces := map[string]bool{}
-	for _, path := range []string{"/panel", "/panel/", "/panel/keys", "/panel/keys/", "/panel/inbox/0190", "/panel//evil.test", "/panel/..%2fv1"} {
+	for _, path := range []string{
+		"/panel", "/panel/", "/panel/keys", "/panel/keys/", "/panel/inbox/0190", "/panel//evil.test", "/panel/..%2fv1",
+	} {
 		rec := get("GET", path)
 		if strings.Contains(path, "//") || strings.Contains(path, "..") {
 			if rec.Code != http.StatusNotFound { // never a redirect
@@ -67,7 +77,8 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 		policy := rec.Header().Get("Content-Security-Policy")
 		_, rest, _ := strings.Cut(policy, "script-src 'nonce-")
 		nonce, _, _ := strings.Cut(rest, "'")
-		if rec.Code != http.StatusOK || len(nonce) < 20 || nonces[nonce] || !strings.Contains(rec.Body.String(), `<script nonce="`+nonce+`">`) {
+		if rec.Code != http.StatusOK || len(nonce) < 20 || nonces[nonce] || !strings.Contains(rec.Body.String(), `<script nonce="`+
+			nonce+`">`) {
 			t.Errorf("%s: %d %q\n%s", path, rec.Code, policy, rec.Body)
 		}
 		nonces[nonce] = true
@@ -79,7 +90,8 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 				t.Errorf("%s: no %s in %s", path, want, policy)
 			}
 		}
-		if strings.Contains(policy, "unsafe") || rec.Header().Get("X-Frame-Options") != "DENY" || rec.Header().Get("Cache-Control") != "no-store" || strings.Contains(rec.Body.String(), `"><script>`) {
+		if strings.Contains(policy, "unsafe") || rec.Header().Get("X-Frame-Options") != "DENY" ||
+			rec.Header().Get("Cache-Control") != "no-store" || strings.Contains(rec.Body.String(), `"><script>`) {
 			t.Errorf("%s: %v\n%s", path, rec.Header(), rec.Body)
 		}
 	}
@@ -90,13 +102,17 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 	if policy := rec.Header().Get("Content-Security-Policy"); strings.Contains(policy, "evil") {
 		t.Errorf("the policy takes over a host: %s", policy)
 	}
-	if rec := get("GET", "/panel/assets/a-1234.js"); rec.Code != http.StatusOK || !strings.Contains(rec.Header().Get("Cache-Control"), "immutable") {
+	if rec := get("GET", "/panel/assets/a-1234.js"); rec.Code != http.StatusOK ||
+		!strings.Contains(rec.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("a hashed file: %d %v", rec.Code, rec.Header())
 	}
 	for _, c := range []struct {
 		method, path string
 		status       int
-	}{{"GET", "/panel/v1/other", 404}, {"GET", "/panel/assets/none.js", 404}, {"POST", "/panel/v1/other", 404}, {"DELETE", "/panel/keys", 404}, {"POST", "/panel", 405}} {
+	}{
+		{"GET", "/panel/v1/other", 404}, {"GET", "/panel/assets/none.js", 404}, {"POST", "/panel/v1/other", 404},
+		{"DELETE", "/panel/keys", 404}, {"POST", "/panel", 405},
+	} {
 		if rec := get(c.method, c.path); rec.Code != c.status || !strings.Contains(rec.Body.String(), `"request_id"`) {
 			t.Errorf("%s %s: %d %s, want %d", c.method, c.path, rec.Code, rec.Body, c.status)
 		}

@@ -130,7 +130,9 @@ func Routes(d Deps) []httpio.Route {
 
 		agents.Resources{Gate: gate, Store: d.Store, Hooks: d.Hooks, Kinds: d.Kinds, Unbuilt: d.Unbuilt}.Routes(),
 		agents.Knowledge{Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports)}.Routes(),
-		agents.Playground{Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds)}.Routes(),
+		agents.Playground{
+			Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
+		}.Routes(),
 		agents.Listening{Gate: gate, Store: d.Store, Speakers: d.Speakers, Share: d.Shares.Of(share.Listening)}.Routes(),
 		agents.Trying{Gate: gate, Store: d.Store, Trials: d.Trials, Conversations: d.Conversations}.Routes(),
 

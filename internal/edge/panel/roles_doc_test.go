@@ -250,7 +250,9 @@ installation.
 		}
 		line(cells...)
 	}
-	b.WriteString("\n## Routes\n\n`{resources}` stands for `agents`, `knowledge`, `flows` and `widgets`, as far as they have the route.\n\n")
+	b.WriteString(
+		"\n## Routes\n\n`{resources}` stands for `agents`, `knowledge`, `flows` and `widgets`, as far as they have the route.\n\n",
+	)
 	line("Route", "Permission", "Roles")
 	line("---", "---", "---")
 	var own, open []string
@@ -262,7 +264,13 @@ installation.
 		case "none":
 			open = append(open, route.Pattern)
 		default:
-			rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |\n", documented(route), route.Permission, strings.Join(admitted(auth.Permission(route.Permission)), ", ")))
+			rows = append(
+				rows,
+				fmt.Sprintf(
+					"| `%s` | `%s` | %s |\n", documented(route), route.Permission,
+					strings.Join(admitted(auth.Permission(route.Permission)), ", "),
+				),
+			)
 		}
 	}
 	path := func(pattern string) string {
@@ -319,7 +327,9 @@ func documentedRoles(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	roles := map[string][]string{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z]+ /[^`]+)` \\| `[a-z:]+` \\| ([a-z, ]+) \\|$").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(
+		"(?m)^\\| `([A-Z]+ /[^`]+)` \\| `[a-z:]+` \\| ([a-z, ]+) \\|$",
+	).FindAllStringSubmatch(string(text), -1) {
 		roles[m[1]] = strings.Split(m[2], ", ")
 	}
 	if len(roles) < 100 {
@@ -346,8 +356,12 @@ func TestEveryRouteAdmitsTheRolesOfItsPermission(t *testing.T) {
 		name := documented(route)
 		roles := page[name]
 		tried[name] = true
-		if d := gocmp.Diff(strings.Fields(rolesOf[name]), roles); d != "" || len(roles) == 0 || route.Access != "panel" || !slices.Contains(auth.Permissions(), auth.Permission(route.Permission)) {
-			t.Errorf("%s has access %q and permission %q; rolesOf and docs/reference/roles.md (-rolesOf +page):\n%s", route.Pattern, route.Access, route.Permission, d)
+		if d := gocmp.Diff(strings.Fields(rolesOf[name]), roles); d != "" || len(roles) == 0 || route.Access != "panel" ||
+			!slices.Contains(auth.Permissions(), auth.Permission(route.Permission)) {
+			t.Errorf(
+				"%s has access %q and permission %q; rolesOf and docs/reference/roles.md (-rolesOf +page):\n%s", route.Pattern,
+				route.Access, route.Permission, d,
+			)
 			continue
 		}
 		method, path, _ := strings.Cut(strings.ReplaceAll(route.Pattern, "{id}", "nothing"), " ")
@@ -357,9 +371,11 @@ func TestEveryRouteAdmitsTheRolesOfItsPermission(t *testing.T) {
 		w.Want(method, path+"?company=nobody", stranger, "", http.StatusForbidden, "forbidden", "")
 		for _, role := range auth.Roles() {
 			status, body := w.Do(method, path, tokens[role], "")
-			if admitted := status != http.StatusUnauthorized && status != http.StatusForbidden; admitted != slices.Contains(roles, string(role)) {
+			if admitted := status != http.StatusUnauthorized &&
+				status != http.StatusForbidden; admitted != slices.Contains(roles, string(role)) {
 				t.Errorf("%s as %s: %d %v", route.Pattern, role, status, body)
-			} else if details, _ := body["details"].(map[string]any); !admitted && !strings.Contains(details["reason"].(string), route.Permission) {
+			} else if details, _ := body["details"].(map[string]any); !admitted &&
+				!strings.Contains(details["reason"].(string), route.Permission) {
 				t.Errorf("%s as %s: the reason is %v", route.Pattern, role, details)
 			}
 		}

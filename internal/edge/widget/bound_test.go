@@ -31,7 +31,9 @@ func bound(t *testing.T) (x *site, begin func(n int, client string) (status int,
 	x.Limits.Now = func() time.Time { return now }
 	x.serve()
 	return x, func(n int, client string) (int, string) {
-		body := fmt.Sprintf(`{"widget_id":"33333333-3333-4333-8333-333333333304","customer_id":"55555555-5555-4555-8555-5555555556%02d"}`, n)
+		body := fmt.Sprintf(
+			`{"widget_id":"33333333-3333-4333-8333-333333333304","customer_id":"55555555-5555-4555-8555-5555555556%02d"}`, n,
+		)
 		status, text := x.send("POST", "/functions/v1/chat/session", "", body, "X-Forwarded-For", client)
 		var begun struct{ Token string }
 		_ = json.Unmarshal([]byte(text), &begun) // of a refusal: empty
@@ -59,7 +61,10 @@ func TestTurnsOfOneClientAreBoundOverItsVisitors(t *testing.T) {
 	turns := 0
 	say := func(token, client string) int {
 		turns++
-		status, _ := x.send("POST", "/functions/v1/chat/turns", token, fmt.Sprintf(`{"text":"hello","client_id":"%d"}`, turns), "X-Forwarded-For", client)
+		status, _ := x.send(
+			"POST", "/functions/v1/chat/turns", token, fmt.Sprintf(`{"text":"hello","client_id":"%d"}`, turns), "X-Forwarded-For",
+			client,
+		)
 		return status
 	}
 	taken, refused := 0, 0
@@ -80,7 +85,9 @@ func TestTurnsOfOneClientAreBoundOverItsVisitors(t *testing.T) {
 		t.Errorf("%d turns were taken and %d refused, want %d taken", taken, refused, most)
 	}
 	_, token := begin(9, "192.0.2.1")
-	if status, text := x.send("POST", "/functions/v1/chat/typing", token, `{}`, "X-Forwarded-For", "2001:db8:2:1::1"); status != http.StatusNoContent {
+	if status, text := x.send(
+		"POST", "/functions/v1/chat/typing", token, `{}`, "X-Forwarded-For", "2001:db8:2:1::1",
+	); status != http.StatusNoContent {
 		t.Errorf("a key that is pressed there is a %d: %s", status, text)
 	}
 	if status := say(token, "192.0.2.1"); status != http.StatusOK {

@@ -13,13 +13,20 @@ import (
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/httpio"
+	"carillon/internal/event/realtime"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 )
 
 // chat serves the routes that the chat page calls.
-type chat struct{ Deps }
+type chat struct {
+	host          *host
+	conversations *conversation.Conversations
+	chats         *chats.Store
+	files         *files.Files
+	events        *realtime.Hub
+}
 
 const (
 	maxNameLength    = 120
@@ -28,9 +35,9 @@ const (
 	maxClientID      = 64
 	maxReasonLength  = 500
 	maxCommentLength = 1000
-	// historyMost is how many turns a session begins with; earlier ones are not shown.
-	historyMost = 500
-	chatBody    = 32 << 10
+	// maxHistory is how many turns a session begins with; earlier ones are not shown.
+	maxHistory = 500
+	chatBody   = 32 << 10
 )
 
 func (d chat) routes() []httpio.Route {
@@ -44,7 +51,7 @@ func (d chat) routes() []httpio.Route {
 				}
 				httpio.SetCompany(r.Context(), s.Company)
 				stored := name != "typing" && name != "seen"
-				if err := mayCall(d.Deps, r, f.company, s.Contact, stored); err != nil {
+				if err := d.host.mayCall(r, f.company, s.Contact, stored); err != nil {
 					return nil, err
 				}
 				return handle(r, s, f)
@@ -68,19 +75,20 @@ const (
 
 // mayCall counts a call of a visitor, and one that is stored for their network and their company too: an office whose people type has
 // many that are not. Errors: rate_limit_exceeded, service_unavailable.
-func mayCall(d Deps, r *http.Request, c *carillon.Company, visitor string, stored bool) error {
+func (h *host) mayCall(r *http.Request, c *carillon.Company, visitor string, stored bool) error {
 	most := c.Limits.WidgetCallsPerMinute
 	if !stored {
-		_, err := d.Limits.Allow(r.Context(), "chat/"+visitor, most, 1)
+		_, err := h.limits.Allow(r.Context(), "chat/"+visitor, most, 1)
 		return err
 	}
 	for _, x := range []struct {
 		name string
 		most int
 	}{
-		{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + d.address(r), clientCalls * most}, {"chat calls/" + c.ID, companyCalls * most},
+		{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + h.address(r), clientCalls * most},
+		{"chat calls/" + c.ID, companyCalls * most},
 	} {
-		if _, err := d.Limits.Allow(r.Context(), x.name, x.most, 1); err != nil {
+		if _, err := h.limits.Allow(r.Context(), x.name, x.most, 1); err != nil {
 			return err
 		}
 	}
@@ -102,7 +110,7 @@ type state struct {
 func (d chat) stateOf(ctx context.Context, c *chats.Conversation) (x state, err error) {
 	x = state{State: c.State, Away: c.State == chats.Missed}
 	if c.State == chats.Queued {
-		x.Position, err = d.Chats.QueuePosition(ctx, c)
+		x.Position, err = d.chats.QueuePosition(ctx, c)
 	}
 	return x, err
 }
@@ -143,7 +151,7 @@ func (d chat) begin(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := d.find(r.Context(), "chat", id)
+	f, err := d.host.find(r.Context(), "chat", id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -151,22 +159,24 @@ func (d chat) begin(r *http.Request) (any, error) {
 		return nil, carillon.Absent("Widget")
 	}
 	httpio.SetCompany(r.Context(), f.company.ID)
-	if err := d.mayUse(r, f); err != nil {
+	if err := d.host.mayUse(r, f); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"chat/" + f.company.ID + "/" + d.address(r), "visitor/" + f.company.ID + "/" + visitor} {
-		if _, err := d.Limits.Allow(r.Context(), name, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	for _, name := range []string{"chat/" + f.company.ID + "/" + d.host.address(r), "visitor/" + f.company.ID + "/" + visitor} {
+		if _, err := d.host.limits.Allow(r.Context(), name, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := d.Limits.Allow(r.Context(), "chats/"+f.company.ID, companyCalls*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.host.limits.Allow(
+		r.Context(), "chats/"+f.company.ID, companyCalls*f.company.Limits.WidgetCallsPerMinute, 1,
+	); err != nil {
 		return nil, err
 	}
 	start, err := d.start(body, f, visitor)
 	if err != nil {
 		return nil, err
 	}
-	c, contact, err := d.Conversations.Open(r.Context(), start)
+	c, contact, err := d.conversations.Open(r.Context(), start)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +209,7 @@ func (d chat) start(body *jsonbody.Object, f *found, visitor string) (conversati
 }
 
 func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *chats.Contact) (any, error) {
-	token, expires, err := d.token(session{
+	token, expires, err := d.host.token(session{
 		Conversation: c.ID, Contact: contact.ID, Company: c.CompanyID, Widget: f.ID, Origin: r.Header.Get("Origin"),
 	}, sessionAudience, sessionAge, time.Now())
 	if err != nil {
@@ -214,14 +224,15 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 		return nil, err
 	}
 	return &begun{
-		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state, Contact: contactView{contact.Name, contact.Email},
-		Turns: turns, Limits: limits{Text: conversation.MaxText, File: d.Files.Most(), Types: files.Types()},
+		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state,
+		Contact: contactView{contact.Name, contact.Email},
+		Turns:   turns, Limits: limits{Text: conversation.MaxText, File: d.files.Most(), Types: files.Types()},
 	}, nil
 }
 
 // history returns the turns that a conversation's contact sees, the newest ones of many.
 func (d chat) history(ctx context.Context, c *chats.Conversation) ([]turnView, error) {
-	turns, err := d.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, historyMost)
+	turns, err := d.chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, maxHistory)
 	views := []turnView{}
 	for i := range turns {
 		if view, shown := d.view(&turns[i]); shown {
@@ -253,9 +264,9 @@ type turnView struct {
 func (d chat) view(t *chats.Turn) (v turnView, shown bool) { return d.show(t.View()) }
 
 func (d chat) show(v chats.TurnView) (view turnView, shown bool) {
-	_, pages := d.Addresses()
+	_, pages := d.host.addresses()
 	return turnView{
-		v.Seq, v.Author, v.Kind, v.Text, v.At, v.ClientID, v.Name, v.Choices, d.Files.Signed(v.File, pages, time.Now()), v.Sources, v.Event,
+		v.Seq, v.Author, v.Kind, v.Text, v.At, v.ClientID, v.Name, v.Choices, d.files.Signed(v.File, pages, time.Now()), v.Sources, v.Event,
 		v.Rating, v.Of, v.Voice,
 	}, !v.Note
 }
@@ -268,24 +279,24 @@ func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
 	s, f, err := d.session(r)
 	if err == nil {
 		httpio.SetCompany(r.Context(), s.Company)
-		_, err = d.Limits.Allow(r.Context(), "files/"+s.Contact, min(filesPerMinute, f.company.Limits.WidgetCallsPerMinute), 1)
+		_, err = d.host.limits.Allow(r.Context(), "files/"+s.Contact, min(filesPerMinute, f.company.Limits.WidgetCallsPerMinute), 1)
 	}
 	if err == nil {
 		most := clientCalls * min(filesPerMinute, f.company.Limits.WidgetCallsPerMinute)
-		_, err = d.Limits.Allow(r.Context(), "files/"+s.Company+"/"+d.address(r), most, 1)
+		_, err = d.host.limits.Allow(r.Context(), "files/"+s.Company+"/"+d.host.address(r), most, 1)
 	}
 	if err != nil {
 		httpio.LeaveBody(r.Context())
 		return err
 	}
 	from := s.from()
-	from.Client = d.address(r)
-	kept, err := attachment.Receive(w, r, d.Files, from)
+	from.Client = d.host.address(r)
+	kept, err := attachment.Receive(w, r, d.files, from)
 	if err != nil {
 		return err
 	}
-	_, pages := d.Addresses()
-	return httpio.JSON(w, http.StatusOK, d.Files.Signed(kept, pages, time.Now()))
+	_, pages := d.host.addresses()
+	return httpio.JSON(w, http.StatusOK, d.files.Signed(kept, pages, time.Now()))
 }
 
 // from is the visitor as files know them.
@@ -322,12 +333,12 @@ func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
 	case n > conversation.MaxText:
 		return nil, carillon.Invalid(in.Kind, "At most "+strconv.Itoa(conversation.MaxText)+" characters")
 	case in.Kind == chats.KindFile:
-		if in.File, err = d.Files.Keep(r.Context(), s.from(), in.Text); err != nil {
+		if in.File, err = d.files.Keep(r.Context(), s.from(), in.Text); err != nil {
 			return nil, err
 		}
 		in.Text = ""
 	}
-	turn, _, err := d.Conversations.Say(r.Context(), s.Company, s.Conversation, in)
+	turn, _, err := d.conversations.Say(r.Context(), s.Company, s.Conversation, in)
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +347,7 @@ func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
 }
 
 func (d chat) typing(_ *http.Request, s *session, _ *found) (any, error) {
-	d.Conversations.Typing(s.Company, s.Conversation, chats.Visitor, "", "")
+	d.conversations.Typing(s.Company, s.Conversation, chats.Visitor, "", "")
 	return nil, nil
 }
 
@@ -349,7 +360,7 @@ func (d chat) seen(r *http.Request, s *session, _ *found) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, d.Conversations.Seen(r.Context(), s.Company, s.Conversation, int64(seq))
+	return nil, d.conversations.Seen(r.Context(), s.Company, s.Conversation, int64(seq))
 }
 
 func (d chat) handoff(r *http.Request, s *session, f *found) (any, error) {
@@ -371,7 +382,7 @@ func (d chat) ask(r *http.Request, s *session, f *found) (x state, err error) {
 	}
 	now := time.Now()
 	open := !hours.Next(f.Hours, now).After(now)
-	c, err := d.Conversations.Ask(r.Context(), s.Company, s.Conversation, reason, open)
+	c, err := d.conversations.Ask(r.Context(), s.Company, s.Conversation, reason, open)
 	if err != nil {
 		return x, err
 	}
@@ -391,10 +402,11 @@ func (d chat) introduce(r *http.Request, s *session, _ *found) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if local, domain, ok := strings.Cut(email, "@"); !ok || local == "" || !strings.Contains(domain, ".") || strings.ContainsAny(email, " <>\"") {
+	if local, domain, ok := strings.Cut(email, "@"); !ok || local == "" || !strings.Contains(domain, ".") ||
+		strings.ContainsAny(email, " <>\"") {
 		return nil, carillon.BadFormat("email", carillon.Shorten(email), "e-mail address", "ana@example.com")
 	}
-	return nil, d.Conversations.Introduce(r.Context(), s.Company, s.Conversation, name, email)
+	return nil, d.conversations.Introduce(r.Context(), s.Company, s.Conversation, name, email)
 }
 
 func (d chat) rate(r *http.Request, s *session, _ *found) (any, error) {
@@ -418,11 +430,11 @@ func (d chat) rated(r *http.Request, s *session, body *jsonbody.Object) (any, er
 	if err != nil {
 		return nil, err
 	}
-	return nil, d.Conversations.Rate(r.Context(), s.Company, s.Conversation, rating, clip(conversation.Clean(comment), maxCommentLength))
+	return nil, d.conversations.Rate(r.Context(), s.Company, s.Conversation, rating, clip(conversation.Clean(comment), maxCommentLength))
 }
 
 func (d chat) end(r *http.Request, s *session, _ *found) (any, error) {
-	c, err := d.Conversations.Leave(r.Context(), s.Company, s.Conversation)
+	c, err := d.conversations.Leave(r.Context(), s.Company, s.Conversation)
 	if err != nil {
 		return nil, err
 	}

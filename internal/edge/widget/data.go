@@ -28,13 +28,14 @@ type AgentData struct {
 }
 
 // data returns the configuration in a language (BCP 47; "": the widget's own).
-func (d Deps) data(ctx context.Context, w *found, lang string, showClose bool) (*Data, error) {
+func (h *host) data(ctx context.Context, w *found, lang string, showClose bool) (*Data, error) {
 	lang = canonical(lang, w.Language)
 	x := &Data{
-		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: d.welcome(ctx, w.Widget, lang), Appearance: w.Appearance,
-		Texts: w.texts(lang), ShowClose: showClose, TalkToPerson: yes(w.TalkToPerson),
+		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: h.welcome(ctx, w.Widget, lang),
+		Appearance: w.Appearance,
+		Texts:      w.texts(lang), ShowClose: showClose, TalkToPerson: yes(w.TalkToPerson),
 	}
-	a, err := d.agentOf(ctx, w)
+	a, err := h.agentOf(ctx, w)
 	if a != nil {
 		x.Agent.Name = a.Name
 	}
@@ -56,7 +57,7 @@ func canonical(lang, other string) string {
 }
 
 // welcome is the widget's first words: the configured ones of the language, else translated, else the original.
-func (d Deps) welcome(ctx context.Context, w *Widget, lang string) string {
+func (h *host) welcome(ctx context.Context, w *Widget, lang string) string {
 	if sameLanguage(lang, w.Language) {
 		return w.Welcome
 	}
@@ -70,10 +71,10 @@ func (d Deps) welcome(ctx context.Context, w *Widget, lang string) string {
 			return text
 		}
 	}
-	if d.Translator == nil || w.Welcome == "" {
+	if h.translator == nil || w.Welcome == "" {
 		return w.Welcome
 	}
-	return d.Translator.Translate(ctx, w.Welcome, w.Language, lang)
+	return h.translator.Translate(ctx, w.Welcome, w.Language, lang)
 }
 
 // sameLanguage reports whether two tags name one language, whatever the region.

@@ -32,17 +32,18 @@ const DemoPath = "/demo"
 // DemoRoute returns the route of the page of the demo's company, which a customer of Carillon would have on a site of its own.
 func DemoRoute(d Deps, demo func() Demo) httpio.Route {
 	return httpio.Route{Pattern: "GET " + DemoPath, Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
-		return d.demo(w, r, demo())
+		_, pages := d.Addresses()
+		return show(w, r, pages, demo())
 	}}
 }
 
-func (d Deps) demo(w http.ResponseWriter, r *http.Request, demo Demo) error {
-	_, pages := d.Addresses()
+func show(w http.ResponseWriter, r *http.Request, pages string, demo Demo) error {
 	nonce := rand.Text()
 	text := demoTextFor(r)
 	var b bytes.Buffer
 	if err := demoPage.Execute(&b, map[string]any{
-		"Lang": text.Code, "Langs": demoTexts(), "Text": text, "Nonce": nonce, "Pages": pages, "Widget": demo.Widget, "Voice": demo.Voice, "Key": demo.Key,
+		"Lang": text.Code, "Langs": demoTexts(), "Text": text, "Nonce": nonce, "Pages": pages, "Widget": demo.Widget, "Voice": demo.Voice,
+		"Key": demo.Key,
 	}); err != nil {
 		return fmt.Errorf("write the demo's page: %w", err)
 	}
@@ -90,45 +91,65 @@ type demoTour struct {
 func demoTexts() []demoText {
 	return []demoText{
 		{
-			Code: "en", Name: "English", Language: "Language", Title: "The city looks best from the water", Ask: "Ask us anything", Tours: "Our tours",
+			Code: "en", Name: "English", Language: "Language", Title: "The city looks best from the water", Ask: "Ask us anything",
+			Tours: "Our tours",
 			Talk:  "Talk to us",
-			Aloud: "The button on the other side talks: it says its answers aloud, shows what is said, and lets you type where you cannot speak. A teammate can take over by voice.",
-			Lead:  "Small boats, local skippers and a departure every hour. Two hours later you know the harbour better than most people who live here.",
+			Aloud: "The button on the other side talks: it says its answers aloud, shows what is said, and lets you type where you " +
+				"cannot speak. A teammate can take over by voice.",
+			Lead: "Small boats, local skippers and a departure every hour. Two hours later you know the harbour better than most " +
+				"people who live here.",
 			All: demoTours([3][3]string{
 				{"Harbour round trip", "Two hours past the docks, the bridges and the old lighthouse.", "2 hours"},
 				{"Sunset cruise", "A glass of wine, the last light, and home with the lamps on.", "3 hours"},
 				{"Seal bay", "Half a day out to the sandbanks, with binoculars for everybody.", "half a day"},
 			}),
-			Questions: "Try the chat", Asks: []string{"When are you open?", "How can I pay?", "What if the weather is bad?", "How much luggage is allowed?", "I would like to talk to a person"},
-			Try:  "The button in the corner is Carillon's chat. It answers from the knowledge of the demo's company and names its source; it says so when it does not know; and it gets a person for you. Sign in to the panel as a teammate to be that person.",
+			Questions: "Try the chat", Asks: []string{
+				"When are you open?", "How can I pay?", "What if the weather is bad?", "How much luggage is allowed?",
+				"I would like to talk to a person",
+			},
+			Try: "The button in the corner is Carillon's chat. It answers from the knowledge of the demo's company and names its " +
+				"source; it says so when it does not know; and it gets a person for you. Sign in to " +
+				"the panel as a teammate to be that person.",
 			Note: "This page belongs to the demo. Harbour Tours and everything that it offers is made up.",
 		},
 		{
-			Code: "es", Name: "Español", Language: "Idioma", Title: "La ciudad se ve mejor desde el agua", Ask: "Pregúntenos lo que quiera", Tours: "Nuestras excursiones",
+			Code: "es", Name: "Español", Language: "Idioma", Title: "La ciudad se ve mejor desde el agua", Ask: "Pregúntenos lo que quiera",
+			Tours: "Nuestras excursiones",
 			Talk:  "Hable con nosotros",
-			Aloud: "El botón del otro lado habla: dice sus respuestas en voz alta, muestra lo que se dice y deja escribir a quien no puede hablar. Un miembro del equipo puede seguir de viva voz.",
-			Lead:  "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que muchos de sus vecinos.",
+			Aloud: "El botón del otro lado habla: dice sus respuestas en voz alta, muestra lo que se dice y deja escribir a quien no " +
+				"puede hablar. Un miembro del equipo puede seguir de viva voz.",
+			Lead: "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que " +
+				"muchos de sus vecinos.",
 			All: demoTours([3][3]string{
 				{"Vuelta al puerto", "Dos horas por los muelles, los puentes y el viejo faro.", "2 horas"},
 				{"Paseo al atardecer", "Una copa de vino, la última luz y la vuelta con los faroles encendidos.", "3 horas"},
 				{"Bahía de las focas", "Medio día hasta los bancos de arena, con prismáticos para todos.", "medio día"},
 			}),
-			Questions: "Pruebe el chat", Asks: []string{"¿Cuál es el horario?", "¿Cómo puedo pagar?", "¿Y si hace mal tiempo?", "¿Cuánto equipaje puedo llevar?", "Quiero hablar con una persona"},
-			Try:  "El botón de la esquina es el chat de Carillon. Responde con lo que sabe la empresa de la demostración y cita su fuente; dice cuando no lo sabe, y llama a una persona. Entre en el panel como compañero de equipo para ser esa persona.",
+			Questions: "Pruebe el chat", Asks: []string{
+				"¿Cuál es el horario?", "¿Cómo puedo pagar?", "¿Y si hace mal tiempo?", "¿Cuánto equipaje puedo llevar?",
+				"Quiero hablar con una persona",
+			},
+			Try: "El botón de la esquina es el chat de Carillon. Responde con lo que sabe la empresa de la demostración y cita su " +
+				"fuente; dice cuando no lo sabe, y llama a una persona. Entre en el panel como compañero de equipo para ser esa persona.",
 			Note: "Esta página es de la demostración. Harbour Tours y todo lo que ofrece es inventado.",
 		},
 		{
-			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade é mais bonita vista da água", Ask: "Pergunte o que quiser", Tours: "Nossos passeios",
+			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade é mais bonita vista da água", Ask: "Pergunte o que quiser",
+			Tours: "Nossos passeios",
 			Talk:  "Fale conosco",
-			Aloud: "O botão do outro lado fala: diz as respostas em voz alta, mostra o que é dito e permite escrever a quem não pode falar. Uma pessoa da equipe pode continuar por voz.",
-			Lead:  "Barcos pequenos, tripulação local e uma saída a cada hora. Duas horas depois, você conhece o porto melhor do que muita gente que mora aqui.",
+			Aloud: "O botão do outro lado fala: diz as respostas em voz alta, mostra o que é dito e permite escrever a quem não " +
+				"pode falar. Uma pessoa da equipe pode continuar por voz.",
+			Lead: "Barcos pequenos, tripulação local e uma saída a cada hora. Duas horas depois, você conhece o porto melhor do " +
+				"que muita gente que mora aqui.",
 			All: demoTours([3][3]string{
 				{"Volta pelo porto", "Duas horas pelas docas, pelas pontes e pelo velho farol.", "2 horas"},
 				{"Passeio ao pôr do sol", "Uma taça de vinho, a última luz e a volta com as lanternas acesas.", "3 horas"},
 				{"Baía das focas", "Meio dia até os bancos de areia, com binóculos para todos.", "meio dia"},
 			}),
-			Questions: "Experimente o chat", Asks: []string{"Qual é o horário?", "Como posso pagar?", "Posso cancelar a reserva?", "Quero falar com uma pessoa"},
-			Try:  "O botão no canto é o chat do Carillon. Ele responde com o que a empresa da demonstração sabe e indica a fonte; avisa quando não sabe e chama uma pessoa. Entre no painel como membro da equipe para ser essa pessoa.",
+			Questions: "Experimente o chat",
+			Asks:      []string{"Qual é o horário?", "Como posso pagar?", "Posso cancelar a reserva?", "Quero falar com uma pessoa"},
+			Try: "O botão no canto é o chat do Carillon. Ele responde com o que a empresa da demonstração sabe e indica a " +
+				"fonte; avisa quando não sabe e chama uma pessoa. Entre no painel como membro da equipe para ser essa pessoa.",
 			Note: "Esta página é da demonstração. A Harbour Tours e tudo o que ela oferece são inventados.",
 		},
 	}

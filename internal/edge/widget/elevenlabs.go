@@ -30,26 +30,28 @@ func atElevenLabs(a *agent.Agent) bool {
 
 // signAtElevenLabs hands out an address at ElevenLabs, whose agent then talks with the visitor: what is said does not pass through
 // Carillon. Errors: service_unavailable.
-func (d Deps) signAtElevenLabs(ctx context.Context, a *agent.Agent, s signing) (*Signed, error) {
-	address, err := d.ask(ctx, a.ElevenLabs)
+func (g signer) signAtElevenLabs(ctx context.Context, a *agent.Agent, s signing) (*Signed, error) {
+	address, err := g.ask(ctx, a.ElevenLabs)
 	if err != nil {
 		return nil, upstream(err)
 	}
 	now := time.Now()
-	return d.handOut(address, now.Add(addressAge).Truncate(time.Second).UTC(), s, now)
+	return g.handOut(address, now.Add(addressAge).Truncate(time.Second).UTC(), s, now)
 }
 
-func (d Deps) ask(ctx context.Context, e *agent.ElevenLabs) (address string, err error) {
+func (g signer) ask(ctx context.Context, e *agent.ElevenLabs) (address string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, elevenLabsTimeout)
 	defer cancel()
 	q := url.Values{"agent_id": {e.AgentID}, "include_conversation_id": {"true"}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(e.BaseURL, elevenLabs)+"/v1/convai/conversation/get-signed-url?"+q.Encode(), nil) //nolint:gosec // the client checks addresses
+	r, err := http.NewRequestWithContext(
+		ctx, http.MethodGet, cmp.Or(e.BaseURL, elevenLabs)+"/v1/convai/conversation/get-signed-url?"+q.Encode(), nil,
+	) //nolint:gosec // the client checks addresses
 	if err != nil {
 		return "", fmt.Errorf("ask ElevenLabs for an address: %w", err)
 	}
 	r.Header.Set("xi-api-key", e.APIKey)
 	r.Header.Set("Accept", "application/json")
-	resp, err := d.Engines.Do(r)
+	resp, err := g.engines.Do(r)
 	if err != nil {
 		return "", fmt.Errorf("ask ElevenLabs for an address: %w", err)
 	}
@@ -70,9 +72,10 @@ func (d Deps) ask(ctx context.Context, e *agent.ElevenLabs) (address string, err
 }
 
 func upstream(err error) error {
-	return &carillon.Error{Code: carillon.UpstreamUnavailable, Message: "The voice service is not available", Err: err, RetryAfter: 5, Details: carillon.Details{
-		{Key: "service", Value: "elevenlabs"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))},
-	}}
+	return &carillon.Error{Code: carillon.UpstreamUnavailable, Message: "The voice service is not available", Err: err, RetryAfter: 5,
+		Details: carillon.Details{
+			{Key: "service", Value: "elevenlabs"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))},
+		}}
 }
 
 // socketsOf are the sources that a page connects to beyond our own, for a policy: those of the service that the agent is at.

@@ -84,24 +84,29 @@ func TestAFileIsSentShownAndLoaded(t *testing.T) {
 		content := picture(size)
 		content[size-1] = 42
 		f := x.uploaded(token, "a picture.png", content)
-		if f.Type != "image/png" || f.Name != "a picture.png" || f.Size != int64(size) || !strings.HasPrefix(f.URL, x.url+"/functions/v1/files/"+f.ID+"?") {
+		if f.Type != "image/png" || f.Name != "a picture.png" || f.Size != int64(size) || !strings.HasPrefix(f.URL, x.url+
+			"/functions/v1/files/"+f.ID+"?") {
 			t.Errorf("%+v", f)
 		}
 		status, said := x.send("POST", prefix+"/chat/turns", token, `{"client_id":"`+f.ID+`","file":"`+f.ID+`"}`)
 		var turn chats.TurnView
-		if err := json.Unmarshal([]byte(said), &turn); status != 200 || err != nil || turn.Kind != "file" || turn.File == nil || *turn.File != f {
+		if err := json.Unmarshal([]byte(said), &turn); status != 200 || err != nil || turn.Kind != "file" || turn.File == nil ||
+			*turn.File != f {
 			t.Errorf("the turn: %d %s", status, said)
 		}
 		resp, got := x.load(f.URL)
 		h := resp.Header
-		if resp.StatusCode != 200 || !bytes.Equal(got, content) || h.Get("Content-Type") != "image/png" || h.Get("X-Content-Type-Options") != "nosniff" ||
-			h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || h.Get("Content-Disposition") != `inline; filename="a picture.png"` {
+		if resp.StatusCode != 200 || !bytes.Equal(got, content) || h.Get("Content-Type") != "image/png" ||
+			h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" ||
+			h.Get("Content-Disposition") != `inline; filename="a picture.png"` {
 			t.Errorf("loaded %d bytes: %d %v", len(got), resp.StatusCode, h)
 		}
 		if resp, _ := x.load(f.URL, "If-None-Match", h.Get("ETag")); resp.StatusCode != http.StatusNotModified {
 			t.Errorf("loaded again: %d", resp.StatusCode)
 		}
-		if resp, got := x.load(f.URL, "Range", "bytes=90-99"); resp.StatusCode != http.StatusPartialContent || !bytes.Equal(got, content[90:100]) {
+		if resp, got := x.load(f.URL, "Range", "bytes=90-99"); resp.StatusCode != http.StatusPartialContent ||
+			!bytes.Equal(got, content[90:100]) {
 			t.Errorf("a part: %d, %d bytes", resp.StatusCode, len(got))
 		}
 		if resp, got := x.load(f.URL, "Range", "bytes=0-0,99-99"); resp.StatusCode != 200 || !bytes.Equal(got, content) {
@@ -153,9 +158,18 @@ func TestAFileIsWhatItsContentIs(t *testing.T) {
 		{"a.txt", []byte("Hello, ñandú\r\n\ttab"), "text/plain a.txt"},
 		{"run.bat", []byte("del *.*"), "text/plain run.bat.txt"},
 		{"a.csv", []byte("a;b\n1;2\n"), "text/plain a.csv"},
-		{"a.docx", packed(t, "[Content_Types].xml=x", "word/document.xml=x"), "application/vnd.openxmlformats-officedocument.wordprocessingml.document a.docx"},
-		{"a.zip", packed(t, "[Content_Types].xml=x", "xl/workbook.xml=x"), "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet a.zip.xlsx"},
-		{"a.odt", packed(t, "mimetype=application/vnd.oasis.opendocument.text", "content.xml=x"), "application/vnd.oasis.opendocument.text a.odt"},
+		{
+			"a.docx", packed(t, "[Content_Types].xml=x", "word/document.xml=x"),
+			"application/vnd.openxmlformats-officedocument.wordprocessingml.document a.docx",
+		},
+		{
+			"a.zip", packed(t, "[Content_Types].xml=x", "xl/workbook.xml=x"),
+			"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet a.zip.xlsx",
+		},
+		{
+			"a.odt", packed(t, "mimetype=application/vnd.oasis.opendocument.text", "content.xml=x"),
+			"application/vnd.oasis.opendocument.text a.odt",
+		},
 		{"a.docm", packed(t, "[Content_Types].xml=x", "word/document.xml=x", "word/vbaProject.bin=x"), ""},
 		{"a.zip", packed(t, "run.exe=x"), ""},
 		{"a.svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`), ""},
@@ -260,12 +274,16 @@ func TestBodiesThatHoldNoFileAreRefused(t *testing.T) {
 		"too large":      {largeType, large, 413},
 		"nothing at all": {contentType, nil, 400},
 	} {
-		if status, text := x.send("POST", prefix+"/chat/files", token, string(tt.body), "Content-Type", tt.contentType); status != tt.status {
+		if status, text := x.send(
+			"POST", prefix+"/chat/files", token, string(tt.body), "Content-Type", tt.contentType,
+		); status != tt.status {
 			t.Errorf("%s: %d %s", name, status, text)
 		}
 	}
 	// Without a length it is too large once it has come.
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, x.url+prefix+"/chat/files", struct{ io.Reader }{bytes.NewReader(large)})
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, x.url+prefix+"/chat/files", struct{ io.Reader }{
+		bytes.NewReader(large),
+	})
 	r.Header.Set("Content-Type", largeType)
 	r.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(r)

@@ -71,7 +71,29 @@ const prefix = "/functions/v1"
 
 // Routes returns the routes of the widgets.
 func Routes(d Deps) []httpio.Route {
-	return slices.Concat(wrapper{d}.routes(), chat{d}.routes(), spoken{d}.routes())
+	h := d.host()
+	c := chat{host: h, conversations: d.Conversations, chats: d.Chats, files: d.Files, events: d.Events}
+	s := spoken{
+		host: h, chat: c, signer: d.signer(), conversations: d.Conversations, voices: d.Voices, knowledge: d.Search, speaks: d.Speaks,
+		checkEvery: d.CheckEvery, log: d.Log,
+	}
+	return slices.Concat(wrapper{h, d.Log}.routes(), c.routes(), s.routes())
+}
+
+// host knows the widgets, their companies and the addresses of their pages.
+type host struct {
+	auth       *auth.Auth
+	resources  *resources.Store
+	companies  *accounts.Store
+	translator Translator
+	limits     *limit.Limits
+	key        []byte // signs the tokens of sessions
+	addresses  func() (base, widget string)
+	proxies    []netip.Prefix
+}
+
+func (d Deps) host() *host {
+	return &host{d.Auth, d.Resources, d.Companies, d.Translator, d.Limits, d.SessionKey, d.Addresses, d.Proxies}
 }
 
 // found is a widget with what it belongs to.
@@ -81,8 +103,8 @@ type found struct {
 }
 
 // find returns an active widget of a kind ("": of either) and its company; nil: there is none.
-func (d Deps) find(ctx context.Context, kind, id string) (*found, error) {
-	x, companyID, err := d.Resources.Find(ctx, Kind(), id)
+func (h *host) find(ctx context.Context, kind, id string) (*found, error) {
+	x, companyID, err := h.resources.Find(ctx, Kind(), id)
 	if err != nil || x == nil {
 		return nil, err
 	}
@@ -90,7 +112,7 @@ func (d Deps) find(ctx context.Context, kind, id string) (*found, error) {
 	if !ok || kind != "" && w.Kind != kind {
 		return nil, nil
 	}
-	company, err := d.Companies.Company(ctx, companyID)
+	company, err := h.companies.Company(ctx, companyID)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return nil, nil
 	}
@@ -107,8 +129,8 @@ func originOf(address string) string {
 }
 
 // admits reports whether a page of the origin may use the widget. The widgets' own pages always may.
-func (d Deps) admits(w *Widget, origin string) bool {
-	base, pages := d.Addresses()
+func (h *host) admits(w *Widget, origin string) bool {
+	base, pages := h.addresses()
 	if len(w.AllowedOrigins) == 0 || origin == originOf(pages) || origin == originOf(base) {
 		return true
 	}
@@ -122,11 +144,11 @@ func (d Deps) admits(w *Widget, origin string) bool {
 
 // frameAncestors is the directive by which browsers show the widget on the pages of its list alone; "" where that is empty, for
 // there is no value that admits a web view without an origin.
-func (d Deps) frameAncestors(w *Widget) string {
+func (h *host) frameAncestors(w *Widget) string {
 	if len(w.AllowedOrigins) == 0 {
 		return ""
 	}
-	base, pages := d.Addresses()
+	base, pages := h.addresses()
 	own := originOf(base)
 	if other := originOf(pages); other != own {
 		own += " " + other
@@ -135,4 +157,4 @@ func (d Deps) frameAncestors(w *Widget) string {
 }
 
 // address is the network of the client, for limits by address.
-func (d Deps) address(r *http.Request) string { return httpio.ClientNetwork(r, d.Proxies) }
+func (h *host) address(r *http.Request) string { return httpio.ClientNetwork(r, h.proxies) }

@@ -12,9 +12,11 @@ import (
 
 // keyed is the widget of a request with an access key, which may use it; its id is in a parameter. Errors: unauthorized, forbidden,
 // validation_failed, rate_limit_exceeded, not_found.
-func (d Deps) keyed(r *http.Request, kind, parameter string) (*found, *auth.Principal, error) {
+func (h *host) keyed(r *http.Request, kind, parameter string) (*found, *auth.Principal, error) {
 	q := r.URL.Query()
-	p, err := d.Auth.Principal(r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"))
+	p, err := h.auth.Principal(
+		r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"),
+	)
 	if err != nil {
 		if k, ok := errors.AsType[*auth.FormerKey](err); ok { // its company is to see that it is used
 			httpio.SetCompany(r.Context(), k.CompanyID)
@@ -33,10 +35,11 @@ func (d Deps) keyed(r *http.Request, kind, parameter string) (*found, *auth.Prin
 	if err := checkID(parameter, q.Get(parameter)); err != nil {
 		return nil, nil, err
 	}
-	if _, err := d.Limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := h.limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+
+		h.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return nil, nil, err
 	}
-	f, err := d.find(r.Context(), "", strings.ToLower(q.Get(parameter)))
+	f, err := h.find(r.Context(), "", strings.ToLower(q.Get(parameter)))
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -45,7 +48,7 @@ func (d Deps) keyed(r *http.Request, kind, parameter string) (*found, *auth.Prin
 	case f == nil || f.Kind != kind:
 		return nil, nil, carillon.Absent(strings.ToUpper(kind[:1]) + kind[1:] + " widget")
 	}
-	return f, p, d.mayUse(r, f)
+	return f, p, h.mayUse(r, f)
 }
 
 // checkID checks a required UUID.

@@ -17,7 +17,7 @@ const embedAge = 600
 // Pages returns the routes of what an iframe and a customer's page load. Without a widget's id the address of the widgets'
 // pages is the installation's, which root shows.
 func Pages(d Deps, root httpio.Handler) []httpio.Route {
-	p := pages{d}
+	p := pages{d.host(), d.Pages}
 	return []httpio.Route{
 		{Pattern: "GET /{$}", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
 			switch q := r.URL.Query(); {
@@ -40,7 +40,10 @@ func Pages(d Deps, root httpio.Handler) []httpio.Route {
 	}
 }
 
-type pages struct{ Deps }
+type pages struct {
+	host  *host
+	files *web.Files
+}
 
 // chat serves the chat page of a widget to the sites that may show it. It holds nothing of the widget: whoever embeds it says
 // what it shows, and the session checks who may talk.
@@ -49,9 +52,10 @@ func (d pages) chat(w http.ResponseWriter, r *http.Request) error {
 	if f == nil || err != nil {
 		return err
 	}
-	base, _ := d.Addresses()
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob: "+originOf(base)+
-		"; connect-src 'self' "+originOf(base)+"; base-uri 'none'; form-action 'none'"+d.frameAncestors(f.Widget))
+	base, _ := d.host.addresses()
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob: "+
+		originOf(base)+
+		"; connect-src 'self' "+originOf(base)+"; base-uri 'none'; form-action 'none'"+d.host.frameAncestors(f.Widget))
 	_, err = w.Write(page) //nolint:gosec // a file of ours
 	return err
 }
@@ -62,14 +66,16 @@ func (d pages) voice(w http.ResponseWriter, r *http.Request) error {
 	if f == nil || err != nil {
 		return err
 	}
-	a, err := d.agentOf(r.Context(), f)
+	a, err := d.host.agentOf(r.Context(), f)
 	if err != nil {
 		return err
 	}
-	base, _ := d.Addresses()
+	base, _ := d.host.addresses()
 	h, origin := w.Header(), originOf(base)
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:"+
-		"; connect-src 'self' "+origin+" "+socketOf(origin)+socketsOf(a)+"; base-uri 'none'; form-action 'none'"+d.frameAncestors(f.Widget))
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' "+
+		"data:; media-src 'self' blob:"+
+		"; connect-src 'self' "+origin+" "+socketOf(origin)+socketsOf(a)+"; base-uri 'none'; form-action 'none'"+
+		d.host.frameAncestors(f.Widget))
 	h.Set("Permissions-Policy", "microphone=(self)")
 	_, err = w.Write(page) //nolint:gosec // a file of ours
 	return err
@@ -84,15 +90,17 @@ func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f 
 	h.Set("Cache-Control", "no-cache")
 	embeddable(h)
 	if id = strings.ToLower(id); carillon.ValidUUID(id) {
-		if f, err = d.find(r.Context(), kind, id); err != nil {
+		if f, err = d.host.find(r.Context(), kind, id); err != nil {
 			return nil, nil, err
 		}
 	}
 	if f == nil {
 		return nil, nil, d.notice(w, http.StatusNotFound, "There is no "+kind+" widget with this id.")
 	}
-	if page, err = d.Pages.Page(kind); err != nil { // the app of a kind has its name
-		return nil, nil, d.notice(w, http.StatusServiceUnavailable, "The pages of this installation are not built. Build them with `make`, which needs Node.")
+	if page, err = d.files.Page(kind); err != nil { // the app of a kind has its name
+		return nil, nil, d.notice(
+			w, http.StatusServiceUnavailable, "The pages of this installation are not built. Build them with `make`, which needs Node.",
+		)
 	}
 	return f, page, nil
 }
@@ -108,6 +116,10 @@ func embeddable(h http.Header) {
 func (d pages) notice(w http.ResponseWriter, status int, text string) error {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'")
 	w.WriteHeader(status)
-	_, err := fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Widget</title></head><body><p>%s</p></body></html>\n", html.EscapeString(text))
+	_, err := fmt.Fprintf(
+		w,
+		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Widget</title></head><body><p>%s</p></body></html>\n",
+		html.EscapeString(text),
+	)
 	return err
 }

@@ -102,7 +102,10 @@ func (w *Widget) Validate() error {
 	}
 	c.That(utf8.RuneCountInString(w.Terms) <= maxTerms, "terms", "Must have at most 2,000 characters")
 	if w.Overrides != nil { // an empty list allows nothing
-		c.Words("overrides", &w.Overrides, convai.OverrideLanguage, convai.OverrideFirstMessage, convai.OverrideVoice, convai.OverrideTextOnly)
+		c.Words(
+			"overrides", &w.Overrides, convai.OverrideLanguage, convai.OverrideFirstMessage, convai.OverrideVoice,
+			convai.OverrideTextOnly,
+		)
 	}
 	n := len(w.IdentitySecret)
 	c.That(n == 0 || minIdentitySecret <= n && n <= maxIdentitySecret, "identity_secret", "Must have 24 to 256 bytes")
@@ -142,7 +145,10 @@ func (w *Widget) validateHours(c *resource.Check) {
 	c.That(err == nil, "hours.timezone", "Must be the name of a time zone such as Europe/Madrid")
 	c.That(clock.MatchString(h.From), "hours.from", "Must be a time of day such as 09:00")
 	c.That(clock.MatchString(h.To) || h.To == "24:00", "hours.to", "Must be a time of day such as 18:00")
-	c.That(len(h.Days) > 0 && !slices.ContainsFunc(h.Days, func(d string) bool { return !slices.Contains(days, d) }), "hours.days", "Must hold days such as mon")
+	c.That(
+		len(h.Days) > 0 && !slices.ContainsFunc(h.Days, func(d string) bool { return !slices.Contains(days, d) }), "hours.days",
+		"Must hold days such as mon",
+	)
 }
 
 func (a *Appearance) validate(c *resource.Check) {

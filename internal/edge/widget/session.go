@@ -28,17 +28,17 @@ type session struct {
 	jwt.RegisteredClaims
 }
 
-func (d Deps) token(s session, audience string, age time.Duration, now time.Time) (token string, expires time.Time, err error) {
+func (h *host) token(s session, audience string, age time.Duration, now time.Time) (token string, expires time.Time, err error) {
 	expires = now.Add(age).Truncate(time.Second).UTC()
 	s.RegisteredClaims = jwt.RegisteredClaims{
 		Audience: jwt.ClaimStrings{audience}, ExpiresAt: jwt.NewNumericDate(expires), IssuedAt: jwt.NewNumericDate(now),
 	}
-	token, err = jwt.NewWithClaims(jwt.SigningMethodHS256, s).SignedString(d.SessionKey)
+	token, err = jwt.NewWithClaims(jwt.SigningMethodHS256, s).SignedString(h.key)
 	return token, expires, err
 }
 
 // claims reads the token of a request, which must be of an audience. Errors: unauthorized.
-func (d Deps) claims(r *http.Request, audience string) (*session, error) {
+func (h *host) claims(r *http.Request, audience string) (*session, error) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || token == "" {
 		return nil, carillon.NoAccess("The session token is missing", "missing")
@@ -47,7 +47,7 @@ func (d Deps) claims(r *http.Request, audience string) (*session, error) {
 	if len(token) > maxToken {
 		return nil, carillon.NoAccess("The session token is invalid", "invalid")
 	}
-	_, err := jwt.ParseWithClaims(token, &s, func(*jwt.Token) (any, error) { return d.SessionKey, nil },
+	_, err := jwt.ParseWithClaims(token, &s, func(*jwt.Token) (any, error) { return h.key, nil },
 		jwt.WithValidMethods([]string{"HS256"}), jwt.WithAudience(audience), jwt.WithExpirationRequired())
 	switch {
 	case errors.Is(err, jwt.ErrTokenExpired):
@@ -62,27 +62,27 @@ func (d Deps) claims(r *http.Request, audience string) (*session, error) {
 }
 
 // session returns the session of a chat's request whose widget and company are still there. Errors: unauthorized, forbidden.
-func (d Deps) session(r *http.Request) (*session, *found, error) {
-	s, err := d.claims(r, sessionAudience)
+func (d chat) session(r *http.Request) (*session, *found, error) {
+	s, err := d.host.claims(r, sessionAudience)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := d.find(r.Context(), "chat", s.Widget)
+	f, err := d.host.find(r.Context(), "chat", s.Widget)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case f == nil || f.company.ID != s.Company:
 		return nil, nil, carillon.NoAccess("The widget is gone", "revoked")
 	}
-	return s, f, d.mayUse(r, f)
+	return s, f, d.host.mayUse(r, f)
 }
 
 // mayUse checks the company and the origin of a request.
-func (d Deps) mayUse(r *http.Request, f *found) error {
+func (h *host) mayUse(r *http.Request, f *found) error {
 	if f.company.Suspended {
 		return carillon.Denied("The company is suspended")
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !d.admits(f.Widget, origin) {
+	if origin := r.Header.Get("Origin"); origin != "" && !h.admits(f.Widget, origin) {
 		return carillon.Denied("The widget may not be used on pages of this origin")
 	}
 	return nil

@@ -56,24 +56,36 @@ type signing struct {
 	origin       string
 }
 
+// signer gives out the addresses of sockets, and admits who comes with one.
+type signer struct {
+	host          *host
+	conversations *conversation.Conversations
+	chats         *chats.Store
+	signed        *addresses.Store
+	engines       Client
+}
+
+func (d Deps) signer() signer { return signer{d.host(), d.Conversations, d.Chats, d.Signed, d.Engines} }
+
 // sign gives out the address of a socket for a conversation.
-func (d Deps) sign(ctx context.Context, s signing) (*Signed, error) {
+func (g signer) sign(ctx context.Context, s signing) (*Signed, error) {
 	c, now := s.conversation, time.Now()
 	token, expires := rand.Text(), now.Add(addressAge).Truncate(time.Second).UTC()
-	if err := d.Signed.Add(ctx, &addresses.Address{
-		ID: digest(token), CompanyID: c.CompanyID, ConversationID: c.ID, WidgetID: c.WidgetID, AgentID: c.AgentID, KeyID: s.keyID, Origin: s.origin, ExpiresAt: expires,
+	if err := g.signed.Add(ctx, &addresses.Address{
+		ID: digest(token), CompanyID: c.CompanyID, ConversationID: c.ID, WidgetID: c.WidgetID, AgentID: c.AgentID, KeyID: s.keyID,
+		Origin: s.origin, ExpiresAt: expires,
 	}); err != nil {
 		return nil, err
 	}
-	base, _ := d.Addresses()
+	base, _ := g.host.addresses()
 	q := url.Values{"agent_id": {c.AgentID}, "conversation": {c.ID}, "exp": {strconv.FormatInt(expires.Unix(), 10)}, "token": {token}}
-	return d.handOut(socketOf(base)+socketPath+"?"+q.Encode(), expires, s, now)
+	return g.handOut(socketOf(base)+socketPath+"?"+q.Encode(), expires, s, now)
 }
 
 // handOut is what a client gets to open a socket at an address.
-func (d Deps) handOut(address string, expires time.Time, s signing, now time.Time) (*Signed, error) {
+func (g signer) handOut(address string, expires time.Time, s signing, now time.Time) (*Signed, error) {
 	c := s.conversation
-	token, _, err := d.token(session{
+	token, _, err := g.host.token(session{
 		Conversation: c.ID, Contact: c.ContactID, Company: c.CompanyID, Widget: c.WidgetID, Origin: s.origin,
 	}, voiceAudience, voiceAge, now)
 	if err != nil {
@@ -102,13 +114,13 @@ type admitted struct {
 }
 
 // redeem checks the address of a request for a socket, and uses it up. Errors: unauthorized, forbidden.
-func (d Deps) redeem(r *http.Request) (*admitted, error) {
+func (g signer) redeem(r *http.Request) (*admitted, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	token := q.Get("token")
 	if token == "" {
 		return nil, carillon.NoAccess("The signed address is missing", "missing")
 	}
-	a, err := d.Signed.Find(ctx, digest(token))
+	a, err := g.signed.Find(ctx, digest(token))
 	switch {
 	case err != nil:
 		return nil, err
@@ -122,16 +134,16 @@ func (d Deps) redeem(r *http.Request) (*admitted, error) {
 		return nil, carillon.NoAccess("The signed address is expired", "expired")
 	}
 	x := &admitted{address: a}
-	if x.conversation, err = d.Chats.Find(ctx, a.CompanyID, a.ConversationID); err != nil {
+	if x.conversation, err = g.chats.Find(ctx, a.CompanyID, a.ConversationID); err != nil {
 		return nil, err
 	}
-	if x.widget, err = d.talkedIn(ctx, x.conversation); err != nil {
+	if x.widget, err = g.talkedIn(ctx, x.conversation); err != nil {
 		return nil, err
 	}
-	if err := d.mayOpen(r, x); err != nil {
+	if err := g.mayOpen(r, x); err != nil {
 		return nil, err
 	}
-	good, err := d.Signed.Use(ctx, a.CompanyID, a.ID, time.Now())
+	good, err := g.signed.Use(ctx, a.CompanyID, a.ID, time.Now())
 	if err == nil && !good {
 		err = carillon.NoAccess("The signed address was used", "used")
 	}
@@ -139,12 +151,12 @@ func (d Deps) redeem(r *http.Request) (*admitted, error) {
 }
 
 // talkedIn is the widget that a voice conversation is held in. Errors: unauthorized once it is gone.
-func (d Deps) talkedIn(ctx context.Context, c *chats.Conversation) (*found, error) {
+func (g signer) talkedIn(ctx context.Context, c *chats.Conversation) (*found, error) {
 	if c.WidgetID == "" {
-		company, err := d.Companies.Company(ctx, c.CompanyID)
+		company, err := g.host.companies.Company(ctx, c.CompanyID)
 		return &found{&Widget{Kind: "voice", Agent: c.AgentID, Language: c.Language}, company}, err
 	}
-	f, err := d.find(ctx, "voice", c.WidgetID)
+	f, err := g.host.find(ctx, "voice", c.WidgetID)
 	if err == nil && (f == nil || f.company.ID != c.CompanyID) {
 		err = carillon.NoAccess("The widget is gone", "revoked")
 	}
@@ -152,14 +164,14 @@ func (d Deps) talkedIn(ctx context.Context, c *chats.Conversation) (*found, erro
 }
 
 // mayOpen checks what an address is bound to: the access key, the company, the page's origin.
-func (d Deps) mayOpen(r *http.Request, x *admitted) error {
-	if err := d.stillGood(r.Context(), x.address.KeyID, x.widget); err != nil {
+func (g signer) mayOpen(r *http.Request, x *admitted) error {
+	if err := g.stillGood(r.Context(), x.address.KeyID, x.widget); err != nil {
 		return err
 	}
-	if err := d.mayUse(r, x.widget); err != nil {
+	if err := g.host.mayUse(r, x.widget); err != nil {
 		return err
 	}
-	base, pages := d.Addresses()
+	base, pages := g.host.addresses()
 	origin := r.Header.Get("Origin")
 	own := origin == "" || origin == originOf(pages) || origin == originOf(base)
 	if bound := x.address.Origin; bound != "" && origin != bound || bound == "" && !own {
@@ -169,14 +181,14 @@ func (d Deps) mayOpen(r *http.Request, x *admitted) error {
 }
 
 // stillGood checks the company and the access key that a talk was begun with; "": with none.
-func (d Deps) stillGood(ctx context.Context, keyID string, f *found) error {
+func (g signer) stillGood(ctx context.Context, keyID string, f *found) error {
 	if f.company.Suspended {
 		return carillon.Denied("The company is suspended")
 	}
 	if keyID == "" {
 		return nil
 	}
-	p, err := d.Auth.PrincipalByID(ctx, keyID)
+	p, err := g.host.auth.PrincipalByID(ctx, keyID)
 	if err == nil && !p.Allows(auth.WidgetUse) {
 		err = lacksScope()
 	}
@@ -194,10 +206,12 @@ type Teammate struct {
 func (d Deps) TalkTo(ctx context.Context, by Teammate, agentID, language string) (*Signed, error) {
 	c, _, err := d.Conversations.Open(ctx, conversation.Start{
 		Channel: voiceChannel, AgentID: agentID, Language: language, Anew: true,
-		Contact: chats.Contact{CompanyID: by.CompanyID, VisitorID: by.AccountID + "/" + agentID, Verified: true, Name: by.Name, Language: language},
+		Contact: chats.Contact{
+			CompanyID: by.CompanyID, VisitorID: by.AccountID + "/" + agentID, Verified: true, Name: by.Name, Language: language,
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return d.sign(ctx, signing{conversation: c, origin: by.Origin})
+	return d.signer().sign(ctx, signing{conversation: c, origin: by.Origin})
 }

@@ -24,7 +24,7 @@ func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
 	if err := convai.Check(r); err != nil {
 		return err
 	}
-	x, err := d.redeem(r)
+	x, err := d.signer.redeem(r)
 	if err != nil {
 		return err
 	}
@@ -34,12 +34,12 @@ func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer place.Release()
-	conn, err := convai.Accept(w, r, convai.Options{Log: httpio.Logger(r.Context(), d.Log), Allowed: x.widget.overrides()})
+	conn, err := convai.Accept(w, r, convai.Options{Log: httpio.Logger(r.Context(), d.log), Allowed: x.widget.overrides()})
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	return d.hold(r.Context(), conn, x, d.address(r))
+	return d.hold(r.Context(), conn, x, d.host.address(r))
 }
 
 // hold holds the talk of a socket until it ends.
@@ -56,7 +56,7 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client
 	if i.TextOnly {
 		start.Line = nil
 	}
-	a, err := d.agentOf(ctx, x.widget)
+	a, err := d.host.agentOf(ctx, x.widget)
 	if err != nil {
 		conn.Refuse(err)
 		return err
@@ -65,7 +65,7 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client
 		start.Greeting = d.greeting(ctx, x, a, canonical(i.Language, x.conversation.Language))
 	}
 	start.Voice = voiceOf(a, i)
-	s, err := d.Voices.Open(ctx, start)
+	s, err := d.voices.Open(ctx, start)
 	if err != nil {
 		conn.Refuse(err)
 		return err
@@ -79,14 +79,14 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client
 	})
 	var e *carillon.Error
 	if err != nil && !errors.As(err, &e) && !errors.Is(err, context.Canceled) {
-		httpio.Logger(ctx, d.Log).ErrorContext(ctx, "hold a talk", "conversation", x.address.ConversationID, "error", err)
+		httpio.Logger(ctx, d.log).ErrorContext(ctx, "hold a talk", "conversation", x.address.ConversationID, "error", err)
 	}
 	return err
 }
 
 // watch ends a talk whose company, widget or access key may no longer be used.
 func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
-	tick := time.NewTicker(cmp.Or(d.CheckEvery, checkTalks))
+	tick := time.NewTicker(cmp.Or(d.checkEvery, checkTalks))
 	defer tick.Stop()
 	for {
 		select {
@@ -94,9 +94,9 @@ func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
 			return
 		case <-tick.C:
 		}
-		f, err := d.talkedIn(ctx, x.conversation)
+		f, err := d.signer.talkedIn(ctx, x.conversation)
 		if err == nil {
-			err = d.stillGood(ctx, x.address.KeyID, f)
+			err = d.signer.stillGood(ctx, x.address.KeyID, f)
 		}
 		var e *carillon.Error
 		if errors.As(err, &e) && e.Code.Status() < http.StatusInternalServerError {
@@ -111,7 +111,7 @@ func (d spoken) greeting(ctx context.Context, x *admitted, a *agent.Agent, lang 
 	if a != nil && a.Greeting != "" && sameLanguage(a.Language, lang) {
 		return ""
 	}
-	return d.welcome(ctx, x.widget.Widget, lang)
+	return d.host.welcome(ctx, x.widget.Widget, lang)
 }
 
 // voiceOf is the agent's voice with what the client overrides; nil: it overrides nothing.
@@ -131,8 +131,8 @@ func voiceOf(a *agent.Agent, i *convai.Initiation) *agent.Voice {
 
 // score records that the visitor likes or dislikes a response.
 func (d spoken) score(ctx context.Context, x *admitted, turn int64, score string) {
-	if err := d.Conversations.Score(ctx, x.address.CompanyID, x.address.ConversationID, turn, score); err != nil {
-		httpio.Logger(ctx, d.Log).WarnContext(ctx, "record how a response was found", "error", err)
+	if err := d.conversations.Score(ctx, x.address.CompanyID, x.address.ConversationID, turn, score); err != nil {
+		httpio.Logger(ctx, d.log).WarnContext(ctx, "record how a response was found", "error", err)
 	}
 }
 
@@ -153,7 +153,7 @@ func (d spoken) overall(r *http.Request, t *talk) (any, error) {
 	rating := 0
 	switch {
 	case !present:
-		return chat(d).rated(r, t.session, body)
+		return d.chat.rated(r, t.session, body)
 	case feedback == "like":
 		rating = best
 	case feedback == "dislike":
@@ -161,7 +161,7 @@ func (d spoken) overall(r *http.Request, t *talk) (any, error) {
 	default:
 		return nil, carillon.Invalid("feedback", "Must be like or dislike")
 	}
-	return nil, d.Conversations.Rate(r.Context(), t.Company, t.Conversation, rating, "")
+	return nil, d.conversations.Rate(r.Context(), t.Company, t.Conversation, rating, "")
 }
 
 const worst, best = 1, 5

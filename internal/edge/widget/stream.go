@@ -33,7 +33,8 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	httpio.SetCompany(r.Context(), s.Company)
-	if _, err := d.Limits.Allow(r.Context(), "streams/"+s.Contact, visitorStreams*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.host.limits.Allow(r.Context(), "streams/"+
+		s.Contact, visitorStreams*f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return err
 	}
 	after := int64(0)
@@ -47,7 +48,7 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer place.Release()
-	c, err := d.Chats.Find(r.Context(), s.Company, s.Conversation)
+	c, err := d.chats.Find(r.Context(), s.Company, s.Conversation)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 	if gone {
 		after = c.LastSeq
 	}
-	subscription, err := d.Events.Subscribe(s.Company, chats.Topic(s.Conversation), after)
+	subscription, err := d.events.Subscribe(s.Company, chats.Topic(s.Conversation), after)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 
 // follower is one stream of a conversation.
 type follower struct {
-	chat
+	chat    chat
 	r       *http.Request
 	session *session
 	last    state
@@ -120,17 +121,17 @@ func (f *follower) events(ctx context.Context, found []events.Event) (all []http
 
 // state returns the event of a state that differs from the last one sent.
 func (f *follower) state(ctx context.Context) (e httpio.Event, changed bool, err error) {
-	c, err := f.Chats.Find(ctx, f.session.Company, f.session.Conversation)
+	c, err := f.chat.chats.Find(ctx, f.session.Company, f.session.Conversation)
 	if err != nil {
 		return e, false, err
 	}
-	now, err := f.stateOf(ctx, c)
+	now, err := f.chat.stateOf(ctx, c)
 	if err != nil {
 		return e, false, err
 	}
 	if c.State == chats.Queued && time.Since(f.alive) > aliveEvery {
 		f.alive = time.Now()
-		if err := f.Conversations.Alive(ctx, c); err != nil {
+		if err := f.chat.conversations.Alive(ctx, c); err != nil {
 			return e, false, err
 		}
 	}
@@ -150,7 +151,7 @@ func (f *follower) event(e *events.Event) (x httpio.Event, shown bool) {
 		if json.Unmarshal(e.Payload, &stored) != nil {
 			return x, false
 		}
-		view, shown := f.show(stored)
+		view, shown := f.chat.show(stored)
 		if !shown {
 			return x, false
 		}

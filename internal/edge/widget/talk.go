@@ -26,13 +26,13 @@ type talk struct {
 }
 
 // talk returns the conversation of a request. Errors: unauthorized, also an hour after its end; forbidden.
-func (d Deps) talk(r *http.Request) (*talk, error) {
-	s, err := d.claims(r, voiceAudience)
+func (g signer) talk(r *http.Request) (*talk, error) {
+	s, err := g.host.claims(r, voiceAudience)
 	if err != nil {
 		return nil, err
 	}
 	httpio.SetCompany(r.Context(), s.Company)
-	c, err := d.Chats.Find(r.Context(), s.Company, s.Conversation)
+	c, err := g.chats.Find(r.Context(), s.Company, s.Conversation)
 	switch {
 	case carillon.IsCode(err, carillon.NotFound):
 		return nil, carillon.NoAccess("The conversation is gone", "revoked")
@@ -41,11 +41,11 @@ func (d Deps) talk(r *http.Request) (*talk, error) {
 	case over(c) && time.Since(c.StateAt) > keptAfter:
 		return nil, carillon.NoAccess("The session token is expired", "expired")
 	}
-	f, err := d.talkedIn(r.Context(), c)
+	f, err := g.talkedIn(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}
-	return &talk{s, c, f}, d.mayUse(r, f)
+	return &talk{s, c, f}, g.host.mayUse(r, f)
 }
 
 // results are those of a search.
@@ -85,11 +85,11 @@ func (d spoken) search(r *http.Request, t *talk) (any, error) {
 		return nil, carillon.Invalid("limit", "Must be a whole number from 1 to 20")
 	}
 	all := results{Results: []result{}}
-	a, err := d.agentOf(r.Context(), t.widget)
+	a, err := d.host.agentOf(r.Context(), t.widget)
 	if err != nil || a == nil {
 		return all, err
 	}
-	hits, err := d.Search.Find(r.Context(), knowledge.Query{
+	hits, err := d.knowledge.Find(r.Context(), knowledge.Query{
 		CompanyID: t.Company, Knowledge: a.Knowledge, Text: text, Language: t.conversation.Language, Limit: limit,
 	})
 	for _, h := range hits {
@@ -100,7 +100,7 @@ func (d spoken) search(r *http.Request, t *talk) (any, error) {
 
 // handoff asks for a teammate. Who takes the conversation talks on the socket of the visitor: there is no other medium.
 func (d spoken) handoff(r *http.Request, t *talk) (any, error) {
-	x, err := chat(d).ask(r, t.session, t.widget)
+	x, err := d.chat.ask(r, t.session, t.widget)
 	return voiceState{x.State, x.Position}, err
 }
 
@@ -112,7 +112,7 @@ type voiceState struct {
 
 // endHandoff takes the wish for a teammate back, or the conversation from one.
 func (d spoken) endHandoff(r *http.Request, t *talk) (any, error) {
-	c, err := d.Conversations.CallOff(r.Context(), t.Company, t.Conversation)
+	c, err := d.conversations.CallOff(r.Context(), t.Company, t.Conversation)
 	if err != nil {
 		return nil, err
 	}
@@ -135,11 +135,11 @@ func (d spoken) turns(r *http.Request, t *talk) (any, error) {
 	default:
 		return nil, carillon.Denied("The session token is for another conversation")
 	}
-	turns, err := chat(d).history(r.Context(), t.conversation)
+	turns, err := d.chat.history(r.Context(), t.conversation)
 	return turnsView{t.Conversation, t.conversation.State, turns}, err
 }
 
 // rate records how the visitor found the conversation.
 func (d spoken) rate(r *http.Request, t *talk) (any, error) {
-	return chat(d).rate(r, t.session, t.widget)
+	return d.chat.rate(r, t.session, t.widget)
 }

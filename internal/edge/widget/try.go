@@ -22,7 +22,10 @@ var tryPage = template.Must(template.New("try").Parse(tryHTML))
 // TryRoute returns the route of a page that holds nothing but the widget that its address names, so that a company can try one
 // before it stands on its own pages.
 func TryRoute(d Deps) httpio.Route {
-	return httpio.Route{Pattern: "GET /try", Access: "none", Handle: d.try}
+	return httpio.Route{Pattern: "GET /try", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
+		_, pages := d.Addresses()
+		return try(w, r, pages)
+	}}
 }
 
 // tryText are the words of the page in one language.
@@ -30,14 +33,22 @@ type tryText struct{ Code, Title, Text string }
 
 func tryTexts() []tryText {
 	return []tryText{
-		{"en", "Your widget on an empty page", "Its button is in the corner. The page stands for one of yours: what is said here is a real conversation."},
-		{"es", "Su widget en una página vacía", "Su botón está en la esquina. La página está en lugar de una suya: lo que se diga aquí es una conversación de verdad."},
-		{"pt", "Seu widget em uma página vazia", "O botão está no canto. A página faz o papel de uma das suas: o que for dito aqui é uma conversa de verdade."},
+		{
+			"en", "Your widget on an empty page",
+			"Its button is in the corner. The page stands for one of yours: what is said here is a real conversation.",
+		},
+		{
+			"es", "Su widget en una página vacía",
+			"Su botón está en la esquina. La página está en lugar de una suya: lo que se diga aquí es una conversación de verdad.",
+		},
+		{
+			"pt", "Seu widget em uma página vazia",
+			"O botão está no canto. A página faz o papel de uma das suas: o que for dito aqui é uma conversa de verdade.",
+		},
 	}
 }
 
-func (d Deps) try(w http.ResponseWriter, r *http.Request) error {
-	_, pages := d.Addresses()
+func try(w http.ResponseWriter, r *http.Request, pages string) error {
 	texts := tryTexts()
 	tags := make([]language.Tag, len(texts))
 	for i, t := range texts {

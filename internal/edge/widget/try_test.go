@@ -12,7 +12,9 @@ import (
 
 func TestTheEmptyPageEmbedsFromItsOwnOrigin(t *testing.T) {
 	t.Parallel()
-	d := Deps{Log: slog.New(slog.DiscardHandler), Addresses: func() (string, string) { return "https://api.example", "https://widgets.example" }}
+	d := Deps{Log: slog.New(slog.DiscardHandler), Addresses: func() (string, string) {
+		return "https://api.example", "https://widgets.example"
+	}}
 	for accept, title := range map[string]string{"": "empty page", "pt-BR": "página vazia", "es-AR": "página vacía"} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/try?customer=%22%3E%3Cscript%3E", nil)
 		r.Header.Set("Accept-Language", accept)

@@ -2,12 +2,14 @@ package widget
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/agent"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
@@ -20,7 +22,17 @@ type Voices interface {
 }
 
 // spoken serves the routes of voice widgets: those that take an access key, and those that take a conversation's token.
-type spoken struct{ Deps }
+type spoken struct {
+	host          *host
+	chat          chat
+	signer        signer
+	conversations *conversation.Conversations
+	voices        Voices
+	knowledge     Search
+	speaks        func(a *agent.Agent) (speech, hearing bool)
+	checkEvery    time.Duration
+	log           *slog.Logger
+}
 
 const (
 	voiceChannel = "web_voice"
@@ -34,11 +46,11 @@ func (d spoken) routes() []httpio.Route {
 		return httpio.Route{
 			Pattern: pattern, Access: "voice", CORS: anyone, MaxBody: chatBody,
 			Handle: httpio.Value(func(r *http.Request) (any, error) {
-				t, err := d.talk(r)
+				t, err := d.signer.talk(r)
 				if err != nil {
 					return nil, err
 				}
-				if err := mayCall(d.Deps, r, t.widget.company, t.Contact, true); err != nil {
+				if err := d.host.mayCall(r, t.widget.company, t.Contact, true); err != nil {
 					return nil, err
 				}
 				return handle(r, t)
@@ -48,7 +60,8 @@ func (d spoken) routes() []httpio.Route {
 	return []httpio.Route{
 		{Pattern: "GET " + voicePath, Access: key, CORS: anyone, Handle: httpio.Value(d.configuration)},
 		{Pattern: "GET " + voicePath + "/signed-url", Access: key, CORS: anyone, Handle: httpio.Value(d.signedURL)},
-		talk("POST "+voicePath+"/search", d.search), talk("POST "+voicePath+"/handoff", d.handoff), talk("POST "+voicePath+"/handoff/end", d.endHandoff),
+		talk("POST "+voicePath+"/search", d.search), talk("POST "+voicePath+"/handoff", d.handoff),
+		talk("POST "+voicePath+"/handoff/end", d.endHandoff),
 		talk("GET "+voicePath+"/chat-by-conversation", d.turns), talk("POST "+voicePath+"/feedback", d.rate),
 		talk("POST /v1/convai/conversations/{id}/feedback", d.overall),
 		{Pattern: "GET " + socketPath, Access: "voice", Stream: true, Handle: d.socket},
@@ -61,7 +74,7 @@ func (d spoken) configuration(r *http.Request) (any, error) {
 	if err := checkID("id_widget", q.Get("id_widget")); err != nil {
 		return nil, err
 	}
-	f, _, err := d.keyed(r, "voice", "id_widget")
+	f, _, err := d.host.keyed(r, "voice", "id_widget")
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +83,7 @@ func (d spoken) configuration(r *http.Request) (any, error) {
 
 // signedURL gives out the address of a socket: for the conversation whose token comes with the request, else for the visitor's.
 func (d spoken) signedURL(r *http.Request) (any, error) {
-	f, p, err := d.keyed(r, "voice", "id_widget")
+	f, p, err := d.host.keyed(r, "voice", "id_widget")
 	if err != nil {
 		return nil, err
 	}
@@ -79,20 +92,20 @@ func (d spoken) signedURL(r *http.Request) (any, error) {
 		return nil, err
 	}
 	s := signing{conversation: c, keyID: p.KeyID, origin: r.Header.Get("Origin")}
-	a, err := d.agentOf(r.Context(), f)
+	a, err := d.host.agentOf(r.Context(), f)
 	if err != nil {
 		return nil, err
 	}
 	if atElevenLabs(a) {
-		return d.signAtElevenLabs(r.Context(), a, s)
+		return d.signer.signAtElevenLabs(r.Context(), a, s)
 	}
-	return d.sign(r.Context(), s)
+	return d.signer.sign(r.Context(), s)
 }
 
 // conversation is the one that a signed address is for.
 func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, error) {
 	if r.URL.Query().Has("access_key") && r.Header.Get("Authorization") != "" {
-		t, err := d.talk(r)
+		t, err := d.signer.talk(r)
 		switch {
 		case err != nil:
 			return nil, err
@@ -107,10 +120,11 @@ func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, er
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Limits.Allow(r.Context(), "visitor/"+f.company.ID+"/"+visitor, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.host.limits.Allow(r.Context(), "visitor/"+f.company.ID+"/"+
+		visitor, f.company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return nil, err
 	}
-	c, _, err := d.Conversations.Open(r.Context(), start)
+	c, _, err := d.conversations.Open(r.Context(), start)
 	return c, err
 }
 
@@ -126,7 +140,8 @@ func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visi
 	lang := canonical(q.Get("language"), f.Language)
 	contact, err := f.contact(visitor, lang, q.Get("identity"))
 	return conversation.Start{
-		Channel: voiceChannel, AgentID: f.Agent, Language: lang, Page: webAddress(clip(q.Get("page"), maxPageLength)), Anew: true, Contact: contact,
+		Channel: voiceChannel, AgentID: f.Agent, Language: lang, Page: webAddress(clip(q.Get("page"), maxPageLength)), Anew: true,
+		Contact: contact,
 	}, visitor, err
 }
 

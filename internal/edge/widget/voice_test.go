@@ -96,7 +96,8 @@ func (x *site) voices(base string) *site {
 	x.t.Helper()
 	x.apply(strings.Replace(setUp, "    widgets:\n", strings.Replace(voiceSetUp, "BASE", base, 1)+"    widgets:\n", 1) + voiceWidgets)
 	talks := conversation.New(conversation.Options{
-		Store: x.store, Agents: answering{x.store}, Thinker: agent.NewBuiltin(knowledge.NewSearch(x.store.Resources, x.Log)), Publisher: x.Events, Log: x.Log, Alone: true,
+		Store: x.store, Agents: answering{x.store}, Thinker: agent.NewBuiltin(knowledge.NewSearch(x.store.Resources, x.Log)),
+		Publisher: x.Events, Log: x.Log, Alone: true,
 	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(x.t.Context()))
 	done := make(chan struct{})
@@ -106,8 +107,9 @@ func (x *site) voices(base string) *site {
 	x.Search = knowledge.NewSearch(x.store.Resources, x.Log)
 	x.Speaks = func(*agent.Agent) (bool, bool) { return true, false }
 	x.Voices = voice.NewSessions(voice.Options{
-		Dialogue: conversation.NewAloud(talks), Topics: x.Events, Log: x.Log, Speakers: map[string]voice.Speaker{"espeak": mute{}}, Transcribers: map[string]voice.Transcriber{},
-		Fallback: "espeak", Detector: func(int) voice.Detector { return silent{} },
+		Dialogue: conversation.NewAloud(talks), Topics: x.Events, Log: x.Log, Speakers: map[string]voice.Speaker{"espeak": mute{}},
+		Transcribers: map[string]voice.Transcriber{},
+		Fallback:     "espeak", Detector: func(int) voice.Detector { return silent{} },
 	})
 	x.serve()
 	return x
@@ -131,7 +133,9 @@ func (x *site) open(address, origin string) (ws *websocket.Conn, status int, bod
 	if origin != "" {
 		h.Set("Origin", origin)
 	}
-	ws, resp, err := websocket.Dial(x.t.Context(), address+"&source=js_sdk&version=1.25.0", &websocket.DialOptions{Subprotocols: []string{"convai"}, HTTPHeader: h})
+	ws, resp, err := websocket.Dial(x.t.Context(), address+"&source=js_sdk&version=1.25.0", &websocket.DialOptions{
+		Subprotocols: []string{"convai"}, HTTPHeader: h,
+	})
 	if err == nil {
 		x.t.Cleanup(func() { _ = ws.CloseNow() })
 		return ws, resp.StatusCode, ""
@@ -195,7 +199,9 @@ func TestASignedAddressIsGoodForOneUseByThePageThatGotIt(t *testing.T) {
 	first := x.address("id_widget=" + voiceID)
 	ws := good("without an origin", first.URL, "")
 	write(t, ws, begin)
-	if m := read(t, ws, "conversation_initiation_metadata"); m["conversation_initiation_metadata_event"].(map[string]any)["conversation_id"] != first.ConversationID {
+	if m := read(
+		t, ws, "conversation_initiation_metadata",
+	); m["conversation_initiation_metadata_event"].(map[string]any)["conversation_id"] != first.ConversationID {
 		t.Error(m)
 	}
 	refused("a second use", first.URL, "", 401, `"reason":"used"`)
@@ -225,7 +231,8 @@ func TestASignedAddressIsGoodForOneUseByThePageThatGotIt(t *testing.T) {
 	refused("for another agent", with(bound.URL, "agent_id", "x"), "", 403, "another conversation")
 	refused("with another token", with(bound.URL, "token", "AAAAAAAAAAAAAAAAAAAAAAAAAA"), "", 401, `"reason":"invalid"`)
 	refused("without a token", with(bound.URL, "token", ""), "", 401, `"reason":"missing"`)
-	if status, body := x.send("GET", strings.TrimPrefix(bound.URL, socketOf(x.url)), "", ""); status != 400 || !strings.Contains(body, "WebSocket") {
+	if status, body := x.send("GET", strings.TrimPrefix(bound.URL, socketOf(x.url)), "", ""); status != 400 ||
+		!strings.Contains(body, "WebSocket") {
 		t.Error("no socket:", status, body)
 	}
 	good("after all that", bound.URL, "")
@@ -234,7 +241,12 @@ func TestASignedAddressIsGoodForOneUseByThePageThatGotIt(t *testing.T) {
 	x.apply(strings.Replace(setUp, "name: Acme", "name: Acme\n    status: suspended", 1))
 	refused("of a company that was suspended meanwhile", gone.URL, "", 403, "suspended")
 	x.apply(strings.Replace(setUp, "name: Acme", "name: Acme\n    status: active", 1))
-	x.apply(strings.Replace(setUp, "    widgets:\n", "    keys: [{key: ck_test_widget, label: widget, scopes: [\"widget:use\"], revoked: true}]\n    widgets:\n", 1))
+	x.apply(
+		strings.Replace(
+			setUp, "    widgets:\n",
+			"    keys: [{key: ck_test_widget, label: widget, scopes: [\"widget:use\"], revoked: true}]\n    widgets:\n", 1,
+		),
+	)
 	refused("with a key that was revoked meanwhile", gone.URL, "", 401, `"reason":"revoked"`)
 }
 
@@ -282,7 +294,8 @@ func TestWhoMayAskForAVoiceWidget(t *testing.T) {
 			if c.origin != "" {
 				header = []string{"Origin", c.origin}
 			}
-			if status, body := x.send("GET", voicePath+path+"?"+c.query, "", "", header...); status != c.status || !strings.Contains(body, c.part) {
+			if status, body := x.send("GET", voicePath+path+"?"+c.query, "", "", header...); status != c.status ||
+				!strings.Contains(body, c.part) {
 				t.Errorf("%s?%s: %d %s, want %d and %s", path, c.query, status, body, c.status, c.part)
 			}
 		}
@@ -295,14 +308,17 @@ func TestWhoMayAskForAVoiceWidget(t *testing.T) {
 func TestTheConfigurationOfAVoiceWidget(t *testing.T) {
 	x := newVoiceSite(t, "")
 	for query, want := range map[string]string{
-		"id_widget=" + voiceID + "&language=es-MX": `{"widget_id":"` + voiceID + `","name":"Voice","colors":{"primary":"#2f5bd7","on_primary":"#ffffff","background":"#ffffff","text":"#1d1c1a"},` +
+		"id_widget=" + voiceID + "&language=es-MX": `{"widget_id":"` + voiceID +
+			`","name":"Voice","colors":{"primary":"#2f5bd7","on_primary":"#ffffff","background":"#ffffff","text":"#1d1c1a"},` +
 			`"position":"bottom-right","animation":"","language":"es-MX","languages":["en","es","pt"],"agent":{"name":"Ann"},"welcome":"Hola.","texts":{},"text_input":true,"transcript":true,` +
 			`"terms":"We record this.","speech":true,"hearing":false,"talk_to_person":true}`,
-		"id_widget=" + voice2ID: `{"widget_id":"` + voice2ID + `","name":"Second","colors":{"primary":"#ffee00","on_primary":"#15130f","background":"#ffffff","text":"#1d1c1a"},` +
+		"id_widget=" + voice2ID: `{"widget_id":"` + voice2ID +
+			`","name":"Second","colors":{"primary":"#ffee00","on_primary":"#15130f","background":"#ffffff","text":"#1d1c1a"},` +
 			`"position":"top-left","animation":"wave","language":"en","languages":["en"],"agent":{"name":"Ann"},"welcome":"","texts":{},"text_input":false,"transcript":false,` +
 			`"speech":true,"hearing":false,"talk_to_person":false}`,
 	} {
-		if status, body := x.send("GET", voicePath+"?access_key="+widgetKey+"&"+query, "", ""); status != 200 || strings.TrimSpace(body) != want {
+		if status, body := x.send("GET", voicePath+"?access_key="+widgetKey+"&"+query, "", ""); status != 200 ||
+			strings.TrimSpace(body) != want {
 			t.Errorf("%s: %d\n%s\n%s", query, status, body, want)
 		}
 	}
@@ -310,7 +326,9 @@ func TestTheConfigurationOfAVoiceWidget(t *testing.T) {
 
 func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 	x := newVoiceSite(t, "")
-	s := x.address("id_widget=" + voiceID + "&customer_id=" + visitorID + "&language=es&page=" + url.QueryEscape("https://acme.test/a?secret=1"))
+	s := x.address(
+		"id_widget=" + voiceID + "&customer_id=" + visitorID + "&language=es&page=" + url.QueryEscape("https://acme.test/a?secret=1"),
+	)
 	ws, _, _ := x.open(s.URL, "")
 	write(t, ws, `{"type":"conversation_initiation_client_data","conversation_config_override":{"conversation":{"text_only":true}}}`)
 	if m := read(t, ws, "agent_response"); m["agent_response_event"].(map[string]any)["agent_response"] != "Hola." {
@@ -321,7 +339,8 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 	if !strings.Contains(m["agent_response"].(string), "nine to five") {
 		t.Error(m)
 	}
-	if m := read(t, ws, "rich_content")["rich_content"].(map[string]any); m["component"] != "sources" || !strings.Contains(toJSON(m), "https://acme.test/hours") {
+	if m := read(t, ws, "rich_content")["rich_content"].(map[string]any); m["component"] != "sources" ||
+		!strings.Contains(toJSON(m), "https://acme.test/hours") {
 		t.Error(m)
 	}
 	write(t, ws, `{"type":"feedback","score":"like","event_id":`+toJSON(m["event_id"])+`}`)
@@ -340,7 +359,9 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 	for !strings.Contains(body, `"event":"scored"`) && time.Now().Before(hung) {
 		_, body = x.send("GET", voicePath+"/chat-by-conversation?conversation_id="+s.ConversationID, token, "")
 	}
-	for _, part := range []string{`"state":"bot"`, `"text":"Hola."`, `"text":"When are you open?"`, `"client_id":"c1"`, `"event":"scored"`, `"text":"like"`} {
+	for _, part := range []string{
+		`"state":"bot"`, `"text":"Hola."`, `"text":"When are you open?"`, `"client_id":"c1"`, `"event":"scored"`, `"text":"like"`,
+	} {
 		if !strings.Contains(body, part) {
 			t.Errorf("no %s in %s", part, body)
 		}
@@ -356,7 +377,8 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 		t.Error("the visitor has another conversation")
 	}
 	other := x.address("id_widget=" + voice2ID)
-	if status, body := x.send("GET", voicePath+"/signed-url?access_key="+widgetKey+"&id_widget="+voiceID, other.ConversationToken, ""); status != 403 {
+	if status, body := x.send("GET", voicePath+"/signed-url?access_key="+widgetKey+"&id_widget="+
+		voiceID, other.ConversationToken, ""); status != 403 {
 		t.Error("another widget's token:", status, body)
 	}
 	write(t, ws, `{"type":"hang_up"}`)
@@ -375,7 +397,8 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 	if status, body := x.send("POST", voicePath+"/feedback", token, `{"rating":4,"comment":"Good"}`); status != 204 {
 		t.Error(status, body)
 	}
-	if status, body := x.send("POST", "/v1/convai/conversations/"+s.ConversationID+"/feedback", token, `{"feedback":"dislike"}`); status != 204 {
+	if status, body := x.send("POST", "/v1/convai/conversations/"+s.ConversationID+
+		"/feedback", token, `{"feedback":"dislike"}`); status != 204 {
 		t.Error(status, body)
 	}
 	if status, body := x.send("POST", "/v1/convai/conversations/"+s.ConversationID+"/feedback", "", `{"feedback":"like"}`); status != 401 {
@@ -384,7 +407,8 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 	if status, body := x.send("POST", "/v1/convai/conversations/"+visitorID+"/feedback", token, `{"feedback":"like"}`); status != 403 {
 		t.Error("of another conversation:", status, body)
 	}
-	if c, err := x.Chats.Find(t.Context(), companyID, s.ConversationID); err != nil || c.Rating != 1 || c.Page != "https://acme.test/a" || c.Channel != "web_voice" {
+	if c, err := x.Chats.Find(t.Context(), companyID, s.ConversationID); err != nil || c.Rating != 1 ||
+		c.Page != "https://acme.test/a" || c.Channel != "web_voice" {
 		t.Error(c, err)
 	}
 	if next := x.address("id_widget=" + voiceID + "&customer_id=" + visitorID); next.ConversationID == s.ConversationID {
@@ -406,7 +430,8 @@ func TestATokenIsGoodForAnHourBeyondTheEnd(t *testing.T) {
 	}
 	search := func(name, token string, status int, part string) {
 		t.Helper()
-		if got, body := x.send("POST", voicePath+"/search", token, `{"query":"opening hours","limit":1}`); got != status || !strings.Contains(body, part) {
+		if got, body := x.send("POST", voicePath+"/search", token, `{"query":"opening hours","limit":1}`); got != status ||
+			!strings.Contains(body, part) {
 			t.Errorf("%s: %d %s, want %d and %s", name, got, body, status, part)
 		}
 	}
@@ -415,9 +440,17 @@ func TestATokenIsGoodForAnHourBeyondTheEnd(t *testing.T) {
 	search("nonsense", "x.y.z", 401, `"reason":"invalid"`)
 	chatToken, _ := x.begin(widgetID, visitorID)
 	search("a chat's", chatToken, 401, `"reason":"invalid"`)
-	search("expired", x.signed(jwt.SigningMethodHS256, x.key, claims, func(c jwt.MapClaims) { c["exp"] = time.Now().Add(-time.Second).Unix() }), 401, `"reason":"expired"`)
+	search(
+		"expired",
+		x.signed(jwt.SigningMethodHS256, x.key, claims, func(c jwt.MapClaims) { c["exp"] = time.Now().Add(-time.Second).Unix() }), 401,
+		`"reason":"expired"`,
+	)
 	search("another key's", x.signed(jwt.SigningMethodHS256, []byte("another key"), claims, nil), 401, `"reason":"invalid"`)
-	search("another company's", x.signed(jwt.SigningMethodHS256, x.key, claims, func(c jwt.MapClaims) { c["company"] = "11111111-1111-4111-8111-111111111102" }), 401, `"reason":"revoked"`)
+	search(
+		"another company's",
+		x.signed(jwt.SigningMethodHS256, x.key, claims, func(c jwt.MapClaims) { c["company"] = "11111111-1111-4111-8111-111111111102" }),
+		401, `"reason":"revoked"`,
+	)
 	if _, err := x.Conversations.Leave(t.Context(), companyID, s.ConversationID); err != nil {
 		t.Fatal(err)
 	}
@@ -462,16 +495,20 @@ func TestAnAgentAtElevenLabsIsHandedOut(t *testing.T) {
 		case fault != "":
 			_, _ = io.WriteString(w, fault)
 		default:
-			_, _ = io.WriteString(w, `{"signed_url":"wss://api.elevenlabs.io/v1/convai/conversation?agent_id=agent-7&conversation_signature=cvtkn_x"}`)
+			_, _ = io.WriteString(
+				w, `{"signed_url":"wss://api.elevenlabs.io/v1/convai/conversation?agent_id=agent-7&conversation_signature=cvtkn_x"}`,
+			)
 		}
 	}))
 	defer fake.Close()
 	x := newVoiceSite(t, fake.URL)
 	s := x.address("id_widget=" + remoteID)
-	if s.URL != "wss://api.elevenlabs.io/v1/convai/conversation?agent_id=agent-7&conversation_signature=cvtkn_x" || s.ConversationToken == "" {
+	if s.URL != "wss://api.elevenlabs.io/v1/convai/conversation?agent_id=agent-7&conversation_signature=cvtkn_x" ||
+		s.ConversationToken == "" {
 		t.Error(s)
 	}
-	if status, _ := x.send("GET", voicePath+"/chat-by-conversation?conversation_id="+s.ConversationID, s.ConversationToken, ""); status != 200 {
+	if status, _ := x.send("GET", voicePath+"/chat-by-conversation?conversation_id="+
+		s.ConversationID, s.ConversationToken, ""); status != 200 {
 		t.Error("the conversation is not ours too:", status)
 	}
 	for _, fault = range []string{"{", `{"signed_url":"https://evil.example"}`, `{}`} {
@@ -510,7 +547,12 @@ func TestATeammateTalksWithAnAgentWithoutAWidget(t *testing.T) {
 func TestAVerifiedVisitorHasOneHistory(t *testing.T) {
 	x := newVoiceSite(t, "")
 	token := func(secret, subject string) string {
-		return url.QueryEscape(x.signed(jwt.SigningMethodHS256, []byte(secret), jwt.MapClaims{"sub": subject, "exp": time.Now().Add(time.Hour).Unix(), "name": "Ana"}, nil))
+		return url.QueryEscape(
+			x.signed(
+				jwt.SigningMethodHS256, []byte(secret),
+				jwt.MapClaims{"sub": subject, "exp": time.Now().Add(time.Hour).Unix(), "name": "Ana"}, nil,
+			),
+		)
 	}
 	a := x.address("id_widget=" + shopID + "&customer_id=" + visitorID + "&identity=" + token("a-secret-of-the-shop-0123", "u1"))
 	b := x.address("id_widget=" + shopID + "&customer_id=" + visitor2ID + "&identity=" + token("a-secret-of-the-shop-0123", "u1"))
@@ -518,7 +560,8 @@ func TestAVerifiedVisitorHasOneHistory(t *testing.T) {
 	if a.ConversationID != b.ConversationID || a.ConversationID == c.ConversationID {
 		t.Error(a, b, c)
 	}
-	if status, body := x.send("GET", voicePath+"/signed-url?access_key="+widgetKey+"&id_widget="+shopID+"&identity="+token("another-secret-of-24-bytes", "u1"), "", ""); status != 401 {
+	if status, body := x.send("GET", voicePath+"/signed-url?access_key="+widgetKey+"&id_widget="+shopID+"&identity="+
+		token("another-secret-of-24-bytes", "u1"), "", ""); status != 401 {
 		t.Error(status, body)
 	}
 }
@@ -563,7 +606,10 @@ func TestAPageSaysTheFirstWordsOrNone(t *testing.T) {
 func TestATalkEndsWhenItsCompanyIsSuspendedOrItsKeyRevoked(t *testing.T) {
 	for name, change := range map[string]string{
 		"suspended": strings.Replace(setUp, "name: Acme", "name: Acme\n    status: suspended", 1),
-		"revoked":   strings.Replace(setUp, "    widgets:\n", "    keys: [{key: ck_test_widget, label: widget, scopes: [\"widget:use\"], revoked: true}]\n    widgets:\n", 1),
+		"revoked": strings.Replace(
+			setUp, "    widgets:\n",
+			"    keys: [{key: ck_test_widget, label: widget, scopes: [\"widget:use\"], revoked: true}]\n    widgets:\n", 1,
+		),
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newVoiceSite(t, "")
@@ -583,7 +629,8 @@ func TestATalkEndsWhenItsCompanyIsSuspendedOrItsKeyRevoked(t *testing.T) {
 				if err == nil {
 					continue
 				}
-				if e := (websocket.CloseError{}); !errors.As(err, &e) || e.Code != websocket.StatusPolicyViolation || !strings.Contains(e.Reason, name) {
+				if e := (websocket.CloseError{}); !errors.As(err, &e) || e.Code != websocket.StatusPolicyViolation ||
+					!strings.Contains(e.Reason, name) {
 					t.Error(err)
 				}
 				return
@@ -612,14 +659,17 @@ func TestThePageOfAVoiceWidgetIsServedWithAStrictPolicy(t *testing.T) {
 		return resp, string(text)
 	}
 	socket := strings.Replace(x.url, "http", "ws", 1)
-	const common = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:; connect-src 'self' "
+	const common = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; media-src " +
+		"'self' blob:; connect-src 'self' "
 	for id, policy := range map[string]string{
-		voiceID:  common + x.url + " " + socket + "; base-uri 'none'; form-action 'none'",
-		shopID:   common + x.url + " " + socket + "; base-uri 'none'; form-action 'none'; frame-ancestors " + x.url + " https://shop.example",
+		voiceID: common + x.url + " " + socket + "; base-uri 'none'; form-action 'none'",
+		shopID: common + x.url + " " + socket + "; base-uri 'none'; form-action 'none'; frame-ancestors " + x.url +
+			" https://shop.example",
 		remoteID: common + x.url + " " + socket + " https://api.eu.example wss://api.eu.example; base-uri 'none'; form-action 'none'",
 	} {
 		resp, body := get("/?vw_id=" + id)
-		if got := resp.Header.Get("Content-Security-Policy"); resp.StatusCode != 200 || body != "the page" || got != policy || resp.Header.Get("Permissions-Policy") != "microphone=(self)" {
+		if got := resp.Header.Get("Content-Security-Policy"); resp.StatusCode != 200 || body != "the page" || got != policy ||
+			resp.Header.Get("Permissions-Policy") != "microphone=(self)" {
 			t.Errorf("%s: %s %q\n%s\n%s", id, resp.Status, body, got, policy)
 		}
 	}

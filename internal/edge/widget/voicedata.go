@@ -50,9 +50,9 @@ const (
 )
 
 // voiceData returns the configuration in a language (BCP 47; "": the widget's own).
-func (d Deps) voiceData(ctx context.Context, w *found, lang string) (*VoiceData, error) {
+func (d spoken) voiceData(ctx context.Context, w *found, lang string) (*VoiceData, error) {
 	lang = canonical(lang, w.Language)
-	a, err := d.agentOf(ctx, w)
+	a, err := d.host.agentOf(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -60,22 +60,22 @@ func (d Deps) voiceData(ctx context.Context, w *found, lang string) (*VoiceData,
 	x := &VoiceData{
 		WidgetID: w.ID, Name: w.Name, Colors: Colors{primary, onColor(primary), background, dark},
 		Position: cmp.Or(w.Appearance.Position, defaultPosition), Animation: w.Appearance.Animation,
-		Language: lang, Languages: w.languages(), Welcome: d.welcome(ctx, w.Widget, lang), Texts: w.texts(lang),
+		Language: lang, Languages: w.languages(), Welcome: d.host.welcome(ctx, w.Widget, lang), Texts: w.texts(lang),
 		TextInput: yes(w.TextInput), Transcript: yes(w.Transcript), Terms: w.Terms, TalkToPerson: yes(w.TalkToPerson),
 	}
 	if a != nil {
 		x.Agent.Name = a.Name
 	}
-	x.Speech, x.Hearing = d.Speaks(a)
+	x.Speech, x.Hearing = d.speaks(a)
 	return x, nil
 }
 
 // agentOf is the agent that answers in a widget; nil: none does.
-func (d Deps) agentOf(ctx context.Context, w *found) (*agent.Agent, error) {
+func (h *host) agentOf(ctx context.Context, w *found) (*agent.Agent, error) {
 	if w.Agent == "" {
 		return nil, nil
 	}
-	x, owner, err := d.Resources.Find(ctx, agent.Kind(), w.Agent)
+	x, owner, err := h.resources.Find(ctx, agent.Kind(), w.Agent)
 	if a, ok := x.(*agent.Agent); ok && owner == w.company.ID {
 		return a, nil
 	}

@@ -77,8 +77,10 @@ func newSite(t *testing.T, more string) *site {
 	go func() { defer close(done); _ = talks.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-done })
 	x.Deps = Deps{
-		Auth: auth.New(s, limits, auth.Options{}), Resources: s.Resources, Companies: s.Accounts, Conversations: talks, Chats: s.Chats, Limits: limits,
-		Files: files.New(s.Files, files.Options{Key: x.key, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(), SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
+		Auth: auth.New(s, limits, auth.Options{}), Resources: s.Resources, Companies: s.Accounts, Conversations: talks, Chats: s.Chats,
+		Limits: limits,
+		Files:  files.New(s.Files, files.Options{Key: x.key, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(),
+		SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
 	}
 	x.serve()
 	return x
@@ -214,9 +216,12 @@ func TestOnlyTheSessionsOwnTokenOpensAChatRoute(t *testing.T) {
 		"of a suspended company": {x.signed(hs, x.key, claims, func(c jwt.MapClaims) {
 			c["company"], c["widget"] = "11111111-1111-4111-8111-111111111102", "33333333-3333-4333-8333-333333333304"
 		}), 403, nil},
-		"from another origin":         {good, 403, []string{"Origin", "https://two.example"}},
-		"from no origin":              {good, 403, []string{"Origin", "null"}},
-		"from a site not on the list": {x.signed(hs, x.key, claims, func(c jwt.MapClaims) { c["widget"] = listedID; delete(c, "origin") }), 403, []string{"Origin", "https://evil.example"}},
+		"from another origin": {good, 403, []string{"Origin", "https://two.example"}},
+		"from no origin":      {good, 403, []string{"Origin", "null"}},
+		"from a site not on the list": {
+			x.signed(hs, x.key, claims, func(c jwt.MapClaims) { c["widget"] = listedID; delete(c, "origin") }), 403,
+			[]string{"Origin", "https://evil.example"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, route := range x.chatRoutes() {
@@ -228,7 +233,9 @@ func TestOnlyTheSessionsOwnTokenOpensAChatRoute(t *testing.T) {
 			}
 		})
 	}
-	if status, text := x.send("POST", prefix+"/chat/turns", good, `{"client_id":"1","text":"Hi"}`, "Origin", "https://one.example"); status != 200 {
+	if status, text := x.send(
+		"POST", prefix+"/chat/turns", good, `{"client_id":"1","text":"Hi"}`, "Origin", "https://one.example",
+	); status != 200 {
 		t.Errorf("its own token: %d %s", status, text)
 	}
 }
@@ -244,7 +251,8 @@ func TestAConversationOfAnotherCompanyIsNotFound(t *testing.T) {
 		c["company"], c["widget"] = "11111111-1111-4111-8111-111111111102", "33333333-3333-4333-8333-333333333304"
 	})
 	for path, body := range map[string]string{
-		"turns": `{"client_id":"1","text":"Hi"}`, "seen": `{"seq":1}`, "handoff": `{}`, "contact": `{"email":"a@b.example"}`, "rating": `{"rating":5}`, "end": `{}`,
+		"turns": `{"client_id":"1","text":"Hi"}`, "seen": `{"seq":1}`, "handoff": `{}`, "contact": `{"email":"a@b.example"}`,
+		"rating": `{"rating":5}`, "end": `{}`,
 	} {
 		if status, text := x.send("POST", prefix+"/chat/"+path, mixed, body); status != 404 {
 			t.Errorf("%s: %d %s", path, status, text)
@@ -258,7 +266,9 @@ func TestAConversationOfAnotherCompanyIsNotFound(t *testing.T) {
 func TestATokenEndsWithItsWidget(t *testing.T) {
 	x := newSite(t, "")
 	token, _ := x.begin(widgetID, visitorID)
-	if err := x.store.Resources.DeleteResource(t.Context(), companyID, []resource.Kind{knowledge.Kind(), agent.Kind(), Kind()}, Kind(), widgetID); err != nil {
+	if err := x.store.Resources.DeleteResource(
+		t.Context(), companyID, []resource.Kind{knowledge.Kind(), agent.Kind(), Kind()}, Kind(), widgetID,
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, route := range x.chatRoutes() {
@@ -310,7 +320,8 @@ func TestTheStreamReplaysWhatThisVisitorMissed(t *testing.T) {
 	other, _ := x.begin(widgetID, visitor2ID)
 	for i, text := range []string{"one", "two", "three"} {
 		for _, by := range []string{token, other} {
-			if status, said := x.send("POST", prefix+"/chat/turns", by, `{"client_id":"`+string(rune('a'+i))+`","text":"`+text+by[len(by)-4:]+`"}`); status != 200 {
+			if status, said := x.send("POST", prefix+"/chat/turns", by, `{"client_id":"`+string(rune('a'+i))+`","text":"`+text+
+				by[len(by)-4:]+`"}`); status != 200 {
 				t.Fatal(status, said)
 			}
 		}
@@ -336,13 +347,16 @@ func TestNotesAndAccountsAreNotForVisitors(t *testing.T) {
 	if _, _, err := x.Conversations.Desk.Note(t.Context(), by, id, conversation.Said{ClientID: "n", Kind: "text", Text: "a note"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := x.Conversations.Desk.Answer(t.Context(), by, id, conversation.Said{ClientID: "a", Kind: "text", Text: "an answer"}, -1); err != nil {
+	if _, _, err := x.Conversations.Desk.Answer(
+		t.Context(), by, id, conversation.Said{ClientID: "a", Kind: "text", Text: "an answer"}, -1,
+	); err != nil {
 		t.Fatal(err)
 	}
 	shown := strings.Join(x.events(token, "0", func(all []string) bool { return len(all) >= 3 }), "\n")
 	_, text := x.send("POST", prefix+"/chat/session", "", `{"widget_id":"`+widgetID+`","customer_id":"`+visitorID+`"}`)
 	for what, s := range map[string]string{"the stream": shown, "the session": text} {
-		if strings.Contains(s, "a note") || strings.Contains(s, "account-of-bea") || !strings.Contains(s, "an answer") || !strings.Contains(s, `"name":"Bea"`) {
+		if strings.Contains(s, "a note") || strings.Contains(s, "account-of-bea") || !strings.Contains(s, "an answer") ||
+			!strings.Contains(s, `"name":"Bea"`) {
 			t.Errorf("%s shows %s", what, s)
 		}
 	}
@@ -352,7 +366,8 @@ func TestOriginsThatEndADirectiveAreRefused(t *testing.T) {
 	for origin, valid := range map[string]bool{
 		"https://shop.example": true, "http://127.0.0.1:3000": true, "http://[::1]:80": true, "https://xn--bcher-kva.example": true,
 		"https://a.example;script-src": false, "https://a.example '*'": false, "https://a,b.example": false, "https://*.example": false,
-		"https://a.example/": false, "https://": false, "null": false, "javascript:alert(1)": false, "https://user@a.example": false, "https://a.example\n": false,
+		"https://a.example/": false, "https://": false, "null": false, "javascript:alert(1)": false, "https://user@a.example": false,
+		"https://a.example\n": false,
 	} {
 		w := &Widget{Name: "a", AllowedOrigins: []string{origin}}
 		if err := w.Validate(); (err == nil) != valid {
@@ -374,13 +389,14 @@ func (upper) Translate(_ context.Context, text, _, to string) string {
 func TestTheWelcomeIsTheConfiguredOneElseTranslatedElseTheOriginal(t *testing.T) {
 	w := &Widget{Language: "en", Welcome: "Hello", Translations: map[string]string{"es": "Hola", "pt-BR": "Olá", "pt": "Viva"}}
 	for _, tt := range []struct{ lang, want string }{
-		{"en", "Hello"}, {"en-AU", "Hello"}, {"es", "Hola"}, {"es-MX", "Hola"}, {"pt-br", "Olá"}, {"pt", "Viva"}, {"fr", "HELLO"}, {"de", "Hello"},
+		{"en", "Hello"}, {"en-AU", "Hello"}, {"es", "Hola"}, {"es-MX", "Hola"}, {"pt-br", "Olá"}, {"pt", "Viva"}, {"fr", "HELLO"},
+		{"de", "Hello"},
 	} {
-		if got := (Deps{Translator: upper{}}).welcome(t.Context(), w, tt.lang); got != tt.want {
+		if got := (&host{translator: upper{}}).welcome(t.Context(), w, tt.lang); got != tt.want {
 			t.Errorf("%s: %q", tt.lang, got)
 		}
 	}
-	if got := (Deps{}).welcome(t.Context(), w, "fr"); got != "Hello" {
+	if got := (&host{}).welcome(t.Context(), w, "fr"); got != "Hello" {
 		t.Errorf("without a translator: %q", got)
 	}
 }
@@ -398,7 +414,8 @@ func TestOutsideOfItsHoursAWidgetTakesAnAddress(t *testing.T) {
         hours: {timezone: UTC, from: "00:00", to: "24:00", days: [`+day(3)+`]}
 `)
 	for _, statement := range []string{
-		"INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at) VALUES ('bea', 'bea@acme.test', 'Bea', '', 0, 0, 0)",
+		"INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at) VALUES ('bea', 'bea@acme.test', " +
+			"'Bea', '', 0, 0, 0)",
 		"INSERT INTO presence (company_id, account_id, until) VALUES ('" + companyID + "', 'bea', 9999999999999)",
 	} {
 		if _, err := x.store.DB.Exec(t.Context(), statement); err != nil {

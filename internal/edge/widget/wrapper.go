@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,7 +25,10 @@ var wrapperHTML string
 var wrapperPage = template.Must(template.New("wrapper").Parse(wrapperHTML))
 
 // wrapper serves the page that embeds the chat, and the chat's configuration.
-type wrapper struct{ Deps }
+type wrapper struct {
+	host *host
+	log  *slog.Logger
+}
 
 func (d wrapper) routes() []httpio.Route {
 	const access = "customer" // the access key in customer_id
@@ -33,14 +37,18 @@ func (d wrapper) routes() []httpio.Route {
 			q := r.URL.Query()
 			return q.Get("customer_id"), q.Get("widget_id")
 		})},
-		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}/{widget_id}", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
-			return r.PathValue("customer_id"), r.PathValue("widget_id")
-		})},
+		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}/{widget_id}", Access: access,
+			Handle: d.plain(func(r *http.Request) (string, string) {
+				return r.PathValue("customer_id"), r.PathValue("widget_id")
+			})},
 		// A path with a segment missing is a request with a parameter missing.
 		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
 			return r.PathValue("customer_id"), ""
 		})},
-		{Pattern: "GET " + prefix + "/widget", Access: "key:" + string(auth.WidgetUse), CORS: httpio.CORS{AnyOrigin: true}, Handle: httpio.Value(d.configuration)},
+		{
+			Pattern: "GET " + prefix + "/widget", Access: "key:" + string(auth.WidgetUse), CORS: httpio.CORS{AnyOrigin: true},
+			Handle: httpio.Value(d.configuration),
+		},
 	}
 }
 
@@ -56,7 +64,7 @@ func (d wrapper) plain(parameters func(r *http.Request) (key, id string)) httpio
 			if err == nil || errors.As(err, &e) && (e.Code == carillon.RateLimitExceeded || e.Code == carillon.ServiceUnavailable) {
 				return err
 			}
-			httpio.Logger(r.Context(), d.Log).ErrorContext(r.Context(), "serve the chat's wrapper page", "error", err)
+			httpio.Logger(r.Context(), d.log).ErrorContext(r.Context(), "serve the chat's wrapper page", "error", err)
 			refused = &plainError{http.StatusInternalServerError, "The chat cannot be shown because of an unexpected error"}
 		}
 		h := w.Header()
@@ -86,7 +94,7 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 	case !carillon.ValidUUID(id):
 		return &plainError{http.StatusBadRequest, "widget_id must be a UUID"}
 	}
-	p, err := d.Auth.Principal(r.Context(), auth.PresentedKey{Key: key, Present: true}, "")
+	p, err := d.host.auth.Principal(r.Context(), auth.PresentedKey{Key: key, Present: true}, "")
 	switch {
 	case carillon.IsCode(err, carillon.Unauthorized):
 		return &plainError{http.StatusForbidden, "customer_id is not an active access key"}
@@ -100,10 +108,11 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 	case !p.Allows(auth.WidgetUse):
 		return &plainError{http.StatusForbidden, "The access key lacks the scope " + string(auth.WidgetUse)}
 	}
-	if _, err := d.Limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+d.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
+	if _, err := d.host.limits.Allow(r.Context(), "widget/"+p.Company.ID+"/"+
+		d.host.address(r), p.Company.Limits.WidgetCallsPerMinute, 1); err != nil {
 		return err
 	}
-	f, err := d.find(r.Context(), "chat", strings.ToLower(id))
+	f, err := d.host.find(r.Context(), "chat", strings.ToLower(id))
 	if err != nil {
 		return err
 	}
@@ -111,7 +120,7 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 		return &plainError{http.StatusNotFound, "The company has no chat widget with this id"}
 	}
 	q := r.URL.Query()
-	data, err := d.data(r.Context(), f, q.Get("lang"), q.Get("showClose") != "false")
+	data, err := d.host.data(r.Context(), f, q.Get("lang"), q.Get("showClose") != "false")
 	if err != nil {
 		return err
 	}
@@ -119,7 +128,7 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 }
 
 func (d wrapper) write(w http.ResponseWriter, f *found, data *Data) error {
-	_, pages := d.Addresses()
+	_, pages := d.host.addresses()
 	nonce := rand.Text()
 	text, err := json.Marshal(data) // <, > and & are escaped, so that it ends no script
 	if err != nil {
@@ -134,8 +143,9 @@ func (d wrapper) write(w http.ResponseWriter, f *found, data *Data) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'; style-src 'nonce-"+nonce+"'; frame-src "+originOf(pages)+
-		"; base-uri 'none'; form-action 'none'"+d.frameAncestors(f.Widget))
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'; style-src 'nonce-"+nonce+"'; frame-src "+
+		originOf(pages)+
+		"; base-uri 'none'; form-action 'none'"+d.host.frameAncestors(f.Widget))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
@@ -152,9 +162,9 @@ func titleOf(data *Data) string {
 
 // configuration is the chat's configuration in JSON, for the embed script.
 func (d wrapper) configuration(r *http.Request) (any, error) {
-	f, _, err := d.keyed(r, "chat", "widget_id")
+	f, _, err := d.host.keyed(r, "chat", "widget_id")
 	if err != nil {
 		return nil, err
 	}
-	return d.data(r.Context(), f, r.URL.Query().Get("lang"), true)
+	return d.host.data(r.Context(), f, r.URL.Query().Get("lang"), true)
 }

@@ -120,14 +120,18 @@ func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
 	if err := s.factors().Check(r.Context(), c, code); err != nil {
 		return nil, err
 	}
-	return nil, s.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.RemoveFactor(ctx, tx, c.Account.ID) })
+	return nil, s.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.RemoveFactor(ctx, tx, c.Account.ID)
+	})
 }
 
 // remove turns the second factor of a member off who lost it, and ends the member's sessions.
 func (s Factors) remove(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if id == by.AccountID {
-		return nil, carillon.InConflict("Your own second factor is turned off with your password and a code: POST /panel/v1/user/second-factor/remove")
+		return nil, carillon.InConflict(
+			"Your own second factor is turned off with your password and a code: POST /panel/v1/user/second-factor/remove",
+		)
 	}
 	return nil, s.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		if err := ownMember(ctx, tx, by, id); err != nil {

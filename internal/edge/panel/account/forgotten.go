@@ -62,7 +62,10 @@ func (x Forgotten) ask(r *http.Request) (any, error) {
 	if x.Letters.Mail == nil {
 		return nil, carillon.InConflict("This installation sends no e-mails: ask somebody who administers your company's users for a link")
 	}
-	for name, most := range map[string]int{"forgotten/address/" + configure.Digest(auth.Network(httpio.ClientAddress(r, x.Gate.Proxies))): forgottenClients, "forgotten/email/" + configure.Digest(address): forgottenRate} {
+	for name, most := range map[string]int{
+		"forgotten/address/" + x.Gate.Network(r):       forgottenClients,
+		"forgotten/email/" + configure.Digest(address): forgottenRate,
+	} {
 		if _, err := x.Gate.Limits.Allow(r.Context(), name, most, 1); err != nil {
 			return nil, err
 		}
@@ -104,7 +107,9 @@ var errEnough = errors.New("the account has enough valid links")
 
 // link stores a new link, where check allows it, and returns its address. Earlier ones stay valid: who asks for one for somebody else
 // takes nothing from them.
-func (x Forgotten) link(ctx context.Context, made accounts.PasswordLink, check func(ctx context.Context, tx *configure.Tx) error) (string, error) {
+func (x Forgotten) link(
+	ctx context.Context, made accounts.PasswordLink, check func(ctx context.Context, tx *configure.Tx) error,
+) (string, error) {
 	secret := auth.NewLink()
 	made.CreatedAt = time.Now()
 	made.ExpiresAt = made.CreatedAt.Add(passwordLinkLife)
@@ -184,9 +189,9 @@ func (x Forgotten) set(r *http.Request) (any, error) {
 	})
 }
 
-// proofBy is when the account is proved once its password was set by a link; zero: it is not. Whoever made the link may have used it, unless
-// it went to the mailbox alone. A mailbox does not stand in for a second factor, which stays: where that is not known to be the person's
-// either, the account is still to be proved.
+// proofBy is when the account is proved once its password was set by a link; zero: it is not. Whoever made the link may have used it,
+// unless it went to the mailbox alone. A mailbox does not stand in for a second factor, which stays: where that is not known to be
+// the person's either, the account is still to be proved.
 func (x Forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *accounts.Account) (time.Time, error) {
 	if !link.Proves() {
 		return time.Time{}, nil
@@ -200,7 +205,7 @@ func (x Forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *
 
 // mayTryLink limits how many secrets of links an address may try. Errors: rate_limit_exceeded.
 func mayTryLink(r *http.Request, g *member.Gate) error {
-	_, err := g.Limits.Allow(r.Context(), "links/address/"+configure.Digest(auth.Network(httpio.ClientAddress(r, g.Proxies))), linkTries, 1)
+	_, err := g.Limits.Allow(r.Context(), "links/address/"+g.Network(r), linkTries, 1)
 	return err
 }
 
@@ -219,7 +224,9 @@ func stillMay(ctx context.Context, tx *configure.Tx, link *accounts.PasswordLink
 	if i < 0 || !auth.Role(theirs[i].Role).Can(auth.MayWriteUsers) {
 		return deadLink()
 	}
-	err = ownMember(ctx, tx, member.Member{AccountID: link.MadeBy, CompanyID: link.CompanyID, Role: auth.Role(theirs[i].Role)}, link.AccountID)
+	err = ownMember(
+		ctx, tx, member.Member{AccountID: link.MadeBy, CompanyID: link.CompanyID, Role: auth.Role(theirs[i].Role)}, link.AccountID,
+	)
 	if _, ours := errors.AsType[*carillon.Error](err); ours {
 		return deadLink()
 	}
@@ -247,7 +254,10 @@ func (x Forgotten) make(r *http.Request, by member.Member) (any, error) {
 	if id == by.AccountID {
 		return nil, carillon.InConflict("Your own password changes with the present one: POST /panel/v1/user/password")
 	}
-	link, err := x.link(r.Context(), accounts.PasswordLink{AccountID: id, CompanyID: by.CompanyID, MadeBy: by.AccountID}, func(ctx context.Context, tx *configure.Tx) error { return ownMember(ctx, tx, by, id) })
+	link, err := x.link(
+		r.Context(), accounts.PasswordLink{AccountID: id, CompanyID: by.CompanyID, MadeBy: by.AccountID},
+		func(ctx context.Context, tx *configure.Tx) error { return ownMember(ctx, tx, by, id) },
+	)
 	if err != nil {
 		return nil, err
 	}

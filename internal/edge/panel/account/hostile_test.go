@@ -68,7 +68,10 @@ func TestAnInvitationEndsWithTheRightOfWhoInvited(t *testing.T) {
 	owner := w.As("owner@acme.test")
 	secret := func(path, role string) (made string, lose func()) {
 		t.Helper()
-		w.Want("POST", "/panel/v1/users", owner, `{"email":"`+path+`@acme.test","password":"`+paneltest.Password+`","role":"admin"}`, 201, "", "")
+		w.Want(
+			"POST", "/panel/v1/users", owner, `{"email":"`+path+`@acme.test","password":"`+paneltest.Password+`","role":"admin"}`, 201,
+			"", "",
+		)
 		by := path + "@acme.test"
 		made = w.Invite(w.As(by), path+"-friend@acme.test", role)
 		return made, func() {
@@ -120,12 +123,14 @@ func TestAnInvitationIsNoBackDoor(t *testing.T) {
 		t.Errorf("an account that came to be: %d %s", rec.Code, rec.Body)
 	}
 	prove(w, "vera@acme.test")
-	if rec := w.Accept(link, ""); rec.Code != http.StatusUnauthorized { // the account is known now: who holds the link must be signed in with it
+	// the account is known now: who holds the link must be signed in with it
+	if rec := w.Accept(link, ""); rec.Code != http.StatusUnauthorized {
 		t.Errorf("an account that is proved: %d %s", rec.Code, rec.Body)
 	}
 	vera := paneltest.SignedIn(w, "vera@acme.test")
 	rec := w.Accept(link, vera.Cookie.Name+"="+vera.Cookie.Value)
-	if _, got := vera.Send("GET", "/panel/v1/session", ""); rec.Code != http.StatusConflict || got["companies"].([]any)[0].(map[string]any)["role"] != "viewer" {
+	if _, got := vera.Send("GET", "/panel/v1/session", ""); rec.Code != http.StatusConflict ||
+		got["companies"].([]any)[0].(map[string]any)["role"] != "viewer" {
 		t.Errorf("a member: %d %s, %v", rec.Code, rec.Body, got)
 	}
 
@@ -146,7 +151,8 @@ func TestAnInvitationIsNoBackDoor(t *testing.T) {
 		t.Errorf("a password's link as an invitation: %d", rec.Code)
 	}
 	link = w.Invite(owner, "late@acme.test", "viewer")
-	if rec := w.Page("POST", "/panel/v1/forgotten/password", "", `{"token":"`+link+`","password":"`+paneltest.Password+`"}`); rec.Code != http.StatusUnauthorized {
+	if rec := w.Page("POST", "/panel/v1/forgotten/password", "", `{"token":"`+link+`","password":"`+paneltest.Password+
+		`"}`); rec.Code != http.StatusUnauthorized {
 		t.Errorf("an invitation's as a password's: %d", rec.Code)
 	}
 }
@@ -156,7 +162,11 @@ func TestALatePasswordLinkIsRefused(t *testing.T) {
 	w.Company("acme")
 	now := time.Now()
 	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return accounts.PutPasswordLink(ctx, tx, accounts.PasswordLink{AccountID: w.ID("viewer@acme.test"), CreatedAt: now.Add(-2 * time.Hour), ExpiresAt: now.Add(-time.Hour)}, "late-secret")
+		return accounts.PutPasswordLink(
+			ctx, tx,
+			accounts.PasswordLink{AccountID: w.ID("viewer@acme.test"), CreatedAt: now.Add(-2 * time.Hour), ExpiresAt: now.Add(-time.Hour)},
+			"late-secret",
+		)
 	}); err != nil {
 		t.Fatal(err)
 	}

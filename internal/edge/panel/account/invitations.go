@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	invitationLife  = 7 * 24 * time.Hour
-	invitationsMost = 200 // open at once in a company
-	invitationRate  = 30  // a minute in a company
+	invitationLife = 7 * 24 * time.Hour
+	maxInvitations = 200 // open at once in a company
+	invitationRate = 30  // a minute in a company
 )
 
 // Mailer sends e-mails.
@@ -66,14 +66,15 @@ type invitationRow struct {
 
 func invitationRowOf(x *accounts.Invitation) invitationRow {
 	return invitationRow{
-		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: auth.TimeOrNull(x.CreatedAt), SentAt: auth.TimeOrNull(x.SentAt),
+		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: auth.TimeOrNull(x.CreatedAt),
+		SentAt:    auth.TimeOrNull(x.SentAt),
 		ExpiresAt: auth.TimeOrNull(x.ExpiresAt), Expired: !time.Now().Before(x.ExpiresAt),
 	}
 }
 
 // list responds with the open invitations. There are no pages: a company has few.
 func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
-	all, err := x.Store.Links.Invitations(r.Context(), by.CompanyID, invitationsMost)
+	all, err := x.Store.Links.Invitations(r.Context(), by.CompanyID, maxInvitations)
 	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
 	if err != nil {
 		return nil, err
@@ -204,9 +205,9 @@ func (x Invitations) room(ctx context.Context, tx *configure.Tx, i *accounts.Inv
 		}
 	}
 	n, err := accounts.CountInvitations(ctx, tx, i.CompanyID)
-	if err == nil && n >= invitationsMost && i.ID == "" {
+	if err == nil && n >= maxInvitations && i.ID == "" {
 		err = &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many open invitations", Details: carillon.Details{
-			{Key: "limit", Value: invitationsMost}, {Key: "used", Value: n},
+			{Key: "limit", Value: maxInvitations}, {Key: "used", Value: n},
 		}}
 	}
 	return err
@@ -281,8 +282,10 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
 		err = &carillon.Error{
 			Code: carillon.Conflict, Details: carillon.Details{{Key: "reason", Value: "unproved"}},
-			Message: "An account has this e-mail, and nobody has proved that the mailbox is theirs: sign in by single sign-on first, have the " +
-				"invitation sent by e-mail, or have somebody who administers both companies add the account (carillon users add --in COMPANY-ID)",
+			Message: "An account has this e-mail, and nobody has proved that the mailbox is theirs: " +
+				"sign in by single sign-on first, have the " +
+				"invitation sent by e-mail, or have somebody who administers both companies add the account (carillon users add --in " +
+				"COMPANY-ID)",
 		}
 	}
 	return secret, i, a, err
@@ -345,7 +348,9 @@ func (x Invitations) accept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cookie, c, err := auth.NewBrowsers(x.Gate.Auth).SignIn(r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, x.Sessions.client(r))
+	cookie, c, err := auth.NewBrowsers(x.Gate.Auth).SignIn(
+		r.Context(), auth.Credentials{Email: i.Email, Password: fresh}, x.Sessions.client(r),
+	)
 	if err != nil {
 		return err
 	}
@@ -392,7 +397,10 @@ func (x Invitations) acceptKnown(w http.ResponseWriter, r *http.Request, secret 
 }
 
 // join spends an invitation and makes an account a member. Errors: unauthorized when the invitation was spent meanwhile.
-func (x Invitations) join(ctx context.Context, secret string, i *accounts.Invitation, account func(ctx context.Context, tx *configure.Tx) (id string, err error)) error {
+func (x Invitations) join(
+	ctx context.Context, secret string, i *accounts.Invitation,
+	account func(ctx context.Context, tx *configure.Tx) (id string, err error),
+) error {
 	return x.Store.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		spent, err := accounts.SpendInvitation(ctx, tx, secret, time.Now())
 		if err == nil && !spent {

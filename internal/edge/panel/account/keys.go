@@ -3,10 +3,13 @@ package account
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/base/jsonbody"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
@@ -29,8 +32,8 @@ func (p Keys) Routes() []httpio.Route {
 	}
 }
 
-// keysMost bounds a company's keys that are not revoked.
-const keysMost = 500
+// maxKeys bounds a company's keys that are not revoked.
+const maxKeys = 500
 
 // prefixLength is how much of a key a list shows: enough to distinguish keys, too little to guess the rest.
 const prefixLength = 8
@@ -53,7 +56,8 @@ func (p Keys) keyRow(k *accounts.AccessKey) keyRow {
 	live := k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || time.Now().Before(k.ExpiresAt))
 	return keyRow{
 		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
-		ExpiresAt: auth.TimeOrNull(k.ExpiresAt), RevokedAt: auth.TimeOrNull(k.RevokedAt), LastUsed: auth.TimeOrNull(p.Gate.Auth.LastUsed(k)),
+		ExpiresAt: auth.TimeOrNull(k.ExpiresAt), RevokedAt: auth.TimeOrNull(k.RevokedAt),
+		LastUsed:  auth.TimeOrNull(p.Gate.Auth.LastUsed(k)),
 		CreatedAt: auth.TimeOrNull(k.CreatedAt),
 	}
 }
@@ -74,7 +78,7 @@ func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
 	}
 	now := time.Now()
 	k := accounts.AccessKey{CompanyID: by.CompanyID, Key: auth.NewKey()}
-	if k.Label, err = form.Text(o, "label", labelMost); err != nil {
+	if k.Label, err = form.Text(o, "label", maxLabel); err != nil {
 		return nil, err
 	}
 	if k.Scopes, err = scopes(o); err != nil {
@@ -88,7 +92,7 @@ func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
 		if err != nil {
 			return err
 		}
-		if n >= keysMost {
+		if n >= maxKeys {
 			return tooManyKeys(n)
 		}
 		return accounts.PutKey(ctx, tx, &k, now)
@@ -102,7 +106,7 @@ func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
 
 func tooManyKeys(n int) *carillon.Error {
 	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many keys", Details: carillon.Details{
-		{Key: "limit", Value: keysMost}, {Key: "used", Value: n},
+		{Key: "limit", Value: maxKeys}, {Key: "used", Value: n},
 	}}
 }
 
@@ -114,4 +118,44 @@ func (p Keys) revokeKey(r *http.Request, by member.Member) (any, error) {
 	return nil, p.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return accounts.RevokeKey(ctx, tx, by.CompanyID, id, time.Now())
 	})
+}
+
+const maxLabel = 100 // characters
+
+// scopes reads a list of scopes; an absent list means all.
+func scopes(o *jsonbody.Object) ([]string, error) {
+	const field = "scopes"
+	all, present, err := o.Find(field).Strings(field)
+	switch {
+	case err != nil:
+		return nil, err
+	case !present:
+		return []string{string(auth.All)}, nil
+	case len(all) == 0:
+		return nil, carillon.Invalid(field, "Must name at least one scope")
+	}
+	for i, s := range all {
+		if !auth.ValidScope(s) {
+			return nil, carillon.Invalid(field+"."+strconv.Itoa(i), "Must be one of "+form.Known(auth.Scopes()))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// expiry reads an instant in the future; zero where there is none.
+func expiry(o *jsonbody.Object, now time.Time) (time.Time, error) {
+	const field = "expires_at"
+	s, present, err := o.String(field, field)
+	if err != nil || !present {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, carillon.Invalid(field, "Must be an RFC 3339 instant such as 2030-01-01T00:00:00Z")
+	}
+	if !t.After(now) {
+		return time.Time{}, carillon.Invalid(field, "Must be in the future")
+	}
+	return t.UTC(), nil
 }

@@ -19,7 +19,9 @@ func TestAStrangerGetsFewInvitationsADayFromAllCompanies(t *testing.T) {
 	links := 0
 	for _, name := range []string{"one", "two", "three", "four", "five", "six", "seven"} {
 		w.Company(name)
-		made := w.Want("POST", "/panel/v1/invitations", w.As("owner@"+name+".test"), `{"email":"`+stranger+`","role":"viewer"}`, 201, "", "")
+		made := w.Want(
+			"POST", "/panel/v1/invitations", w.As("owner@"+name+".test"), `{"email":"`+stranger+`","role":"viewer"}`, 201, "", "",
+		)
 		if made["link"] != nil {
 			links++
 			if made["sent_at"] != nil || !strings.Contains(fmt.Sprint(made["problem"]), "today") {

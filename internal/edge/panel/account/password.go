@@ -4,11 +4,14 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/base/jsonbody"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store/accounts"
@@ -189,4 +192,24 @@ func ownMember(ctx context.Context, tx *configure.Tx, by member.Member, accountI
 		err = carillon.InConflict("The user belongs to other companies too: remove the user to end their access to this one")
 	}
 	return err
+}
+
+const minPassword = 12 // characters
+
+// password reads a password of 12 characters or more, without rules on which ones (NIST SP 800-63B). No error contains the
+// value. present is false where there is none.
+func password(o *jsonbody.Object) (s string, present bool, err error) {
+	const field = "password"
+	s, present, err = o.String(field, field)
+	switch {
+	case err != nil:
+		return "", false, carillon.BadFormat(field, "(not shown)", "string", "text")
+	case !present:
+		return "", false, nil
+	case utf8.RuneCountInString(s) < minPassword || strings.TrimSpace(s) == "":
+		return "", true, carillon.Invalid(field, "At least "+strconv.Itoa(minPassword)+" characters")
+	case len(s) > auth.MaxPassword:
+		return "", true, carillon.Invalid(field, "At most "+strconv.Itoa(auth.MaxPassword)+" bytes")
+	}
+	return s, true, nil
 }

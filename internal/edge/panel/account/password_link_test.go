@@ -135,7 +135,8 @@ func TestAForgottenPasswordIsSet(t *testing.T) {
 	id := w.ID("teammate@acme.test")
 	w.Want("POST", "/panel/v1/users/"+id+"/password-link", w.As("owner@beta.test"), `{}`, 404, "not_found", "")
 	w.Want("POST", "/panel/v1/users/"+w.ID("owner@acme.test")+"/password-link", admin, `{}`, 403, "forbidden", "")
-	if made := w.Want("POST", "/panel/v1/users/"+id+"/password-link", admin, `{}`, 200, "", ""); made["sent"] != true || made["link"] != nil {
+	if made := w.Want("POST", "/panel/v1/users/"+id+"/password-link", admin, `{}`, 200, "", ""); made["sent"] != true ||
+		made["link"] != nil {
 		t.Error(made)
 	}
 	_, token := w.Post.Last(t)

@@ -35,8 +35,10 @@ func TestOnesOwnPasswordNeedsThePresentOneAndEndsOtherSessions(t *testing.T) {
 	const path, email = "/panel/v1/user/password", "viewer@acme.test"
 	mine, elsewhere := w.As(email), w.As(email)
 	for body, field := range map[string]string{
-		`{"present":"wrong-horse-battery","password":"` + otherPassword + `"}`: "present", `{"password":"` + otherPassword + `"}`: "present",
-		`{"present":"` + paneltest.Password + `"}`: "password", `{"present":"` + paneltest.Password + `","password":"short"}`: "password", `{}`: "present",
+		`{"present":"wrong-horse-battery","password":"` + otherPassword + `"}`: "present",
+		`{"password":"` + otherPassword + `"}`:                                 "present",
+		`{"present":"` + paneltest.Password + `"}`:                             "password",
+		`{"present":"` + paneltest.Password + `","password":"short"}`:          "password", `{}`: "present",
 	} {
 		w.Want("POST", path, mine, body, 400, "validation_failed", field)
 	}

@@ -71,7 +71,9 @@ func TestSingleSignOnTakesAnAccountFromWhoMadeIt(t *testing.T) {
 	made := w.Want("POST", "/panel/v1/users/"+w.ID(cfo)+"/password-link", w.As("admin@alpha.test"), `{}`, 200, "", "")
 	_, link, _ := strings.Cut(made["link"].(string), "#")
 
-	_, c, err := auth.NewBrowsers(w.Auth).SignInVouched(t.Context(), auth.Vouched{Issuer: "https://id.test", Subject: "7", Email: "CFO@beta.test"}, auth.Client{})
+	_, c, err := auth.NewBrowsers(w.Auth).SignInVouched(
+		t.Context(), auth.Vouched{Issuer: "https://id.test", Subject: "7", Email: "CFO@beta.test"}, auth.Client{},
+	)
 	if err != nil || c == nil {
 		t.Fatal(c, err)
 	}
@@ -93,7 +95,10 @@ func TestAPasswordOfAnAdministratorEndsWithTheNextSingleSignOn(t *testing.T) {
 	if err := signIn(w, email, paneltest.Password); err != nil {
 		t.Errorf("single sign-on ended the person's own password: %v", err)
 	}
-	w.Want("POST", "/panel/v1/users/"+w.ID(email)+"/password", w.As("admin@alpha.test"), `{"password":"`+squattersPassword+`"}`, 204, "", "")
+	w.Want(
+		"POST", "/panel/v1/users/"+w.ID(email)+"/password", w.As("admin@alpha.test"), `{"password":"`+squattersPassword+`"}`, 204, "",
+		"",
+	)
 	x, err := w.Auth.SignIn(t.Context(), auth.Credentials{Email: email, Password: squattersPassword}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +124,10 @@ func TestAnInvitationByEmailTakesAnAccountFromWhoMadeIt(t *testing.T) {
 	if seen := invitation(w, token, 200); seen["known"] != false {
 		t.Errorf("whoever has the invitation is to sign in with the squatter's password: %v", seen)
 	}
-	cookie := cookieOf(w.Page("POST", "/panel/v1/session", "", `{"email":"`+cfo+`","password":"`+squattersPassword+`","code":"`+codes[1]+`"}`), member.SessionCookie)
+	cookie := cookieOf(
+		w.Page("POST", "/panel/v1/session", "", `{"email":"`+cfo+`","password":"`+squattersPassword+`","code":"`+codes[1]+`"}`),
+		member.SessionCookie,
+	)
 	if rec := acceptAs(w, token, cookie, ""); rec.Code != 400 {
 		t.Errorf("the squatter accepts the invitation: %d %s", rec.Code, rec.Body)
 	}
@@ -186,7 +194,8 @@ func TestWhoeverSetsAPasswordForAnotherUnprovesTheAccount(t *testing.T) {
 	}
 	set := func(token string) {
 		t.Helper()
-		if rec := w.Page("POST", "/panel/v1/forgotten/password", "", `{"token":"`+token+`","password":"`+otherPassword+`"}`); rec.Code != 204 {
+		if rec := w.Page("POST", "/panel/v1/forgotten/password", "", `{"token":"`+token+`","password":"`+otherPassword+
+			`"}`); rec.Code != 204 {
 			t.Fatalf("%d %s", rec.Code, rec.Body)
 		}
 	}
@@ -220,8 +229,13 @@ func TestAnInvitationIsAcceptedOnlyWhileTheAccountIsProved(t *testing.T) {
 	if seen := invitation(w, token, 200); seen["known"] != true {
 		t.Error(seen)
 	}
-	w.Want("POST", "/panel/v1/users/"+w.ID(email)+"/password", w.As("admin@alpha.test"), `{"password":"`+squattersPassword+`"}`, 204, "", "")
-	cookie := cookieOf(w.Page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+squattersPassword+`"}`), member.SessionCookie)
+	w.Want(
+		"POST", "/panel/v1/users/"+w.ID(email)+"/password", w.As("admin@alpha.test"), `{"password":"`+squattersPassword+`"}`, 204, "",
+		"",
+	)
+	cookie := cookieOf(
+		w.Page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+squattersPassword+`"}`), member.SessionCookie,
+	)
 	if rec := acceptAs(w, token, cookie, ""); rec.Code != 400 {
 		t.Errorf("with the administrator's password: %d %s", rec.Code, rec.Body)
 	}
@@ -237,8 +251,14 @@ func TestTheFirstOwnerIsProvedAndUsersOfAnAdministratorAreNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Want("POST", "/panel/v1/users", "Bearer "+token, `{"email":"first@alpha.test","name":"First","password":"`+paneltest.Password+`","first":true,"company":"alpha"}`, 201, "", "")
-	w.Want("POST", "/panel/v1/users", w.As("first@alpha.test"), `{"email":"second@alpha.test","password":"`+paneltest.Password+`"}`, 201, "", "")
+	w.Want(
+		"POST", "/panel/v1/users", "Bearer "+token,
+		`{"email":"first@alpha.test","name":"First","password":"`+paneltest.Password+`","first":true,"company":"alpha"}`, 201, "", "",
+	)
+	w.Want(
+		"POST", "/panel/v1/users", w.As("first@alpha.test"), `{"email":"second@alpha.test","password":"`+paneltest.Password+`"}`, 201,
+		"", "",
+	)
 	for email, want := range map[string]bool{"first@alpha.test": true, "second@alpha.test": false} {
 		if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			if got, err := accounts.Proved(ctx, tx, w.ID(email)); got != want || err != nil {
@@ -254,12 +274,17 @@ func TestTheFirstOwnerIsProvedAndUsersOfAnAdministratorAreNot(t *testing.T) {
 func TestALetterThatFoldsToAnotherAddressIsNotFolded(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("alpha")
-	w.Want("POST", "/panel/v1/users", w.As("admin@alpha.test"), `{"email":"Kim@alpha.test","password":"`+paneltest.Password+`"}`, 201, "", "")
+	w.Want(
+		"POST", "/panel/v1/users", w.As("admin@alpha.test"), `{"email":"Kim@alpha.test","password":"`+paneltest.Password+`"}`, 201, "",
+		"",
+	)
 	if err := signIn(w, "KIM@ALPHA.TEST", paneltest.Password); err != nil {
 		t.Errorf("in capitals: %v", err)
 	}
 	for _, other := range []string{"\u212Aim@alpha.test", "k\u0130m@alpha.test"} { // the Kelvin sign, a capital I with a dot
-		_, c, err := auth.NewBrowsers(w.Auth).SignInVouched(t.Context(), auth.Vouched{Issuer: "https://id.test", Subject: other, Email: other}, auth.Client{})
+		_, c, err := auth.NewBrowsers(w.Auth).SignInVouched(
+			t.Context(), auth.Vouched{Issuer: "https://id.test", Subject: other, Email: other}, auth.Client{},
+		)
 		if c != nil || err != nil {
 			t.Errorf("%q signs in as Kim: %v, %v", other, c, err)
 		}

@@ -212,9 +212,7 @@ func (s Sessions) list(r *http.Request, c *auth.Caller) (any, error) {
 	for _, x := range all {
 		rows = append(rows, sessionRowOf(x, c))
 	}
-	return struct {
-		Data []sessionRow `json:"data"`
-	}{rows}, err
+	return httpio.RowsOf(rows), err
 }
 
 func sessionRowOf(x accounts.Browser, c *auth.Caller) sessionRow {

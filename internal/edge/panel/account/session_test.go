@@ -21,14 +21,16 @@ func TestABrowserSignsInWithACookieThatScriptsAndOtherSitesDoNotGet(t *testing.T
 		t.Fatal(status, got)
 	}
 	c := b.Cookie
-	if c.Name != "carillon_session" || len(c.Value) < 43 || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/panel" || c.Domain != "" {
+	if c.Name != "carillon_session" || len(c.Value) < 43 || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode ||
+		c.Path != "/panel" || c.Domain != "" {
 		t.Errorf("the cookie is %+v", c)
 	}
 	if account := got["account"].(map[string]any); account["email"] != "admin@acme.test" || account["id"] != w.ID("admin@acme.test") {
 		t.Error(got)
 	}
 	company := got["companies"].([]any)[0].(map[string]any)
-	if company["id"] != acme.ID || company["role"] != "admin" || company["suspended"] != false || len(company["permissions"].([]any)) != len(auth.Admin.Permissions()) {
+	if company["id"] != acme.ID || company["role"] != "admin" || company["suspended"] != false ||
+		len(company["permissions"].([]any)) != len(auth.Admin.Permissions()) {
 		t.Error(company)
 	}
 	if text, _ := json.Marshal(got); strings.Contains(string(text), c.Value) {
@@ -43,7 +45,8 @@ func TestABrowserSignsInWithACookieThatScriptsAndOtherSitesDoNotGet(t *testing.T
 		t.Error(status, got)
 	}
 	old := b.Cookie
-	if status, _ := b.Send("DELETE", "/panel/v1/session", "", paneltest.FromPage()...); status != http.StatusNoContent || b.Cookie.MaxAge >= 0 || b.Cookie.Value != "" {
+	if status, _ := b.Send("DELETE", "/panel/v1/session", "", paneltest.FromPage()...); status != http.StatusNoContent ||
+		b.Cookie.MaxAge >= 0 || b.Cookie.Value != "" {
 		t.Errorf("signed out: %d, cookie %+v", status, b.Cookie)
 	}
 	b.Cookie = old
@@ -76,7 +79,8 @@ func TestAnotherSiteChangesNothingWithThePanelsCookie(t *testing.T) {
 			{"PATCH", "/panel/v1/users/" + w.ID("viewer@acme.test")},
 			{"POST", "/panel/v1/session"},
 		} {
-			if status, got := b.Send(call[0], call[1], `{"label":"stolen"}`, header...); status != http.StatusForbidden || got["error"] != "forbidden" {
+			if status, got := b.Send(call[0], call[1], `{"label":"stolen"}`, header...); status != http.StatusForbidden ||
+				got["error"] != "forbidden" {
 				t.Errorf("%s: %s %s: %d %v", name, call[0], call[1], status, got)
 			}
 		}
@@ -108,7 +112,9 @@ func TestASignInNeverKeepsTheSecretThatTheBrowserBrought(t *testing.T) {
 	if status, _ := b.SignIn("viewer@acme.test", paneltest.Password); status != http.StatusOK || b.Cookie.Value == first.Value {
 		t.Fatal("the second sign-in:", status, b.Cookie)
 	}
-	for name, value := range map[string]string{"the planted one": planted, "the first one": first.Value, "an empty one": "", "a long one": strings.Repeat("x", 4000)} {
+	for name, value := range map[string]string{
+		"the planted one": planted, "the first one": first.Value, "an empty one": "", "a long one": strings.Repeat("x", 4000),
+	} {
 		old := &paneltest.Browser{World: w, Cookie: &http.Cookie{Name: member.SessionCookie, Value: value}}
 		if status, got := old.Send("GET", "/panel/v1/session", ""); status != http.StatusUnauthorized {
 			t.Errorf("%s: %d %v", name, status, got)
@@ -127,7 +133,8 @@ func TestAWrongPasswordSetsNoCookieAndIsLimited(t *testing.T) {
 		{`{"email":"a","password":"b","next":"https://evil.test"}`, "validation_failed", "body"},
 	} {
 		status, got := b.Send("POST", "/panel/v1/session", c.body, paneltest.FromPage()...)
-		if details, _ := got["details"].(map[string]any); status != http.StatusBadRequest || got["error"] != c.code || details["field"] != c.field {
+		if details, _ := got["details"].(map[string]any); status != http.StatusBadRequest || got["error"] != c.code ||
+			details["field"] != c.field {
 			t.Errorf("%s: %d %v", c.body, status, got)
 		}
 	}
@@ -188,14 +195,18 @@ func TestBrowserSessionsAreListedAndEndAsOthersDo(t *testing.T) {
 	gone(there, "the others were ended")
 	ended(w, token)
 	there = paneltest.SignedIn(w, email)
-	if status, got := here.Send("POST", "/panel/v1/user/password", `{"present":"`+paneltest.Password+`","password":"`+otherPassword+`"}`, paneltest.FromPage()...); status != http.StatusNoContent {
+	if status, got := here.Send("POST", "/panel/v1/user/password", `{"present":"`+paneltest.Password+`","password":"`+otherPassword+
+		`"}`, paneltest.FromPage()...); status != http.StatusNoContent {
 		t.Fatal(status, got)
 	}
 	gone(there, "the password changed elsewhere")
 	if status, _ := here.Send("GET", "/panel/v1/session", ""); status != http.StatusOK {
 		t.Error("the session that changed the password:", status)
 	}
-	w.Want("POST", "/panel/v1/users/"+w.ID(email)+"/password", w.As("owner@acme.test"), `{"password":"`+paneltest.Password+`"}`, 204, "", "")
+	w.Want(
+		"POST", "/panel/v1/users/"+w.ID(email)+"/password", w.As("owner@acme.test"), `{"password":"`+paneltest.Password+`"}`, 204, "",
+		"",
+	)
 	gone(here, "an owner set the password")
 	here = paneltest.SignedIn(w, email)
 	w.Want("DELETE", "/panel/v1/users/"+w.ID(email)+"/sessions", w.As("owner@acme.test"), "", 204, "", "")

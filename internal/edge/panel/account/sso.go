@@ -18,7 +18,6 @@ import (
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
-	"carillon/internal/store/configure"
 )
 
 // SSO is a server for single sign-on.
@@ -75,7 +74,7 @@ func (s Sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
 
 // mayTry counts a step of a sign-in. Errors: rate_limit_exceeded.
 func (s Sessions) mayTry(r *http.Request) error {
-	_, err := s.Gate.Limits.Allow(r.Context(), "sso/address/"+configure.Digest(auth.Network(httpio.ClientAddress(r, s.Gate.Proxies))), attemptRate, 1)
+	_, err := s.Gate.Limits.Allow(r.Context(), "sso/address/"+s.Gate.Network(r), attemptRate, 1)
 	return err
 }
 
@@ -88,7 +87,8 @@ func (s Sessions) attemptCookie(value string, life time.Duration) *http.Cookie {
 // ownPath returns a path below the panel that a page asks for, empty where it is none: never another site.
 func ownPath(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || path.Clean(u.Path) != u.Path || strings.ContainsAny(next, "\\\r\n\t") || len(next) > 1000 {
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || path.Clean(u.Path) != u.Path ||
+		strings.ContainsAny(next, "\\\r\n\t") || len(next) > 1000 {
 		return ""
 	}
 	return next

@@ -70,12 +70,16 @@ func TestSomebodyIsInvited(t *testing.T) {
 	accept := func(more string) *httptest.ResponseRecorder {
 		return w.Page("POST", "/panel/v1/invitation/accept", "", `{"token":"`+token+`"`+more+`}`)
 	}
-	for _, more := range []string{``, `,"name":"Vera"`, `,"name":"Vera","password":"short"`, `,"name":"","password":"a-long-enough-password"`, `,"name":"V","password":"a-long-enough-password","role":"owner"`} {
+	for _, more := range []string{
+		``, `,"name":"Vera"`, `,"name":"Vera","password":"short"`, `,"name":"","password":"a-long-enough-password"`,
+		`,"name":"V","password":"a-long-enough-password","role":"owner"`,
+	} {
 		if rec := accept(more); rec.Code != 400 {
 			t.Errorf("%s: %d %s", more, rec.Code, rec.Body)
 		}
 	}
-	if code, _ := w.Do("POST", "/panel/v1/invitation/accept", "", `{"token":"`+token+`","name":"Vera","password":"a-long-enough-password"}`); code != 403 {
+	if code, _ := w.Do("POST", "/panel/v1/invitation/accept", "", `{"token":"`+token+
+		`","name":"Vera","password":"a-long-enough-password"}`); code != 403 {
 		t.Errorf("from another site: %d", code)
 	}
 	rec := accept(`,"name":"Vera","password":"a-long-enough-password"`)
@@ -83,7 +87,8 @@ func TestSomebodyIsInvited(t *testing.T) {
 		Account   struct{ Name, Email string }
 		Companies []struct{ Role string }
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), &me); err != nil || rec.Code != 200 || me.Account.Email != "vera@acme.test" || len(me.Companies) != 1 || me.Companies[0].Role != "teammate" {
+	if err := json.Unmarshal(rec.Body.Bytes(), &me); err != nil || rec.Code != 200 || me.Account.Email != "vera@acme.test" ||
+		len(me.Companies) != 1 || me.Companies[0].Role != "teammate" {
 		t.Fatalf("%d %s", rec.Code, rec.Body)
 	}
 	if got := w.Page("GET", "/panel/v1/session", cookieOf(rec, member.SessionCookie), ""); got.Code != 200 {
@@ -109,7 +114,9 @@ func TestAnAccountIsInvitedToAnotherCompany(t *testing.T) {
 	}
 	w.Want("POST", "/panel/v1/invitation/accept", "", body, 403, "forbidden", "") // no page of the panel
 	signIn := func(email string) string {
-		return cookieOf(w.Page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+paneltest.Password+`"}`), member.SessionCookie)
+		return cookieOf(
+			w.Page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+paneltest.Password+`"}`), member.SessionCookie,
+		)
 	}
 	if rec := w.Page("POST", "/panel/v1/invitation/accept", "", body); rec.Code != 401 {
 		t.Errorf("nobody: %d", rec.Code)
@@ -117,7 +124,8 @@ func TestAnAccountIsInvitedToAnotherCompany(t *testing.T) {
 	if rec := w.Page("POST", "/panel/v1/invitation/accept", signIn("owner@beta.test"), body); rec.Code != 403 {
 		t.Errorf("somebody else: %d", rec.Code)
 	}
-	if rec := w.Page("POST", "/panel/v1/invitation/accept", signIn("viewer@beta.test"), body); rec.Code != 200 || !strings.Contains(rec.Body.String(), `"role":"admin"`) {
+	if rec := w.Page("POST", "/panel/v1/invitation/accept", signIn("viewer@beta.test"), body); rec.Code != 200 ||
+		!strings.Contains(rec.Body.String(), `"role":"admin"`) {
 		t.Errorf("the invited: %d %s", rec.Code, rec.Body)
 	}
 	if rec := w.Page("POST", "/panel/v1/invitation/accept", signIn("viewer@beta.test"), body); rec.Code != 401 {
@@ -130,7 +138,10 @@ func TestInvitationsAreOneCompanysAndEnd(t *testing.T) {
 	acme := w.Company("acme")
 	w.Company("beta")
 	now := time.Now()
-	late := &accounts.Invitation{CompanyID: acme.ID, Email: "late@acme.test", Role: "owner", InvitedBy: "Owner", CreatedAt: now.Add(-8 * 24 * time.Hour), ExpiresAt: now.Add(-time.Hour)}
+	late := &accounts.Invitation{
+		CompanyID: acme.ID, Email: "late@acme.test", Role: "owner", InvitedBy: "Owner", CreatedAt: now.Add(-8 * 24 * time.Hour),
+		ExpiresAt: now.Add(-time.Hour),
+	}
 	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return accounts.PutInvitation(ctx, tx, late, "the-secret")
 	}); err != nil {
@@ -139,7 +150,9 @@ func TestInvitationsAreOneCompanysAndEnd(t *testing.T) {
 	if e := invitation(w, "the-secret", 401); e["details"].(map[string]any)["reason"] != "expired" {
 		t.Error(e)
 	}
-	if rec := w.Page("POST", "/panel/v1/invitation/accept", "", `{"token":"the-secret","name":"L","password":"a-long-enough-password"}`); rec.Code != 401 {
+	if rec := w.Page(
+		"POST", "/panel/v1/invitation/accept", "", `{"token":"the-secret","name":"L","password":"a-long-enough-password"}`,
+	); rec.Code != 401 {
 		t.Errorf("%d", rec.Code)
 	}
 	stranger, admin := w.As("owner@beta.test"), w.As("admin@acme.test")
@@ -170,7 +183,8 @@ func TestASecondFactorIsTurnedOnAndOff(t *testing.T) {
 	}
 	done := w.Want("POST", "/panel/v1/user/second-factor/confirm", viewer, `{"code":"`+code+`"}`, 200, "", "")
 	codes := done["recovery_codes"].([]any)
-	if state := w.Want("GET", "/panel/v1/user/second-factor", viewer, "", 200, "", ""); state["enabled"] != true || state["recovery_codes"] != 10.0 || state["secret"] != nil {
+	if state := w.Want("GET", "/panel/v1/user/second-factor", viewer, "", 200, "", ""); state["enabled"] != true ||
+		state["recovery_codes"] != 10.0 || state["secret"] != nil {
 		t.Error(state)
 	}
 	signIn := func(more string) *httptest.ResponseRecorder {
@@ -182,9 +196,17 @@ func TestASecondFactorIsTurnedOnAndOff(t *testing.T) {
 	if rec := signIn(`,"code":"` + codes[0].(string) + `"`); rec.Code != 200 || cookieOf(rec, member.SessionCookie) == "" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
-	fresh := w.Want("POST", "/panel/v1/user/second-factor/recovery-codes", viewer, `{"code":"`+codes[1].(string)+`"}`, 200, "", "")["recovery_codes"].([]any)
-	w.Want("POST", "/panel/v1/user/second-factor/remove", viewer, `{"present":"`+paneltest.Password+`","code":"`+codes[2].(string)+`"}`, 400, "validation_failed", "code")
-	w.Want("POST", "/panel/v1/user/second-factor/remove", viewer, `{"present":"`+paneltest.Password+`","code":"`+fresh[0].(string)+`"}`, 204, "", "")
+	fresh := w.Want(
+		"POST", "/panel/v1/user/second-factor/recovery-codes", viewer, `{"code":"`+codes[1].(string)+`"}`, 200, "", "",
+	)["recovery_codes"].([]any)
+	w.Want(
+		"POST", "/panel/v1/user/second-factor/remove", viewer, `{"present":"`+paneltest.Password+`","code":"`+codes[2].(string)+`"}`,
+		400, "validation_failed", "code",
+	)
+	w.Want(
+		"POST", "/panel/v1/user/second-factor/remove", viewer, `{"present":"`+paneltest.Password+`","code":"`+fresh[0].(string)+`"}`,
+		204, "", "",
+	)
 	if rec := signIn(""); rec.Code != 200 {
 		t.Errorf("without it: %d", rec.Code)
 	}
@@ -196,7 +218,9 @@ func TestASecondFactorIsTurnedOnAndOff(t *testing.T) {
 	}
 	w.Want("POST", "/panel/v1/user/second-factor/confirm", viewer, `{"code":"`+code+`"}`, 200, "", "")
 	admin, id := w.As("admin@acme.test"), w.ID("viewer@acme.test")
-	if rows := w.Want("GET", "/panel/v1/users", admin, "", 200, "", "")["data"].([]any); !strings.Contains(strings.ReplaceAll(string(must(json.Marshal(rows))), " ", ""), `"second_factor":true`) {
+	if rows := w.Want("GET", "/panel/v1/users", admin, "", 200, "", "")["data"].([]any); !strings.Contains(
+		strings.ReplaceAll(string(must(json.Marshal(rows))), " ", ""), `"second_factor":true`,
+	) {
 		t.Error("the list does not say who has one")
 	}
 	w.Want("DELETE", "/panel/v1/users/"+w.ID("owner@acme.test")+"/second-factor", admin, "", 403, "forbidden", "")
@@ -220,7 +244,9 @@ func TestSingleSignOn(t *testing.T) {
 	acme := w.Company("acme")
 	issuer := ssotest.Start(t)
 	ssotest.Allow("panel-test", "a-secret", "https://panel.test/panel/v1/sso/callback")
-	w.SSO.Server = sso.New(sso.Options{Issuer: issuer, ClientID: "panel-test", ClientSecret: "a-secret", Name: "Acme ID", Log: slog.New(slog.DiscardHandler)})
+	w.SSO.Server = sso.New(sso.Options{
+		Issuer: issuer, ClientID: "panel-test", ClientSecret: "a-secret", Name: "Acme ID", Log: slog.New(slog.DiscardHandler),
+	})
 	begin := func(next string) (cookie, address string) {
 		t.Helper()
 		rec := w.Page("GET", "/panel/v1/sso?next="+url.QueryEscape(next), "", "")
@@ -243,17 +269,23 @@ func TestSingleSignOn(t *testing.T) {
 	leads(finish(cookie, back), "/panel/sign-in?sso=stranger")
 
 	now := time.Now()
-	i := &accounts.Invitation{CompanyID: acme.ID, Email: ssotest.Email, Role: "marketer", InvitedBy: "Owner", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
-	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.PutInvitation(ctx, tx, i, "x") }); err != nil {
+	i := &accounts.Invitation{
+		CompanyID: acme.ID, Email: ssotest.Email, Role: "marketer", InvitedBy: "Owner", CreatedAt: now, ExpiresAt: now.Add(time.Hour),
+	}
+	if err := w.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutInvitation(ctx, tx, i, "x")
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for next, to := range map[string]string{
-		"/keys?a=b": "/panel/keys?a=b", "": "/panel", "https://evil.test/": "/panel", "//evil.test": "/panel", `/\evil.test`: "/panel", "evil": "/panel", "/../..//evil.test": "/panel", "/keys\r\nX: y": "/panel",
+		"/keys?a=b": "/panel/keys?a=b", "": "/panel", "https://evil.test/": "/panel", "//evil.test": "/panel", `/\evil.test`: "/panel",
+		"evil": "/panel", "/../..//evil.test": "/panel", "/keys\r\nX: y": "/panel",
 	} {
 		cookie, address := begin(next)
 		rec := finish(cookie, ssotest.SignIn(t, address, ssotest.User, ssotest.Password))
 		leads(rec, to)
-		if got := w.Page("GET", "/panel/v1/session", cookieOf(rec, member.SessionCookie), ""); got.Code != 200 || !strings.Contains(got.Body.String(), `"role":"marketer"`) {
+		if got := w.Page("GET", "/panel/v1/session", cookieOf(rec, member.SessionCookie), ""); got.Code != 200 ||
+			!strings.Contains(got.Body.String(), `"role":"marketer"`) {
 			t.Errorf("%s: %d %s", next, got.Code, got.Body)
 		}
 	}

@@ -19,7 +19,9 @@ func TestAKeyIsMadeShownOnceListedAndRevoked(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
 	owner := w.As("owner@acme.test")
-	made := w.Want("POST", "/panel/v1/keys", owner, `{"label":"live","scopes":["notify:send"],"expires_at":"2999-01-01T00:00:00Z"}`, 201, "", "")
+	made := w.Want(
+		"POST", "/panel/v1/keys", owner, `{"label":"live","scopes":["notify:send"],"expires_at":"2999-01-01T00:00:00Z"}`, 201, "", "",
+	)
 	key, _ := made["key"].(string)
 	if !strings.HasPrefix(key, "ck_") || len(key) != 46 {
 		t.Fatalf("the key is %q", key)
@@ -40,7 +42,9 @@ func TestAKeyIsMadeShownOnceListedAndRevoked(t *testing.T) {
 	id := made["id"].(string)
 	w.Want("DELETE", "/panel/v1/keys/"+id, owner, "", 204, "", "")
 	w.Want("DELETE", "/panel/v1/keys/"+id, owner, "", 204, "", "")
-	if _, err := w.Auth.Principal(t.Context(), auth.PresentedKey{Key: key, Present: true}, ""); !carillon.IsCode(err, carillon.Unauthorized) {
+	if _, err := w.Auth.Principal(
+		t.Context(), auth.PresentedKey{Key: key, Present: true}, "",
+	); !carillon.IsCode(err, carillon.Unauthorized) {
 		t.Errorf("the revoked key: %v", err)
 	}
 	listed = w.Want("GET", "/panel/v1/keys", owner, "", 200, "", "")
@@ -132,7 +136,10 @@ func TestAnAddedUserSignsIn(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
 	owner := w.As("owner@acme.test")
-	got := w.Want("POST", "/panel/v1/users", owner, `{"email":"New@Acme.test","password":"`+paneltest.Password+`","name":"New","role":"teammate"}`, 201, "", "")
+	got := w.Want(
+		"POST", "/panel/v1/users", owner,
+		`{"email":"New@Acme.test","password":"`+paneltest.Password+`","name":"New","role":"teammate"}`, 201, "", "",
+	)
 	if got["email"] != "new@acme.test" || got["role"] != "teammate" || got["name"] != "New" {
 		t.Errorf("the answer: %v", got)
 	}

@@ -15,7 +15,8 @@ func TestACompanyWritesItsResourcesAtABoundedRate(t *testing.T) {
 	now := time.Now()
 	w.Limits.Now = func() time.Time { return now }
 	by := w.As("developer@acme.test")
-	large := `{"id":"faq","articles":[{"title":"a","text":"` + strings.Repeat("word ", 12_000) + `","url":""},{"title":"b","text":"` + strings.Repeat("word ", 12_000) + `","url":""}]}`
+	large := `{"id":"faq","articles":[{"title":"a","text":"` + strings.Repeat("word ", 12_000) + `","url":""},{"title":"b","text":"` +
+		strings.Repeat("word ", 12_000) + `","url":""}]}`
 	w.Want("POST", "/panel/v1/knowledge", by, large, 201, "", "") // counts as two
 	made := w.Want("POST", "/panel/v1/agents", by, `{"name":"a"}`, 201, "", "")
 	one := "/panel/v1/agents/" + made["id"].(string)
@@ -31,7 +32,8 @@ func TestACompanyWritesItsResourcesAtABoundedRate(t *testing.T) {
 	w.Want("PUT", "/panel/v1/knowledge/faq", by, large, 200, "", "") // of which one still fits
 	w.Want("PUT", "/panel/v1/knowledge/faq", by, large, 429, "rate_limit_exceeded", "")
 	for _, r := range [][3]string{
-		{"POST", "/panel/v1/agents", `{"name":"a"}`}, {"PUT", "/panel/v1/webhooks/x", `{}`}, {"POST", "/panel/v1/flows/drafts", `{"flow":{"name":"a"}}`},
+		{"POST", "/panel/v1/agents", `{"name":"a"}`}, {"PUT", "/panel/v1/webhooks/x", `{}`},
+		{"POST", "/panel/v1/flows/drafts", `{"flow":{"name":"a"}}`},
 		{"PUT", "/panel/v1/flows/x/draft", `{}`}, {"DELETE", "/panel/v1/flows/x/draft", ""}, {"POST", "/panel/v1/flows/x/publish", ""},
 	} {
 		if got := w.Want(r[0], r[1], by, r[2], 429, "rate_limit_exceeded", ""); got["retry_after"] == nil {

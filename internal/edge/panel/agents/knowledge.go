@@ -35,11 +35,11 @@ type Knowledge struct {
 }
 
 const (
-	basesMost       = 100  // that are searched at once
-	searchedMost    = 1000 // characters of a query
-	searchLimit     = 5
-	searchLimitMost = 20
-	questionKind    = "question"
+	maxBases       = 100  // that are searched at once
+	maxSearched    = 1000 // characters of a query
+	searchLimit    = 5
+	maxSearchLimit = 20
+	questionKind   = "question"
 )
 
 func (x Knowledge) Routes() []httpio.Route {
@@ -166,7 +166,7 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	query := knowledge.Query{CompanyID: by.CompanyID, Language: q.Get("language"), Limit: searchLimit, Knowledge: q["knowledge"]}
 	var err error
-	if query.Text, err = form.Query(q, "q", searchedMost); err != nil {
+	if query.Text, err = form.Query(q, "q", maxSearched); err != nil {
 		return nil, err
 	}
 	if query.Text == "" {
@@ -176,8 +176,10 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 		return nil, carillon.Invalid("language", "Must be a language such as es or pt-BR")
 	}
 	if text := q.Get("limit"); text != "" {
-		if query.Limit, err = strconv.Atoi(text); err != nil || query.Limit < 1 || query.Limit > searchLimitMost {
-			return nil, carillon.BadFormat("limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(searchLimitMost), searchLimit)
+		if query.Limit, err = strconv.Atoi(text); err != nil || query.Limit < 1 || query.Limit > maxSearchLimit {
+			return nil, carillon.BadFormat(
+				"limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(maxSearchLimit), searchLimit,
+			)
 		}
 	}
 	if query.Knowledge, err = x.bases(r.Context(), by, query.Knowledge); err != nil {
@@ -199,10 +201,10 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 // bases are the knowledge to search: what is named, else the company's.
 func (x Knowledge) bases(ctx context.Context, by member.Member, named []string) ([]string, error) {
 	if len(named) == 0 {
-		return x.Store.Resources.KnowledgeIDs(ctx, by.CompanyID, basesMost)
+		return x.Store.Resources.KnowledgeIDs(ctx, by.CompanyID, maxBases)
 	}
-	if len(named) > basesMost {
-		return nil, carillon.Invalid("knowledge", "At most "+strconv.Itoa(basesMost)+" ids")
+	if len(named) > maxBases {
+		return nil, carillon.Invalid("knowledge", "At most "+strconv.Itoa(maxBases)+" ids")
 	}
 	for _, id := range named {
 		if !resource.ValidIdentifier(id) {
@@ -239,18 +241,15 @@ func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := httpio.List[questionRow]{Data: []questionRow{}}
+	rows := make([]questionRow, len(all))
 	for i := range all {
 		a := &all[i]
-		list.Data = append(list.Data, questionRow{
-			a.ID, a.AgentID, a.AgentName, a.Text, a.Language, a.Asked, carillon.FormatTime(a.FirstAt), carillon.FormatTime(a.LastAt), a.ConversationID,
-		})
+		rows[i] = questionRow{
+			a.ID, a.AgentID, a.AgentName, a.Text, a.Language, a.Asked, carillon.FormatTime(a.FirstAt), carillon.FormatTime(a.LastAt),
+			a.ConversationID,
+		}
 	}
-	if next != "" {
-		next = httpio.EncodeCursor(questionKind, next)
-		list.Next = &next
-	}
-	return list, nil
+	return httpio.Part(questionKind, rows, next), nil
 }
 
 func (x Knowledge) removeQuestion(r *http.Request, by member.Member, id string) (any, error) {

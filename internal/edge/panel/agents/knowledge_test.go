@@ -35,7 +35,8 @@ func TestKnowledgeIsTried(t *testing.T) {
 		if r := result.(map[string]any); r["knowledge"] == "faq" {
 			delete(r, "score")
 			if diff := cmp.Diff(map[string]any{
-				"knowledge": "faq", "title": "Opening hours", "text": "We are open from nine to five.", "url": "https://acme.test/hours", "answers": true,
+				"knowledge": "faq", "title": "Opening hours", "text": "We are open from nine to five.", "url": "https://acme.test/hours",
+				"answers": true,
 			}, r); diff != "" {
 				t.Error(diff)
 			}
@@ -44,11 +45,14 @@ func TestKnowledgeIsTried(t *testing.T) {
 	if got := w.Want("GET", "/panel/v1/knowledge/search?q=open&knowledge=faq", viewer, "", 200, "", ""); len(got["results"].([]any)) != 1 {
 		t.Error(got)
 	}
-	if got := w.Want("GET", "/panel/v1/knowledge/search?q=open&knowledge=faq", w.As("owner@other.test"), "", 200, "", ""); len(got["results"].([]any)) != 0 {
+	if got := w.Want(
+		"GET", "/panel/v1/knowledge/search?q=open&knowledge=faq", w.As("owner@other.test"), "", 200, "", "",
+	); len(got["results"].([]any)) != 0 {
 		t.Error("another company found", got)
 	}
 	for query, field := range map[string]string{
-		"": "q", "q=+": "q", "q=" + strings.Repeat("x", 1001): "q", "q=x&limit=0": "limit", "q=x&limit=21": "limit", "q=x&limit=x": "limit", "q=x&knowledge=a+b": "knowledge",
+		"": "q", "q=+": "q", "q=" + strings.Repeat("x", 1001): "q", "q=x&limit=0": "limit", "q=x&limit=21": "limit", "q=x&limit=x": "limit",
+		"q=x&knowledge=a+b":        "knowledge",
 		"q=x&language=no+language": "language", "q=x" + strings.Repeat("&knowledge=a", 101): "knowledge", "q=%ff": "q",
 	} {
 		w.Want("GET", "/panel/v1/knowledge/search?"+query, viewer, "", 400, "validation_failed", field)
@@ -97,8 +101,10 @@ func TestArticlesAreImported(t *testing.T) {
 		w.Want("POST", "/panel/v1/knowledge/import", owner, fmt.Sprintf(`{"url":%q}`, site.URL+path), 400, "validation_failed", "url")
 	}
 	for body, field := range map[string]string{
-		`{"url":"ftp://acme.test/"}`: "url", `{"url":"https://u:p@acme.test/"}`: "url", `{"url":"http://169.254.169.254/latest"}`: "url", `{"url":"x"}`: "url", `{"url":1}`: "url",
-		`{}`: "body", `{"url":"https://acme.test","markdown":"x"}`: "body", `{"text":"x"}`: "body", `{"markdown":"# only a title"}`: "markdown",
+		`{"url":"ftp://acme.test/"}`: "url", `{"url":"https://u:p@acme.test/"}`: "url", `{"url":"http://169.254.169.254/latest"}`: "url",
+		`{"url":"x"}`: "url", `{"url":1}`: "url",
+		`{}`: "body", `{"url":"https://acme.test","markdown":"x"}`: "body", `{"text":"x"}`: "body",
+		`{"markdown":"# only a title"}`: "markdown",
 	} {
 		w.Want("POST", "/panel/v1/knowledge/import", owner, body, 400, "validation_failed", field)
 	}
@@ -120,7 +126,8 @@ func TestOpenQuestionsAreListed(t *testing.T) {
 	at := time.UnixMilli(1_800_000_000_000).UTC()
 	for i, words := range []string{"when", "where", "when"} {
 		q := &questions.Question{
-			ID: carillon.NewID(at), CompanyID: acme.ID, AgentID: id, Words: words, Text: words + "?", Language: "en", LastAt: at.Add(time.Duration(i) * time.Second), ConversationID: "c",
+			ID: carillon.NewID(at), CompanyID: acme.ID, AgentID: id, Words: words, Text: words + "?", Language: "en",
+			LastAt: at.Add(time.Duration(i) * time.Second), ConversationID: "c",
 		}
 		if err := w.Store.Questions.Record(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -157,16 +164,25 @@ func TestAnAgentIsTriedInThePlayground(t *testing.T) {
 	got := w.Want("POST", path, owner, `{"said":[{"contact":true,"text":"When do you open?"}]}`, 200, "", "")
 	delete(got, "ms")
 	if diff := cmp.Diff(map[string]any{
-		"text": "We are open from nine to five.", "sources": []any{map[string]any{"title": "Opening hours", "url": "https://acme.test/hours"}},
+		"text":    "We are open from nine to five.",
+		"sources": []any{map[string]any{"title": "Opening hours", "url": "https://acme.test/hours"}},
 		"choices": []any{}, "end": false, "unanswered": false,
 	}, got); diff != "" {
 		t.Error(diff)
 	}
-	got = w.Want("POST", path, owner, `{"said":[{"contact":true,"text":"When do you open?"}],"language":"es","agent":{"name":"Ann","knowledge":[]}}`, 200, "", "")
-	if got["text"] != "No lo sé. ¿Quiere hablar con una persona?" || got["unanswered"] != true || len(got["choices"].([]any)) != 1 || got["asks"] != "-person" {
+	got = w.Want(
+		"POST", path, owner,
+		`{"said":[{"contact":true,"text":"When do you open?"}],"language":"es","agent":{"name":"Ann","knowledge":[]}}`, 200, "", "",
+	)
+	if got["text"] != "No lo sé. ¿Quiere hablar con una persona?" || got["unanswered"] != true || len(got["choices"].([]any)) != 1 ||
+		got["asks"] != "-person" {
 		t.Error("with changes that are not stored:", got)
 	}
-	got = w.Want("POST", path, owner, `{"said":[{"contact":true,"text":"xyzzy"},{"contact":false,"text":"I do not know that. Shall I get a person for you?"},{"contact":true,"text":"yes"}],"asked":"-person"}`, 200, "", "")
+	got = w.Want(
+		"POST", path, owner,
+		`{"said":[{"contact":true,"text":"xyzzy"},{"contact":false,"text":"I do not know that. Shall I get a person for you?"},{"contact":true,"text":"yes"}],"asked":"-person"}`,
+		200, "", "",
+	)
 	if got["handoff"] == nil {
 		t.Error(got)
 	}
@@ -174,10 +190,14 @@ func TestAnAgentIsTriedInThePlayground(t *testing.T) {
 		t.Error("the playground listed", got)
 	}
 	for body, field := range map[string]string{
-		`{}`: "said", `{"said":[]}`: "said", `{"said":[{"contact":false,"text":"x"}]}`: "said", `{"said":[{"contact":true}]}`: "said.0.text", `{"said":["x"]}`: "said.0",
-		`{"said":[{"contact":"x","text":"x"}]}`: "said.0.contact", `{"said":[{"contact":true,"text":"` + strings.Repeat("x", 4001) + `"}]}`: "said.0.text",
-		`{"said":[` + strings.Repeat(`{"text":"x"},`, 50) + `{"contact":true,"text":"x"}]}`: "said", `{"said":[{"contact":true,"text":"x"}],"language":"no language"}`: "language",
-		`{"said":[{"contact":true,"text":"x"}],"agent":{"name":"A","engine":"steam"}}`: "engine", `{"said":[{"contact":true,"text":"x"}],"agent":{"id":"` + carillon.NewID(time.Now()) + `","name":"A"}}`: "id",
+		`{}`: "said", `{"said":[]}`: "said", `{"said":[{"contact":false,"text":"x"}]}`: "said",
+		`{"said":[{"contact":true}]}`: "said.0.text", `{"said":["x"]}`: "said.0",
+		`{"said":[{"contact":"x","text":"x"}]}`:                                                                 "said.0.contact",
+		`{"said":[{"contact":true,"text":"` + strings.Repeat("x", 4001) + `"}]}`:                                "said.0.text",
+		`{"said":[` + strings.Repeat(`{"text":"x"},`, 50) + `{"contact":true,"text":"x"}]}`:                     "said",
+		`{"said":[{"contact":true,"text":"x"}],"language":"no language"}`:                                       "language",
+		`{"said":[{"contact":true,"text":"x"}],"agent":{"name":"A","engine":"steam"}}`:                          "engine",
+		`{"said":[{"contact":true,"text":"x"}],"agent":{"id":"` + carillon.NewID(time.Now()) + `","name":"A"}}`: "id",
 	} {
 		w.Want("POST", path, owner, body, 400, "validation_failed", field)
 	}

@@ -187,7 +187,8 @@ func (s Resources) replace(r *http.Request, by member.Member, id string) (any, e
 }
 
 func (s Resources) remove(r *http.Request, by member.Member, id string) (any, error) {
-	if err := s.Store.Resources.DeleteResource(r.Context(), by.CompanyID, s.Kinds, s.kind, id); err != nil || s.kind.Name != flow.Kind().Name {
+	if err := s.Store.Resources.DeleteResource(r.Context(), by.CompanyID, s.Kinds, s.kind, id); err != nil ||
+		s.kind.Name != flow.Kind().Name {
 		return nil, err
 	}
 	_, err := s.Store.Runs.DropDraft(r.Context(), by.CompanyID, id, time.Time{}) // else the list would still show the flow

@@ -15,7 +15,10 @@ func TestAResourceIsAddedShownReplacedAndDeleted(t *testing.T) {
 	w.Company("acme")
 	w.Company("other")
 	by, other := w.As("developer@acme.test"), w.As("owner@other.test")
-	made := w.Want("POST", "/panel/v1/agents", by, `{"name":"Ann","knowledge":[],"greeting":"\u00a1Hola \ud83d\ude00\t\"{{name}}\"!"}`, 201, "", "")
+	made := w.Want(
+		"POST", "/panel/v1/agents", by, `{"name":"Ann","knowledge":[],"greeting":"\u00a1Hola \ud83d\ude00\t\"{{name}}\"!"}`, 201, "",
+		"",
+	)
 	id, _ := made["id"].(string)
 	if made["engine"] != "builtin" || made["greeting"] != "¡Hola 😀\t\"{{name}}\"!" || len(id) != 36 {
 		t.Errorf("made %v", made)
@@ -25,7 +28,8 @@ func TestAResourceIsAddedShownReplacedAndDeleted(t *testing.T) {
 		t.Error(d)
 	}
 	w.Want("POST", "/panel/v1/agents", by, `{"name":"Ann"}`, 409, "conflict", "")
-	if got := w.Want("PUT", one, by, `{"name":"Bea","language":"es"}`, 200, "", ""); got["name"] != "Bea" || got["greeting"] != "" || got["id"] != id {
+	if got := w.Want("PUT", one, by, `{"name":"Bea","language":"es"}`, 200, "", ""); got["name"] != "Bea" || got["greeting"] != "" ||
+		got["id"] != id {
 		t.Errorf("replaced by %v", got)
 	}
 	w.Want("PUT", one, by, `{"id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2","name":"Bea"}`, 400, "validation_failed", "id")
@@ -35,7 +39,9 @@ func TestAResourceIsAddedShownReplacedAndDeleted(t *testing.T) {
 	w.Want("POST", "/panel/v1/knowledge", by, `{"id":"faq","articles":[{"text":"a"}]}`, 201, "", "")
 	w.Want("PUT", "/panel/v1/knowledge/faq", by, `{"articles":[{"text":"b"}]}`, 200, "", "")
 	w.Want("PUT", one, by, `{"name":"Bea","knowledge":["faq"]}`, 200, "", "")
-	if got := w.Want("DELETE", "/panel/v1/knowledge/faq", by, "", 409, "conflict", ""); !strings.Contains(fmt.Sprint(got), "the agent Bea refers to it") {
+	if got := w.Want(
+		"DELETE", "/panel/v1/knowledge/faq", by, "", 409, "conflict", "",
+	); !strings.Contains(fmt.Sprint(got), "the agent Bea refers to it") {
 		t.Error(got)
 	}
 	w.Want("DELETE", one, by, "", 204, "", "")

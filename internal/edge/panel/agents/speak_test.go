@@ -31,16 +31,23 @@ func TestAnAgentIsHeardAsTheFormHasIt(t *testing.T) {
 	if rec.Code != http.StatusOK || rec.Header().Get("Content-Type") != "audio/wav" || err != nil || len(pcm) != 3000 || rate != 16000 {
 		t.Errorf("%d %v: %d samples at %d, %v", rec.Code, rec.Header(), len(pcm), rate, err)
 	}
-	hear(`{"text":"Hello","language":"en","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"espeak","transcriber":"none","speed":1.5,"silence_ms":600}}}`)
+	hear(
+		`{"text":"Hello","language":"en","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"espeak","transcriber":"none","speed":1.5,"silence_ms":600}}}`,
+	)
 	w.Talks.Mu.Lock()
 	said := w.Talks.Spoken
 	w.Talks.Mu.Unlock()
-	if len(said) != 2 || said[0].Text != "Hola" || said[0].Language != "es" || said[0].Voice.Speed != 1 || said[1].Language != "en" || said[1].Voice.Speed != 1.5 {
+	if len(said) != 2 || said[0].Text != "Hola" || said[0].Language != "es" || said[0].Voice.Speed != 1 || said[1].Language != "en" ||
+		said[1].Voice.Speed != 1.5 {
 		t.Errorf("spoken: %+v", said)
 	}
 	w.Want("POST", path, admin, `{}`, 400, "validation_failed", "text")
 	w.Want("POST", path, admin, `{"text":"`+strings.Repeat("a", 501)+`"}`, 400, "validation_failed", "text")
 	w.Want("POST", path, admin, `{"text":"fails"}`, 503, "service_unavailable", "")
-	w.Want("POST", path, admin, `{"text":"x","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"openai","transcriber":"none","speaker_service":{"base_url":"https://speech.example/v1","model":"m"}}}}`, 503, "service_unavailable", "")
+	w.Want(
+		"POST", path, admin,
+		`{"text":"x","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"openai","transcriber":"none","speaker_service":{"base_url":"https://speech.example/v1","model":"m"}}}}`,
+		503, "service_unavailable", "",
+	)
 	w.Want("POST", "/panel/v1/agents/"+agent.Kind().Name+"/speak", admin, `{"text":"x"}`, 404, "not_found", "")
 }

@@ -66,7 +66,7 @@ func (x Calls) list(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	f := stored.Filter{}
-	found, err := readCallFilter(q, lines, &f)
+	some, err := readCallFilter(q, lines, &f)
 	if err != nil {
 		return nil, err
 	}
@@ -75,57 +75,55 @@ func (x Calls) list(r *http.Request, by member.Member) (any, error) {
 	case "", "outgoing":
 	case "incoming":
 		read = x.incoming
-		found = found && f.Campaign == "" // they belong to none
+		some = some && f.Campaign == "" // they belong to none
 	default:
 		return nil, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
 	}
-	list := httpio.List[callRow]{Data: []callRow{}}
-	rows, next, err := read(r.Context(), by.CompanyID, q, f)
-	if err != nil || !found {
-		return list, err
+	all, next, err := read(r.Context(), by.CompanyID, q, f)
+	if err != nil || !some {
+		return httpio.List[callRow]{Data: []callRow{}}, err
 	}
-	for i := range rows {
-		list.Data = append(list.Data, callRow{rows[i], lines[rows[i].SenderUID]})
+	rows := make([]callRow, len(all))
+	for i := range all {
+		rows[i] = callRow{all[i], lines[all[i].SenderUID]}
 	}
-	if next != "" {
-		list.Next = &next
-	}
-	return list, nil
+	return httpio.List[callRow]{Data: rows, Next: next}, nil
 }
 
 // outgoing reads a page of calls that were placed, and the cursor of the next one.
-func (x Calls) outgoing(ctx context.Context, companyID string, q url.Values, f stored.Filter) (rows []notify.CallRow, cursor string, err error) {
+func (x Calls) outgoing(
+	ctx context.Context, companyID string, q url.Values, f stored.Filter,
+) (rows []notify.CallRow, cursor *string, err error) {
 	page, err := httpio.ReadPage(q, callList)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	if f.Limit = page.Limit; page.After != "" {
 		before, err := strconv.ParseInt(page.After, 10, 64)
 		if err != nil {
-			return nil, "", httpio.BadCursor(q)
+			return nil, nil, httpio.BadCursor(q)
 		}
 		f.Before = carillon.MessageKey(before)
 	}
 	rows, next, err := notify.Calls{Store: x.Store}.List(ctx, companyID, f)
 	if err == nil && next != stored.Oldest {
-		cursor = httpio.EncodeCursor(callList, strconv.FormatInt(int64(next), 10))
+		cursor = httpio.NextCursor(callList, strconv.FormatInt(int64(next), 10))
 	}
 	return rows, cursor, err
 }
 
 // incoming reads a page of calls to lines, and the cursor of the next one.
-func (x Calls) incoming(ctx context.Context, companyID string, q url.Values, f stored.Filter) (rows []notify.CallRow, cursor string, err error) {
+func (x Calls) incoming(
+	ctx context.Context, companyID string, q url.Values, f stored.Filter,
+) (rows []notify.CallRow, cursor *string, err error) {
 	page, err := httpio.ReadPage(q, incomingList)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	rows, next, err := notify.Calls{Store: x.Store}.ListIncoming(ctx, companyID, stored.IncomingFilter{
 		States: f.States, SenderUID: f.SenderUID, Line: f.Line, AgentID: f.AgentID, Before: page.After, Limit: page.Limit,
 	})
-	if err == nil && next != "" {
-		cursor = httpio.EncodeCursor(incomingList, next)
-	}
-	return rows, cursor, err
+	return rows, httpio.NextCursor(incomingList, next), err
 }
 
 // lines are the ids of a company's lines by their number.
@@ -225,5 +223,7 @@ func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Membe
 	if err != nil {
 		return err
 	}
-	return attachment.Serve(w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file)
+	return attachment.Serve(
+		w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file,
+	)
 }

@@ -24,7 +24,8 @@ func accepted(w *paneltest.World, line *carillon.Sender, channel carillon.Channe
 	now := time.Now()
 	a := &messages.Accept{
 		Notification: messages.Notification{
-			ID: carillon.NewID(now), CompanyID: line.CompanyID, Channel: channel, SenderUID: line.UID, Campaign: "spring", Total: 1, Open: 1, CreatedAt: now,
+			ID: carillon.NewID(now), CompanyID: line.CompanyID, Channel: channel, SenderUID: line.UID, Campaign: "spring", Total: 1,
+			Open: 1, CreatedAt: now,
 			DueAt: now, Body: body, Labels: messages.Labels{RecipientID: line.ID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"},
 		},
 		Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2026-01-01", Charge: 1},
@@ -37,8 +38,12 @@ func accepted(w *paneltest.World, line *carillon.Sender, channel carillon.Channe
 
 func line(w *paneltest.World, companyID string) *carillon.Sender {
 	w.T.Helper()
-	s := &carillon.Sender{CompanyID: companyID, ID: "line", Number: "15550100101", Channel: carillon.Voice, Provider: "sandbox", MediaCheck: "full"}
-	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, s, time.Now()) })
+	s := &carillon.Sender{
+		CompanyID: companyID, ID: "line", Number: "15550100101", Channel: carillon.Voice, Provider: "sandbox", MediaCheck: "full",
+	}
+	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, s, time.Now())
+	})
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -54,7 +59,10 @@ func TestCallsAreListedNarrowedAndShown(t *testing.T) {
 	first := accepted(w, line, carillon.Voice, body)
 	second := accepted(w, line, carillon.Voice, body)
 	message := accepted(w, line, carillon.Messaging, "{}")
-	w.Execute("UPDATE call SET q = 0, state = 'busy', dials = 1, cause = '486 Busy Here', ended_at = $1 WHERE id = $2", time.Now().UnixMilli(), int64(carillon.SeqOf(first).Message(0)))
+	w.Execute(
+		"UPDATE call SET q = 0, state = 'busy', dials = 1, cause = '486 Busy Here', ended_at = $1 WHERE id = $2",
+		time.Now().UnixMilli(), int64(carillon.SeqOf(first).Message(0)),
+	)
 
 	ids := func(query string) string {
 		t.Helper()
@@ -65,8 +73,10 @@ func TestCallsAreListedNarrowedAndShown(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	for query, want := range map[string]string{
-		"": second + " " + first, "?state=busy": first, "?state=queued,scheduled": second, "?line=line": second + " " + first, "?line=nothing": "",
-		"?number=%2B34%20600%20111%20222": second + " " + first, "?number=34600111223": "", "?campaign=spring&state=busy": first, "?campaign=autumn": "",
+		"": second + " " + first, "?state=busy": first, "?state=queued,scheduled": second, "?line=line": second + " " + first,
+		"?line=nothing":                   "",
+		"?number=%2B34%20600%20111%20222": second + " " + first, "?number=34600111223": "", "?campaign=spring&state=busy": first,
+		"?campaign=autumn": "",
 		"?agent=3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11": second + " " + first, "?direction=outgoing": second + " " + first,
 	} {
 		if got := ids(query); got != want {
@@ -75,14 +85,16 @@ func TestCallsAreListedNarrowedAndShown(t *testing.T) {
 	}
 	page := w.Want("GET", "/panel/v1/calls?limit=1", owner, "", 200, "", "")
 	row := page["data"].([]any)[0].(map[string]any)
-	if row["name"] != "Ana Ruiz" || row["line_id"] != "line" || row["campaign_name"] != "spring" || row["state"] != "queued" || row["due_at"] == nil {
+	if row["name"] != "Ana Ruiz" || row["line_id"] != "line" || row["campaign_name"] != "spring" || row["state"] != "queued" ||
+		row["due_at"] == nil {
 		t.Errorf("%v", row)
 	}
 	if got := ids("?limit=1&cursor=" + page["next_cursor"].(string)); got != first {
 		t.Errorf("the second page: %s", got)
 	}
 	for query, field := range map[string]string{
-		"?direction=incoming&cursor=x": "cursor", "?state=gone": "state", "?agent=Ann": "agent", "?number=12": "number", "?direction=up": "direction", "?cursor=x": "cursor", "?limit=0": "limit",
+		"?direction=incoming&cursor=x": "cursor", "?state=gone": "state", "?agent=Ann": "agent", "?number=12": "number",
+		"?direction=up": "direction", "?cursor=x": "cursor", "?limit=0": "limit",
 		"?campaign=" + strings.Repeat("x", 256): "campaign",
 	} {
 		w.Want("GET", "/panel/v1/calls"+query, owner, "", 400, "validation_failed", field)
@@ -138,7 +150,10 @@ func TestCallsToALineAreListedApart(t *testing.T) {
 	var ids []string
 	for i := range 2 {
 		at := time.Now().Add(time.Duration(i) * time.Second)
-		c := &calls.IncomingCall{ID: carillon.NewID(at), CompanyID: acme.ID, SenderUID: line.UID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11", Number: "34600111222", RingingAt: at}
+		c := &calls.IncomingCall{
+			ID: carillon.NewID(at), CompanyID: acme.ID, SenderUID: line.UID, AgentID: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11",
+			Number: "34600111222", RingingAt: at,
+		}
 		if full, err := w.Store.Incoming.Take(t.Context(), c, 0); full || err != nil {
 			t.Fatal(full, err)
 		}
@@ -167,7 +182,9 @@ func TestCallsToALineAreListedApart(t *testing.T) {
 		Contact:      chats.Contact{ID: carillon.NewID(now), CompanyID: acme.ID, VisitorID: "tel:34600111222", Name: "Ana"},
 		Conversation: chats.Conversation{ID: carillon.NewID(now), Channel: "phone", State: chats.Automated}, Always: true, Now: now,
 	}
-	if err := errors.Join(w.Store.Chats.Open(t.Context(), o), w.Store.Incoming.Answered(t.Context(), ids[0], o.Conversation.ID, now)); err != nil {
+	if err := errors.Join(
+		w.Store.Chats.Open(t.Context(), o), w.Store.Incoming.Answered(t.Context(), ids[0], o.Conversation.ID, now),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if one = w.Want("GET", "/panel/v1/calls/"+ids[0], owner, "", 200, "", ""); one["name"] != "Ana" {

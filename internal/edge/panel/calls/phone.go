@@ -34,7 +34,8 @@ type Receiver interface {
 
 // Mobile is the sandbox's channel, whose phones people hold in their hands here.
 type Mobile interface {
-	// MessageID is the channel's id of a message that a phone writes, by its number or the id of the person; client is the phone's own of it.
+	// MessageID is the channel's id of a message that a phone writes, by its number or the id of the person; client is the phone's
+	// own of it.
 	MessageID(address, client string) string
 	// Person is the identity of the person with a username, who hides the number.
 	Person(s *carillon.Sender, username string) identity.Identity
@@ -67,7 +68,7 @@ const (
 	handsetTurns         = inbox.TurnsMost
 	numbersLooked        = 20 // notifications
 	numbersEach          = 5
-	numbersMost          = 20
+	maxNumbers           = 20
 )
 
 // sandboxSender finds a messaging sender of the sandbox.
@@ -229,7 +230,9 @@ func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h 
 	}
 	var all []bubble
 	for i, v := range inbox.Views(companyID, c.ID, turns) {
-		b := bubble{Kind: v.Kind, Text: v.Text, File: v.File, Choices: v.Choices, Sources: v.Sources, About: v.About, At: v.At, at: turns[i].At}
+		b := bubble{
+			Kind: v.Kind, Text: v.Text, File: v.File, Choices: v.Choices, Sources: v.Sources, About: v.About, At: v.At, at: turns[i].At,
+		}
 		reply := arrived[v.Seq]
 		switch {
 		case v.Event == conversation.Reacted:
@@ -275,7 +278,9 @@ func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := x.Store.Notifications.List(r.Context(), by.CompanyID, messages.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now())
+	found, _, err := x.Store.Notifications.List(
+		r.Context(), by.CompanyID, messages.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now(),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +290,7 @@ func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 			return nil, err
 		}
 		for _, m := range messages {
-			if len(page.Numbers) < numbersMost && !slices.Contains(page.Numbers, m.Number) {
+			if len(page.Numbers) < maxNumbers && !slices.Contains(page.Numbers, m.Number) {
 				page.Numbers = append(page.Numbers, m.Number)
 			}
 		}
@@ -364,8 +369,8 @@ func (x Handset) write(r *http.Request, by member.Member) (any, error) {
 }
 
 const (
-	replyToMost = 200
-	reactedMost = 16
+	maxReplyTo = 200
+	maxReacted = 16
 )
 
 // readInbound reads what a phone writes.
@@ -382,7 +387,7 @@ func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 		field string
 		to    *string
 		most  int
-	}{{"payload", &in.Payload, 256}, {"reply_to", &in.ReplyTo, replyToMost}, {"name", &in.Name, form.MaxName}} {
+	}{{"payload", &in.Payload, 256}, {"reply_to", &in.ReplyTo, maxReplyTo}, {"name", &in.Name, form.MaxName}} {
 		given, err := form.Optional(o, f.field, func() (string, error) { return form.Text(o, f.field, f.most) })
 		if err != nil {
 			return nil, err
@@ -399,10 +404,10 @@ func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 	case provider.InboundText:
 		in.Text, err = form.Lines(o, "text", form.MaxWritten)
 	case provider.InboundChoice:
-		in.Text, err = form.Text(o, "text", replyToMost)
+		in.Text, err = form.Text(o, "text", maxReplyTo)
 		in.Payload = cmp.Or(in.Payload, in.Text)
 	case provider.InboundReaction:
-		in.Text, err = form.Text(o, "text", reactedMost)
+		in.Text, err = form.Text(o, "text", maxReacted)
 	case provider.InboundMedia:
 		var id string
 		if id, err = form.Text(o, "file", form.MaxName); err != nil {

@@ -13,7 +13,10 @@ func TestAPhoneOfTheSandboxWritesAsItsOwnerDoes(t *testing.T) {
 	owner := w.As("owner@acme.test")
 	const path, phone = "/panel/v1/sandbox/phone", `{"sender":"main","number":"34600701234",`
 	w.Want("POST", path+"/messages", owner, phone+`"client_id":"1","kind":"text","text":"Hi"}`, 400, "validation_failed", "sender")
-	w.Want("POST", "/panel/v1/senders", owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox"}`, 201, "", "")
+	w.Want(
+		"POST", "/panel/v1/senders", owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox"}`, 201, "",
+		"",
+	)
 	for body, field := range map[string]string{
 		`"client_id":"1","kind":"text"}`:                                   "text",
 		`"client_id":"1","kind":"shout","text":"Hi"}`:                      "kind",
@@ -25,7 +28,10 @@ func TestAPhoneOfTheSandboxWritesAsItsOwnerDoes(t *testing.T) {
 	} {
 		w.Want("POST", path+"/messages", owner, phone+body, 400, "validation_failed", field)
 	}
-	w.Want("POST", path+"/messages", owner, `{"sender":"main","number":"12","client_id":"1","kind":"text","text":"Hi"}`, 400, "validation_failed", "number")
+	w.Want(
+		"POST", path+"/messages", owner, `{"sender":"main","number":"12","client_id":"1","kind":"text","text":"Hi"}`, 400,
+		"validation_failed", "number",
+	)
 	w.Want("POST", path+"/messages", owner, phone+`"client_id":"1","kind":"text","text":"Hi","name":"Ana"}`, 200, "", "")
 	w.Want("POST", path+"/messages", owner, phone+`"client_id":"2","kind":"choice","text":"yes","reply_to":"sandbox.x"}`, 200, "", "")
 	w.Want("POST", path+"/messages", owner, phone+`"client_id":"3","kind":"file","file":"photo"}`, 200, "", "")
@@ -36,7 +42,8 @@ func TestAPhoneOfTheSandboxWritesAsItsOwnerDoes(t *testing.T) {
 	}
 	w.Want("PUT", path, owner, phone+`"unreachable":true}`, 204, "", "")
 	w.Want("POST", path+"/messages", owner, phone+`"client_id":"4","kind":"text","text":"Hi"}`, 409, "conflict", "")
-	if shown := w.Want("GET", path+"?sender=main&number=34600701234", owner, "", 200, "", ""); shown["unreachable"] != true || len(shown["messages"].([]any)) != 0 {
+	if shown := w.Want("GET", path+"?sender=main&number=34600701234", owner, "", 200, "", ""); shown["unreachable"] != true ||
+		len(shown["messages"].([]any)) != 0 {
 		t.Errorf("the phone shows %v", shown)
 	}
 	w.Want("GET", path+"?sender=main&number=x", owner, "", 400, "validation_failed", "number")

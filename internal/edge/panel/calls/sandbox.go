@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/audio"
+	"carillon/internal/call/handset"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
@@ -22,23 +22,7 @@ import (
 
 // Phone is the sandbox's phone of this node.
 type Phone interface {
-	Calls(companyID string) []PhoneCall // of the company's lines, the newest first
-	Behaviours() []PhoneBehaviour
-}
-
-// PhoneCall is a call that the phone got.
-type PhoneCall struct {
-	ID, CallID, Number, From, Suffix, Keys string
-	At, AnsweredAt, EndedAt                time.Time
-	Code                                   int
-	Heard                                  time.Duration
-	Sound                                  func() (pcm []int16, rate int)
-}
-
-// PhoneBehaviour is what happens to calls to numbers with a suffix.
-type PhoneBehaviour struct {
-	Suffix string `json:"suffix"`
-	Effect string `json:"effect"`
+	Calls(companyID string) []*handset.Heard // of the company's lines, the newest first
 }
 
 // Sandbox serves the page of the sandbox's phone: what it got, and a call to it.
@@ -75,13 +59,15 @@ type heardRow struct {
 // list responds with the last calls of the company's lines to the phone of this node, and what its numbers do.
 func (x Sandbox) list(_ *http.Request, by member.Member) (any, error) {
 	page := struct {
-		Data       []heardRow       `json:"data"`
-		Behaviours []PhoneBehaviour `json:"behaviours"`
-	}{[]heardRow{}, x.Phone.Behaviours()}
+		Data       []heardRow          `json:"data"`
+		Behaviours []handset.Behaviour `json:"behaviours"`
+	}{[]heardRow{}, handset.Behaviours()}
 	for _, c := range x.Phone.Calls(by.CompanyID) {
+		now := c.State()
 		page.Data = append(page.Data, heardRow{
-			ID: c.ID, CallID: c.CallID, Number: c.Number, From: c.From, Suffix: c.Suffix, At: carillon.FormatTime(c.At),
-			AnsweredAt: auth.TimeOrNull(c.AnsweredAt), EndedAt: auth.TimeOrNull(c.EndedAt), Code: c.Code, Keys: c.Keys, HeardMS: c.Heard.Milliseconds(),
+			ID: c.CallID, CallID: c.Call, Number: c.Number, From: c.From, Suffix: c.Suffix, At: carillon.FormatTime(c.At),
+			AnsweredAt: auth.TimeOrNull(now.Answered), EndedAt: auth.TimeOrNull(now.Ended), Code: now.Code, Keys: now.Keys,
+			HeardMS: now.Length.Milliseconds(),
 		})
 	}
 	return page, nil
@@ -90,15 +76,15 @@ func (x Sandbox) list(_ *http.Request, by member.Member) (any, error) {
 // recording responds with what the phone heard of a call.
 func (x Sandbox) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	all, id := x.Phone.Calls(by.CompanyID), r.PathValue("id")
-	i := slices.IndexFunc(all, func(c PhoneCall) bool { return c.ID == id })
-	if i < 0 || all[i].Heard == 0 {
+	i := slices.IndexFunc(all, func(c *handset.Heard) bool { return c.CallID == id })
+	if i < 0 || all[i].State().Length == 0 {
 		return carillon.Absent("Recording")
 	}
 	h := w.Header()
 	h.Set("Content-Type", "audio/wav")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	_, err := w.Write(audio.WAV(all[i].Sound()))
+	_, err := w.Write(audio.WAV(all[i].Sound(), handset.HeardRate))
 	return err
 }
 
@@ -120,7 +106,7 @@ func (x Sandbox) call(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if suffix != "" && !slices.ContainsFunc(x.Phone.Behaviours(), func(b PhoneBehaviour) bool { return b.Suffix == suffix }) {
+	if suffix != "" && !slices.ContainsFunc(handset.Behaviours(), func(b handset.Behaviour) bool { return b.Suffix == suffix }) {
 		return nil, carillon.Invalid("suffix", "Must be one of the phone's, or empty")
 	}
 	name, _, err := o.String("first_name", "first_name")

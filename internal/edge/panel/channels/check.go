@@ -64,8 +64,10 @@ type reportRow struct {
 // reportOf is a report in a response, with its findings or only the worst of them.
 func reportOf(r stored.Report, whole bool) *reportRow {
 	x := &reportRow{
-		HandshakeAt: auth.TimeOrNull(r.HandshakeAt), CallbackAt: auth.TimeOrNull(r.CallbackAt), Notice: r.Notice, NoticeAt: auth.TimeOrNull(r.NoticeAt), Quality: r.Quality,
-		QualityAt: auth.TimeOrNull(r.QualityAt), Messages: r.Messages, MessagesAt: auth.TimeOrNull(r.MessagesAt), CheckedAt: auth.TimeOrNull(r.CheckedAt),
+		HandshakeAt: auth.TimeOrNull(r.HandshakeAt), CallbackAt: auth.TimeOrNull(r.CallbackAt), Notice: r.Notice,
+		NoticeAt: auth.TimeOrNull(r.NoticeAt), Quality: r.Quality,
+		QualityAt: auth.TimeOrNull(r.QualityAt), Messages: r.Messages, MessagesAt: auth.TimeOrNull(r.MessagesAt),
+		CheckedAt: auth.TimeOrNull(r.CheckedAt),
 	}
 	worst := []provider.FindingState{provider.FindingOK, provider.FindingWarn, provider.FindingBad}
 	for _, f := range r.Findings {
@@ -117,7 +119,8 @@ func reachable(base string) bool {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return egress.Public(a)
 	}
-	return strings.Contains(host, ".") && !strings.HasSuffix(host, ".localhost") && !strings.HasSuffix(host, ".local") && !strings.HasSuffix(host, ".internal")
+	return strings.Contains(host, ".") && !strings.HasSuffix(host, ".localhost") && !strings.HasSuffix(host, ".local") &&
+		!strings.HasSuffix(host, ".internal")
 }
 
 // check asks the trunk of a line, or the provider of another sender.
@@ -219,7 +222,9 @@ func (x Senders) checkNew(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	found := inspect(r.Context(), s)
-	return reportOf(stored.Report{Findings: found.Findings, Quality: found.Quality, Messages: found.Limit, CheckedAt: time.Now()}, true), r.Context().Err()
+	return reportOf(
+		stored.Report{Findings: found.Findings, Quality: found.Quality, Messages: found.Limit, CheckedAt: time.Now()}, true,
+	), r.Context().Err()
 }
 
 // subscribe has the provider send the callbacks of a sender's account.

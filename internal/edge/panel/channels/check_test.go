@@ -13,7 +13,8 @@ import (
 	"carillon/internal/store/messages"
 )
 
-const cloudSender = `{"id":"main","number":"15555550100","channel":"messaging","provider":"whatsapp","default":true,"settings":{` + cloud + `}}`
+const cloudSender = `{"id":"main","number":"15555550100","channel":"messaging","provider":"whatsapp","default":true,"settings":{` +
+	cloud + `}}`
 
 // The channel's word proves a number; that of a server which the company named does not.
 func TestACheckByTheChannelItselfProvesANumber(t *testing.T) {
@@ -34,7 +35,11 @@ func TestACheckByTheChannelItselfProvesANumber(t *testing.T) {
 	} {
 		number := fmt.Sprintf("1555555010%d", i)
 		w.Cloud.Found = provider.Inspection{Findings: []provider.Finding{x.finding}}
-		w.Want("POST", "/panel/v1/senders", by, `{"id":"s`+number+`","number":"`+number+`","channel":"messaging","provider":"whatsapp","settings":{`+cloud+x.base+`}}`, 201, "", "")
+		w.Want(
+			"POST", "/panel/v1/senders", by,
+			`{"id":"s`+number+`","number":"`+number+`","channel":"messaging","provider":"whatsapp","settings":{`+cloud+x.base+`}}`, 201,
+			"", "",
+		)
 		w.Want("POST", "/panel/v1/senders/s"+number+"/check", by, "", 200, "", "")
 		if got, err := w.Store.Senders.ProvedElsewhere(t.Context(), other.ID, number); got != x.want || err != nil {
 			t.Errorf("%+v: proved %t, %v", x, got, err)
@@ -62,7 +67,8 @@ func TestASenderIsCheckedAndItsStateKept(t *testing.T) {
 		},
 	}
 	for _, x := range []struct{ who, path string }{
-		{"developer@acme.test", "/main/check"}, {"owner@other.test", "/main/check"}, {"owner@other.test", "/main/subscribe"}, {"viewer@acme.test", "/check"},
+		{"developer@acme.test", "/main/check"}, {"owner@other.test", "/main/check"}, {"owner@other.test", "/main/subscribe"},
+		{"viewer@acme.test", "/check"},
 	} {
 		if got, _ := w.Do("POST", "/panel/v1/senders"+x.path, w.As(x.who), cloudSender); got != 403 && got != 404 {
 			t.Errorf("%+v: %d", x, got)
@@ -72,24 +78,29 @@ func TestASenderIsCheckedAndItsStateKept(t *testing.T) {
 		t.Fatal(w.Cloud.Asked)
 	}
 	got := w.Want("POST", "/panel/v1/senders/main/check", by, "", 200, "", "")
-	if got["worst"] != "bad" || got["quality"] != "YELLOW" || got["messages"] != "TIER_2K" || got["name"] != "Acme Clinic" || got["checked_at"] == nil {
+	if got["worst"] != "bad" || got["quality"] != "YELLOW" || got["messages"] != "TIER_2K" || got["name"] != "Acme Clinic" ||
+		got["checked_at"] == nil {
 		t.Error(got)
 	}
-	if text := fmt.Sprint(got); !strings.Contains(text, "callback_elsewhere") || !strings.Contains(text, "elsewhere.example") || strings.Contains(text, "theirs") {
+	if text := fmt.Sprint(got); !strings.Contains(text, "callback_elsewhere") || !strings.Contains(text, "elsewhere.example") ||
+		strings.Contains(text, "theirs") {
 		t.Error(text)
 	}
 	if got := state()["report"].(map[string]any); got["worst"] != "bad" || len(got["findings"].([]any)) != 3 {
 		t.Error(got)
 	}
 	rows := w.Want("GET", "/panel/v1/senders?channel=messaging", by, "", 200, "", "")["data"].([]any)
-	if row := rows[0].(map[string]any)["report"].(map[string]any); row["quality"] != "YELLOW" || row["worst"] != "bad" || row["findings"] != nil {
+	if row := rows[0].(map[string]any)["report"].(map[string]any); row["quality"] != "YELLOW" || row["worst"] != "bad" ||
+		row["findings"] != nil {
 		t.Error(row)
 	}
 	sender, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Store.Senders.KeepNotice(t.Context(), sender[0], provider.Notice{Event: "FLAGGED", Limit: "TIER_250", At: time.Now()}); err != nil {
+	if err := w.Store.Senders.KeepNotice(t.Context(), sender[0], provider.Notice{
+		Event: "FLAGGED", Limit: "TIER_250", At: time.Now(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if got := state()["report"].(map[string]any); got["notice"] != "FLAGGED" || got["messages"] != "TIER_250" {
@@ -124,8 +135,15 @@ func TestASenderIsCheckedBeforeItIsStored(t *testing.T) {
 	if all, err := w.Store.Senders.Senders(t.Context(), acme.ID); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
-	w.Want("POST", "/panel/v1/senders/check", by, strings.Replace(cloudSender, `"settings":{`, `"settings":{"base_url":"https://10.0.0.1",`, 1), 400, "validation_failed", "settings.base_url")
-	w.Want("POST", "/panel/v1/senders/check", by, `{"number":"15555550100","channel":"messaging","provider":"sandbox"}`, 409, "conflict", "")
+	w.Want(
+		"POST", "/panel/v1/senders/check", by,
+		strings.Replace(cloudSender, `"settings":{`, `"settings":{"base_url":"https://10.0.0.1",`, 1), 400, "validation_failed",
+		"settings.base_url",
+	)
+	w.Want(
+		"POST", "/panel/v1/senders/check", by, `{"number":"15555550100","channel":"messaging","provider":"sandbox"}`, 409, "conflict",
+		"",
+	)
 	for range channels.ChecksPerMinute {
 		w.Do("POST", "/panel/v1/senders/check", by, cloudSender)
 	}
@@ -144,8 +162,9 @@ func TestASenderWithWaitingMessagesShowsThemAndStays(t *testing.T) {
 	due := time.Now().Add(-90 * time.Second)
 	err = w.Store.Notifications.Accept(t.Context(), &messages.Accept{
 		Notification: messages.Notification{
-			ID: carillon.NewID(time.Now()), CompanyID: acme.ID, Channel: carillon.Messaging, SenderUID: named[0].UID, TemplateID: "1", Class: carillon.Utility,
-			Body: "{}", Total: 1, Open: 1, CreatedAt: time.Now(), DueAt: due,
+			ID: carillon.NewID(time.Now()), CompanyID: acme.ID, Channel: carillon.Messaging, SenderUID: named[0].UID, TemplateID: "1",
+			Class: carillon.Utility,
+			Body:  "{}", Total: 1, Open: 1, CreatedAt: time.Now(), DueAt: due,
 		},
 		Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: time.Now().Format(time.DateOnly), Charge: 1},
 	})

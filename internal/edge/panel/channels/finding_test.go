@@ -21,7 +21,10 @@ func TestTheCallbackOfASenderIsJudged(t *testing.T) {
 		{public, "", stored.Report{HandshakeAt: now}, "ok callback_confirmed"},
 		{public, public.URL, stored.Report{HandshakeAt: now, CallbackAt: now}, "ok callback_received"},
 		{public, "https://carillon.example.com/callbacks/whatsapp/other", stored.Report{CallbackAt: now}, "ok callback_received"},
-		{public, "https://carillon.example.com.evil.test/callbacks/whatsapp/main", stored.Report{CallbackAt: now}, "bad callback_elsewhere"},
+		{
+			public, "https://carillon.example.com.evil.test/callbacks/whatsapp/main", stored.Report{CallbackAt: now},
+			"bad callback_elsewhere",
+		},
 		{private, "", stored.Report{}, "bad callback_private"},
 		{private, "", stored.Report{CallbackAt: now}, "ok callback_received"},
 	} {
@@ -31,8 +34,9 @@ func TestTheCallbackOfASenderIsJudged(t *testing.T) {
 		}
 	}
 	for base, want := range map[string]bool{
-		"https://carillon.example.com": true, "https://1.1.1.1": true, "http://carillon.example.com": false, "https://localhost": false, "https://127.0.0.1:8443": false,
-		"https://10.1.2.3": false, "https://carillon": false, "https://carillon.local": false, "": false, "https://[::1]": false,
+		"https://carillon.example.com": true, "https://1.1.1.1": true, "http://carillon.example.com": false, "https://localhost": false,
+		"https://127.0.0.1:8443": false,
+		"https://10.1.2.3":       false, "https://carillon": false, "https://carillon.local": false, "": false, "https://[::1]": false,
 	} {
 		if reachable(base) != want {
 			t.Errorf("%s: reachable is %v", base, !want)

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/share"
 	"carillon/internal/call/sip"
+	"carillon/internal/call/telephone"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
@@ -32,25 +33,19 @@ type Lines interface {
 	// Denies reports whether a number is never called.
 	Denies(number string) bool
 	// Try places a call that says one sentence.
-	Try(ctx context.Context, line *carillon.Sender, x LineTrial) LineTrialEnd
+	Try(ctx context.Context, line *carillon.Sender, x telephone.Trial) telephone.TrialEnd
 }
 
-// LineTrial is a call that tries a line.
-type LineTrial struct {
-	Number, Language, Company string
-	Show                      func(LineTrialStep)
-}
-
-// LineTrialStep is a message between the line and its trunk (telephone.TrialStep).
-type LineTrialStep struct {
+// trialStep is a message between the line and its trunk in a response.
+type trialStep struct {
 	AfterMS int64  `json:"after_ms"`
 	Ours    bool   `json:"ours"`
 	Code    int    `json:"code"`
 	Text    string `json:"text"`
 }
 
-// LineTrialEnd is how a trial ended (telephone.TrialEnd).
-type LineTrialEnd struct {
+// trialEnd is the end of a trial in a response.
+type trialEnd struct {
 	Problem  string `json:"problem"`
 	Code     int    `json:"code"`
 	Detail   string `json:"detail"`
@@ -64,7 +59,7 @@ const (
 	linesShown      = 200 // whose calls are counted
 	trialsPerMinute = 4   // of a line, on all nodes
 	checksPerMinute = 30
-	trialMost       = 90 * time.Second
+	maxTrial        = 90 * time.Second
 )
 
 // lineRow is what the list of senders has of a voice line besides.
@@ -162,7 +157,7 @@ func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member)
 	if _, err := x.Gate.Limits.Allow(r.Context(), "test call "+by.CompanyID+" "+line.ID, trialsPerMinute, 1); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), trialMost)
+	ctx, cancel := context.WithTimeout(r.Context(), maxTrial)
 	defer cancel()
 	if closing := httpio.Closing(r.Context()); closing != nil { // a program that stops hangs up
 		go func() {
@@ -173,7 +168,7 @@ func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member)
 			}
 		}()
 	}
-	free, held, err := x.Gate.Limits.Hold(ctx, "test call "+by.CompanyID+" "+line.ID, trialMost)
+	free, held, err := x.Gate.Limits.Hold(ctx, "test call "+by.CompanyID+" "+line.ID, maxTrial)
 	if err != nil {
 		return err
 	}
@@ -185,7 +180,9 @@ func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member)
 }
 
 // stream places the call, and streams what happens.
-func (x TestCalls) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, by member.Member, line *carillon.Sender, trial *LineTrial) error {
+func (x TestCalls) stream(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, by member.Member, line *carillon.Sender, trial *telephone.Trial,
+) error {
 	place, err := httpio.Follow(r, by.Holder())
 	if err != nil {
 		return err
@@ -199,13 +196,14 @@ func (x TestCalls) stream(ctx context.Context, w http.ResponseWriter, r *http.Re
 		data, _ := json.Marshal(value) // texts and numbers cannot fail
 		_ = s.Send(httpio.Event{Name: name, Data: data})
 	}
-	trial.Show = func(step LineTrialStep) { send("step", step) }
-	send("end", x.Lines.Try(ctx, line, *trial))
+	trial.Show = func(s telephone.TrialStep) { send("step", trialStep{s.After.Milliseconds(), s.Ours, s.Code, s.Text}) }
+	e := x.Lines.Try(ctx, line, *trial)
+	send("end", trialEnd{e.Problem, e.Code, e.Detail, e.Answered, e.Talked.Milliseconds(), e.Packets, e.Loud})
 	return nil
 }
 
 // trial reads what is called, and refuses what may not be: nobody's phone rings who is not to be called, or not now.
-func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sender) (*LineTrial, error) {
+func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sender) (*telephone.Trial, error) {
 	o, err := form.Object(r, "number", "language", "outside_hours")
 	if err != nil {
 		return nil, err
@@ -242,9 +240,10 @@ func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sende
 	}
 	now := time.Now()
 	if opens := hours.Next(company.CallingHours, now); opens.After(now) && !confirmed {
-		return nil, &carillon.Error{Code: carillon.Conflict, Message: "The company's calling hours have not begun", Details: carillon.Details{
-			{Key: "reason", Value: "outside_hours"}, {Key: "opens_at", Value: carillon.FormatTime(opens)},
-		}}
+		return nil, &carillon.Error{Code: carillon.Conflict, Message: "The company's calling hours have not begun",
+			Details: carillon.Details{
+				{Key: "reason", Value: "outside_hours"}, {Key: "opens_at", Value: carillon.FormatTime(opens)},
+			}}
 	}
 	if line.MaxConcurrent > 0 {
 		n, err := x.Store.Calls.UnderWay(r.Context(), line.UID)
@@ -255,5 +254,5 @@ func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sende
 			return nil, db.Overloaded("All calls that the line can hold are under way", nil)
 		}
 	}
-	return &LineTrial{Number: number, Language: language, Company: company.Name}, nil
+	return &telephone.Trial{Number: number, Language: language, Company: company.Name}, nil
 }

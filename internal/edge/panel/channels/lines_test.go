@@ -35,11 +35,30 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 		}
 		return channels.SettingsOf(named[0])
 	}
-	w.Want("POST", "/panel/v1/senders", w.As("developer@acme.test"), fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:sip.example.com"`), 403, "forbidden", "")
-	w.Want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:192.168.0.1"`), 400, "validation_failed", "settings.trunk")
-	w.Want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:192.168.0.1","public":"false"`), 400, "validation_failed", "settings.trunk")
-	w.Want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip.example.com"`), 400, "validation_failed", "settings.trunk")
-	made := w.Want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:sip.example.com;transport=tls","username":"acme","password":"hush-hush","public":false`), 201, "", "")
+	w.Want(
+		"POST", "/panel/v1/senders", w.As("developer@acme.test"),
+		fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:sip.example.com"`), 403, "forbidden", "",
+	)
+	w.Want(
+		"POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:192.168.0.1"`), 400,
+		"validation_failed", "settings.trunk",
+	)
+	w.Want(
+		"POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip:192.168.0.1","public":"false"`),
+		400, "validation_failed", "settings.trunk",
+	)
+	w.Want(
+		"POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, "main", "15555550101", `"trunk":"sip.example.com"`), 400,
+		"validation_failed", "settings.trunk",
+	)
+	made := w.Want(
+		"POST", "/panel/v1/senders", by,
+		fmt.Sprintf(
+			trunkLine, "main", "15555550101",
+			`"trunk":"sip:sip.example.com;transport=tls","username":"acme","password":"hush-hush","public":false`,
+		),
+		201, "", "",
+	)
 	if d := cmp.Diff(map[string]any{
 		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "public": "true", "claimed": "true",
 	}, made["settings"]); d != "" {
@@ -48,8 +67,14 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	// The password stays with its trunk.
 	change := `{"number":"15555550101","channel":"voice","provider":"sip","settings":{"trunk":"sip:%s"%s}}`
 	w.Want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "other.example.com", ""), 400, "validation_failed", "settings.password")
-	w.Want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "10.0.0.1", `,"password":"x"`), 400, "validation_failed", "settings.trunk")
-	w.Want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "sip.example.com;transport=tls", `,"caller_id":"15555550199"`), 200, "", "")
+	w.Want(
+		"PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "10.0.0.1", `,"password":"x"`), 400, "validation_failed",
+		"settings.trunk",
+	)
+	w.Want(
+		"PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "sip.example.com;transport=tls", `,"caller_id":"15555550199"`), 200,
+		"", "",
+	)
 	if d := cmp.Diff(map[string]any{
 		"trunk": "sip:sip.example.com;transport=tls", "username": "acme", "password": "hush-hush", "public": "true", "claimed": "true",
 		"caller_id": "15555550199",
@@ -61,8 +86,9 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	// A trunk that a set-up file gave may be anywhere, until a member chooses another one.
 	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return senders.PutSender(ctx, tx, &carillon.Sender{
-			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Voice, Provider: "sip", MediaCheck: "full", RingTimeout: 30 * time.Second,
-			Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"trunk":"sip:192.168.0.1"}`),
+			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
+			RingTimeout: 30 * time.Second,
+			Unknown:     carillon.DefaultUnknownPolicy(), Settings: []byte(`{"trunk":"sip:192.168.0.1"}`),
 		}, time.Now())
 	})
 	if err != nil {
@@ -80,7 +106,8 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 		t.Fatal(rows)
 	}
 	want := map[string]any{
-		"trunk": "sip:192.168.0.1", "caller_id": "1", "agent": "", "max_concurrent": 0.0, "under_way": 0.0, "ring_timeout": "45s", "health": nil,
+		"trunk": "sip:192.168.0.1", "caller_id": "1", "agent": "", "max_concurrent": 0.0, "under_way": 0.0, "ring_timeout": "45s",
+		"health": nil,
 	}
 	if d := cmp.Diff(want, rows[1].(map[string]any)["line"]); d != "" {
 		t.Error(d)
@@ -97,9 +124,13 @@ func TestALineIsCheckedAndTried(t *testing.T) {
 	w.Company("other")
 	by := w.As("owner@acme.test")
 	for i, id := range []string{"main", "dead", "tried"} {
-		w.Want("POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, id, fmt.Sprint(15555550101+i), `"trunk":"sip:sip.example.com"`), 201, "", "")
+		w.Want(
+			"POST", "/panel/v1/senders", by, fmt.Sprintf(trunkLine, id, fmt.Sprint(15555550101+i), `"trunk":"sip:sip.example.com"`),
+			201, "", "",
+		)
 	}
-	if h := w.Want("POST", "/panel/v1/senders/main/check", by, "", 200, "", ""); h["responds"] != true || h["code"] != 405.0 || h["ms"] != 12.0 || h["problem"] != "" {
+	if h := w.Want("POST", "/panel/v1/senders/main/check", by, "", 200, "", ""); h["responds"] != true || h["code"] != 405.0 ||
+		h["ms"] != 12.0 || h["problem"] != "" {
 		t.Error(h)
 	}
 	if h := w.Want("POST", "/panel/v1/senders/dead/check", by, "", 200, "", ""); h["responds"] != false || h["problem"] != "unreachable" {
@@ -134,7 +165,9 @@ data: {"problem":"forbidden","code":403,"detail":"acme es",`) {
 	w.Want("POST", call, by, `{"number":"34600111333"}`, 400, "validation_failed", "number")
 
 	// Outside of the calling hours nobody is rung without a word.
-	acme.CallingHours = &carillon.CallingHours{Timezone: "UTC", From: "00:00", To: "00:01", Days: []string{strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Format("Mon"))}}
+	acme.CallingHours = &carillon.CallingHours{Timezone: "UTC", From: "00:00", To: "00:01", Days: []string{
+		strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Format("Mon")),
+	}}
 	if err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return accounts.PutCompany(ctx, tx, acme, time.Now())
 	}); err != nil {

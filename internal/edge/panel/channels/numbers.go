@@ -90,7 +90,9 @@ func (x Numbers) row(ctx context.Context, lines []*carillon.Sender) (numberRow, 
 		}
 		set := settingsOf(l)
 		trunk, _ := set["trunk"].(string)
-		row.Lines = append(row.Lines, numberLine{Company: l.CompanyID, CompanyName: company.Name, ID: l.ID, Trunk: trunk, Declared: !chosen(set)})
+		row.Lines = append(row.Lines, numberLine{
+			Company: l.CompanyID, CompanyName: company.Name, ID: l.ID, Trunk: trunk, Declared: !chosen(set),
+		})
 	}
 	return row, nil
 }

@@ -79,7 +79,8 @@ func TestANumberIsEnteredByOneCompanyOnATrunk(t *testing.T) {
 	// Whoever runs the installation says whose it is.
 	w.Want("PUT", "/panel/v1/numbers/"+number, theirs, fmt.Sprintf(`{"company":"%s"}`, beta.ID), 403, "forbidden", "")
 	w.Want("PUT", "/panel/v1/numbers/"+number, mine, fmt.Sprintf(`{"company":"%s"}`, beta.ID), 204, "", "")
-	w.Want("PUT", "/panel/v1/senders/two", theirs, fmt.Sprintf(change, number, trunk, ""), 409, "conflict", "number") // its line "one" has it
+	// its line "one" has it
+	w.Want("PUT", "/panel/v1/senders/two", theirs, fmt.Sprintf(change, number, trunk, ""), 409, "conflict", "number")
 	w.Want("DELETE", "/panel/v1/senders/one", theirs, "", 204, "", "")
 	w.Want("PUT", "/panel/v1/senders/two", theirs, fmt.Sprintf(change, number, trunk, ""), 200, "", "")
 	w.Want("PUT", "/panel/v1/senders/hers", mine, fmt.Sprintf(change, number, "other.example.com", ""), 409, "conflict", "number")

@@ -44,14 +44,20 @@ func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
 	w.Want("POST", "/panel/v1/senders", by, strings.Replace(body, `"main"`, `"twin"`, 1), 409, "conflict", "number")
 
 	// Secrets that are left out keep their values.
-	w.Want("PUT", "/panel/v1/senders/main", by, `{"number":"15555550100","channel":"messaging","provider":"whatsapp","per_second":5,"settings":{"access_token":"fresh"}}`, 200, "", "")
+	w.Want(
+		"PUT", "/panel/v1/senders/main", by,
+		`{"number":"15555550100","channel":"messaging","provider":"whatsapp","per_second":5,"settings":{"access_token":"fresh"}}`, 200,
+		"", "",
+	)
 	named, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 	if err != nil || len(named) != 1 || named[0].PerSecond != 5 ||
 		string(named[0].Settings) != `{"access_token":"fresh","app_secret":"appsecret","phone_number_id":"1","verify_token":"verifytoken","waba_id":"2"}` {
 		t.Errorf("%+v, %v", named, err)
 	}
 	for _, row := range w.Want("GET", "/panel/v1/activity/changes?kind=sender", w.As("owner@acme.test"), "", 200, "", "")["data"].([]any) {
-		change := fmt.Sprint(w.Want("GET", "/panel/v1/activity/changes/"+row.(map[string]any)["id"].(string), w.As("owner@acme.test"), "", 200, "", ""))
+		change := fmt.Sprint(
+			w.Want("GET", "/panel/v1/activity/changes/"+row.(map[string]any)["id"].(string), w.As("owner@acme.test"), "", 200, "", ""),
+		)
 		for _, secret := range []string{"tokentoken", "fresh", "appsecret", "verifytoken"} {
 			if strings.Contains(change, secret) {
 				t.Errorf("a change shows a secret: %s", change)
@@ -82,7 +88,10 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 		{`{"number":"15555550101","channel":"voice","provider":"sip","settings":{"trunk":"sip:10.0.0.1"}}`, "settings.trunk"},
 		{`{"number":"15555550101","channel":"voice","provider":"twilio","settings":{}}`, "provider"},
 		{`{"number":"+1555","channel":"messaging","provider":"sandbox"}`, "number"},
-		{`{"number":"15555550101","channel":"messaging","provider":"sandbox","unknown_outcome":{"marketing":"forget"}}`, "unknown_outcome.marketing"},
+		{
+			`{"number":"15555550101","channel":"messaging","provider":"sandbox","unknown_outcome":{"marketing":"forget"}}`,
+			"unknown_outcome.marketing",
+		},
 		{`{"number":"15555550101","channel":"messaging"}`, "provider"},
 	} {
 		got := w.Want("POST", "/panel/v1/senders", by, x.body, 400, "validation_failed", x.field)
@@ -103,15 +112,27 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Want("PUT", "/panel/v1/senders/15555550100", by, head+`,"base_url":"https://graph.example.com"}}`, 200, "", "")
-	w.Want("PUT", "/panel/v1/senders/15555550100", by, strings.Replace(head, `"access_token":"tokentoken",`, "", 1)+`,"base_url":"https://graph.example.org"}}`, 400, "validation_failed", "settings.access_token")
+	w.Want(
+		"PUT", "/panel/v1/senders/15555550100", by,
+		strings.Replace(head, `"access_token":"tokentoken",`, "", 1)+`,"base_url":"https://graph.example.org"}}`, 400,
+		"validation_failed", "settings.access_token",
+	)
 	w.Want("PUT", "/panel/v1/senders/15555550100", by, head+`,"base_url":"https://graph.facebook.com"}}`, 200, "", "")
-	if named, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "15555550100"); err != nil || channels.SettingsOf(named[0])["public"] != "false" {
+	if named, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "15555550100"); err != nil ||
+		channels.SettingsOf(named[0])["public"] != "false" {
 		t.Error("the usual address counts as a member's own:", err)
 	}
 
 	lab := `{"number":"15555550102","channel":"messaging","provider":"whatsapp","settings":{"base_url":"http://127.0.0.1:%d"}}`
 	w.Want("PUT", "/panel/v1/senders/lab", by, fmt.Sprintf(lab, 1), 200, "", "")
 	w.Want("PUT", "/panel/v1/senders/lab", by, fmt.Sprintf(lab, 2), 400, "validation_failed", "settings.access_token")
-	w.Want("PUT", "/panel/v1/senders/lab", by, strings.Replace(fmt.Sprintf(lab, 2), `"base_url"`, `"access_token":"another","base_url"`, 1), 400, "validation_failed", "settings.base_url")
-	w.Want("PUT", "/panel/v1/senders/lab", by, strings.Replace(fmt.Sprintf(lab, 1), "messaging", "voice", 1), 400, "validation_failed", "provider")
+	w.Want(
+		"PUT", "/panel/v1/senders/lab", by,
+		strings.Replace(fmt.Sprintf(lab, 2), `"base_url"`, `"access_token":"another","base_url"`, 1), 400, "validation_failed",
+		"settings.base_url",
+	)
+	w.Want(
+		"PUT", "/panel/v1/senders/lab", by, strings.Replace(fmt.Sprintf(lab, 1), "messaging", "voice", 1), 400, "validation_failed",
+		"provider",
+	)
 }

@@ -36,10 +36,13 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	for s, until := range map[*carillon.Sender]time.Time{ill: now.Add(time.Hour), late: now.Add(-time.Minute), foreign: now.Add(time.Hour)} {
+	for s, until := range map[*carillon.Sender]time.Time{
+		ill: now.Add(time.Hour), late: now.Add(-time.Minute), foreign: now.Add(time.Hour),
+	} {
 		b := work.Breaker{
-			SenderUID: s.UID, CompanyID: s.CompanyID, State: work.BreakerOpen, Fault: provider.FaultAccount, Detail: "190 access token expired",
-			Since: now.Add(-time.Hour), Until: until,
+			SenderUID: s.UID, CompanyID: s.CompanyID, State: work.BreakerOpen, Fault: provider.FaultAccount,
+			Detail: "190 access token expired",
+			Since:  now.Add(-time.Hour), Until: until,
 		}
 		if err := w.Store.Breakers.Keep(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -52,7 +55,8 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 		x := row.(map[string]any)
 		b := x["breaker"].(map[string]any)
 		states[x["id"].(string)] = b["state"]
-		if closed := b["state"] == "closed"; closed != (b["class"] == nil) || closed != (b["until"] == nil) || closed != (b["since"] == nil) {
+		if closed := b["state"] == "closed"; closed != (b["class"] == nil) || closed != (b["until"] == nil) ||
+			closed != (b["since"] == nil) {
 			t.Errorf("%v", x)
 		}
 	}

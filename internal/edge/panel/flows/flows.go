@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"carillon"
@@ -30,9 +31,9 @@ type Flows struct {
 }
 
 const (
-	countMost    = 1000 // runs of a day that are counted
-	versionsMost = 200  // that are listed
-	noVersion    = "Version of the flow"
+	maxCount    = 1000 // runs of a day that are counted
+	maxVersions = 200  // that are listed
+	noVersion   = "Version of the flow"
 )
 
 func (x Flows) Routes() []httpio.Route {
@@ -59,7 +60,7 @@ type flowRow struct {
 	Steps     int           `json:"steps"`
 	Version   int           `json:"version"` // 0: none was kept yet
 	DraftAt   *string       `json:"draft_at"`
-	RunsDay   int           `json:"runs_day"` // at most countMost
+	RunsDay   int           `json:"runs_day"` // at most maxCount
 	LastError *flowFailure  `json:"last_failure"`
 }
 
@@ -101,9 +102,7 @@ func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
 			rows = append(rows, flowRow{ID: d.FlowID, Name: d.Name, DraftAt: exactly(d.SavedAt)})
 		}
 	}
-	return struct {
-		Data []flowRow `json:"data"`
-	}{rows}, nil
+	return httpio.RowsOf(rows), nil
 }
 
 // row is a published flow in the list.
@@ -113,7 +112,7 @@ func (x Flows) row(ctx context.Context, companyID string, published tables.Head)
 	if row.Version, err = x.Store.Runs.Kept(ctx, companyID, published.ID, h.Digest); err != nil {
 		return row, err
 	}
-	if row.RunsDay, err = x.Store.Runs.Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), countMost); err != nil {
+	if row.RunsDay, err = x.Store.Runs.Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), maxCount); err != nil {
 		return row, err
 	}
 	failed, err := x.Store.Runs.List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
@@ -287,7 +286,10 @@ func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMes
 	if err := c.Err(); err != nil {
 		return err
 	}
-	return x.Store.Runs.SaveDraft(ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)}, seen)
+	return x.Store.Runs.SaveDraft(
+		ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)},
+		seen,
+	)
 }
 
 // save stores the draft of a flow, where nobody else has saved one since saved_at.
@@ -393,4 +395,41 @@ func shownTo(by member.Member, definition json.RawMessage) (json.RawMessage, err
 		return definition, nil
 	}
 	return json.Marshal(f)
+}
+
+// flowVersion is a flow as it was.
+type flowVersion struct {
+	Version   int             `json:"version"`
+	CreatedAt string          `json:"created_at,omitempty"`
+	Current   bool            `json:"current"` // it is the one that is published
+	Flow      json.RawMessage `json:"flow,omitempty"`
+}
+
+func (x Flows) versions(r *http.Request, by member.Member, id string) (any, error) {
+	e, err := x.editable(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.Store.Runs.Versions(r.Context(), by.CompanyID, id, maxVersions)
+	rows := make([]flowVersion, 0, len(all))
+	for _, v := range all {
+		rows = append(rows, flowVersion{Version: v.Version, CreatedAt: carillon.FormatTime(v.CreatedAt), Current: v.Version == e.Version})
+	}
+	return httpio.RowsOf(rows), err
+}
+
+func (x Flows) version(r *http.Request, by member.Member, id string) (any, error) {
+	n, err := strconv.Atoi(r.PathValue("version"))
+	if err != nil || n < 1 {
+		return nil, carillon.Absent(noVersion)
+	}
+	text, err := x.Store.Runs.Definition(r.Context(), by.CompanyID, id, n)
+	if err == nil && text == "" {
+		err = carillon.Absent(noVersion)
+	}
+	if err != nil {
+		return nil, err
+	}
+	definition, err := shownTo(by, json.RawMessage(text))
+	return flowVersion{Version: n, Flow: definition}, err
 }

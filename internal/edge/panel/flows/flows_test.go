@@ -23,7 +23,8 @@ func TestADraftIsSavedCheckedPublishedAndKept(t *testing.T) {
 	w.Want("POST", "/panel/v1/flows/drafts", by, `{"flow":{"name":"a","stepz":[]}}`, 400, "validation_failed", "stepz")
 	made := w.Want("POST", "/panel/v1/flows/drafts", by, `{"flow":{"name":"Greeting","trigger":{},"steps":[{"say":""}]}}`, 201, "", "")
 	one := "/panel/v1/flows/" + made["id"].(string)
-	if fmt.Sprint(made["flow"]) != "map[name:Greeting steps:[map[say:]] trigger:map[]]" || !strings.Contains(fmt.Sprint(made["faults"]), "steps.0") || made["published"] != false {
+	if fmt.Sprint(made["flow"]) != "map[name:Greeting steps:[map[say:]] trigger:map[]]" ||
+		!strings.Contains(fmt.Sprint(made["faults"]), "steps.0") || made["published"] != false {
 		t.Error(made)
 	}
 	w.Want("GET", one, by, "", 404, "not_found", "")
@@ -50,11 +51,13 @@ func TestADraftIsSavedCheckedPublishedAndKept(t *testing.T) {
 	}
 	second := strings.Replace(greeting, "Hello", "Good day", 1)
 	w.Want("PUT", one+"/draft", by, `{"flow":`+second+`}`, 200, "", "")
-	if got := w.Want("GET", "/panel/v1/flows/overview", reads, "", 200, "", ""); !strings.Contains(fmt.Sprint(got), "version:1]") || strings.Contains(fmt.Sprint(got), "draft_at:<nil>") {
+	if got := w.Want("GET", "/panel/v1/flows/overview", reads, "", 200, "", ""); !strings.Contains(fmt.Sprint(got), "version:1]") ||
+		strings.Contains(fmt.Sprint(got), "draft_at:<nil>") {
 		t.Error(got)
 	}
 	w.Want("POST", one+"/publish", by, "", 200, "", "")
-	if got := fmt.Sprint(w.Want("GET", one+"/versions", reads, "", 200, "", "")); !strings.Contains(got, "current:true version:2") && !strings.Contains(got, "version:2") {
+	if got := fmt.Sprint(w.Want("GET", one+"/versions", reads, "", 200, "", "")); !strings.Contains(got, "current:true version:2") &&
+		!strings.Contains(got, "version:2") {
 		t.Error(got)
 	}
 	if got := w.Want("GET", one+"/versions/1", reads, "", 200, "", ""); !strings.Contains(fmt.Sprint(got), "Hello {{name}}") {
@@ -82,28 +85,37 @@ func TestAFlowIsTriedWithoutDoingAnything(t *testing.T) {
 	by := w.As("developer@acme.test")
 	try := func(inputs string) map[string]any {
 		t.Helper()
-		return w.Want("POST", "/panel/v1/flows/try", by, `{"flow":`+greeting+`,"values":{"name":"Ana B"},"inputs":[`+inputs+`]}`, 200, "", "")
+		return w.Want(
+			"POST", "/panel/v1/flows/try", by, `{"flow":`+greeting+`,"values":{"name":"Ana B"},"inputs":[`+inputs+`]}`, 200, "", "",
+		)
 	}
 	got := try("")
-	if got["state"] != "asking" || got["path"] != "steps.1" || fmt.Sprint(got["choices"]) != "[yes no]" || !strings.Contains(fmt.Sprint(got["turns"]), "Hello Ana B.") {
+	if got["state"] != "asking" || got["path"] != "steps.1" || fmt.Sprint(got["choices"]) != "[yes no]" ||
+		!strings.Contains(fmt.Sprint(got["turns"]), "Hello Ana B.") {
 		t.Error(got)
 	}
 	yes := `{"kind":"response","text":"Yes!"}`
-	if got = try(yes); got["state"] != "calling" || !strings.Contains(fmt.Sprint(got["effect"]), "https://shop.test/Ana%20B") || got["values"].(map[string]any)["order"] != "yes" {
+	if got = try(yes); got["state"] != "calling" || !strings.Contains(fmt.Sprint(got["effect"]), "https://shop.test/Ana%20B") ||
+		got["values"].(map[string]any)["order"] != "yes" {
 		t.Error(got)
 	}
 	got = try(yes + `,{"kind":"outcome","status":"200","values":{"total":"7 €"}}`)
-	if got["state"] != "completed" || !strings.Contains(fmt.Sprint(got["turns"]), "It is 7 €.") || got["values"].(map[string]any)["code"] != "200" || got["effect"] != nil {
+	if got["state"] != "completed" || !strings.Contains(fmt.Sprint(got["turns"]), "It is 7 €.") ||
+		got["values"].(map[string]any)["code"] != "200" || got["effect"] != nil {
 		t.Error(got)
 	}
-	if got = try(yes + `,{"kind":"outcome","text":"refused by them","refused":true}`); got["state"] != "failed" || got["error"] != "steps.2.then.0: refused by them" {
+	if got = try(yes + `,{"kind":"outcome","text":"refused by them","refused":true}`); got["state"] != "failed" ||
+		got["error"] != "steps.2.then.0: refused by them" {
 		t.Error(got)
 	}
 	no := `{"kind":"response","text":"2"}`
 	if got = try(no); got["state"] != "waiting" || got["wait_ms"] != 7200000.0 {
 		t.Error(got)
 	}
-	if got = try(no + `,{"kind":"wait"}`); got["state"] != "completed" || !strings.Contains(fmt.Sprint(got["turns"]), "changed:map[late:no!]") || !strings.Contains(fmt.Sprint(got["turns"]), "after_ms:7.2e+06") {
+	if got = try(no + `,{"kind":"wait"}`); got["state"] != "completed" ||
+		!strings.Contains(
+			fmt.Sprint(got["turns"]), "changed:map[late:no!]",
+		) || !strings.Contains(fmt.Sprint(got["turns"]), "after_ms:7.2e+06") {
 		t.Error(got)
 	}
 	if got = try(`{"kind":"response","text":"I want to talk to a person"}`); got["state"] != "handed_off" {
@@ -134,7 +146,8 @@ func TestReadersOfFlowsGetNoValuesOfHeaders(t *testing.T) {
 	w.Want("PUT", one+"/draft", by, keyed, 200, "", "")
 	for _, path := range []string{one, one + "/draft", one + "/versions/1", "/panel/v1/flows"} {
 		for _, who := range []string{"viewer", "teammate", "marketer"} {
-			if got := fmt.Sprint(w.Want("GET", path, w.As(who+"@acme.test"), "", 200, "", "")); strings.Contains(got, "key-1") || !strings.Contains(got, "Authorization:•••") {
+			if got := fmt.Sprint(w.Want("GET", path, w.As(who+"@acme.test"), "", 200, "", "")); strings.Contains(got, "key-1") ||
+				!strings.Contains(got, "Authorization:•••") {
 				t.Error(path, who, got)
 			}
 		}

@@ -194,7 +194,10 @@ func (x Runs) shown(ctx context.Context, by member.Member, run *runs.Run) (*runS
 	if err != nil {
 		return nil, err
 	}
-	s := &runShown{runRow: rows[0], Variables: run.Variables, Question: run.Question, Entries: make([]runEntry, 0, len(entries)), Definition: definition}
+	s := &runShown{
+		runRow: rows[0], Variables: run.Variables, Question: run.Question, Entries: make([]runEntry, 0, len(entries)),
+		Definition: definition,
+	}
 	for _, e := range entries {
 		s.Entries = append(s.Entries, runEntry{*exactly(e.At), e.Path, e.Kind, e.Text, e.Changed})
 	}

@@ -7,14 +7,15 @@ import (
 
 	"carillon/internal/account/auth"
 	"carillon/internal/base/secret"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/audit"
 	"carillon/internal/talk/flow"
 )
 
-// secretsMost are more secrets than a company may have.
-const secretsMost = 1000
+// maxSecrets are more secrets than a company may have.
+const maxSecrets = 1000
 
 // secretRow is a secret in the list, which never has its value.
 type secretRow struct {
@@ -37,7 +38,7 @@ func ListSecrets(s *store.Store) member.Handler {
 }
 
 func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error) {
-	all, err := x.Resources.Resources(r.Context(), by.CompanyID, secret.Kind(), "", secretsMost)
+	all, err := x.Resources.Resources(r.Context(), by.CompanyID, secret.Kind(), "", maxSecrets)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +67,7 @@ func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error)
 		}
 		rows = append(rows, row)
 	}
-	return struct {
-		Data []secretRow `json:"data"`
-	}{rows}, nil
+	return httpio.RowsOf(rows), nil
 }
 
 // whoSet says who set a secret last, and when.

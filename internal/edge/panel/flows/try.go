@@ -20,9 +20,9 @@ import (
 
 // Bounds of a test run.
 const (
-	inputsMost = 200
-	valuesMost = 200
-	valueMost  = 4000 // bytes
+	maxInputs = 200
+	maxValues = 200
+	maxValue  = 4000 // bytes
 	// triesPerMinute are test runs of a company, each of which may do the work of that many bursts of a run.
 	triesPerMinute = 60
 	tryBursts      = 4
@@ -116,7 +116,10 @@ func tryFlow(ctx context.Context, p *flow.Program, values flow.Values, w flow.Wo
 	input, work := -1, 0
 	add := func(o *flow.Outcome) {
 		work += o.Work
-		turn := triedTurn{Input: input, AfterMS: now.Sub(begin).Milliseconds(), Said: []triedSaying{}, Log: append([]flow.Entry{}, o.Log...), Handoff: o.Handoff, Resolve: o.Resolve}
+		turn := triedTurn{
+			Input: input, AfterMS: now.Sub(begin).Milliseconds(), Said: []triedSaying{}, Log: append([]flow.Entry{}, o.Log...),
+			Handoff: o.Handoff, Resolve: o.Resolve,
+		}
 		for _, s := range o.Say {
 			turn.Said = append(turn.Said, triedSaying(s))
 			t.Choices = append([]string{}, s.Choices...)
@@ -161,8 +164,8 @@ func tryFlow(ctx context.Context, p *flow.Program, values flow.Values, w flow.Wo
 
 func flowInputs(o *jsonbody.Object) ([]flowInput, error) {
 	all, _, err := o.Array("inputs", "inputs")
-	if err == nil && len(all) > inputsMost {
-		err = carillon.Invalid("inputs", "At most "+strconv.Itoa(inputsMost))
+	if err == nil && len(all) > maxInputs {
+		err = carillon.Invalid("inputs", "At most "+strconv.Itoa(maxInputs))
 	}
 	if err != nil {
 		return nil, err
@@ -209,8 +212,8 @@ func inputOf(o *jsonbody.Object, at string) (in flowInput, err error) {
 		return in, carillon.Missing(at + ".text")
 	case utf8.RuneCountInString(in.text) > conversation.MaxText:
 		return in, carillon.Invalid(at+".text", "At most "+strconv.Itoa(conversation.MaxText)+" characters")
-	case len(in.status) > valueMost:
-		return in, carillon.Invalid(at+".status", "At most "+strconv.Itoa(valueMost)+" bytes")
+	case len(in.status) > maxValue:
+		return in, carillon.Invalid(at+".status", "At most "+strconv.Itoa(maxValue)+" bytes")
 	}
 	return in, nil
 }
@@ -229,10 +232,10 @@ func valuesOf(o *jsonbody.Object, field string) (flow.Values, error) {
 			return nil, err
 		case !flow.ValidVariable(name):
 			return nil, carillon.Invalid(field, "Must have words of letters, digits and _ as names")
-		case len(text) > valueMost:
-			return nil, carillon.Invalid(field+"."+name, "At most "+strconv.Itoa(valueMost)+" bytes")
-		case len(v) == valuesMost:
-			return nil, carillon.Invalid(field, "At most "+strconv.Itoa(valuesMost))
+		case len(text) > maxValue:
+			return nil, carillon.Invalid(field+"."+name, "At most "+strconv.Itoa(maxValue)+" bytes")
+		case len(v) == maxValues:
+			return nil, carillon.Invalid(field, "At most "+strconv.Itoa(maxValues))
 		}
 		v[name] = text
 	}

@@ -16,7 +16,9 @@ func TestATestRunEndsWithItsRequest(t *testing.T) {
 	}
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
-	if got, err := tryFlow(ctx, p, flow.Values{}, conversation.FlowWords("en"), []flowInput{{kind: "response", text: "a"}}); !errors.Is(err, context.Canceled) || got != nil {
+	if got, err := tryFlow(ctx, p, flow.Values{}, conversation.FlowWords("en"), []flowInput{
+		{kind: "response", text: "a"},
+	}); !errors.Is(err, context.Canceled) || got != nil {
 		t.Error(got, err)
 	}
 }

@@ -23,11 +23,15 @@ func TestATestRunIsForEditorsAndMetered(t *testing.T) {
 	}
 	input := `{"kind":"response","text":"` + strings.Repeat("a", 4000) + `"}`
 	inputs := func(n int) string { return strings.Repeat(input+",", n-1) + input }
-	if got := w.Want("POST", "/panel/v1/flows/try", by, `{"flow":`+costly+`,"inputs":[`+inputs(2)+`]}`, 200, "", ""); got["state"] != "asking" {
+	if got := w.Want("POST", "/panel/v1/flows/try", by, `{"flow":`+costly+`,"inputs":[`+inputs(2)+
+		`]}`, 200, "", ""); got["state"] != "asking" {
 		t.Error(got)
 	}
 	w.Want("POST", "/panel/v1/flows/try", by, `{"flow":`+costly+`,"inputs":[`+inputs(20)+`]}`, 400, "validation_failed", "inputs.6")
-	w.Want("POST", "/panel/v1/flows/try", by, `{"flow":{"name":"a","steps":[{"if":"x matches 'a{600}b{600}'"}]}}`, 400, "validation_failed", "steps.0.if")
+	w.Want(
+		"POST", "/panel/v1/flows/try", by, `{"flow":{"name":"a","steps":[{"if":"x matches 'a{600}b{600}'"}]}}`, 400,
+		"validation_failed", "steps.0.if",
+	)
 	now := time.Now()
 	w.Limits.Now = func() time.Time { return now }
 	last := 0

@@ -23,7 +23,7 @@ type Canned struct {
 // validShortcut is what calls a canned reply while a teammate writes.
 var validShortcut = regexp.MustCompile(`^[a-z0-9_-]{1,40}$`)
 
-const cannedMost = 4000 // characters
+const maxCanned = 4000 // characters
 
 func (x Canned) Routes() []httpio.Route {
 	const all, one = "/canned-replies", "/canned-replies/{id}"
@@ -38,9 +38,7 @@ func (x Canned) Routes() []httpio.Route {
 // list responds with all of them: a company has few.
 func (x Canned) list(r *http.Request, by member.Member) (any, error) {
 	rows, err := x.Store.Canned.List(r.Context(), by.CompanyID)
-	return struct {
-		Data []chats.Canned `json:"data"`
-	}{append([]chats.Canned{}, rows...)}, err
+	return httpio.RowsOf(append([]chats.Canned{}, rows...)), err
 }
 
 func (x Canned) add(r *http.Request, by member.Member) (any, error) {
@@ -78,6 +76,6 @@ func readCanned(r *http.Request) (c chats.Canned, err error) {
 	if !validShortcut.MatchString(c.Shortcut) {
 		return c, carillon.Invalid("shortcut", "Must be 1 to 40 characters of a-z, 0-9, _ and -")
 	}
-	c.Text, err = form.Lines(o, "text", cannedMost)
+	c.Text, err = form.Lines(o, "text", maxCanned)
 	return c, err
 }

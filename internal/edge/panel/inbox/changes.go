@@ -256,16 +256,16 @@ func readTags(o *jsonbody.Object) ([]string, error) {
 			tags = append(tags, tag)
 		}
 	}
-	if len(tags) > tagsMost {
-		return nil, carillon.Invalid(field, "At most "+strconv.Itoa(tagsMost)+" tags")
+	if len(tags) > maxTags {
+		return nil, carillon.Invalid(field, "At most "+strconv.Itoa(maxTags)+" tags")
 	}
 	return tags, nil
 }
 
 func checkTag(field, tag string) error {
 	switch {
-	case tag == "", utf8.RuneCountInString(tag) > tagMost:
-		return carillon.Invalid(field, "Must have 1 to "+strconv.Itoa(tagMost)+" characters")
+	case tag == "", utf8.RuneCountInString(tag) > maxTag:
+		return carillon.Invalid(field, "Must have 1 to "+strconv.Itoa(maxTag)+" characters")
 	case strings.ContainsFunc(tag, func(c rune) bool { return c < ' ' || c == 0x7f || c == ',' || c == '"' }):
 		return carillon.Invalid(field, "Must be one line without commas and quotation marks")
 	}

@@ -63,7 +63,9 @@ func (x Files) serve(w http.ResponseWriter, r *http.Request, by member.Member) e
 	if !carillon.ValidUUID(file) {
 		return carillon.Absent("File")
 	}
-	return attachment.Serve(w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == id }, file)
+	return attachment.Serve(
+		w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == id }, file,
+	)
 }
 
 // fileURL is where members of the company load a file; it is no secret.

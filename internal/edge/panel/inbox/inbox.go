@@ -30,9 +30,9 @@ type Inbox struct {
 
 const (
 	TurnsMost      = 100 // in a response
-	searchMost     = 100 // characters
-	tagMost        = 40
-	tagsMost       = 20
+	maxSearch      = 100 // characters
+	maxTag         = 40
+	maxTags        = 20
 	conversationID = "conversation" // the kind of cursors
 )
 
@@ -69,15 +69,7 @@ func (x Inbox) list(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	rows, next, err := x.Store.Chats.List(r.Context(), f)
-	if err != nil {
-		return nil, err
-	}
-	list := httpio.List[chats.Listed]{Data: append([]chats.Listed{}, rows...)}
-	if next != "" {
-		next = httpio.EncodeCursor(conversationID, next)
-		list.Next = &next
-	}
-	return list, nil
+	return httpio.Part(conversationID, rows, next), err
 }
 
 func readFilter(q url.Values, f *chats.Filter) (err error) {
@@ -99,10 +91,10 @@ func readFilter(q url.Values, f *chats.Filter) (err error) {
 	if f.ContactID != "" && !carillon.ValidUUID(f.ContactID) {
 		return carillon.Invalid("contact", "Must be the id of a contact")
 	}
-	if f.Search, err = form.Query(q, "search", searchMost); err != nil {
+	if f.Search, err = form.Query(q, "search", maxSearch); err != nil {
 		return err
 	}
-	if f.Tag, err = form.Query(q, "tag", tagMost); err == nil && f.Tag != "" {
+	if f.Tag, err = form.Query(q, "tag", maxTag); err == nil && f.Tag != "" {
 		err = checkTag("tag", f.Tag)
 	}
 	return err

@@ -70,7 +70,9 @@ func TestTheInboxFollowsTheRoleOfItsReader(t *testing.T) {
 			if time.Since(begin) > 2*time.Minute {
 				t.Fatalf("not: %s; present are %v", what, present())
 			}
-			w.Hub.Publish(&events.Event{CompanyID: acme.ID, Topic: chats.InboxTopic, Kind: "typing", Subject: "c", Payload: []byte(`{}`), At: time.Now()})
+			w.Hub.Publish(&events.Event{
+				CompanyID: acme.ID, Topic: chats.InboxTopic, Kind: "typing", Subject: "c", Payload: []byte(`{}`), At: time.Now(),
+			})
 		}
 	}
 	both := []string{mate, boss}

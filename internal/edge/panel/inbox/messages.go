@@ -55,10 +55,10 @@ func (x Templates) Routes() []httpio.Route {
 
 const (
 	overMessages = "whatsapp" // the channel of conversations over messaging channels
-	offeredMost  = 200
-	// templatesMost is how many templates, the newest ones, are looked up at once.
-	templatesMost = 20
-	markMost      = 5 * time.Second
+	maxOffered   = 200
+	// maxTemplates is how many templates, the newest ones, are looked up at once.
+	maxTemplates = 20
+	maxMark      = 5 * time.Second
 )
 
 // windowView is until when replies may be sent.
@@ -110,7 +110,7 @@ func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []
 		all[i] = delivery{r.Seq, r.State, r.Reason, r.Detail}
 	}
 	for i := range turns {
-		if t := &turns[len(turns)-1-i]; t.Extra.Notification != "" && len(all) < len(sent)+templatesMost {
+		if t := &turns[len(turns)-1-i]; t.Extra.Notification != "" && len(all) < len(sent)+maxTemplates {
 			d, err := x.delivered(ctx, c.CompanyID, t)
 			if err != nil {
 				return nil, err
@@ -153,7 +153,8 @@ func (x Channel) open(ctx context.Context, companyID, id string) error {
 	}
 	if w == nil || !time.Now().Before(w.Until) {
 		return &carillon.Error{Code: carillon.Conflict, Message: "The window for replies is closed", Details: carillon.Details{
-			{Key: "reason", Value: "The contact wrote more than 24 hours ago: only a template can be sent"}, {Key: "window", Value: "closed"},
+			{Key: "reason", Value: "The contact wrote more than 24 hours ago: only a template can be sent"},
+			{Key: "window", Value: "closed"},
 		}}
 	}
 	return nil
@@ -164,7 +165,7 @@ func (x Channel) mark(ctx context.Context, c *chats.Conversation, typing bool) {
 	if c.Channel != overMessages {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, markMost)
+	ctx, cancel := context.WithTimeout(ctx, maxMark)
 	defer cancel()
 	_ = x.Messages.Read(ctx, c.CompanyID, c.ID, typing) // of no consequence
 }
@@ -211,7 +212,7 @@ func (x Templates) templates(r *http.Request, by member.Member) (any, error) {
 	page := httpio.List[offered]{Data: []offered{}}
 	for _, t := range all {
 		needs, err := content.Needs(t)
-		if err != nil || t.Status != carillon.TemplateApproved || len(page.Data) == offeredMost {
+		if err != nil || t.Status != carillon.TemplateApproved || len(page.Data) == maxOffered {
 			continue
 		}
 		page.Data = append(page.Data, offered{t.Name, t.Language, t.Category, t.Components, append([]string{}, needs...)})

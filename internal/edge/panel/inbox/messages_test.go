@@ -11,7 +11,10 @@ import (
 func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
 	w := paneltest.New(t)
 	acme := w.Company("acme")
-	w.Want("POST", "/panel/v1/senders", w.As("owner@acme.test"), `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox"}`, 201, "", "")
+	w.Want(
+		"POST", "/panel/v1/senders", w.As("owner@acme.test"),
+		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox"}`, 201, "", "",
+	)
 	id := w.Visit(acme.ID, "whatsapp")
 	mate, at := w.As("teammate@acme.test"), "/panel/v1/conversations/"+id
 	open := func(until time.Duration) {
@@ -20,7 +23,8 @@ func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
 			t.Fatal(s, err)
 		}
 		if err := w.Store.Replies.SetWindow(t.Context(), &chats.Window{
-			CompanyID: acme.ID, ConversationID: id, SenderUID: s[0].UID, Number: "34600701234", LastID: "phone.34600701234.1", Until: time.Now().Add(until),
+			CompanyID: acme.ID, ConversationID: id, SenderUID: s[0].UID, Number: "34600701234", LastID: "phone.34600701234.1",
+			Until: time.Now().Add(until),
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +41,8 @@ func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
 	turn, _ := said["turn"].(map[string]any)
 	shown := w.Want("GET", at, mate, "", 200, "", "")
 	sent, _ := shown["deliveries"].([]any)
-	if window, _ := shown["window"].(map[string]any); len(sent) != 1 || sent[0].(map[string]any)["seq"] != turn["seq"] || window["sender_id"] != "main" || window["number"] != "34600701234" {
+	if window, _ := shown["window"].(map[string]any); len(sent) != 1 || sent[0].(map[string]any)["seq"] != turn["seq"] ||
+		window["sender_id"] != "main" || window["number"] != "34600701234" {
 		t.Errorf("shown: %v, %v", shown["window"], sent)
 	}
 	w.Want("POST", at+"/typing", mate, "", 204, "", "")
@@ -49,5 +54,8 @@ func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
 	}
 	w.Want("POST", at+"/templates", mate, `{"client_id":"t","name":"none","language":"en"}`, 404, "template_not_found", "")
 	w.Want("POST", at+"/templates", mate, `{"client_id":"t","name":"none"}`, 400, "validation_failed", "language")
-	w.Want("POST", at+"/templates", mate, `{"client_id":"t","name":"none","language":"en","variables":{"a":1}}`, 400, "validation_failed", "variables.a")
+	w.Want(
+		"POST", at+"/templates", mate, `{"client_id":"t","name":"none","language":"en","variables":{"a":1}}`, 400, "validation_failed",
+		"variables.a",
+	)
 }

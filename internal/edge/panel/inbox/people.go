@@ -42,9 +42,9 @@ func (x People) Routes() []httpio.Route {
 }
 
 const (
-	othersMost        = 20 // conversations of a contact
-	notificationsMost = 20
-	membersAtOnce     = 200
+	maxOthers        = 20 // conversations of a contact
+	maxNotifications = 20
+	membersAtOnce    = 200
 )
 
 // profile is a contact with the rest of what the company has with them.
@@ -65,7 +65,7 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	p := profile{Contact: contact.View(), Conversations: []chats.Summary{}, Notifications: []*notify.View{}}
-	others, err := x.Store.Chats.OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, othersMost)
+	others, err := x.Store.Chats.OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, maxOthers)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 	if len(lines) == 0 {
 		return p, nil
 	}
-	sent, _, err := notify.Sent{Store: x.Store}.Views(r.Context(), by.CompanyID, messages.Filter{Lines: lines, Limit: notificationsMost})
+	sent, _, err := notify.Sent{Store: x.Store}.Views(r.Context(), by.CompanyID, messages.Filter{Lines: lines, Limit: maxNotifications})
 	p.Notifications = append(p.Notifications, sent...)
 	return p, err
 }
@@ -159,9 +159,7 @@ func (x People) teammates(r *http.Request, by member.Member) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return struct {
-		Data []teammateRow `json:"data"`
-	}{rows}, nil
+	return httpio.RowsOf(rows), nil
 }
 
 // eachMember calls found for every member of a company.

@@ -26,7 +26,9 @@ func dial(t *testing.T, url, id string, header ...string) (*websocket.Conn, int,
 	for i := 0; i < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
 	}
-	ws, resp, err := websocket.Dial(t.Context(), url+"/panel/v1/conversations/"+id+"/voice", &websocket.DialOptions{HTTPHeader: h, Subprotocols: []string{"convai"}})
+	ws, resp, err := websocket.Dial(t.Context(), url+"/panel/v1/conversations/"+id+"/voice", &websocket.DialOptions{
+		HTTPHeader: h, Subprotocols: []string{"convai"},
+	})
 	if resp == nil {
 		t.Fatal(err)
 	}

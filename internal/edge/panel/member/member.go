@@ -19,6 +19,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/talk/conversation"
 )
 
@@ -273,6 +274,11 @@ func (g *Gate) OwnOrigin(r *http.Request, origin string) bool {
 func (g *Gate) BaseURL() string {
 	base, _ := g.Addresses()
 	return base
+}
+
+// Network is a digest of the caller's network, for limits.
+func (g *Gate) Network(r *http.Request) string {
+	return configure.Digest(auth.Network(httpio.ClientAddress(r, g.Proxies)))
 }
 
 // By returns a request whose changes are recorded as an account's.

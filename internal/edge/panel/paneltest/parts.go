@@ -10,9 +10,9 @@ import (
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
+	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
-	"carillon/internal/edge/panel/calls"
-	"carillon/internal/edge/panel/channels"
+	"carillon/internal/call/telephone"
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
@@ -79,18 +79,16 @@ func (l *linesThere) Ask(_ context.Context, line *carillon.Sender) (sip.Health, 
 	return sip.Health{At: time.Now(), Code: 405, Reason: "Method Not Allowed", Took: 12 * time.Millisecond}, nil
 }
 
-func (l *linesThere) Try(_ context.Context, _ *carillon.Sender, x channels.LineTrial) channels.LineTrialEnd {
-	x.Show(channels.LineTrialStep{Ours: true, Text: "INVITE " + x.Number})
-	x.Show(channels.LineTrialStep{AfterMS: 20, Code: 403, Text: "403 Forbidden"})
-	return channels.LineTrialEnd{Problem: "forbidden", Code: 403, Detail: x.Company + " " + x.Language}
+func (l *linesThere) Try(_ context.Context, _ *carillon.Sender, x telephone.Trial) telephone.TrialEnd {
+	x.Show(telephone.TrialStep{Ours: true, Text: "INVITE " + x.Number})
+	x.Show(telephone.TrialStep{After: 20 * time.Millisecond, Code: 403, Text: "403 Forbidden"})
+	return telephone.TrialEnd{Problem: "forbidden", Code: 403, Detail: x.Company + " " + x.Language}
 }
 
 // nobodyCalled is a phone of the sandbox that nobody called.
 type nobodyCalled struct{}
 
-func (nobodyCalled) Calls(string) []calls.PhoneCall { return nil }
-
-func (nobodyCalled) Behaviours() []calls.PhoneBehaviour { return nil }
+func (nobodyCalled) Calls(string) []*handset.Heard { return nil }
 
 // exchange records what the panel has the channel do.
 type exchange struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/edge/panel/agents"
+	"carillon/internal/edge/widget"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/voice"
@@ -20,7 +20,7 @@ type talksThere struct {
 	There  map[string]bool // conversations
 	Joined []voice.Teammate
 	Spoken []voice.Utterance
-	Trials []agents.Trial
+	Trials []widget.Teammate
 	Opened string        // the conversation of a trial
 	Broken chan struct{} // closed when the visitors' connections break
 }
@@ -31,9 +31,9 @@ func (x *talksThere) Talking(companyID, id string) bool {
 	return x.There[companyID+"/"+id]
 }
 
-func (x *talksThere) TalkTo(_ context.Context, by agents.Trial, agentID, language string) (address any, conversationID string, err error) {
+func (x *talksThere) TalkTo(_ context.Context, by widget.Teammate, agentID, language string) (*widget.Signed, error) {
 	x.Trials = append(x.Trials, by)
-	return map[string]any{"signed_url": "wss://panel.test/" + agentID + "/" + language}, x.Opened, nil
+	return &widget.Signed{URL: "wss://panel.test/" + agentID + "/" + language, ConversationID: x.Opened}, nil
 }
 
 func (x *talksThere) Join(ctx context.Context, t voice.Teammate) error {
@@ -89,7 +89,8 @@ const HeldAloud = "web_voice"
 func (w *World) Visit(companyID, channel string) string {
 	w.T.Helper()
 	c, _, err := w.Chats.Open(w.T.Context(), conversation.Start{
-		Channel: channel, AgentID: carillon.NewID(time.Now()), Contact: chats.Contact{CompanyID: companyID, WidgetID: "w", VisitorID: carillon.NewID(time.Now())},
+		Channel: channel, AgentID: carillon.NewID(time.Now()),
+		Contact: chats.Contact{CompanyID: companyID, WidgetID: "w", VisitorID: carillon.NewID(time.Now())},
 	})
 	if err != nil {
 		w.T.Fatal(err)

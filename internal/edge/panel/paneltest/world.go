@@ -44,9 +44,12 @@ import (
 
 // HostileNexts lead out of the panel where somebody follows them without care.
 var HostileNexts = []string{
-	"//evil.test", `\\evil.test`, `/\evil.test`, `\/evil.test`, "https://evil.test", "https:evil.test", "javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,x",
-	"%2f%2fevil.test", "%5c%5cevil.test", "/%5cevil.test/..", "/../..//evil.test", "/..//evil.test", "/./..//evil.test", "/%2e%2e//evil.test", "/%2e%2e/%2fevil.test", "\t//evil.test", "/\t/evil.test",
-	"/\r\nLocation: https://evil.test", " //evil.test", "evil.test", "@evil.test", ".evil.test", ":80@evil.test", "?next=//evil.test", "#//evil.test", strings.Repeat("/a", 600),
+	"//evil.test", `\\evil.test`, `/\evil.test`, `\/evil.test`, "https://evil.test", "https:evil.test", "javascript:alert(1)",
+	"JaVaScRiPt:alert(1)", "data:text/html,x",
+	"%2f%2fevil.test", "%5c%5cevil.test", "/%5cevil.test/..", "/../..//evil.test", "/..//evil.test", "/./..//evil.test",
+	"/%2e%2e//evil.test", "/%2e%2e/%2fevil.test", "\t//evil.test", "/\t/evil.test",
+	"/\r\nLocation: https://evil.test", " //evil.test", "evil.test", "@evil.test", ".evil.test", ":80@evil.test", "?next=//evil.test",
+	"#//evil.test", strings.Repeat("/a", 600),
 }
 
 // Invite sends an invitation and returns the secret of its link.
@@ -109,8 +112,10 @@ func New(t *testing.T) *World {
 	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
 	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
-		Search: search, Thinker: agent.NewBuiltin(search), Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
-		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there, Speakers: map[string]voice.Speaker{"espeak": there},
+		Search: search, Thinker: agent.NewBuiltin(search),
+		Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
+		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there,
+		Speakers:  map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
 		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
@@ -120,12 +125,18 @@ func New(t *testing.T) *World {
 			return ""
 		},
 		Providers: map[string]channels.Provider{"sandbox": {}, "whatsapp": {
-			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.inspect, Subscribe: cloud.subscribe,
-			Away: &channels.Away{Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitChannel},
+			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.inspect,
+			Subscribe: cloud.subscribe,
+			Away: &channels.Away{
+				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitChannel,
+			},
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &channels.Away{
 			Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk, Claim: "claimed", Meets: meetTrunks,
 		}}},
-		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Mail: post, SSO: signOn, Hooks: hook.NewDeliverer(s, hook.Options{Client: egress.New(egress.Options{})}), Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s}, Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
+		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Mail: post,
+		SSO: signOn, Hooks: hook.NewDeliverer(s, hook.Options{Client: egress.New(egress.Options{})}),
+		Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s},
+		Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	})
 	return &World{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn, cloud}
 }

@@ -42,8 +42,8 @@ const (
 	campaignPages  = "campaigns"
 	recipientPages = "campaign-recipients"
 	reasonPages    = "campaign-reasons"
-	exportedMost   = 5000 // recipients in memory
-	reasonMost     = 64   // characters
+	maxExported    = 5000 // recipients in memory
+	maxReason      = 64   // characters
 )
 
 // campaignRow is what became of the recipients of a campaign, as far as they are counted.
@@ -65,7 +65,8 @@ type campaignRow struct {
 func campaignRowOf(c *stats.Campaign) campaignRow {
 	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
 	return campaignRow{
-		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Read, c.Failed, c.Skipped, c.Canceled, unconfirmed,
+		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Read, c.Failed,
+		c.Skipped, c.Canceled, unconfirmed,
 	}
 }
 
@@ -90,18 +91,17 @@ func (x Campaigns) list(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
-	list := struct {
-		httpio.List[campaignRow]
-		AsOf string `json:"as_of"`
-	}{httpio.List[campaignRow]{Data: []campaignRow{}}, carillon.FormatTime(asOf)}
+	rows, after := make([]campaignRow, len(found)), ""
 	for i := range found {
-		list.Data = append(list.Data, campaignRowOf(&found[i]))
+		rows[i] = campaignRowOf(&found[i])
 	}
 	if next != nil {
-		cursor := httpio.EncodeCursor(campaignPages, strconv.FormatInt(next.At.UnixMilli(), 10)+"/"+next.Key)
-		list.Next = &cursor
+		after = strconv.FormatInt(next.At.UnixMilli(), 10) + "/" + next.Key
 	}
-	return list, err
+	return struct {
+		httpio.List[campaignRow]
+		AsOf string `json:"as_of"`
+	}{httpio.Part(campaignPages, rows, after), carillon.FormatTime(asOf)}, err
 }
 
 // campaignOf is the query's campaign.
@@ -158,7 +158,7 @@ func readReached(q url.Values) (f notify.ReachedFilter, err error) {
 	if f.States, err = form.QueryStates(q, recipientStates(), "messages or calls"); err != nil {
 		return f, err
 	}
-	reason, err := form.Query(q, "reason", reasonMost)
+	reason, err := form.Query(q, "reason", maxReason)
 	f.Reason = carillon.Reason(reason)
 	return f, err
 }
@@ -179,12 +179,7 @@ func (x Campaigns) recipients(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	found, next, err := w.List(r.Context(), f, page.Limit)
-	list := httpio.List[notify.Reached]{Data: append([]notify.Reached{}, found...)}
-	if next != "" {
-		cursor := httpio.EncodeCursor(recipientPages, next)
-		list.Next = &cursor
-	}
-	return list, err
+	return httpio.Part(recipientPages, found, next), err
 }
 
 // reasons counts why recipients failed or were skipped, among as many as one request looks at.
@@ -194,16 +189,11 @@ func (x Campaigns) reasons(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	reasons, looked, next, err := w.Why(r.Context())
-	shown := struct {
+	return struct {
 		Reasons map[carillon.Reason]int `json:"reasons"`
 		Looked  int                     `json:"looked"`
 		Next    *string                 `json:"next_cursor"`
-	}{Reasons: reasons, Looked: looked}
-	if next != "" {
-		cursor := httpio.EncodeCursor(reasonPages, next)
-		shown.Next = &cursor
-	}
-	return shown, err
+	}{reasons, looked, httpio.NextCursor(reasonPages, next)}, err
 }
 
 // export responds with the recipients of a campaign as a CSV file, which is written as they are read.
@@ -221,17 +211,22 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 		return err
 	}
 	defer place.Release()
-	some, err := walk.Next(r.Context(), exportedMost)
+	some, err := walk.Next(r.Context(), maxExported)
 	if err != nil {
 		return err
 	}
 	out := csv.NewWriter(httpio.OpenDownload(w, "campaign.csv"))
-	_ = out.Write([]string{"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at", "message_id"}) // Error reports it
+	// Error reports what Write does not.
+	_ = out.Write([]string{
+		"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at",
+		"message_id",
+	})
 	for len(some) > 0 {
 		for i := range some {
 			if c := &some[i]; f.Fits(c) {
 				_ = out.Write([]string{
-					c.Number, string(c.State), string(c.Reason), httpio.Cell(c.Detail), strconv.Itoa(c.Attempts), c.CreatedAt, c.SentAt, c.DeliveredAt, c.ReadAt, c.EndedAt,
+					c.Number, string(c.State), string(c.Reason), httpio.Cell(c.Detail), strconv.Itoa(c.Attempts), c.CreatedAt, c.SentAt,
+					c.DeliveredAt, c.ReadAt, c.EndedAt,
 					c.NotificationID + "." + strconv.Itoa(c.N),
 				})
 			}
@@ -239,7 +234,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 		if out.Flush(); out.Error() != nil {
 			return nil
 		}
-		if some, err = walk.Next(r.Context(), exportedMost); err != nil {
+		if some, err = walk.Next(r.Context(), maxExported); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole
 		}
 	}

@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/configure"
-
 	"carillon"
+	"carillon/internal/store/configure"
 )
 
 // lineCounter counts the lines that are written, and throws them away.
@@ -48,7 +47,9 @@ func TestACampaignOfAMillion(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, path := range []string{"recipients?limit=50", "recipients?limit=50&state=failed", "recipients?limit=50&state=canceled", "reasons?"} {
+		for _, path := range []string{
+			"recipients?limit=50", "recipients?limit=50&state=failed", "recipients?limit=50&state=canceled", "reasons?",
+		} {
 			o.pages(t, name, path)
 		}
 		runtime.GC()
@@ -91,12 +92,14 @@ func (o *office) million(t *testing.T, name string, notifications, each int, beg
 			for i := from; i < min(from+2000, notifications); i++ {
 				at := begin.Add(time.Duration(i) * 100 * time.Millisecond)
 				id := carillon.NewID(at)
-				if _, err := tx.Exec(ctx, `INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, total, open, scheduled, created_at, due_at, done_at, notes, body)
+				if _, err := tx.Exec(ctx,
+					`INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, total, open, scheduled, created_at, due_at, done_at, notes, body)
 					VALUES ($1, $2, $3, 'messaging', $4, '77', 1, $5, FALSE, $6, 0, FALSE, $7, $7, $7, '', '')`,
 					int64(carillon.SeqOf(id)), id, o.company.ID, o.sender.UID, name, each, at.UnixMilli()); err != nil {
 					return err
 				}
-				if _, err := tx.Exec(ctx, `WITH RECURSIVE s (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM s WHERE value < $5) INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, provider_id, reason, sent_at, delivered_at, ended_at)
+				if _, err := tx.Exec(ctx,
+					`WITH RECURSIVE s (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM s WHERE value < $5) INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, provider_id, reason, sent_at, delivered_at, ended_at)
 					SELECT $1 + value, 0, $2, 1, CAST(34600000000 + $3 + value AS TEXT), 0, CASE WHEN ($3 + value) % 50 = 0 THEN 50 ELSE 60 END, $4, 1, 'wamid.x', CASE WHEN ($3 + value) % 50 = 0 THEN 'undeliverable' END, $4, $4, $4
 					FROM s`, int64(carillon.SeqOf(id).Message(0)), o.sender.UID, i*each, at.UnixMilli(), each-1); err != nil {
 					return err
@@ -128,5 +131,11 @@ func (o *office) pages(t *testing.T, name, path string) {
 		cursor = next
 	}
 	slices.Sort(took)
-	t.Log(name, path, fmt.Sprintf("%d pages, %d rows, median %s, p99 %s", len(took), rows, took[len(took)/2].Round(time.Millisecond), took[len(took)*99/100].Round(time.Millisecond)))
+	t.Log(
+		name, path,
+		fmt.Sprintf(
+			"%d pages, %d rows, median %s, p99 %s", len(took), rows, took[len(took)/2].Round(time.Millisecond),
+			took[len(took)*99/100].Round(time.Millisecond),
+		),
+	)
 }

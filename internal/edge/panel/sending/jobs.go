@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/share"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
@@ -86,9 +88,11 @@ type quotaRow struct {
 
 func (x Jobs) row(r *http.Request, v *bulk.View) jobRow {
 	row := jobRow{
-		ID: v.ID, State: v.State, Reason: v.Reason, Detail: v.Detail, File: v.File, Bytes: v.Bytes, Rows: v.Total, Template: v.Settings.Template,
+		ID: v.ID, State: v.State, Reason: v.Reason, Detail: v.Detail, File: v.File, Bytes: v.Bytes, Rows: v.Total,
+		Template: v.Settings.Template,
 		Language: v.Settings.Language, Campaign: v.Settings.Campaign, Checked: v.Result.Rows, Result: v.Result,
-		CreatedAt: carillon.FormatTime(v.CreatedAt), ChangedAt: carillon.FormatTime(v.ChangedAt), BegunAt: auth.TimeOrNull(v.BegunAt), EndedAt: auth.TimeOrNull(v.EndedAt),
+		CreatedAt: carillon.FormatTime(v.CreatedAt), ChangedAt: carillon.FormatTime(v.ChangedAt), BegunAt: auth.TimeOrNull(v.BegunAt),
+		EndedAt:  auth.TimeOrNull(v.EndedAt),
 		Restored: auth.TimeOrNull(v.RestoredAt),
 	}
 	if row.Result.Faults == nil {
@@ -172,7 +176,9 @@ func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) e
 	if err != nil {
 		return err
 	}
-	v, err := x.Jobs.Upload(r.Context(), bulk.File{CompanyID: by.CompanyID, Author: by.AccountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in})
+	v, err := x.Jobs.Upload(r.Context(), bulk.File{
+		CompanyID: by.CompanyID, Author: by.AccountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in,
+	})
 	if err != nil {
 		in.Leave() // the body is the request's
 		return err
@@ -236,8 +242,8 @@ func (x Jobs) cancel(r *http.Request, by member.Member, id string) (any, error) 
 }
 
 const (
-	badRowList  = "bad rows" // the kind of cursor
-	samplesMost = 20
+	badRowList = "bad rows" // the kind of cursor
+	maxSamples = 20
 )
 
 // rows responds with rows that are not sent.
@@ -253,12 +259,11 @@ func (x Jobs) rows(r *http.Request, by member.Member, id string) (any, error) {
 		}
 	}
 	all, next, more, err := x.Jobs.BadRows(r.Context(), by.CompanyID, id, r.URL.Query().Get("reason"), from, page.Limit)
-	list := httpio.List[bulk.BadRow]{Data: append([]bulk.BadRow{}, all...)}
+	after := ""
 	if more {
-		cursor := httpio.EncodeCursor(badRowList, fmt.Sprintf("%d/%d", next.Batch, next.Row))
-		list.Next = &cursor
+		after = fmt.Sprintf("%d/%d", next.Batch, next.Row)
 	}
-	return list, err
+	return httpio.Part(badRowList, all, after), err
 }
 
 // samples responds with rows that are sent, from a number on.
@@ -270,7 +275,7 @@ func (x Jobs) samples(r *http.Request, by member.Member, id string) (any, error)
 			return nil, carillon.Invalid("from", "Must be a whole number")
 		}
 	}
-	all, t, err := x.Jobs.Samples(r.Context(), by.CompanyID, id, from, samplesMost)
+	all, t, err := x.Jobs.Samples(r.Context(), by.CompanyID, id, from, maxSamples)
 	if err != nil {
 		return nil, err
 	}
@@ -299,4 +304,134 @@ func (x Jobs) file(w http.ResponseWriter, r *http.Request, by member.Member) err
 		panic(http.ErrAbortHandler) // a file that was cut must not look whole
 	}
 	return nil
+}
+
+// change is a route that changes a job without a body.
+func (x Jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.View, error)) member.Handler {
+	return member.ID("Job", func(r *http.Request, by member.Member, id string) (any, error) {
+		v, err := do(r.Context(), by.CompanyID, id)
+		return x.page(r, v, err)
+	})
+}
+
+// readEdit reads a change of a job's settings.
+func readEdit(r *http.Request) (e bulk.Edit, err error) {
+	o, err := form.Object(
+		r, "version", "number", "fields", "values", "template", "language", "sender", "campaign", "type", "event", "datetime_sending",
+		"timezone",
+	)
+	if err != nil {
+		return e, err
+	}
+	if e.Version, err = whole(o.Find("version"), "version"); err != nil {
+		return e, err
+	}
+	for _, f := range []struct {
+		field string
+		to    **string
+		most  int
+	}{
+		{"template", &e.Template, form.MaxTemplateName},
+		{"language", &e.Language, form.MaxName},
+		{"sender", &e.Sender, form.MaxName},
+		{"campaign", &e.Campaign, form.MaxCampaign},
+		{"type", &e.Type, form.MaxName},
+		{"event", &e.Event, form.MaxCampaign},
+		{"datetime_sending", &e.At, form.MaxName},
+		{"timezone", &e.Timezone, form.MaxName},
+	} {
+		if *f.to, err = form.Optional(o, f.field, func() (string, error) { return form.Text(o, f.field, f.most) }); err != nil {
+			return e, err
+		}
+	}
+	if e.Type != nil && *e.Type != "" {
+		if _, ok := carillon.ParseClass(*e.Type); !ok {
+			return e, carillon.InvalidValue("type", "One of transactional, utility, marketing", *e.Type)
+		}
+	}
+	if o.Find("number").Present() {
+		n, err := column(o.Find("number"), "number")
+		if err != nil {
+			return e, err
+		}
+		e.Number = &n
+	}
+	if e.Fields, err = readColumns(o); err != nil {
+		return e, err
+	}
+	e.Values, err = readValues(o)
+	return e, err
+}
+
+// readColumns reads which columns are fields of contacts; nil: it is not given.
+func readColumns(o *jsonbody.Object) (map[string]int, error) {
+	fields, given, err := o.Find("fields").Object("fields")
+	if err != nil || !given {
+		return nil, err
+	}
+	all := map[string]int{}
+	for _, name := range fields.Keys() {
+		if all[name], err = column(fields.Find(name), "fields."+carillon.Shorten(name)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// readValues reads where the values of variables come from; nil: it is not given.
+func readValues(o *jsonbody.Object) (map[string]bulk.Value, error) {
+	values, given, err := o.Find("values").Object("values")
+	if err != nil || !given {
+		return nil, err
+	}
+	if len(values.Keys()) > form.MaxVariables {
+		return nil, carillon.Invalid("values", "Too many")
+	}
+	all := map[string]bulk.Value{}
+	for _, key := range values.Keys() {
+		field := "values." + carillon.Shorten(key)
+		one, given, err := values.Find(key).Object(field)
+		if err == nil && !given {
+			err = carillon.Missing(field)
+		}
+		if err != nil {
+			return nil, err
+		}
+		var v bulk.Value
+		if one.Find("column").Present() {
+			n, err := column(one.Find("column"), field)
+			if err != nil {
+				return nil, err
+			}
+			v.Column = &n
+		} else if v.Text, _, err = one.String(field, "text"); err != nil {
+			return nil, err
+		}
+		if len(v.Text) > 4*form.MaxWritten {
+			return nil, carillon.Invalid(field, "Too long")
+		}
+		all[key] = v
+	}
+	return all, nil
+}
+
+// column reads the number of a column, or -1.
+func column(v jsonbody.Value, field string) (int, error) {
+	if string(v.Raw()) == "-1" {
+		return -1, nil
+	}
+	return whole(v, field)
+}
+
+// whole reads a number that counts something.
+func whole(v jsonbody.Value, field string) (int, error) {
+	if !v.Present() {
+		return 0, carillon.Missing(field)
+	}
+	text := string(v.Raw())
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || strings.HasPrefix(text, "+") {
+		return 0, carillon.BadFormat(field, carillon.Shorten(text), "Whole number", 1)
+	}
+	return n, nil
 }

@@ -51,9 +51,9 @@ func (x Sent) Routes() []httpio.Route {
 
 const (
 	sentPages = "notifications" // the kind of cursors
-	idsMost   = 100             // notifications that are asked for by their ids
-	queryMost = 300             // characters of what is looked up
-	runsMost  = 100             // of a notification
+	maxIds    = 100             // notifications that are asked for by their ids
+	maxQuery  = 300             // characters of what is looked up
+	maxRuns   = 100             // of a notification
 )
 
 func (x Sent) sent() notify.Sent { return notify.Sent{Store: x.Store} }
@@ -67,7 +67,7 @@ func (x Sent) list(r *http.Request, by member.Member) (any, error) {
 			return nil, err
 		}
 		rows, err := x.sent().Of(r.Context(), by.CompanyID, ids)
-		return httpio.List[notify.Row]{Data: append([]notify.Row{}, rows...)}, err
+		return httpio.Part(sentPages, rows, ""), err
 	}
 	page, err := httpio.ReadPage(q, sentPages)
 	if err != nil {
@@ -80,9 +80,8 @@ func (x Sent) list(r *http.Request, by member.Member) (any, error) {
 		q.Set("number", found)
 	}
 	f, none, err := notify.ReadFilter(r.Context(), x.Store, by.CompanyID, q)
-	list := httpio.List[notify.Row]{Data: []notify.Row{}}
 	if err != nil || none {
-		return list, err
+		return httpio.Part[notify.Row](sentPages, nil, ""), err
 	}
 	f.Limit, f.Before = page.Limit, page.After
 	rows, next, err := x.sent().List(r.Context(), by.CompanyID, f)
@@ -92,17 +91,13 @@ func (x Sent) list(r *http.Request, by member.Member) (any, error) {
 	if fit := httpio.Fit(rows); fit < len(rows) {
 		rows, next = rows[:fit], rows[fit-1].ID
 	}
-	if list.Data = append(list.Data, rows...); next != "" {
-		cursor := httpio.EncodeCursor(sentPages, next)
-		list.Next = &cursor
-	}
-	return list, nil
+	return httpio.Part(sentPages, rows, next), nil
 }
 
 func readIDs(text string) ([]string, error) {
 	ids := strings.Split(strings.ToLower(text), ",")
-	if len(ids) > idsMost || slices.ContainsFunc(ids, func(id string) bool { return !carillon.ValidUUID(id) }) {
-		return nil, carillon.Invalid("ids", "Up to "+strconv.Itoa(idsMost)+" ids of notifications, with commas between them")
+	if len(ids) > maxIds || slices.ContainsFunc(ids, func(id string) bool { return !carillon.ValidUUID(id) }) {
+		return nil, carillon.Invalid("ids", "Up to "+strconv.Itoa(maxIds)+" ids of notifications, with commas between them")
 	}
 	return ids, nil
 }
@@ -110,8 +105,8 @@ func readIDs(text string) ([]string, error) {
 // lookUp responds with what an id or a number belongs to, if anything.
 func (x Sent) lookUp(r *http.Request, by member.Member) (any, error) {
 	text := r.URL.Query().Get("q")
-	if len(text) > queryMost {
-		return nil, carillon.Invalid("q", "At most "+strconv.Itoa(queryMost)+" bytes")
+	if len(text) > maxQuery {
+		return nil, carillon.Invalid("q", "At most "+strconv.Itoa(maxQuery)+" bytes")
 	}
 	list := httpio.List[notify.Hit]{Data: []notify.Hit{}}
 	hit, err := x.sent().LookUp(r.Context(), by.CompanyID, text)
@@ -147,7 +142,7 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 		return page, nil
 	}
 	var all []*runs.Run
-	if all, err = x.Store.Runs.OfNotification(r.Context(), by.CompanyID, id, runsMost); err != nil {
+	if all, err = x.Store.Runs.OfNotification(r.Context(), by.CompanyID, id, maxRuns); err != nil {
 		return nil, err
 	}
 	rows, err := flows.RowsOf(r.Context(), x.Store, by.CompanyID, all)
@@ -160,9 +155,7 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 // timeline responds with the events of a notification as a whole; states of its messages are not among them.
 func (x Sent) timeline(r *http.Request, by member.Member, id string) (any, error) {
 	events, err := x.sent().Timeline(r.Context(), by.CompanyID, id)
-	return struct {
-		Data []notify.Event `json:"data"`
-	}{events}, err
+	return httpio.RowsOf(events), err
 }
 
 // request responds with the request as it came.
@@ -200,12 +193,10 @@ func (x Sent) move(r *http.Request, by member.Member, id string) (any, error) {
 
 func (x Sent) resendable(r *http.Request, by member.Member, id string) (any, error) {
 	all, err := x.sent().Resendable(r.Context(), by.CompanyID, id, time.Now())
-	return struct {
-		Data []notify.Resendable `json:"data"`
-	}{all}, err
+	return httpio.RowsOf(all), err
 }
 
-const resendMost = time.Minute // that one resend keeps others of the same people waiting
+const maxResend = time.Minute // that one resend keeps others of the same people waiting
 
 // resend sends the same to failed recipients again, as a notification of its own. One at a time: what another one does is known then.
 func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) {
@@ -217,7 +208,7 @@ func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	release, held, err := x.Gate.Limits.Hold(r.Context(), "resend "+by.CompanyID+" "+origin, resendMost)
+	release, held, err := x.Gate.Limits.Hold(r.Context(), "resend "+by.CompanyID+" "+origin, maxResend)
 	if err == nil && !held {
 		err = &carillon.Error{Code: carillon.IdempotencyInProgress, Message: "It is being sent again just now", RetryAfter: 1}
 	}

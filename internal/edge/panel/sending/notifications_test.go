@@ -36,7 +36,10 @@ func newOffice(t *testing.T) *office {
 	o := &office{World: paneltest.New(t)}
 	o.company = o.World.Company("acme")
 	o.owner = o.As("owner@acme.test")
-	o.Want("POST", "/panel/v1/senders", o.owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "")
+	o.Want(
+		"POST", "/panel/v1/senders", o.owner,
+		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "",
+	)
 	senders, err := o.Store.Senders.Senders(t.Context(), o.company.ID)
 	if err != nil || len(senders) != 1 {
 		t.Fatal(senders, err)
@@ -45,7 +48,8 @@ func newOffice(t *testing.T) *office {
 	o.notify = notify.New(o.Store, queue.New(o.Store, queue.Options{}), notify.Options{})
 	if err := o.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return templates.PutTemplate(ctx, tx, &carillon.Template{
-			ID: "77", CompanyID: o.company.ID, SenderUID: o.sender.UID, Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateApproved, ParameterFormat: "POSITIONAL",
+			ID: "77", CompanyID: o.company.ID, SenderUID: o.sender.UID, Name: "hello", Language: "en", Category: "UTILITY",
+			Status: carillon.TemplateApproved, ParameterFormat: "POSITIONAL",
 			Components: []carillon.Component{{Type: "BODY", Text: "Hello {{1}}."}},
 		}, time.Now().Add(-time.Hour))
 	}); err != nil {
@@ -62,8 +66,10 @@ func (o *office) send(t *testing.T, campaign string, numbers ...string) string {
 		contacts[i] = map[string]string{"number": n, "name": "P" + strconv.Itoa(i)}
 	}
 	body, _ := json.Marshal(map[string]any{
-		"contacts": contacts, "recipient_id": "main", "name_template": "hello", "language_template": "en", "notification_type": "utility", "campaign_name": campaign,
-		"components_push": map[string]string{"body_text_0": "{{name}}"}, "datetime_sending": "2098-01-01T10:00:00", "timezone": "Europe/Madrid",
+		"contacts": contacts, "recipient_id": "main", "name_template": "hello", "language_template": "en", "notification_type": "utility",
+		"campaign_name":   campaign,
+		"components_push": map[string]string{"body_text_0": "{{name}}"}, "datetime_sending": "2098-01-01T10:00:00",
+		"timezone": "Europe/Madrid",
 	})
 	r, err := o.notify.AcceptBody(t.Context(), &notify.Submission{Company: o.company, Route: "test"}, carillon.Messaging, body, false)
 	if err != nil {
@@ -80,13 +86,16 @@ func (o *office) send(t *testing.T, campaign string, numbers ...string) string {
 func (o *office) receive(t *testing.T, id string, n int, state carillon.State, reason carillon.Reason, detail, providerID string) {
 	t.Helper()
 	if err := o.Store.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE message SET attempt = 1, started_at = 1 WHERE id = $1 AND attempt = 0", int64(carillon.SeqOf(id).Message(n)))
+		_, err := tx.Exec(
+			ctx, "UPDATE message SET attempt = 1, started_at = 1 WHERE id = $1 AND attempt = 0", int64(carillon.SeqOf(id).Message(n)),
+		)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.Store.Messages.Receive(t.Context(), []provider.Receipt{{
-		Ref: provider.Ref{NotificationID: id, N: n}, SenderUID: o.sender.UID, ProviderID: providerID, State: state, At: time.Now(), Reason: reason, Detail: detail,
+		Ref: provider.Ref{NotificationID: id, N: n}, SenderUID: o.sender.UID, ProviderID: providerID, State: state, At: time.Now(),
+		Reason: reason, Detail: detail,
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +118,9 @@ func TestANotificationIsShownWithWhatBecameOfEach(t *testing.T) {
 	if len(list) != 1 || fmt.Sprint(list[0]["counts"]) != "map[failed:1 read:1 scheduled:1]" || list[0]["total"] != 3.0 {
 		t.Errorf("the list has %v", list)
 	}
-	if again := rowsOf(o.Want("GET", "/panel/v1/notifications?ids="+id+","+carillon.NewID(time.Now()), o.owner, "", 200, "", "")); len(again) != 1 {
+	if again := rowsOf(
+		o.Want("GET", "/panel/v1/notifications?ids="+id+","+carillon.NewID(time.Now()), o.owner, "", 200, "", ""),
+	); len(again) != 1 {
 		t.Errorf("by its id it is %v", again)
 	}
 	page := o.Want("GET", "/panel/v1/notifications/"+id, o.owner, "", 200, "", "")
@@ -125,11 +136,18 @@ func TestANotificationIsShownWithWhatBecameOfEach(t *testing.T) {
 	o.Want("GET", "/panel/v1/notifications?ids=x", o.owner, "", 400, "validation_failed", "ids")
 	o.Want("GET", "/panel/v1/notifications?state=failed", o.owner, "", 400, "validation_failed", "state")
 	for q, want := range map[string]string{
-		id: "notification -1", strings.ToUpper(id): "notification -1", id + ".1": "message 1", id + ".7": "", "sandbox." + id + ".2.1": "message 2", "+34 600 000 001": "number 0",
-		"34600000009": "", "wamid.HBgLMzQ2MDAwMDAwMDEVAgARGBI=": "message 0", "wamid.opaque": "message 1", "wamid.unknown": "", carillon.NewID(time.Now()): "", "what ever it is": "",
+		id: "notification -1", strings.ToUpper(id): "notification -1", id + ".1": "message 1", id + ".7": "",
+		"sandbox." + id + ".2.1": "message 2", "+34 600 000 001": "number 0",
+		"34600000009": "", "wamid.HBgLMzQ2MDAwMDAwMDEVAgARGBI=": "message 0", "wamid.opaque": "message 1", "wamid.unknown": "",
+		carillon.NewID(time.Now()): "", "what ever it is": "",
 	} {
 		got := ""
-		if hits := rowsOf(o.Want("GET", "/panel/v1/notifications/lookup?q="+strings.ReplaceAll(strings.ReplaceAll(q, "+", "%2B"), " ", "%20"), o.owner, "", 200, "", "")); len(hits) > 0 {
+		if hits := rowsOf(
+			o.Want(
+				"GET", "/panel/v1/notifications/lookup?q="+strings.ReplaceAll(strings.ReplaceAll(q, "+", "%2B"), " ", "%20"), o.owner,
+				"", 200, "", "",
+			),
+		); len(hits) > 0 {
 			n := hits[0]["n"].(float64)
 			if hits[0]["kind"] == "notification" {
 				n = -1
@@ -147,11 +165,14 @@ func TestAWaitingNotificationIsMovedAndCanceled(t *testing.T) {
 	id := o.send(t, "spring", "34600000001", "34600000002")
 	path := "/panel/v1/notifications/" + id
 	for body, field := range map[string]string{
-		`{}`: "datetime_sending", `{"datetime_sending":"2020-01-01T00:00:00"}`: "datetime_sending", `{"datetime_sending":"2098-01-01T00:00:00","timezone":"Mars"}`: "timezone", `{"at":1}`: "body",
+		`{}`: "datetime_sending", `{"datetime_sending":"2020-01-01T00:00:00"}`: "datetime_sending",
+		`{"datetime_sending":"2098-01-01T00:00:00","timezone":"Mars"}`: "timezone", `{"at":1}`: "body",
 	} {
 		o.Want("POST", path+"/move", o.owner, body, 400, "validation_failed", field)
 	}
-	if moved := o.Want("POST", path+"/move", o.owner, `{"datetime_sending":"2098-02-01T09:00:00","timezone":"America/Lima"}`, 200, "", ""); moved["scheduled_time"] != "2098-02-01T14:00:00Z" {
+	if moved := o.Want(
+		"POST", path+"/move", o.owner, `{"datetime_sending":"2098-02-01T09:00:00","timezone":"America/Lima"}`, 200, "", "",
+	); moved["scheduled_time"] != "2098-02-01T14:00:00Z" {
 		t.Error(moved)
 	}
 	if canceled := o.Want("POST", path+"/cancel", o.owner, "", 200, "", ""); canceled["canceled"] != 2.0 {
@@ -165,7 +186,9 @@ func TestTheFailedAreSentToAgainOnce(t *testing.T) {
 	o := newOffice(t)
 	numbers := []string{"34600000001", "34600000002", "34600000003", "34600000004", "34600000005"}
 	id := o.send(t, "spring", numbers...)
-	for n, reason := range []carillon.Reason{carillon.ReasonUndeliverable, carillon.ReasonRecipientOptedOut, carillon.ReasonChannelLimited, carillon.ReasonAttemptsExhausted} {
+	for n, reason := range []carillon.Reason{
+		carillon.ReasonUndeliverable, carillon.ReasonRecipientOptedOut, carillon.ReasonChannelLimited, carillon.ReasonAttemptsExhausted,
+	} {
 		o.receive(t, id, n, carillon.StateFailed, reason, "", "")
 	}
 	if err := o.Store.Suppressions.Suppress(t.Context(), o.company.ID, suppressions.All, "asked", time.Now(), numbers[3]); err != nil {
@@ -183,7 +206,9 @@ func TestTheFailedAreSentToAgainOnce(t *testing.T) {
 		t.Errorf("they may be sent to again: %s", got)
 	}
 	for body, field := range map[string]string{
-		`{"recipients":[]}`: "recipients", `{"recipients":[1]}`: "recipients", `{"recipients":[4]}`: "recipients", `{"recipients":["0"]}`: "recipients", `{"recipients":[-1]}`: "recipients", `{"recipients":[0,0]}`: "recipients", `{"all":true}`: "body",
+		`{"recipients":[]}`: "recipients", `{"recipients":[1]}`: "recipients", `{"recipients":[4]}`: "recipients",
+		`{"recipients":["0"]}`: "recipients", `{"recipients":[-1]}`: "recipients", `{"recipients":[0,0]}`: "recipients",
+		`{"all":true}`: "body",
 	} {
 		o.Want("POST", path, o.owner, body, 400, "validation_failed", field)
 	}
@@ -192,7 +217,8 @@ func TestTheFailedAreSentToAgainOnce(t *testing.T) {
 		t.Errorf("repeated it is %v, not %s", twice, again)
 	}
 	page := o.Want("GET", "/panel/v1/notifications/"+again, o.owner, "", 200, "", "")
-	if page["resend_of"] != id || page["total"] != 1.0 || page["number"] != numbers[0] || page["scheduled_time"] != nil || page["campaign_name"] != "spring" {
+	if page["resend_of"] != id || page["total"] != 1.0 || page["number"] != numbers[0] || page["scheduled_time"] != nil ||
+		page["campaign_name"] != "spring" {
 		t.Errorf("sent again it is %v", page)
 	}
 	if as := o.Want("GET", "/panel/v1/notifications/"+id, o.owner, "", 200, "", "")["resent_as"]; fmt.Sprint(as) != "["+again+"]" {
@@ -243,7 +269,8 @@ func TestNobodyWhomAResendReachedGetsItTwice(t *testing.T) {
 		t.Error("who asks for it sends nothing")
 	}
 	for range 2 {
-		if status, body, _ := with(o.World, "/panel/v1/notifications/"+id+"/resend", o.owner, forced, "Idempotency-Key", "k"); status != 200 {
+		if status, body, _ := with(o.World, "/panel/v1/notifications/"+id+
+			"/resend", o.owner, forced, "Idempotency-Key", "k"); status != 200 {
 			t.Fatal(status, body)
 		}
 	}
@@ -275,7 +302,9 @@ func TestUnderMaintenanceNothingIsSentAgain(t *testing.T) {
 	o := newOffice(t)
 	id := o.send(t, "spring", "34600000001")
 	o.receive(t, id, 0, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
-	if err := o.Store.Accounts.SetMaintenance(t.Context(), accounts.Maintenance{From: time.Now().Add(-time.Minute), Until: time.Now().Add(time.Hour)}); err != nil {
+	if err := o.Store.Accounts.SetMaintenance(t.Context(), accounts.Maintenance{
+		From: time.Now().Add(-time.Minute), Until: time.Now().Add(time.Hour),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	o.Want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, `{"recipients":[0]}`, 503, "service_unavailable", "")
@@ -314,14 +343,19 @@ func TestACampaignsRecipientsArePagedCountedAndExported(t *testing.T) {
 	if !slices.Equal(got, all) {
 		t.Errorf("the pages have %d recipients, not %d", len(got), len(all))
 	}
-	if rows := rowsOf(o.Want("GET", "/panel/v1/campaigns/recipients?name=spring&state=failed,skipped&reason=undeliverable", o.owner, "", 200, "", "")); len(rows) != 1 || rows[0]["number"] != "34611111111" {
+	if rows := rowsOf(
+		o.Want("GET", "/panel/v1/campaigns/recipients?name=spring&state=failed,skipped&reason=undeliverable", o.owner, "", 200, "", ""),
+	); len(rows) != 1 || rows[0]["number"] != "34611111111" {
 		t.Errorf("those who failed are %v", rows)
 	}
 	why := o.Want("GET", "/panel/v1/campaigns/reasons?name=spring", o.owner, "", 200, "", "")
 	if fmt.Sprint(why["reasons"]) != "map[undeliverable:1]" || why["looked"] != float64(len(all)) || why["next_cursor"] != nil {
 		t.Errorf("the reasons are %v", why)
 	}
-	for path, field := range map[string]string{"recipients": "name", "recipients?name=spring&state=lost": "state", "recipients?name=spring&cursor=x": "cursor", "export": "name", "one": "name", "reasons?name=spring&cursor=x": "cursor"} {
+	for path, field := range map[string]string{
+		"recipients": "name", "recipients?name=spring&state=lost": "state", "recipients?name=spring&cursor=x": "cursor",
+		"export": "name", "one": "name", "reasons?name=spring&cursor=x": "cursor",
+	} {
 		o.Want("GET", "/panel/v1/campaigns/"+path, o.owner, "", 400, "validation_failed", field)
 	}
 	o.Want("GET", "/panel/v1/campaigns/one?name=nothing", o.owner, "", 404, "not_found", "")

@@ -29,7 +29,7 @@ func (x Overview) Routes() []httpio.Route {
 
 const (
 	overviewDefault   = 24 * time.Hour
-	overviewMost      = 400 * 24 * time.Hour // as long as counts are kept
+	maxOverview       = 400 * 24 * time.Hour // as long as counts are kept
 	overviewCampaigns = 10
 	overviewRows      = 50 // of templates and of senders
 )
@@ -108,7 +108,8 @@ func (x Overview) show(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	shown.AsOf = carillon.FormatTime(asOf)
-	shown.Hours, shown.Types, shown.Templates, shown.Senders, shown.Campaigns = []counted{}, []counted{}, []counted{}, []counted{}, []counted{}
+	none := []counted{}
+	shown.Hours, shown.Types, shown.Templates, shown.Senders, shown.Campaigns = none, none, none, none, none
 	if !found {
 		return shown, nil
 	}
@@ -163,7 +164,10 @@ func added(groups []stats.Group, of func(g *stats.Group) counted) []counted {
 		all = append(all, k)
 	}
 	slices.SortFunc(all, func(a, b counted) int {
-		return cmp.Or(cmp.Compare(b.Accepted, a.Accepted), strings.Compare(a.Type+a.Template+a.Language+a.Sender, b.Type+b.Template+b.Language+b.Sender))
+		return cmp.Or(
+			cmp.Compare(b.Accepted, a.Accepted),
+			strings.Compare(a.Type+a.Template+a.Language+a.Sender, b.Type+b.Template+b.Language+b.Sender),
+		)
 	})
 	return all[:min(len(all), overviewRows)]
 }
@@ -209,7 +213,7 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 	if !f.From.Before(f.To) {
 		return f, false, carillon.InvalidValue("from", "Must be at least an hour before to", q.Get("from"))
 	}
-	if f.To.Sub(f.From) > overviewMost {
+	if f.To.Sub(f.From) > maxOverview {
 		return f, false, carillon.InvalidValue("from", "At most 400 days before to", q.Get("from"))
 	}
 	if q.Has("campaign") {
@@ -222,7 +226,7 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 	if f.Template, err = form.Query(q, "template", form.MaxTemplateName); err != nil {
 		return f, false, err
 	}
-	if f.Language, err = form.Query(q, "language", languageMost); err != nil {
+	if f.Language, err = form.Query(q, "language", maxLanguage); err != nil {
 		return f, false, err
 	}
 	if text := q.Get("type"); text != "" {
@@ -245,4 +249,4 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 	return f, true, nil
 }
 
-const languageMost = 20
+const maxLanguage = 20

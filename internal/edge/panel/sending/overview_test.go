@@ -20,8 +20,10 @@ func acceptedBy(w *paneltest.World, companyID, campaign string, numbers ...strin
 	now := time.Now()
 	a := &messages.Accept{
 		Notification: messages.Notification{
-			ID: w.Store.Notifications.NewID(now), CompanyID: companyID, Channel: carillon.Messaging, SenderUID: senders[0].UID, TemplateID: "1", Class: carillon.Marketing,
-			Campaign: campaign, Labels: messages.Labels{TemplateName: "greeting", Language: "es"}, Total: len(numbers), Open: len(numbers), CreatedAt: now, DueAt: now,
+			ID: w.Store.Notifications.NewID(now), CompanyID: companyID, Channel: carillon.Messaging, SenderUID: senders[0].UID,
+			TemplateID: "1", Class: carillon.Marketing,
+			Campaign: campaign, Labels: messages.Labels{TemplateName: "greeting", Language: "es"}, Total: len(numbers), Open: len(numbers),
+			CreatedAt: now, DueAt: now,
 		},
 		Quota: messages.Quota{Day: now.UTC().Format(time.DateOnly), Charge: len(numbers)},
 	}
@@ -42,12 +44,17 @@ func TestOverviewCountsWhatItsFiltersLeave(t *testing.T) {
 	w := paneltest.New(t)
 	acme := w.Company("acme")
 	owner := w.As("owner@acme.test")
-	w.Want("POST", "/panel/v1/senders", owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","settings":{}}`, 201, "", "")
+	w.Want(
+		"POST", "/panel/v1/senders", owner,
+		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","settings":{}}`, 201, "", "",
+	)
 	acceptedBy(w, acme.ID, "spring & more", "34600000001", "34600000002")
 	acceptedBy(w, acme.ID, "other", "34600000003")
 	for query, want := range map[string]int{
-		"": 3, "campaign=spring+%26+more": 2, "campaign=nothing": 0, "type=marketing": 3, "type=utility": 0, "template=greeting&language=es": 3, "template=none": 0,
-		"sender=main": 3, "sender=nobody": 0, "channel=voice": 0, "channel=messaging": 3, "from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z": 0,
+		"": 3, "campaign=spring+%26+more": 2, "campaign=nothing": 0, "type=marketing": 3, "type=utility": 0,
+		"template=greeting&language=es": 3, "template=none": 0,
+		"sender=main": 3, "sender=nobody": 0, "channel=voice": 0, "channel=messaging": 3,
+		"from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z": 0,
 	} {
 		got := w.Want("GET", "/panel/v1/overview?"+query, owner, "", 200, "", "")
 		if n := got["total"].(map[string]any)["accepted"]; n != float64(want) {
@@ -56,7 +63,8 @@ func TestOverviewCountsWhatItsFiltersLeave(t *testing.T) {
 	}
 	got := w.Want("GET", "/panel/v1/overview", owner, "", 200, "", "")
 	for list, want := range map[string]string{
-		"campaigns": "[other 1 spring & more 2]", "types": "[marketing 3]", "templates": "[greeting 3]", "senders": "[main 3]", "hours": "[3]",
+		"campaigns": "[other 1 spring & more 2]", "types": "[marketing 3]", "templates": "[greeting 3]", "senders": "[main 3]",
+		"hours": "[3]",
 	} {
 		var rows []any
 		for _, row := range got[list].([]any) {
@@ -73,7 +81,8 @@ func TestOverviewCountsWhatItsFiltersLeave(t *testing.T) {
 		}
 	}
 	for query, field := range map[string]string{
-		"from=yesterday": "from", "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "from", "from=2020-01-01T00:00:00Z": "from", "type=other": "type",
+		"from=yesterday": "from", "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "from", "from=2020-01-01T00:00:00Z": "from",
+		"type=other":   "type",
 		"channel=mail": "channel", "campaign=%00": "campaign", "template=%ff": "template",
 	} {
 		w.Want("GET", "/panel/v1/overview?"+query, owner, "", 400, "validation_failed", field)

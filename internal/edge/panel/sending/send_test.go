@@ -21,13 +21,17 @@ import (
 func template(w *paneltest.World, c *carillon.Company) {
 	w.T.Helper()
 	owner := w.As("owner@" + c.Name + ".test")
-	w.Want("POST", "/panel/v1/senders", owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "")
+	w.Want(
+		"POST", "/panel/v1/senders", owner,
+		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "",
+	)
 	named, err := w.Store.Senders.SendersNamed(w.T.Context(), c.ID, "main")
 	if err != nil || len(named) != 1 {
 		w.T.Fatal(named, err)
 	}
 	x := &carillon.Template{
-		ID: "7001", CompanyID: c.ID, SenderUID: named[0].UID, Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateApproved,
+		ID: "7001", CompanyID: c.ID, SenderUID: named[0].UID, Name: "hello", Language: "en", Category: "UTILITY",
+		Status:     carillon.TemplateApproved,
 		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hello {{1}}!"}},
 	}
 	if err := errors.Join(content.Compile(x), w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
@@ -61,10 +65,12 @@ func TestANotificationIsSentOnceForADoubleClick(t *testing.T) {
 	if status != 200 || replayed != "" {
 		t.Fatal(status, first)
 	}
-	if status, again, replayed := with(w, path, marketer, greetingBody, key, "click-1"); status != 200 || again != first || replayed != "true" {
+	if status, again, replayed := with(w, path, marketer, greetingBody, key, "click-1"); status != 200 || again != first ||
+		replayed != "true" {
 		t.Error("the second click:", status, again, replayed)
 	}
-	if status, other, _ := with(w, path, marketer, strings.Replace(greetingBody, "Ana", "Eva", 1), key, "click-1"); status != 422 || !strings.Contains(other, "idempotency_key_reused") {
+	if status, other, _ := with(w, path, marketer, strings.Replace(greetingBody, "Ana", "Eva", 1), key, "click-1"); status != 422 ||
+		!strings.Contains(other, "idempotency_key_reused") {
 		t.Error("another content with the same key:", status, other)
 	}
 	for body, want := range map[string]string{
@@ -138,13 +144,18 @@ func TestAFileBecomesAJob(t *testing.T) {
 	at := "/panel/v1/send/jobs/" + list[0].(map[string]any)["id"].(string)
 	w.Want("POST", at+"/check", marketer, "", 400, "validation_failed", "template")
 	for body, field := range map[string]string{
-		`{}`: "version", `{"version":0,"number":7}`: "number", `{"version":0,"fields":{"first_name":9}}`: "fields.first_name", `{"version":0,"type":"loud"}`: "type",
-		`{"version":0,"values":{"body_text_0":{"column":12}}}`: "values.body_text_0", `{"version":0,"datetime_sending":"soon"}`: "datetime_sending", `{"version":0,"colour":"x"}`: "body",
+		`{}`: "version", `{"version":0,"number":7}`: "number", `{"version":0,"fields":{"first_name":9}}`: "fields.first_name",
+		`{"version":0,"type":"loud"}`:                          "type",
+		`{"version":0,"values":{"body_text_0":{"column":12}}}`: "values.body_text_0",
+		`{"version":0,"datetime_sending":"soon"}`:              "datetime_sending", `{"version":0,"colour":"x"}`: "body",
 	} {
 		w.Want("PATCH", at, marketer, body, 400, "validation_failed", field)
 	}
 	w.Want("PATCH", at, marketer, `{"version":7}`, 409, "conflict", "")
-	chosen := w.Want("PATCH", at, marketer, `{"version":0,"template":"hello","language":"en","sender":"main","campaign":"spring","type":"utility"}`, 200, "", "")
+	chosen := w.Want(
+		"PATCH", at, marketer, `{"version":0,"template":"hello","language":"en","sender":"main","campaign":"spring","type":"utility"}`,
+		200, "", "",
+	)
 	settings := chosen["settings"].(map[string]any)
 	if settings["number"] != 0.0 || settings["values"].(map[string]any)["body_text_0"].(map[string]any)["column"] != 1.0 {
 		t.Errorf("mapped %v", settings)

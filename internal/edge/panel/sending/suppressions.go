@@ -37,7 +37,7 @@ func (x Suppressions) Routes() []httpio.Route {
 
 const (
 	suppressionList      = "suppressions" // the kind of cursors
-	suppressionsMost     = 5000           // numbers added at once
+	maxSuppressions      = 5000           // numbers added at once
 	suppressionReason    = 255            // characters
 	suppressionsExported = 1000           // read at once
 )
@@ -63,14 +63,16 @@ func (x Suppressions) list(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	begins := strings.Map(digit, q.Get("number"))
-	if begins == "" && q.Get("number") != "" || len(begins) > numberMost || strings.Trim(begins, "0123456789") != "" {
+	if begins == "" && q.Get("number") != "" || len(begins) > maxNumber || strings.Trim(begins, "0123456789") != "" {
 		return nil, carillon.InvalidValue("number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")))
 	}
 	found, err := x.Store.Suppressions.SuppressionsFrom(r.Context(), by.CompanyID, begins, page.After, page.Limit+1)
-	return httpio.ListOf(page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf), err
+	return httpio.ListOf(
+		page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf,
+	), err
 }
 
-const numberMost = 15 // digits
+const maxNumber = 15 // digits
 
 // digit drops what people write between the digits of a number.
 func digit(c rune) rune {
@@ -103,7 +105,10 @@ func (x Suppressions) add(r *http.Request, by member.Member) (any, error) {
 	} else if utf8.RuneCountInString(reason) > suppressionReason {
 		return nil, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
 	}
-	added, err := x.Store.Suppressions.AddSuppressions(r.Context(), by.CompanyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()}, numbers...)
+	added, err := x.Store.Suppressions.AddSuppressions(
+		r.Context(), by.CompanyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()},
+		numbers...,
+	)
 	return struct {
 		Added int `json:"added"`
 		Given int `json:"given"`
@@ -118,8 +123,8 @@ func readNumbers(o *jsonbody.Object) ([]string, error) {
 		return nil, err
 	case len(elements) == 0:
 		return nil, carillon.Missing(field)
-	case len(elements) > suppressionsMost:
-		return nil, carillon.Invalid(field, "At most "+strconv.Itoa(suppressionsMost)+" at once")
+	case len(elements) > maxSuppressions:
+		return nil, carillon.Invalid(field, "At most "+strconv.Itoa(maxSuppressions)+" at once")
 	}
 	numbers := make([]string, len(elements))
 	for i, e := range elements {
@@ -177,7 +182,9 @@ func (x Suppressions) export(w http.ResponseWriter, r *http.Request, by member.M
 		if out.Flush(); out.Error() != nil {
 			return nil //nolint:nilerr // the caller is gone, and the response has begun
 		}
-		if page, err = x.Store.Suppressions.SuppressionsFrom(r.Context(), by.CompanyID, "", page[len(page)-1].Address(), suppressionsExported); err != nil {
+		if page, err = x.Store.Suppressions.SuppressionsFrom(
+			r.Context(), by.CompanyID, "", page[len(page)-1].Address(), suppressionsExported,
+		); err != nil {
 			panic(http.ErrAbortHandler) // a file that ends early must not look whole
 		}
 	}

@@ -11,7 +11,10 @@ func TestSuppressionsAreAddedFoundExportedAndLifted(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
 	owner := w.As("owner@acme.test")
-	got := w.Want("POST", "/panel/v1/suppressions", owner, `{"numbers":["34600000001","34600000002","51900000001"],"type":"marketing","reason":"=1+1"}`, 200, "", "")
+	got := w.Want(
+		"POST", "/panel/v1/suppressions", owner,
+		`{"numbers":["34600000001","34600000002","51900000001"],"type":"marketing","reason":"=1+1"}`, 200, "", "",
+	)
 	if got["added"] != 3.0 {
 		t.Error(got)
 	}
@@ -31,7 +34,8 @@ func TestSuppressionsAreAddedFoundExportedAndLifted(t *testing.T) {
 	w.Want("DELETE", "/panel/v1/suppressions/34600000001", owner, "", 204, "", "")
 	w.Want("DELETE", "/panel/v1/suppressions/34600000001", owner, "", 404, "not_found", "")
 	for body, field := range map[string]string{
-		`{}`: "numbers", `{"numbers":["+34"]}`: "numbers.0", `{"numbers":["34600000001","x"]}`: "numbers.1", `{"numbers":["34600000001"],"type":"some"}`: "type",
+		`{}`: "numbers", `{"numbers":["+34"]}`: "numbers.0", `{"numbers":["34600000001","x"]}`: "numbers.1",
+		`{"numbers":["34600000001"],"type":"some"}`:                               "type",
 		`{"numbers":["34600000001"],"reason":"` + strings.Repeat("x", 256) + `"}`: "reason", `{"number":"34600000001"}`: "body",
 	} {
 		w.Want("POST", "/panel/v1/suppressions", owner, body, 400, "validation_failed", field)

@@ -43,8 +43,8 @@ const (
 	acceptedPages = "accepted"
 	changePages   = "changes"
 
-	authorsMost = 500
-	filterMost  = 300 // characters of what is filtered by
+	maxAuthors = 500
+	maxFilter  = 300 // characters of what is filtered by
 )
 
 // usedKey is the access key of a call.
@@ -84,7 +84,8 @@ type apiCallPage struct {
 
 func (x Activity) apiCallRow(ctx context.Context, c *apicalls.Call) apiCallRow {
 	return apiCallRow{
-		ID: c.ID, At: carillon.FormatTime(c.At), Status: c.Status, Code: c.Code, Message: c.Message, Method: c.Method, Path: c.Path, Key: x.key(ctx, c.KeyID),
+		ID: c.ID, At: carillon.FormatTime(c.At), Status: c.Status, Code: c.Code, Message: c.Message, Method: c.Method, Path: c.Path,
+		Key:       x.key(ctx, c.KeyID),
 		RequestID: c.RequestID, Repeats: c.Repeats, TookMS: float64(c.Took.Microseconds()) / 1000,
 	}
 }
@@ -110,7 +111,7 @@ func within(q url.Values) (from, to time.Time, err error) {
 // word reads a filter that is one text.
 func word(q url.Values, name string) (string, error) {
 	text := strings.TrimSpace(q.Get(name))
-	if utf8.RuneCountInString(text) > filterMost {
+	if utf8.RuneCountInString(text) > maxFilter {
 		return "", carillon.Invalid(name, "Too long")
 	}
 	return text, nil
@@ -162,7 +163,8 @@ func (x Activity) call(r *http.Request, by member.Member, id string) (any, error
 		return nil, err
 	}
 	return apiCallPage{
-		x.apiCallRow(r.Context(), c), c.Query, c.Address, c.Agent, c.ContentType, c.Idempotency, c.Body, c.BodyCut, c.BodyRead, c.Response, c.ResponseCut,
+		x.apiCallRow(r.Context(), c), c.Query, c.Address, c.Agent, c.ContentType, c.Idempotency, c.Body, c.BodyCut, c.BodyRead, c.Response,
+		c.ResponseCut,
 	}, nil
 }
 
@@ -194,7 +196,8 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(a apicalls.Accepted) bool {
-		return key != "" && a.KeyID != key || request != "" && a.RequestID != request || !from.IsZero() && a.At.Before(from) || !to.IsZero() && !a.At.Before(to)
+		return key != "" && a.KeyID != key || request != "" && a.RequestID != request || !from.IsZero() && a.At.Before(from) ||
+			!to.IsZero() && !a.At.Before(to)
 	})
 	if page.After != "" {
 		at := slices.IndexFunc(all, func(a apicalls.Accepted) bool { return a.NotificationID == page.After })
@@ -202,9 +205,10 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 			all = nil
 		}
 	}
-	return httpio.ListOf(page, acceptedPages, all[:min(len(all), page.Limit+1)], func(a apicalls.Accepted) string { return a.NotificationID }, func(a apicalls.Accepted) acceptedRow {
-		return acceptedRow{carillon.FormatTime(a.At), a.RequestID, a.NotificationID, a.Voice, x.key(r.Context(), a.KeyID)}
-	}), nil
+	return httpio.ListOf(page, acceptedPages, all[:min(len(all), page.Limit+1)],
+		func(a apicalls.Accepted) string { return a.NotificationID }, func(a apicalls.Accepted) acceptedRow {
+			return acceptedRow{carillon.FormatTime(a.At), a.RequestID, a.NotificationID, a.Voice, x.key(r.Context(), a.KeyID)}
+		}), nil
 }
 
 // changeAuthor is who changed something.
@@ -236,7 +240,8 @@ type auditPage struct {
 
 func auditRowOf(c audit.Change) auditRow {
 	return auditRow{
-		c.ID, carillon.FormatTime(c.At), changeAuthor{c.Author, c.AuthorName, c.Origin, c.Address}, c.Action, changedObject{c.Kind, c.ObjectID, c.ObjectName},
+		c.ID, carillon.FormatTime(c.At), changeAuthor{c.Author, c.AuthorName, c.Origin, c.Address}, c.Action,
+		changedObject{c.Kind, c.ObjectID, c.ObjectName},
 	}
 }
 
@@ -271,7 +276,7 @@ func (x Activity) change(r *http.Request, by member.Member, id string) (any, err
 
 // authors responds with who has changed something, for the filter.
 func (x Activity) authors(r *http.Request, by member.Member) (any, error) {
-	all, err := x.Store.Audit.Authors(r.Context(), by.CompanyID, authorsMost)
+	all, err := x.Store.Audit.Authors(r.Context(), by.CompanyID, maxAuthors)
 	rows := make([]changeAuthor, len(all))
 	for i, p := range all {
 		rows[i] = changeAuthor{Key: p.Key, Name: p.Name, Origin: p.Origin}

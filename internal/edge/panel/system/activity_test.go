@@ -22,21 +22,25 @@ func TestChangesHaveAuthorsAndValues(t *testing.T) {
 	rows := list["data"].([]any)
 	first := rows[0].(map[string]any)
 	by, object := first["by"].(map[string]any), first["object"].(map[string]any)
-	if first["action"] != "role_changed" || by["name"] != "owner@acme.test" || by["origin"] != "panel" || by["address"] == "" || object["name"] != "viewer@acme.test" {
+	if first["action"] != "role_changed" || by["name"] != "owner@acme.test" || by["origin"] != "panel" || by["address"] == "" ||
+		object["name"] != "viewer@acme.test" {
 		t.Errorf("%v", first)
 	}
 	page := w.Want("GET", "/panel/v1/activity/changes/"+first["id"].(string), owner, "", 200, "", "")
 	if fields := fmt.Sprint(page["fields"]); fields != "[map[after:developer before:viewer path:role]]" {
 		t.Error(fields)
 	}
-	if next := w.Want("GET", "/panel/v1/activity/changes?limit=3&cursor="+list["next_cursor"].(string), owner, "", 200, "", ""); next["data"].([]any)[0].(map[string]any)["id"] == rows[2].(map[string]any)["id"] {
+	if next := w.Want("GET", "/panel/v1/activity/changes?limit=3&cursor="+
+		list["next_cursor"].(string), owner, "", 200, "",
+		""); next["data"].([]any)[0].(map[string]any)["id"] == rows[2].(map[string]any)["id"] {
 		t.Error("the second page begins with the last row of the first")
 	}
 	keys := w.Want("GET", "/panel/v1/activity/changes?kind=key&author="+by["key"].(string), owner, "", 200, "", "")["data"].([]any)
 	if len(keys) != 2 || strings.Contains(fmt.Sprint(keys), key["key"].(string)) {
 		t.Errorf("%v", keys)
 	}
-	for query, field := range map[string]string{"from=yesterday": "from", "object=x": "kind", "cursor=x": "cursor", "author=" + strings.Repeat("a", 301): "author"} {
+	for query, field := range map[string]string{"from=yesterday": "from", "object=x": "kind", "cursor=x": "cursor", "author=" +
+		strings.Repeat("a", 301): "author"} {
 		w.Want("GET", "/panel/v1/activity/changes?"+query, owner, "", 400, "validation_failed", field)
 	}
 	w.Want("GET", "/panel/v1/activity/changes/"+carillon.NewID(time.Now()), owner, "", 404, "not_found", "")
@@ -55,14 +59,18 @@ func TestCallsAreFilteredAndShownWhole(t *testing.T) {
 	call := func(company string, status int, code string) apicalls.Call {
 		now = now.Add(time.Millisecond)
 		return apicalls.Call{
-			ID: carillon.NewID(now), CompanyID: company, At: now, Status: status, Code: code, Method: "POST", Path: "/functions/v1/notify", KeyID: key, RequestID: "req_" + code,
-			Repeats: 2, Took: 1500 * time.Microsecond, Message: "No", Detail: apicalls.Detail{Query: "unflatten=true", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
+			ID: carillon.NewID(now), CompanyID: company, At: now, Status: status, Code: code, Method: "POST", Path: "/functions/v1/notify",
+			KeyID: key, RequestID: "req_" + code,
+			Repeats: 2, Took: 1500 * time.Microsecond, Message: "No",
+			Detail: apicalls.Detail{Query: "unflatten=true", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
 		}
 	}
 	if err := w.Store.APICalls.Write(t.Context(), []apicalls.Call{
-		call(acme.ID, 400, "validation_failed"), call(acme.ID, 429, "rate_limit_exceeded"), call(acme.ID, 503, "service_unavailable"), call(other.ID, 400, "validation_failed"),
+		call(acme.ID, 400, "validation_failed"), call(acme.ID, 429, "rate_limit_exceeded"), call(acme.ID, 503, "service_unavailable"),
+		call(other.ID, 400, "validation_failed"),
 	}, []apicalls.Chunk{{ID: carillon.NewID(now), CompanyID: acme.ID, All: []apicalls.Accepted{
-		{At: now, RequestID: "req_a", KeyID: key, NotificationID: "n1"}, {At: now.Add(time.Second), RequestID: "req_b", KeyID: "gone", NotificationID: "n2", Voice: true},
+		{At: now, RequestID: "req_a", KeyID: key, NotificationID: "n1"},
+		{At: now.Add(time.Second), RequestID: "req_b", KeyID: "gone", NotificationID: "n2", Voice: true},
 	}}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +82,10 @@ func TestCallsAreFilteredAndShownWhole(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	for query, want := range map[string]string{
-		"": "service_unavailable rate_limit_exceeded validation_failed", "status=4xx": "rate_limit_exceeded validation_failed", "status=5xx": "service_unavailable",
-		"code=validation_failed": "validation_failed", "request_id=req_service_unavailable": "service_unavailable", "key=none": "", "path=/functions/v1/n&limit=1": "service_unavailable",
+		"": "service_unavailable rate_limit_exceeded validation_failed", "status=4xx": "rate_limit_exceeded validation_failed",
+		"status=5xx":             "service_unavailable",
+		"code=validation_failed": "validation_failed", "request_id=req_service_unavailable": "service_unavailable", "key=none": "",
+		"path=/functions/v1/n&limit=1": "service_unavailable",
 	} {
 		if got := codes("/panel/v1/activity/calls?"+query, "code"); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
@@ -83,7 +93,8 @@ func TestCallsAreFilteredAndShownWhole(t *testing.T) {
 	}
 	id := w.Want("GET", "/panel/v1/activity/calls?status=5xx", owner, "", 200, "", "")["data"].([]any)[0].(map[string]any)["id"].(string)
 	page := w.Want("GET", "/panel/v1/activity/calls/"+id, owner, "", 200, "", "")
-	if page["body"] != `{"a":1}` || page["took_ms"] != 1.5 || page["repeats"] != 2.0 || fmt.Sprint(page["key"]) != "map[id:"+key+" label:site]" {
+	if page["body"] != `{"a":1}` || page["took_ms"] != 1.5 || page["repeats"] != 2.0 || fmt.Sprint(page["key"]) != "map[id:"+key+
+		" label:site]" {
 		t.Error(page)
 	}
 	if got := codes("/panel/v1/activity/accepted", "notification_id"); got != "n2 n1" {

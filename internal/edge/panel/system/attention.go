@@ -58,11 +58,11 @@ const (
 
 const (
 	quotaShare     = 80 // percent from which on a quota needs attention
-	failingLeast   = 5  // recipients of the last day
+	minFailing     = 5  // recipients of the last day
 	failingShare   = 20 // percent of those that ended
 	searchBehind   = 10 * time.Minute
 	countsBehind   = 2 * time.Minute
-	concernsMost   = 50 // of templates
+	maxConcerns    = 50 // of templates
 	attentionRange = 24 * time.Hour
 )
 
@@ -83,12 +83,11 @@ func (x Attention) Routes() []httpio.Route {
 
 // attention responds with what needs attention, the most urgent first; nothing: there is nothing.
 func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
-	shown := struct {
-		Data []concern `json:"data"`
-	}{[]concern{}}
+	shown := httpio.RowsOf([]concern{})
 	now := time.Now()
 	for _, find := range []func(ctx context.Context, by member.Member, now time.Time) ([]concern, error){
-		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.failingWebhooks, x.behind,
+		x.ofInstallation, x.failingSenders, x.quotaNearlyUsed, x.waitingConversations, x.failures, x.templatesStopped, x.failingWebhooks,
+		x.behind,
 	} {
 		found, err := find(r.Context(), by, now)
 		if err != nil {
@@ -132,7 +131,8 @@ func (x Attention) failingSenders(ctx context.Context, by member.Member, now tim
 	for _, s := range senders {
 		if b, failing := open[s.UID]; failing {
 			c := concern{
-				Kind: concernSender, Sender: s.ID, Number: s.Number, Channel: s.Channel, Class: b.Fault, Detail: b.Detail, Since: carillon.FormatTime(b.Since),
+				Kind: concernSender, Sender: s.ID, Number: s.Number, Channel: s.Channel, Class: b.Fault, Detail: b.Detail,
+				Since: carillon.FormatTime(b.Since),
 			}
 			if b.Until.After(now) {
 				c.Until = carillon.FormatTime(b.Until)
@@ -189,7 +189,7 @@ func (x Attention) failures(ctx context.Context, by member.Member, now time.Time
 		if s.Channel == carillon.Voice { // nobody is there to answer every call
 			c.Kind, share = concernCalls, 2*failingShare
 		}
-		if n.Failed >= failingLeast && n.Failed*100 >= ended*share {
+		if n.Failed >= minFailing && n.Failed*100 >= ended*share {
 			all = append(all, c)
 		}
 	}
@@ -213,8 +213,11 @@ func (x Attention) templatesStopped(ctx context.Context, by member.Member, _ tim
 		for _, t := range templates {
 			switch t.Status {
 			case carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled:
-				if len(all) < concernsMost {
-					all = append(all, concern{Kind: concernTemplate, Template: t.Name, ID: t.ID, Language: t.Language, Status: string(t.Status), Detail: t.Reason})
+				if len(all) < maxConcerns {
+					all = append(all, concern{
+						Kind: concernTemplate, Template: t.Name, ID: t.ID, Language: t.Language, Status: string(t.Status),
+						Detail: t.Reason,
+					})
 				}
 			default:
 			}
@@ -254,4 +257,100 @@ func (x Attention) behind(ctx context.Context, _ member.Member, now time.Time) (
 		all = append(all, concern{Kind: concernCounts, Behind: int(lag / time.Second)})
 	}
 	return all, err
+}
+
+// firstStep is something that a new company does once, and whether it has been done.
+type firstStep struct {
+	Step string `json:"step"`
+	Done bool   `json:"done"`
+}
+
+// firstSteps responds with the first steps of a company, as the database has them.
+func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
+	ctx, now := r.Context(), time.Now()
+	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	approved := false
+	for _, s := range senders {
+		templates, err := x.Store.Templates.Templates(ctx, s.UID)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range templates {
+			approved = approved || t.Status == carillon.TemplateApproved
+		}
+	}
+	keys, err := x.Store.Keys.UsableKeys(ctx, by.CompanyID, now)
+	if err != nil {
+		return nil, err
+	}
+	delivered, err := x.Store.Stats.AnyDelivered(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	placed, err := x.Store.Chats.AnyVisitor(ctx, by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	members, err := x.Store.Accounts.Members(ctx, by.CompanyID, "", 2)
+	if err != nil {
+		return nil, err
+	}
+	return httpio.RowsOf([]firstStep{
+		{"sender", len(senders) > 0}, {"template", approved}, {"key", len(keys) > 0}, {"delivered", delivered}, {"widget", placed},
+		{"teammate", len(members) > 1},
+	}), nil
+}
+
+// usageDays is how many days the use is shown of, today included.
+const usageDays = 30
+
+type usageShown struct {
+	*notify.Usage
+
+	Retention int        `json:"retention_days"` // 0: what has ended is kept for ever
+	Days      []usageDay `json:"days"`           // UTC; those without use are left out
+	Calls     usageCalls `json:"calls"`
+}
+
+type usageDay struct {
+	Date string `json:"date"`
+	Used int    `json:"used"`
+}
+
+// usageCalls are the calls of the same days.
+type usageCalls struct {
+	Placed   int64 `json:"placed"`
+	Dialed   int64 `json:"dialed"`
+	Answered int64 `json:"answered"`
+}
+
+// usage responds with what the company uses of its limits.
+func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
+	c, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	u, err := notify.UsageOf(r.Context(), x.Store, c)
+	if err != nil {
+		return nil, err
+	}
+	shown := usageShown{Usage: u, Retention: c.RetentionDays, Days: []usageDay{}}
+	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays)
+	days, err := x.Store.Notifications.UsedSince(r.Context(), by.CompanyID, since.Format(time.DateOnly))
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range days {
+		shown.Days = append(shown.Days, usageDay{d.Date, d.Used})
+	}
+	shown.Calls, err = x.usageCalls(r.Context(), by.CompanyID, since)
+	return shown, err
+}
+
+func (x Attention) usageCalls(ctx context.Context, companyID string, since time.Time) (usageCalls, error) {
+	n, err := x.Store.Stats.Total(ctx, companyID, stats.Filter{From: since, Channel: carillon.Voice})
+	return usageCalls{n.Accepted, n.Sent, n.Delivered}, err
 }

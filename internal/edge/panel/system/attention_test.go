@@ -24,7 +24,10 @@ func TestFirstStepsFollowTheDatabase(t *testing.T) {
 		return steps
 	}
 	before := len(done())
-	w.Want("POST", "/panel/v1/senders", owner, `{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","settings":{}}`, 201, "", "")
+	w.Want(
+		"POST", "/panel/v1/senders", owner,
+		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","settings":{}}`, 201, "", "",
+	)
 	w.Want("POST", "/panel/v1/keys", owner, `{"label":"x"}`, 201, "", "")
 	if after := done(); len(after) != before+2 {
 		t.Error(before, after)
@@ -47,12 +50,17 @@ func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
 	stands := func(e hooks.Endpoint) {
 		t.Helper()
 		e.CompanyID, e.WebhookID = c.ID, id
-		a := hooks.Attempt{ID: carillon.NewID(time.Now()), CompanyID: c.ID, WebhookID: id, EventID: "evt_1", Kind: "message.sent", N: 1, At: time.Now(), Status: 500, Error: "It responded 500"}
+		a := hooks.Attempt{
+			ID: carillon.NewID(time.Now()), CompanyID: c.ID, WebhookID: id, EventID: "evt_1", Kind: "message.sent", N: 1,
+			At: time.Now(), Status: 500, Error: "It responded 500",
+		}
 		before, err := w.Store.Hooks.Endpoint(t.Context(), hooks.Key{CompanyID: c.ID, WebhookID: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Store.Hooks.Save(t.Context(), &hooks.Round{Endpoint: &e, Since: before.FailingSince, Attempts: []hooks.Attempt{a}}); err != nil {
+		if err := w.Store.Hooks.Save(t.Context(), &hooks.Round{
+			Endpoint: &e, Since: before.FailingSince, Attempts: []hooks.Attempt{a},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +71,10 @@ func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
 	}{
 		{hooks.Endpoint{Failures: 1, FailingSince: time.Now()}, nil, nil},
 		{hooks.Endpoint{Failures: 5, FailingSince: since}, "webhook_failing", "It responded 500"},
-		{hooks.Endpoint{Failures: 9, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "failing"}, "webhook_disabled", "It responded 500"},
+		{
+			hooks.Endpoint{Failures: 9, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "failing"}, "webhook_disabled",
+			"It responded 500",
+		},
 		{hooks.Endpoint{Failures: 1, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "gone"}, "webhook_disabled", nil},
 	} {
 		stands(x.e)
@@ -76,7 +87,8 @@ func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
 				t.Fatalf("%s gets %v", who, all)
 			}
 			got := all[0].(map[string]any)
-			if got["kind"] != x.kind || got["host"] != "hooks.acme.test" || got["id"] != id || got["detail"] != x.detail || strings.Contains(fmt.Sprint(got), "hush") {
+			if got["kind"] != x.kind || got["host"] != "hooks.acme.test" || got["id"] != id || got["detail"] != x.detail ||
+				strings.Contains(fmt.Sprint(got), "hush") {
 				t.Errorf("%s gets %v, want %v", who, got, x)
 			}
 		}

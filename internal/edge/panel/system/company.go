@@ -73,8 +73,10 @@ func (x Company) show(r *http.Request, by member.Member, c *carillon.Company) (c
 	}
 	after := cmp.Or(c.Redial.After, carillon.NewCompany("").Redial.After) // a policy that never calls again may have none
 	return companyShown{
-		ID: c.ID, Name: c.Name, Strict: c.StrictRecipientID, CallingHours: c.CallingHours, Redial: redialShown{outcomes, c.Redial.Attempts, after.String()},
-		RetentionDays: c.RetentionDays, Limits: c.Limits, Version: version, LimitsOpen: by.Role.Can(auth.MayWriteSettings) && member.Operator(r.Context(), x.Store, by) == nil,
+		ID: c.ID, Name: c.Name, Strict: c.StrictRecipientID, CallingHours: c.CallingHours,
+		Redial:        redialShown{outcomes, c.Redial.Attempts, after.String()},
+		RetentionDays: c.RetentionDays, Limits: c.Limits, Version: version,
+		LimitsOpen: by.Role.Can(auth.MayWriteSettings) && member.Operator(r.Context(), x.Store, by) == nil,
 	}, nil
 }
 
@@ -129,5 +131,7 @@ func (x Company) put(r *http.Request, by member.Member) (any, error) {
 
 // changedMeanwhile refuses a change that was made of what is not stored any more.
 func changedMeanwhile() error {
-	return &carillon.Error{Code: carillon.Conflict, Message: "The settings were changed meanwhile", Details: carillon.Details{{Key: "reason", Value: "changed_meanwhile"}}}
+	return &carillon.Error{Code: carillon.Conflict, Message: "The settings were changed meanwhile", Details: carillon.Details{
+		{Key: "reason", Value: "changed_meanwhile"},
+	}}
 }

@@ -35,14 +35,17 @@ func TestACompanyChangesItsSettings(t *testing.T) {
 	}
 	hours := map[string]any{"timezone": "Europe/Madrid", "from": "09:00", "to": "21:00", "days": []string{"mon", "fri"}}
 	redial := map[string]any{"outcomes": []string{"busy"}, "attempts": 3, "after": "20m"}
-	change := map[string]any{"name": "Acme Clinic", "calling_hours": hours, "redial": redial, "retention_days": 30, "strict_recipient_id": true}
+	change := map[string]any{
+		"name": "Acme Clinic", "calling_hours": hours, "redial": redial, "retention_days": 30, "strict_recipient_id": true,
+	}
 	got := setTo(w, by, first, change, 200, "", "")
 	again := w.Want("GET", "/panel/v1/company", by, "", 200, "", "")
 	if d := cmp.Diff(got, again); d != "" {
 		t.Error(d)
 	}
 	c, err := w.Store.Accounts.Company(t.Context(), acme.ID)
-	if err != nil || c.Name != "Acme Clinic" || !c.StrictRecipientID || c.RetentionDays != 30 || c.CallingHours.From != "09:00" || len(c.CallingHours.Days) != 2 ||
+	if err != nil || c.Name != "Acme Clinic" || !c.StrictRecipientID || c.RetentionDays != 30 || c.CallingHours.From != "09:00" ||
+		len(c.CallingHours.Days) != 2 ||
 		c.Redial.Attempts != 3 || c.Redial.After.Minutes() != 20 || len(c.Redial.Outcomes) != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -52,7 +55,10 @@ func TestACompanyChangesItsSettings(t *testing.T) {
 		t.Error(got)
 	}
 	// Null hours are no hours; what is left out stays.
-	open := w.Want("PUT", "/panel/v1/company", by, `{"name":"Acme Clinic","calling_hours":null,"version":"`+again["version"].(string)+`"}`, 200, "", "")
+	open := w.Want(
+		"PUT", "/panel/v1/company", by, `{"name":"Acme Clinic","calling_hours":null,"version":"`+again["version"].(string)+`"}`, 200,
+		"", "",
+	)
 	if open["calling_hours"] != nil || open["retention_days"] != 30.0 {
 		t.Error(open)
 	}

@@ -2,6 +2,7 @@ package system
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"carillon"
@@ -78,4 +79,115 @@ func (p Installation) endMaintenance(r *http.Request, by member.Member) (any, er
 		return nil, err
 	}
 	return nil, p.Store.Accounts.SetMaintenance(r.Context(), accounts.Maintenance{})
+}
+
+// restored is the state after a restore in a response; restored_at is null when there is nothing to decide.
+type restored struct {
+	At   *string    `json:"restored_at"`
+	Held []heldBack `json:"held"`
+}
+
+type heldBack struct {
+	Company  string `json:"company"`
+	Name     string `json:"name"`
+	Messages int    `json:"messages"`
+}
+
+func (p Installation) showRestored(r *http.Request, by member.Member) (any, error) {
+	if err := member.Operator(r.Context(), p.Store, by); err != nil {
+		return nil, err
+	}
+	shown := restored{Held: []heldBack{}}
+	x, err := p.Store.Restored(r.Context())
+	if err != nil || x == nil {
+		return shown, err
+	}
+	shown.At = auth.TimeOrNull(x.At)
+	for _, h := range x.Held {
+		c, err := p.Store.Accounts.Company(r.Context(), h.CompanyID)
+		if err != nil {
+			return nil, err
+		}
+		shown.Held = append(shown.Held, heldBack{h.CompanyID, c.Name, h.Messages})
+	}
+	return shown, nil
+}
+
+// decideRestored sends or fails the held messages of one company or of all, for some seconds. `held` in the response is how
+// many are left for another request.
+func (p Installation) decideRestored(r *http.Request, by member.Member) (any, error) {
+	if err := member.Operator(r.Context(), p.Store, by); err != nil {
+		return nil, err
+	}
+	send, company, err := readRestoredDecision(r)
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.Store.Restored(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	if x == nil {
+		return nil, carillon.InConflict("Nothing is held: the database was not restored, or all has been decided")
+	}
+	decided, more := 0, false
+	for _, h := range heldOf(x.Held, company) {
+		n, all, err := p.Notify.DecideRestored(r.Context(), h.CompanyID, send)
+		if err != nil {
+			return nil, err
+		}
+		if decided += n; !all {
+			more = true
+			break
+		}
+	}
+	if !more {
+		if _, err := p.Store.Unmark(r.Context()); err != nil {
+			return nil, err
+		}
+	}
+	left := 0
+	if x, err = p.Store.Restored(r.Context()); err != nil {
+		return nil, err
+	}
+	if x != nil {
+		for _, h := range heldOf(x.Held, company) {
+			left += h.Messages
+		}
+	}
+	return struct {
+		Decided int `json:"decided"`
+		Held    int `json:"held"`
+	}{decided, left}, nil
+}
+
+// heldOf returns the companies that a decision concerns: one, or all when company is empty.
+func heldOf(all []store.HeldBack, company string) []store.HeldBack {
+	if company == "" {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(h store.HeldBack) bool { return h.CompanyID != company })
+}
+
+func readRestoredDecision(r *http.Request) (send bool, company string, err error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return false, "", err
+	}
+	const field = "decision"
+	text, given, err := o.String(field, field)
+	if err == nil && !given {
+		err = carillon.Missing(field)
+	}
+	if err == nil && text != "send" && text != "fail" {
+		err = carillon.InvalidValue(field, "Must be send or fail", text)
+	}
+	if err != nil {
+		return false, "", err
+	}
+	company, given, err = o.String("company", "company")
+	if err == nil && given && !carillon.ValidUUID(company) {
+		err = carillon.InvalidValue("company", "Must be the id of a company", company)
+	}
+	return text == "send", company, err
 }

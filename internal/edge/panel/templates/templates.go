@@ -68,8 +68,10 @@ type templateRow struct {
 func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 	row := templateRow{
 		ID: t.ID, ProviderID: t.ProviderID, Name: t.Name, Language: t.Language, Status: t.Status, Reason: t.Reason, Category: t.Category,
-		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, Components: t.Components, Variables: content.Keys(t.Shape),
-		CreatedAt: carillon.FormatTime(t.CreatedAt), UpdatedAt: carillon.FormatTime(t.UpdatedAt), Version: strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
+		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, Components: t.Components,
+		Variables: content.Keys(t.Shape),
+		CreatedAt: carillon.FormatTime(t.CreatedAt), UpdatedAt: carillon.FormatTime(t.UpdatedAt),
+		Version: strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
 	}
 	for _, c := range t.Components {
 		if c.Type == content.TypeBody {
@@ -222,4 +224,120 @@ func (x Templates) syncRows(ctx context.Context, by member.Member, all []storete
 		}
 	}
 	return rows, nil
+}
+
+// Decide approves or rejects a template that waits for the sandbox's review.
+type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error
+
+// reviewTemplate approves or rejects a pending template of a sandbox sender; other channels review by themselves.
+func (x Templates) reviewTemplate(r *http.Request, by member.Member) (any, error) {
+	approve, reason, err := readDecision(r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := catalog.ParseID(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	t, err := x.Store.Templates.Template(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := x.Store.Senders.Sender(r.Context(), t.SenderUID)
+	if err != nil {
+		return nil, err
+	}
+	if s.Provider != "sandbox" {
+		return nil, carillon.InConflict(
+			"Templates of this sender are reviewed by its channel; only the sandbox's reviewer takes decisions here",
+		)
+	}
+	if t.Status != carillon.TemplatePending {
+		return nil, carillon.InConflict("The template is " + string(t.Status) + ", not pending")
+	}
+	return nil, x.Decide(r.Context(), s, &t.Template, approve, reason)
+}
+
+func readDecision(r *http.Request) (approve bool, reason string, err error) {
+	o, err := httpio.Object(r)
+	if err != nil {
+		return false, "", err
+	}
+	approve, given, err := o.Bool("approve", "approve")
+	if err == nil && !given {
+		err = carillon.Missing("approve")
+	}
+	if err != nil {
+		return false, "", err
+	}
+	reason, _, err = o.String("reason", "reason")
+	if err == nil && len(reason) > maxReason {
+		err = carillon.Invalid("reason", "At most 500 bytes")
+	}
+	return approve, reason, err
+}
+
+const maxReason = 500
+
+// changeRow is a change in the history of a template.
+type changeRow struct {
+	At     string                  `json:"at"`
+	Action storetemplates.Action   `json:"action"`
+	By     changedBy               `json:"by"`
+	Status carillon.TemplateStatus `json:"status"` // since then
+	Reason string                  `json:"reason,omitempty"`
+	Before *storetemplates.Text    `json:"before,omitempty"`
+	After  *storetemplates.Text    `json:"after,omitempty"`
+}
+
+// changedBy is who changed a template: the name of a person or the label of a key, where there still is one.
+type changedBy struct {
+	Kind string `json:"kind"`
+	Name string `json:"name,omitempty"`
+}
+
+func (x Templates) history(r *http.Request, by member.Member, id string) (any, error) {
+	t, err := x.Catalog.Find(r.Context(), by.CompanyID, id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.Store.Templates.History(r.Context(), by.CompanyID, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	names := map[storetemplates.By]string{}
+	rows := httpio.List[changeRow]{Data: make([]changeRow, len(all))}
+	for i, c := range all {
+		name, known := names[c.By]
+		if !known {
+			if name, err = x.nameOf(r.Context(), c.By); err != nil {
+				return nil, err
+			}
+			names[c.By] = name
+		}
+		rows.Data[i] = changeRow{carillon.FormatTime(c.At), c.Action, changedBy{c.By.Kind, name}, c.Status, c.Reason, c.Former, c.Present}
+	}
+	return rows, nil
+}
+
+// nameOf is the name of who changed a template; empty where nobody has it any more.
+func (x Templates) nameOf(ctx context.Context, by storetemplates.By) (string, error) {
+	switch by.Kind {
+	case "account":
+		a, err := x.Store.Accounts.Account(ctx, by.ID)
+		if err != nil || a == nil {
+			return "", err
+		}
+		if a.Name != "" {
+			return a.Name, nil
+		}
+		return a.Email, nil
+	case "key":
+		k, err := x.Store.Keys.AccessKeyByID(ctx, by.ID)
+		if err != nil || k == nil {
+			return "", err
+		}
+		return k.Label, nil
+	}
+	return "", nil
 }

@@ -37,11 +37,18 @@ func TestATemplateIsWrittenEditedFollowedAndDeleted(t *testing.T) {
 		`{"name":"greeting","language":"en","category":"UTILITY","content":"Hello {{name}}","samples":{"name":"Ana"}}`, 201, "", "")
 	id, _ := made["id"].(string)
 	sample := made["components"].([]any)[0].(map[string]any)["example"].(map[string]any)["body_text_named_params"].([]any)[0].(map[string]any)
-	if made["status"] != "draft" || made["sender"] != "main" || made["provider"] != "sandbox" || sample["example"] != "Ana" || made["variables"].([]any)[0] != "body_text_0" {
+	if made["status"] != "draft" || made["sender"] != "main" || made["provider"] != "sandbox" || sample["example"] != "Ana" ||
+		made["variables"].([]any)[0] != "body_text_0" {
 		t.Fatal(made)
 	}
-	w.Want("POST", path+"?sender=elsewhere", marketer, `{"name":"b","language":"en","category":"UTILITY","content":"Hi"}`, 400, "validation_failed", "sender")
-	w.Want("POST", path, marketer, `{"name":"b","language":"en","category":"UTILITY","content":"Hi {{a}}","samples":{"b":"x"}}`, 400, "validation_failed", "samples.b")
+	w.Want(
+		"POST", path+"?sender=elsewhere", marketer, `{"name":"b","language":"en","category":"UTILITY","content":"Hi"}`, 400,
+		"validation_failed", "sender",
+	)
+	w.Want(
+		"POST", path, marketer, `{"name":"b","language":"en","category":"UTILITY","content":"Hi {{a}}","samples":{"b":"x"}}`, 400,
+		"validation_failed", "samples.b",
+	)
 	w.Want("POST", path, marketer, `{"name":"greeting","language":"en","category":"UTILITY","content":"Hi"}`, 409, "conflict", "")
 
 	version, _ := made["version"].(string)
@@ -55,7 +62,8 @@ func TestATemplateIsWrittenEditedFollowedAndDeleted(t *testing.T) {
 
 	history := w.Want("GET", path+"/"+id+"/history", marketer, "", 200, "", "")["data"].([]any)
 	newest := history[len(history)-2].(map[string]any)
-	if before := newest["before"].(map[string]any)["components"].([]any)[0].(map[string]any)["text"]; newest["action"] != "edited" || before != "Hello {{name}}" {
+	if before := newest["before"].(map[string]any)["components"].([]any)[0].(map[string]any)["text"]; newest["action"] != "edited" ||
+		before != "Hello {{name}}" {
 		t.Error(newest)
 	}
 	if by := newest["by"].(map[string]any); by["kind"] != "account" || by["name"] != "marketer@acme.test" {
@@ -74,7 +82,10 @@ func TestAnotherCompanysTemplateIsNotThere(t *testing.T) {
 	messagingSender(w, acme.ID, "main", "15555550100")
 	messagingSender(w, other.ID, "elsewhere", "15555550101")
 	const path = "/panel/v1/templates"
-	id, _ := w.Want("POST", path, w.As("owner@acme.test"), `{"name":"greeting","language":"en","category":"UTILITY","content":"Hello"}`, 201, "", "")["id"].(string)
+	id, _ := w.Want(
+		"POST", path, w.As("owner@acme.test"), `{"name":"greeting","language":"en","category":"UTILITY","content":"Hello"}`, 201, "",
+		"",
+	)["id"].(string)
 	curious := w.As("owner@other.test")
 	for _, call := range []string{"GET ", "PATCH ", "DELETE ", "POST /submit", "GET /history", "POST /review"} {
 		method, rest, _ := strings.Cut(call, " ")

@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/agent"
+	"carillon/internal/base/audio"
 	"carillon/internal/base/config"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/resource"
@@ -19,8 +21,10 @@ import (
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
+	"carillon/internal/edge/widget"
 	"carillon/internal/store"
 	"carillon/internal/talk/conversation"
+	"carillon/internal/voice"
 )
 
 // Playground lets an administrator talk with an agent, which may have changes that are not stored. No conversation is made.
@@ -33,7 +37,7 @@ type Playground struct {
 }
 
 const (
-	saidMost    = 50 // turns
+	maxSaid     = 50 // turns
 	playTimeout = 45 * time.Second
 )
 
@@ -115,8 +119,8 @@ func said(o *jsonbody.Object) (all []agent.Said, err error) {
 		return nil, err
 	case !present || len(turns) == 0:
 		return nil, carillon.Missing("said")
-	case len(turns) > saidMost:
-		return nil, carillon.Invalid("said", "At most "+strconv.Itoa(saidMost)+" turns")
+	case len(turns) > maxSaid:
+		return nil, carillon.Invalid("said", "At most "+strconv.Itoa(maxSaid)+" turns")
 	}
 	for i, turn := range turns {
 		at := resource.Index("said", i)
@@ -187,4 +191,142 @@ func agentOf(r *http.Request, s *store.Store, by member.Member) (*agent.Agent, e
 	}
 	a, _ := stored.(*agent.Agent)
 	return a, nil
+}
+
+// Listening lets an administrator hear how an agent sounds, which may have changes that are not stored.
+type Listening struct {
+	Gate     *member.Gate
+	Store    *store.Store
+	Speakers map[string]voice.Speaker // by agent.Voice.Speaker
+	Share    *share.Share
+}
+
+const (
+	maxSpoken    = 500
+	speakTimeout = 20 * time.Second
+	speakRate    = 16000
+	speakLongest = 90 * speakRate // samples
+)
+
+func (x Listening) Routes() []httpio.Route {
+	return []httpio.Route{x.Gate.Raw("POST", "/agents/{id}/speak", auth.MayWriteResources, x.speak)}
+}
+
+// speak responds with a text in the agent's voice.
+func (x Listening) speak(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	u, err := x.utterance(r, by)
+	if err != nil {
+		return err
+	}
+	place, err := x.Share.Take(by.Holder())
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	pcm, err := x.sound(r.Context(), *u)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "audio/wav")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	_, err = w.Write(audio.WAV(pcm, speakRate))
+	return err
+}
+
+// utterance reads what is to be spoken.
+func (x Listening) utterance(r *http.Request, by member.Member) (*voice.Utterance, error) {
+	a, err := agentOf(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	o, err := form.Object(r, "text", "language", "agent")
+	if err != nil {
+		return nil, err
+	}
+	if a, err = unsaved(o, a); err != nil {
+		return nil, err
+	}
+	language, err := form.Language(o, a.Language)
+	if err != nil {
+		return nil, err
+	}
+	text, err := form.Lines(o, "text", maxSpoken)
+	return &voice.Utterance{CompanyID: by.CompanyID, Voice: a.Voice.Settings(), Language: language, Text: text, Rate: speakRate}, err
+}
+
+// sound makes the sound, of a minute and a half at most. Errors: service_unavailable.
+func (x Listening) sound(ctx context.Context, u voice.Utterance) ([]int16, error) {
+	speaker := x.Speakers[u.Voice.Speaker]
+	if speaker == nil {
+		return nil, unheard("Nothing here speaks with "+strconv.Quote(u.Voice.Speaker), nil)
+	}
+	ctx, cancel := context.WithTimeout(ctx, speakTimeout)
+	defer cancel()
+	var pcm []int16
+	errLong := errors.New("the text takes too long to speak")
+	err := speaker.Speak(ctx, u, func(piece []int16) error {
+		if pcm = append(pcm, piece...); len(pcm) > speakLongest {
+			return errLong
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unheard(carillon.Shorten(err.Error()), err)
+	}
+	return pcm, nil
+}
+
+func unheard(reason string, cause error) error {
+	return &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "The text could not be spoken",
+		Details: carillon.Details{{Key: "reason", Value: reason}}, Err: cause,
+	}
+}
+
+// Trials open talks of teammates with agents.
+type Trials interface {
+	TalkTo(ctx context.Context, by widget.Teammate, agentID, language string) (*widget.Signed, error)
+}
+
+// Trying lets an administrator talk aloud with an agent as it is stored.
+type Trying struct {
+	Gate          *member.Gate
+	Store         *store.Store
+	Trials        Trials
+	Conversations *conversation.Conversations
+}
+
+// talkTo gives out the address of a socket on which the caller talks with an agent as a visitor would.
+func (x Trying) talkTo(r *http.Request, by member.Member) (any, error) {
+	a, err := agentOf(r, x.Store, by)
+	if err != nil {
+		return nil, err
+	}
+	if a.Engine == "elevenlabs" {
+		return nil, carillon.InConflict("The agent talks elsewhere")
+	}
+	o, err := form.Object(r, "language")
+	if err != nil {
+		return nil, err
+	}
+	language, err := form.Language(o, a.Language)
+	if err != nil {
+		return nil, err
+	}
+	teammate := widget.Teammate{CompanyID: by.CompanyID, AccountID: by.AccountID, Name: by.Name, Origin: r.Header.Get("Origin")}
+	signed, err := x.Trials.TalkTo(r.Context(), teammate, a.ID, language)
+	if err != nil {
+		return nil, err
+	}
+	_, err = x.Conversations.Desk.Tag(r.Context(), by.CompanyID, signed.ConversationID, []string{testTag})
+	return signed, err
+}
+
+// testTag marks conversations that a teammate holds with an agent to try it.
+const testTag = "test"
+
+func (x Trying) Routes() []httpio.Route {
+	return []httpio.Route{x.Gate.Route("POST", "/agents/{id}/talk", auth.MayWriteResources, x.talkTo)}
 }
