@@ -182,8 +182,8 @@ func shown(provided any) any {
 	return provided
 }
 
-// shownMost is how many characters of a caller's text an error shows.
-const shownMost = 100
+// maxShown is how many characters of a caller's text an error shows.
+const maxShown = 100
 
 // Shorten cuts a text of the caller's to a hundred characters, so that an error never repeats more. The text may not be valid
 // UTF-8 if it is from a query string.
@@ -191,9 +191,9 @@ func Shorten(s string) string {
 	n, cut := 0, 0
 	for i := range s {
 		switch n {
-		case shownMost - 1:
+		case maxShown - 1:
 			cut = i
-		case shownMost:
+		case maxShown:
 			return s[:cut] + "…"
 		}
 		n++

@@ -227,12 +227,12 @@ func (s *site) judge(t *testing.T, x scenario, pauses []time.Duration) {
 	}
 }
 
-const untilMost = 30 * time.Second
+const maxUntil = 30 * time.Second
 
 // perform does a step and compares its result.
 func perform(ctx context.Context, c *client.Client, st step, vars map[string]any) error {
 	args := fill(st.Args, vars).([]any)
-	for end := time.Now().Add(untilMost); ; {
+	for end := time.Now().Add(maxUntil); ; {
 		err := once(ctx, c, st, args, vars)
 		if !st.Until || err == nil || time.Now().After(end) {
 			return err

@@ -97,8 +97,8 @@ func toolFor(r *Request, words []string) *ClientTool {
 	return nil
 }
 
-// toolResultMost is how many bytes of a tool's result are said.
-const toolResultMost = 1000
+// maxToolResult is how many bytes of a tool's result are said.
+const maxToolResult = 1000
 
 // useTool has the page run a tool and says its result. The tool gets the message.
 func useTool(ctx context.Context, r *Request, tool *ClientTool, t texts, emit func(Action) error) error {
@@ -117,7 +117,7 @@ func useTool(ctx context.Context, r *Request, tool *ClientTool, t texts, emit fu
 		}
 		return emit(failed)
 	}
-	result = strings.TrimSpace(strings.ToValidUTF8(result[:min(len(result), toolResultMost)], ""))
+	result = strings.TrimSpace(strings.ToValidUTF8(result[:min(len(result), maxToolResult)], ""))
 	if result == "" {
 		result = t.done
 	}

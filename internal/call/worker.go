@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	timeToLive    = 24 * time.Hour // a call that a faulty line delays for longer expires
-	faultsLeast   = 10
-	ourWait       = 5 * time.Second // after our own fault, or while the company is suspended
-	faultWait     = 5 * time.Second // after the line's first fault; twice as long each time
-	faultWaitMost = 2 * time.Minute
-	readTimeout   = 5 * time.Second
-	progressWait  = 5 * time.Second
+	timeToLive   = 24 * time.Hour // a call that a faulty line delays for longer expires
+	minFaults    = 10
+	ourWait      = 5 * time.Second // after our own fault, or while the company is suspended
+	faultWait    = 5 * time.Second // after the line's first fault; twice as long each time
+	maxFaultWait = 2 * time.Minute
+	readTimeout  = 5 * time.Second
+	progressWait = 5 * time.Second
 )
 
 // Settings implements queue.Worker: a line pauses while its company is suspended and outside its calling hours.
@@ -123,7 +123,7 @@ func (c *Calls) prepare(a *attempt) (queue.Done, bool) {
 	switch {
 	case a.company.Suspended: // since it was prefetched; the lane pauses now
 		return a.later(now, "the company is suspended"), true
-	case a.faults >= faultsLeast && now.Sub(a.since) > timeToLive:
+	case a.faults >= minFaults && now.Sub(a.since) > timeToLive:
 		return a.done(now, work.MoveDone, dial.Ending{
 			State: carillon.StateFailed, Reason: carillon.ReasonExpired, EndedBy: "system", At: now, Detail: "could not be placed within its time to live",
 		}, false), true
@@ -195,8 +195,8 @@ func (c *Calls) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 		c.o.Observer.CallEnded(x)
 	}
 	if e.Fault != "" {
-		wait := min(faultWait<<min(a.faults, 10), faultWaitMost)
-		d := a.done(e.At.Add(min(max(wait, e.RetryAfter), faultWaitMost)), work.MoveRetry, e, false)
+		wait := min(faultWait<<min(a.faults, 10), maxFaultWait)
+		d := a.done(e.At.Add(min(max(wait, e.RetryAfter), maxFaultWait)), work.MoveRetry, e, false)
 		d.Fault, d.PauseFor = e.Fault, e.RetryAfter
 		d.Pause = e.Fault == provider.FaultUnreachable || e.Fault == provider.FaultAccount
 		return d

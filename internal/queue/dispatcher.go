@@ -50,7 +50,7 @@ type shardWork struct {
 
 const (
 	longestSleep = time.Second // then the wall clock is read again
-	readsMost    = 4
+	maxReads     = 4
 	invalidWait  = 50 * time.Millisecond // while this node may not start anything
 	pacingRest   = lane.PaceWindow       // a new owner waits so long: the last one's requests are unknown to it
 	drainGrace   = 5 * time.Second       // after what is under way was canceled, for its results

@@ -14,11 +14,11 @@ import (
 //
 //	owned ── shed ──▶ closing ── nothing in flight ──▶ given ──▶ another node takes it
 //	  ▲                  │
-//	  └── handOverMost ──┘ a provider hangs: canceled, another shard is tried
+//	  └── maxHandOver ──┘ a provider hangs: canceled, another shard is tried
 type handover struct{ d *dispatcher }
 
 const (
-	handOverMost = 5 * time.Second  // a shard stands still no longer than this for a hand-over
+	maxHandOver  = 5 * time.Second  // a shard stands still no longer than this for a hand-over
 	handOverRest = 30 * time.Second // and is then left alone
 )
 
@@ -38,7 +38,7 @@ func (h *handover) shed(n int, now time.Time) {
 	}
 	slices.SortFunc(open, func(a, b *shard) int { return cmp.Or(cmp.Compare(a.inFlight(), b.inFlight()), cmp.Compare(a.id, b.id)) })
 	for _, s := range open[:min(len(open), n-len(closing))] {
-		h.close(s, now.Add(handOverMost))
+		h.close(s, now.Add(maxHandOver))
 	}
 	h.d.upkeepDue = true
 }

@@ -152,7 +152,7 @@ func (k *lanes) attend(l *lane.Lane, now time.Time) {
 	if k.lanes[l.UID] != l {
 		return
 	}
-	if k.reads < readsMost && !k.order.AnyReader() {
+	if k.reads < maxReads && !k.order.AnyReader() {
 		k.read(l, now)
 	}
 	k.place(l, now)

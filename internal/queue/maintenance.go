@@ -19,7 +19,7 @@ type orphan struct {
 
 const (
 	scanAlone          = 30 * time.Second // between scans on one node
-	scanLeast          = 5 * time.Second  // with several nodes wake-ups may be lost, and those of other nodes come
+	minScan            = 5 * time.Second  // with several nodes wake-ups may be lost, and those of other nodes come
 	scanShare          = 50               // how many times as long as it took a scan rests, at least
 	scanTimeout        = 10 * time.Second
 	maintenanceAtOnce  = 2
@@ -83,7 +83,7 @@ func scanRest(alone bool, took time.Duration) time.Duration {
 	if alone {
 		return scanAlone
 	}
-	return min(max(scanLeast, scanShare*took), scanAlone)
+	return min(max(minScan, scanShare*took), scanAlone)
 }
 
 // scanned is a scan that ended.

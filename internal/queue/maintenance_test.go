@@ -102,7 +102,7 @@ func idleOn(t *testing.T, o store.Options) *lanes {
 		}
 	})
 	k := lanesOf(s, Kind{})
-	k.reads = readsMost
+	k.reads = maxReads
 	k.d.shards[1] = &shard{id: 1, work: []*shardWork{{}}}
 	return k
 }
@@ -111,7 +111,7 @@ func idleOn(t *testing.T, o store.Options) *lanes {
 func owning(t interface{ Helper() }) *lanes {
 	t.Helper()
 	k := lanesOf(nil, Kind{})
-	k.reads = readsMost
+	k.reads = maxReads
 	k.d.gain(work.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
 	return k
 }

@@ -27,7 +27,7 @@ const readTimeout = 5 * time.Second
 
 // feed gives free readers to the lanes that wait for them, first come, first served.
 func (k *lanes) feed(now time.Time) {
-	for k.reads < readsMost {
+	for k.reads < maxReads {
 		l := k.order.NextReader()
 		if l == nil {
 			return

@@ -41,7 +41,7 @@ func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
 	for range 20 { // however much is read
 		readEnded{{lane: l, class: 1, rows: again(rows), full: true, kind: k, set: l.Settings}}.apply(d, now)
 	}
-	if len(k.postponed) > postponeMost || len(w.Items) <= lane.ReadRows {
+	if len(k.postponed) > maxPostpone || len(w.Items) <= lane.ReadRows {
 		t.Errorf("%d wait for their commit, %d are held", len(k.postponed), len(w.Items))
 	}
 	for left := len(k.postponed); left > 0; left = len(k.postponed) {

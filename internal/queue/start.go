@@ -104,7 +104,7 @@ func (k *lanes) next(l *lane.Lane, now time.Time) *flight {
 		}
 		l.Pacer.Take()
 		l.InFlight++
-		if b.RunsLow() && k.reads < readsMost {
+		if b.RunsLow() && k.reads < maxReads {
 			k.read(l, now)
 		}
 		f.job = &Job{
@@ -137,8 +137,8 @@ func (k *lanes) postpone(l *lane.Lane, b *lane.Buffer, m work.Queued, now time.T
 
 const (
 	postponeRows = 512  // postponed in one commit, or half of what waits for one
-	postponeMost = 4096 // in any commit; while this many wait for one, reads postpone no more
-	resultsMost  = 4096 // in one commit
+	maxPostpone  = 4096 // in any commit; while this many wait for one, reads postpone no more
+	maxResults   = 4096 // in one commit
 )
 
 // setAside postpones what was just read and waits for a recipient's interval, before its turn comes. However many wait for
@@ -150,27 +150,27 @@ func (k *lanes) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
 	due := b.PopDue(now)
 	left := due[:0]
 	for _, m := range due {
-		if len(k.postponed) >= postponeMost || !k.postpone(l, b, m, now) {
+		if len(k.postponed) >= maxPostpone || !k.postpone(l, b, m, now) {
 			left = append(left, m)
 		}
 	}
 	b.Items = append(left, b.Items...)
 }
 
-// lastingMost bounds the starts and the results of lasting work in a commit: each is some statements.
-const lastingMost = 200
+// maxLasting bounds the starts and the results of lasting work in a commit: each is some statements.
+const maxLasting = 200
 
 // most is how many starts or results a commit may have.
 func (k *Kind) most(usual int) int {
 	if k.Lasting {
-		return lastingMost
+		return maxLasting
 	}
 	return usual
 }
 
 // takePostponed removes what the next commit postpones.
 func takePostponed(all *[]postponed) []postponed {
-	return takeFirst(all, min(max(postponeRows, len(*all)/2), postponeMost))
+	return takeFirst(all, min(max(postponeRows, len(*all)/2), maxPostpone))
 }
 
 // takeFirst removes the first n elements, or all.
@@ -186,7 +186,7 @@ func takeFirst[T any](all *[]T, n int) []T {
 
 // commit writes the starts of flights, with the results and the postponed work that wait.
 func (k *lanes) commit(flights []*flight, now time.Time) {
-	x := &work.Batch{Results: takeFirst(&k.results, k.most(resultsMost)), Now: now}
+	x := &work.Batch{Results: takeFirst(&k.results, k.most(maxResults)), Now: now}
 	later := takePostponed(&k.postponed)
 	for _, p := range later {
 		x.Later = append(x.Later, p.m)

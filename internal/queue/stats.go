@@ -15,7 +15,7 @@ import (
 type Stats struct {
 	Shards   int // owned
 	Kinds    []KindStats
-	Breakers []work.Breaker          // not closed, at most BreakersMost
+	Breakers []work.Breaker          // not closed, at most MaxBreakers
 	Broken   map[BreakerCount]int    // senders by class and state, closed ones left out
 	Changes  map[BreakerCount]uint64 // of breakers, ever: by class and the state they came to
 	Gained   uint64                  // shards, ever
@@ -40,8 +40,8 @@ type BreakerCount struct {
 	State work.BreakerState
 }
 
-// BreakersMost bounds the breakers that Stats lists one by one.
-const BreakersMost = 100
+// MaxBreakers bounds the breakers that Stats lists one by one.
+const MaxBreakers = 100
 
 // Stats asks the dispatcher. It takes no longer than ctx allows; while the queue does not run it fails.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
@@ -82,7 +82,7 @@ func (d *dispatcher) stats(now time.Time) Stats {
 			}
 			b := k.breakers.view(l, l.Breaker, now)
 			s.Broken[BreakerCount{b.Fault, b.State}]++
-			if len(s.Breakers) < BreakersMost {
+			if len(s.Breakers) < MaxBreakers {
 				s.Breakers = append(s.Breakers, b)
 			}
 		}

@@ -129,8 +129,8 @@ type copyPace struct {
 
 const (
 	copyBegin  = 64
-	copyLeast  = 16
-	copyMost   = 512
+	minCopy    = 16
+	maxCopy    = 512
 	copyAtOnce = 4096 // without other writes
 	copySync   = 512
 	copyTarget = 2 * time.Millisecond
@@ -146,9 +146,9 @@ func (p *copyPace) rest(ctx context.Context, took time.Duration) error {
 	}
 	switch {
 	case took > 2*copyTarget:
-		p.pages = max(p.pages/2, copyLeast)
+		p.pages = max(p.pages/2, minCopy)
 	case took < copyTarget/2:
-		p.pages = min(2*p.pages, copyMost)
+		p.pages = min(2*p.pages, maxCopy)
 	}
 	select {
 	case <-ctx.Done():

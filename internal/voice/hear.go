@@ -118,7 +118,7 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 		l.x.all.o.Observer.Failed("transcriber")
 		l.x.all.o.Log.WarnContext(l.ctx, "transcribe", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
 	}
-	if l.held != nil && err == nil && !l.chooses(t.Text) && resumes(t.Text, u.spoken, l.x.language()) && l.unheard() >= resumeLeast {
+	if l.held != nil && err == nil && !l.chooses(t.Text) && resumes(t.Text, u.spoken, l.x.language()) && l.unheard() >= minResume {
 		l.owed, l.unanswered = time.Time{}, u.early
 		l.resume()
 		return
@@ -152,7 +152,7 @@ func (l *talker) unheard() time.Duration {
 	n := 0
 	for _, p := range l.held.unheard {
 		if !p.made {
-			return resumeLeast
+			return minResume
 		}
 		n += len(p.pcm) - p.taken
 	}
@@ -181,7 +181,7 @@ func (l *hearer) confirmed(text string, v *chats.Voice) {
 	}
 }
 
-const repeatsMost = 2
+const maxRepeats = 2
 
 // notUnderstood asks the person to say it again, and offers a teammate after a few times.
 func (l *hearer) notUnderstood(err error) {
@@ -189,7 +189,7 @@ func (l *hearer) notUnderstood(err error) {
 	if l.mate != nil || l.conversation.State != chats.Automated {
 		return
 	}
-	if l.repeats++; l.repeats > repeatsMost || err != nil && !errors.Is(err, context.DeadlineExceeded) && l.repeats > 1 {
+	if l.repeats++; l.repeats > maxRepeats || err != nil && !errors.Is(err, context.DeadlineExceeded) && l.repeats > 1 {
 		l.repeats = 0
 		l.announce(l.x.words.Busy, []string{l.x.words.Person}, false)
 		return

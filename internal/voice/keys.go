@@ -11,7 +11,7 @@ import (
 const (
 	stopKey    = '9'
 	choiceKeys = 8               // 9 is the wish not to be called
-	entryMost  = 30              // keys of a number
+	maxEntry   = 30              // keys of a number
 	entryPause = 3 * time.Second // after which a number is complete; # completes it at once
 
 	// Doubled is the time within which the same key, or the same words, are one answer that was given twice.
@@ -93,7 +93,7 @@ func (l *hearer) enter(d rune) {
 		e.whole = true
 	case d == '*': // starts over
 		e.keys = ""
-	case len(e.keys) < entryMost:
+	case len(e.keys) < maxEntry:
 		e.keys += string(d)
 	}
 }

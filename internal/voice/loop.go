@@ -30,7 +30,7 @@ const (
 	never          = time.Hour
 	closeLead      = 100 * time.Millisecond  // for a line with hardly any lead, which gives sound every 20 ms whatever the person does
 	ducked         = 0.3                     // factor of loudness
-	resumeLeast    = 1500 * time.Millisecond // of unheard sound that a backchannel does not stop
+	minResume      = 1500 * time.Millisecond // of unheard sound that a backchannel does not stop
 	resumeBack     = 200 * time.Millisecond  // how much of the interrupted words is repeated on resuming
 )
 
@@ -205,7 +205,7 @@ func (l *loop) run(topic *realtime.Subscription) error {
 		}
 		timer.Reset(wait)
 		pieces := l.maker.pieces
-		if l.mouth.waiting() >= aheadMost {
+		if l.mouth.waiting() >= maxAhead {
 			pieces = nil
 		}
 		select {
@@ -505,7 +505,7 @@ func fillGreeting(text string, x *Session) string {
 }
 
 // maxSpoken is the maximum length of a value that is spoken, in characters: a person's name, say.
-const spokenMost = 200
+const maxSpoken = 200
 
 // Fill puts values into a text's places, such as {{name}}; a place without a value is left out. A value too long to listen to
 // is cut: the whole would exceed the speaker's limit, and nothing would be spoken.
@@ -518,7 +518,7 @@ func Fill(text string, values map[string]string) string {
 			b.WriteString(text)
 			return strings.TrimSpace(b.String())
 		}
-		value := beginning(values[strings.TrimSpace(name)], spokenMost)
+		value := beginning(values[strings.TrimSpace(name)], maxSpoken)
 		if value == "" {
 			before = strings.TrimRight(before, " ")
 		}

@@ -8,7 +8,7 @@ import (
 
 const (
 	pieceLength = 100 * time.Millisecond // of sound that is sent at once, if the line takes it ahead of time
-	aheadMost   = 10 * time.Second       // of sound that is made ahead of playing
+	maxAhead    = 10 * time.Second       // of sound that is made ahead of playing
 )
 
 // part is a sentence of a response, with its sound as it is made.
@@ -87,13 +87,13 @@ func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
 }
 
 // maxRecent is the maximum number of parts that sound at once: each takes at least a fraction of a second.
-const recentMost = 8
+const maxRecent = 8
 
 // done removes and returns the parts that were sent whole.
 func (m *mouth) done() (all []*part) {
 	for len(m.parts) > 0 && m.parts[0].made && m.parts[0].taken == len(m.parts[0].pcm) {
 		m.recent = append(m.recent, m.parts[0])
-		m.recent = m.recent[max(0, len(m.recent)-recentMost):]
+		m.recent = m.recent[max(0, len(m.recent)-maxRecent):]
 		all = append(all, m.parts[0])
 		m.parts = m.parts[1:]
 	}

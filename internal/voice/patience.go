@@ -59,11 +59,11 @@ func (l *patience) idle(now time.Time, due *due) {
 }
 
 // maxWaits is how often a person is asked to wait for a flow, before the wait counts as silence.
-const waitsMost = 5
+const maxWaits = 5
 
 // idled speaks to a silent person as the flow's question demands.
 func (l *patience) idled(p *Pending) {
-	if p != nil && p.Busy && l.waits < waitsMost {
+	if p != nil && p.Busy && l.waits < maxWaits {
 		l.waits++
 		l.sayNow(l.x.words.Still)
 		return

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	sentenceLeast = 12  // minimum length of a sentence in characters, so that "Hello." goes with the next one
-	sentenceMost  = 300 // a longer sentence is cut between words
+	minSentence = 12  // minimum length of a sentence in characters, so that "Hello." goes with the next one
+	maxSentence = 300 // a longer sentence is cut between words
 )
 
 // sentences cuts a text that comes in pieces into sentences to speak.
@@ -47,12 +47,12 @@ func cut(text string) int {
 		end := i + utf8.RuneLen(r)
 		n++
 		switch {
-		case r == '\n' && n > 1, strings.ContainsRune(".!?…:;", r) && n >= sentenceLeast && end < len(text) && unicode.IsSpace(next):
+		case r == '\n' && n > 1, strings.ContainsRune(".!?…:;", r) && n >= minSentence && end < len(text) && unicode.IsSpace(next):
 			return end
 		case unicode.IsSpace(r):
 			space = end
 		}
-		if n >= sentenceMost && space > 0 {
+		if n >= maxSentence && space > 0 {
 			return space
 		}
 	}

@@ -11,9 +11,9 @@ const (
 	// cutAfter leaves time for the way there and back: a browser is silent within 250 ms of the person's first sound.
 	cutAfter = 160 * time.Millisecond
 	// maxBackchannel is the maximum length of an utterance that only says "I am listening".
-	backchannelMost = 900 * time.Millisecond
-	utteranceMost   = 60 * time.Second // a longer one is cut here
-	shortSilence    = 350 * time.Millisecond
+	maxBackchannel = 900 * time.Millisecond
+	maxUtterance   = 60 * time.Second // a longer one is cut here
+	shortSilence   = 350 * time.Millisecond
 )
 
 // starts reports whether so many chunks of speech in a row begin an utterance.
@@ -21,7 +21,7 @@ func starts(inRow int) bool { return inRow >= startsIn }
 
 // ends reports whether an utterance is over: after a silence, or because it is too long.
 func ends(silence, need, length time.Duration) bool {
-	return silence >= need || length >= utteranceMost
+	return silence >= need || length >= maxUtterance
 }
 
 // ducks reports whether the person has spoken into our words long enough for these to get quieter; cuts, for them to stop.
@@ -39,7 +39,7 @@ func silenceFor(configured time.Duration, choices bool) time.Duration {
 // resumes reports whether an utterance spoken into our words does not stop them: noise without words, or a word that only says
 // that the person is listening.
 func resumes(text string, spoken time.Duration, language string) bool {
-	return text == "" || spoken <= backchannelMost && backchannel(text, language)
+	return text == "" || spoken <= maxBackchannel && backchannel(text, language)
 }
 
 // ears follow the scores of the chunks of one person.

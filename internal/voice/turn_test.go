@@ -40,9 +40,9 @@ func TestEars(t *testing.T) {
 
 func TestAnUtteranceIsNotWithoutEnd(t *testing.T) {
 	e := ears{chunk: chunk}
-	for i := range int(utteranceMost/chunk) + 1 {
+	for i := range int(maxUtterance/chunk) + 1 {
 		if e.add(1, time.Second) == over {
-			if spoken := time.Duration(i+1) * chunk; spoken < utteranceMost || e.spoken < utteranceMost {
+			if spoken := time.Duration(i+1) * chunk; spoken < maxUtterance || e.spoken < maxUtterance {
 				t.Errorf("over after %v", spoken)
 			}
 			return

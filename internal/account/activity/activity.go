@@ -20,19 +20,19 @@ import (
 
 // Bounds of the queue, and of what is kept of a call (docs/reference/activity.md).
 const (
-	BodyMost     = 16 << 10
-	responseMost = 8 << 10
-	copied       = BodyMost + 4<<10 // of a body: what is cut off may belong to a secret
-	textMost     = 300              // bytes of a header or a message
-	pathMost     = 500
-	queryMost    = 4 << 10
+	MaxBody     = 16 << 10
+	maxResponse = 8 << 10
+	copied      = MaxBody + 4<<10 // of a body: what is cut off may belong to a secret
+	maxText     = 300             // bytes of a header or a message
+	maxPath     = 500
+	maxQuery    = 4 << 10
 
 	queueCalls    = 1000
 	queueBytes    = 8 << 20
 	companyCalls  = 200 // of a company, between two writes
 	companyRecent = 200
 	companies     = 2000
-	chunkMost     = 200
+	maxChunk      = 200
 	writeEvery    = time.Second
 	acceptedEvery = 2 // writes
 	lastWrite     = 5 * time.Second
@@ -134,8 +134,8 @@ func New(s Store, o Options) *Recorder {
 // Refused keeps a call that was refused or failed. It does not wait.
 func (r *Recorder) Refused(x Refused) {
 	x.Body = x.Body[:min(len(x.Body), copied)]
-	x.Response = x.Response[:min(len(x.Response), responseMost)]
-	x.Query, x.Path, x.Message = x.Query[:min(len(x.Query), queryMost)], x.Path[:min(len(x.Path), pathMost)], x.Message[:min(len(x.Message), textMost)]
+	x.Response = x.Response[:min(len(x.Response), maxResponse)]
+	x.Query, x.Path, x.Message = x.Query[:min(len(x.Query), maxQuery)], x.Path[:min(len(x.Path), maxPath)], x.Message[:min(len(x.Message), maxText)]
 	digest, now := r.digest(&x), time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -291,25 +291,25 @@ func callOf(w *waiting) apicalls.Call {
 			Query: redact.Query(w.Query), Address: w.Address, Agent: short(w.Agent), ContentType: short(w.ContentType), Idempotency: short(w.Repeat), BodyRead: w.BodyRead,
 		},
 	}
-	c.Body, c.BodyCut = redact.Body(w.Body, BodyMost)
-	c.Response, c.ResponseCut = redact.Body(w.Response, responseMost)
+	c.Body, c.BodyCut = redact.Body(w.Body, MaxBody)
+	c.Response, c.ResponseCut = redact.Body(w.Response, maxResponse)
 	return c
 }
 
-func short(s string) string { return redact.Text(s[:min(len(s), textMost)]) }
+func short(s string) string { return redact.Text(s[:min(len(s), maxText)]) }
 
 // extend adds references to a company's open chunk, and begins another where it is full. It returns those that changed.
 func (r *Recorder) extend(company string, all []apicalls.Accepted) (changed []apicalls.Chunk) {
 	for len(all) > 0 {
 		c := r.open[company]
-		if c == nil || len(c.All) >= chunkMost {
+		if c == nil || len(c.All) >= maxChunk {
 			if c == nil && len(r.open) >= companies {
 				clear(r.open) // they begin others
 			}
 			c = &apicalls.Chunk{ID: carillon.NewID(all[0].At), CompanyID: company}
 			r.open[company] = c
 		}
-		n := min(len(all), chunkMost-len(c.All))
+		n := min(len(all), maxChunk-len(c.All))
 		c.All = append(c.All, all[:n]...)
 		all = all[n:]
 		changed = append(changed, apicalls.Chunk{ID: c.ID, CompanyID: company, All: slices.Clip(c.All)})

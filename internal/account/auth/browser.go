@@ -11,10 +11,10 @@ import (
 
 const (
 	browserIdle  = 30 * 24 * time.Hour // a browser's session ends so long after its last use
-	browserMost  = 90 * 24 * time.Hour // and so long after its sign-in at the latest
+	maxBrowser   = 90 * 24 * time.Hour // and so long after its sign-in at the latest
 	browserUse   = 5 * time.Minute     // how exact the last use is
 	browserAgent = 300                 // bytes of a User-Agent that are stored
-	sessionsMost = 100                 // that a list has
+	maxSessions  = 100                 // that a list has
 )
 
 // Client is where a sign-in comes from.
@@ -91,7 +91,7 @@ func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
 	}
 	if now.Sub(x.UsedAt) >= browserUse {
 		until := now.Add(browserIdle)
-		if last := x.CreatedAt.Add(browserMost); until.After(last) {
+		if last := x.CreatedAt.Add(maxBrowser); until.After(last) {
 			until = last
 		}
 		if err := b.auth.store.Sessions.UseBrowser(ctx, x.ID, now, until); err != nil {
@@ -103,7 +103,7 @@ func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
 
 // Sessions lists the caller's sessions that go on, the newest first, those of the public interface too.
 func (b Browsers) Sessions(ctx context.Context, c *Caller) ([]accounts.Browser, error) {
-	return b.auth.store.Sessions.Sessions(ctx, c.Account.ID, time.Now(), sessionsMost)
+	return b.auth.store.Sessions.Sessions(ctx, c.Account.ID, time.Now(), maxSessions)
 }
 
 // End ends one of the caller's sessions. Errors: not_found.

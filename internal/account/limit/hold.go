@@ -22,7 +22,7 @@ func (l *Limits) Hold(ctx context.Context, name string, most time.Duration) (rel
 		}
 	}
 	release = func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseMost)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxRelease)
 		defer cancel()
 		for _, at := range windows[:reserved] {
 			if err := l.store.ReturnRate(ctx, "hold "+name, at, 1); err != nil {
@@ -43,4 +43,4 @@ func (l *Limits) Hold(ctx context.Context, name string, most time.Duration) (rel
 	return release, true, nil
 }
 
-const releaseMost = 5 * time.Second
+const maxRelease = 5 * time.Second

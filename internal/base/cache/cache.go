@@ -124,15 +124,15 @@ func (c *Cache[V]) Put(key string, v V, group string, began uint64) {
 	c.used += e.size
 }
 
-// groupsMost bounds the groups whose last invalidation is remembered; past it everything is invalidated.
-const groupsMost = 4096
+// maxGroups bounds the groups whose last invalidation is remembered; past it everything is invalidated.
+const maxGroups = 4096
 
 // Invalidate drops the entries of a group, and those that say that something does not exist.
 func (c *Cache[V]) Invalidate(group string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
-	if len(c.groups) >= groupsMost {
+	if len(c.groups) >= maxGroups {
 		c.clear()
 		return
 	}

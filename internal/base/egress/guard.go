@@ -19,8 +19,8 @@ func (c *Client) Guard(t *http.Transport) http.RoundTripper {
 	return g
 }
 
-// admitMost bounds looking up the host of an address that is to be admitted.
-const admitMost = 5 * time.Second
+// maxAdmit bounds looking up the host of an address that is to be admitted.
+const maxAdmit = 5 * time.Second
 
 // Admit checks an address before it is stored, as each request to it will be checked again. The error is a *DeniedError where it may
 // not be reached, any other one where its host is not found.
@@ -29,7 +29,7 @@ func (c *Client) Admit(ctx context.Context, u *url.URL) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, admitMost)
+	ctx, cancel := context.WithTimeout(ctx, maxAdmit)
 	defer cancel()
 	addrs, err := c.gate.lookup(ctx, u.Hostname())
 	if err != nil {

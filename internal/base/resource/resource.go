@@ -26,7 +26,7 @@ type Kind struct {
 	NewHead func() any
 	// MaxBytes bounds the stored JSON of one resource, and MaxAll that of all resources of a company; 0: DefaultBytes and DefaultAll.
 	MaxBytes, MaxAll int
-	// Most bounds the number of resources of a company; 0: DefaultMost.
+	// Most bounds the number of resources of a company; 0: DefaultLimit.
 	Most int
 	// Mention is the prefix of an id that is mentioned within a text of another resource; empty: references are whole JSON strings.
 	Mention string
@@ -36,7 +36,7 @@ type Kind struct {
 const (
 	DefaultBytes = 256 << 10
 	DefaultAll   = 16 << 20
-	DefaultMost  = 10_000
+	DefaultLimit = 10_000
 )
 
 // Bounds returns the limits in bytes on one resource of the kind and on all of a company.

@@ -13,7 +13,7 @@ const (
 	digitVolume  = 10
 	endBit       = 0x80
 	endRepeats   = 3 // the end is sent so often, for it may be lost
-	digitsMost   = 64
+	maxDigits    = 64
 	payloadBytes = 4
 )
 

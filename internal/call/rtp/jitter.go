@@ -7,7 +7,7 @@ const (
 	mostFrames   = 25 // more than half a second of waiting frames is needless delay
 	aheadFrames  = 6  // above this number quiet frames are left out, which nobody notices
 	quietFrame   = 60 // RMS
-	hideMost     = 5  // maximum number of missing frames in a row that are replaced
+	maxHide      = 5  // maximum number of missing frames in a row that are replaced
 )
 
 // jitter puts frames into order and returns them at a steady pace. A missing frame is replaced by the one before, fading.
@@ -72,7 +72,7 @@ func (j *jitter) take() []int16 {
 	case len(j.frames) > 0: // lost, or late
 		j.lost++
 		j.next++
-	case j.hidden > hideMost: // the stream has stopped
+	case j.hidden > maxHide: // the stream has stopped
 		j.playing = false
 		return nil
 	}
@@ -81,7 +81,7 @@ func (j *jitter) take() []int16 {
 
 // hide makes a replacement for a missing frame.
 func (j *jitter) hide() []int16 {
-	if j.hidden > hideMost {
+	if j.hidden > maxHide {
 		return nil
 	}
 	quieter := make([]int16, len(j.last))

@@ -93,7 +93,7 @@ var ErrKeys = errors.New("the keys of the call cannot be used")
 // New starts a session.
 func New(o Options) (*Session, error) {
 	s := &Session{
-		o: o, jitter: newJitter(), in: make(chan []int16, 25), digits: make(chan rune, digitsMost), done: make(chan struct{}), first: true,
+		o: o, jitter: newJitter(), in: make(chan []int16, 25), digits: make(chan rune, maxDigits), done: make(chan struct{}), first: true,
 		latch: newLatch(o.Far),
 	}
 	if o.Law == audio.A {
@@ -187,7 +187,7 @@ func (s *Session) SendDigits(digits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range digits {
-		if _, ok := keyOf(d); ok && len(s.keys) < digitsMost {
+		if _, ok := keyOf(d); ok && len(s.keys) < maxDigits {
 			s.keys = append(s.keys, d)
 		}
 	}

@@ -436,9 +436,9 @@ type sessionTimer struct {
 
 const (
 	sessionExpires = 1800
-	sessionLeast   = 90
+	minSession     = 90
 	headerExpires  = "Session-Expires"
-	headerLeast    = "Min-SE"
+	headerMinSE    = "Min-SE"
 	tooSmall       = 422
 )
 
@@ -452,7 +452,7 @@ func (t *sessionTimer) request(r *sip.Request) {
 	}
 	r.AppendHeader(sip.NewHeader("Supported", "timer"))
 	r.AppendHeader(sip.NewHeader(headerExpires, strconv.Itoa(max(expires, t.least))+refresher))
-	r.AppendHeader(sip.NewHeader(headerLeast, strconv.Itoa(max(sessionLeast, t.least))))
+	r.AppendHeader(sip.NewHeader(headerMinSE, strconv.Itoa(max(minSession, t.least))))
 }
 
 // expiresOf reads a Session-Expires; 0 if there is none.
@@ -479,11 +479,11 @@ func expiresOf(m interface{ GetHeader(name string) sip.Header }) (seconds int, r
 // tooShort refuses a request whose session would be shorter than our minimum (RFC 4028, section 9).
 func tooShort(r *sip.Request, tx sip.ServerTransaction) bool {
 	n, _ := expiresOf(r)
-	if n == 0 || n >= sessionLeast {
+	if n == 0 || n >= minSession {
 		return false
 	}
 	res := sip.NewResponseFromRequest(r, tooSmall, "Session Interval Too Small", nil)
-	res.AppendHeader(sip.NewHeader(headerLeast, strconv.Itoa(sessionLeast)))
+	res.AppendHeader(sip.NewHeader(headerMinSE, strconv.Itoa(minSession)))
 	_ = tx.Respond(res) // if the response is lost the far side repeats its request
 	return true
 }

@@ -317,7 +317,7 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 		return nil, false, refused
 	case code == 422 && !x.longer:
 		x.longer = true
-		if h := res.GetHeader(headerLeast); h != nil {
+		if h := res.GetHeader(headerMinSE); h != nil {
 			x.timer.least, _ = strconv.Atoi(strings.TrimSpace(h.Value()))
 		}
 		return nil, true, x.send(ctx)

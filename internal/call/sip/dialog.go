@@ -182,7 +182,7 @@ func (d *dialog) again(r *sip.Request) *sip.Request {
 		contentType = h.Value()
 	}
 	more := d.request(r.Method, r.Body(), contentType)
-	for _, name := range []string{"Reason", "Supported", headerExpires, headerLeast} {
+	for _, name := range []string{"Reason", "Supported", headerExpires, headerMinSE} {
 		sip.CopyHeaders(name, r, more)
 	}
 	for _, h := range d.passwords() {

@@ -11,7 +11,7 @@ import (
 
 const (
 	keepAlive = 30 * time.Second
-	checkMost = 2 * time.Second
+	maxCheck  = 2 * time.Second
 	keptFor   = 24 * time.Hour // since the last call with a trunk
 	mostKept  = 1000
 )
@@ -113,7 +113,7 @@ func (h *health) ready(ctx context.Context, t Trunk) error {
 }
 
 func (h *health) ask(ctx context.Context, t Trunk) error {
-	return h.e.Ask(ctx, t, checkMost).Err
+	return h.e.Ask(ctx, t, maxCheck).Err
 }
 
 // Ask sends an OPTIONS to a trunk and waits for its response for at most that time.

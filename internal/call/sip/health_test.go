@@ -23,7 +23,7 @@ func TestATrunkThatHasGoneIsAskedFirst(t *testing.T) {
 		// What is known of it after it was asked once more.
 		state := func(lost bool) {
 			t.Helper()
-			time.Sleep(keepAlive + checkMost)
+			time.Sleep(keepAlive + maxCheck)
 			e.health.mu.Lock()
 			defer e.health.mu.Unlock()
 			if k := *e.health.trunks[trunk.key()]; !k.responds || k.lost != lost {
@@ -52,7 +52,7 @@ func TestATrunkThatHasGoneIsAskedFirst(t *testing.T) {
 		}()
 		begin := time.Now()
 		_, err = dial(t, e, Dial{Trunk: trunk})
-		if took := time.Since(begin); !errors.Is(err, ErrUnreachable) || took > checkMost {
+		if took := time.Since(begin); !errors.Is(err, ErrUnreachable) || took > maxCheck {
 			t.Errorf("%v after %v", err, took)
 		}
 		_ = dead.Close()

@@ -37,7 +37,7 @@ type Incoming struct {
 const (
 	ackTimeout = 32 * time.Second
 	okAgain    = 500 * time.Millisecond
-	okMost     = 4 * time.Second
+	maxOKPause = 4 * time.Second
 )
 
 // invited takes an INVITE: a new call, or a change of one.
@@ -172,7 +172,7 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 func (in *Incoming) repeat(c *Call, res *sip.Response) {
 	late := time.NewTimer(ackTimeout)
 	defer late.Stop()
-	for pause := okAgain; ; pause = min(2*pause, okMost) {
+	for pause := okAgain; ; pause = min(2*pause, maxOKPause) {
 		select {
 		case <-c.acked:
 			return

@@ -22,7 +22,7 @@ const (
 	shortPause   = 700 * time.Millisecond
 	loud         = 250.0 // RMS of speech on a telephone
 	fewWords     = 3
-	greetingMost = 25 * time.Second
+	maxGreeting  = 25 * time.Second
 	quietAfter   = 1200 * time.Millisecond // that a greeting has ended
 )
 
@@ -109,7 +109,7 @@ func (p *placed) leaveMessage(ctx context.Context, c *sip.Call, m *machine, conv
 	}
 	_ = c.Clear()
 	silence := time.Duration(0)
-	for waited := time.Duration(0); waited < greetingMost && silence < quietAfter; {
+	for waited := time.Duration(0); waited < maxGreeting && silence < quietAfter; {
 		pcm, err := c.Read(ctx)
 		if err != nil {
 			return e

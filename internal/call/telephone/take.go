@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	takeMost = 64               // maximum number of calls at once for which no line is found yet
-	takeWait = 5 * time.Second  // limit of finding the line
-	callMost = 60 * time.Minute // of a talk with the agent, or with the number after a transfer
+	maxUntaken = 64               // maximum number of calls at once for which no line is found yet
+	takeWait   = 5 * time.Second  // limit of finding the line
+	maxCall    = 60 * time.Minute // of a talk with the agent, or with the number after a transfer
 )
 
 // taken are the calls to our lines on this node.
@@ -33,7 +33,7 @@ type taken struct {
 
 func (t *taken) open() {
 	t.ctx, t.hangUp = context.WithCancel(context.Background())
-	t.asking = make(chan struct{}, takeMost)
+	t.asking = make(chan struct{}, maxUntaken)
 }
 
 // refusal is why a call is not taken.
@@ -176,7 +176,7 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 
 // answer answers a call and has the agent talk until it ends.
 func (t *Telephone) answer(in *sip.Incoming, p *placed) dial.Ending {
-	ctx, cancel := context.WithTimeout(p.entry.Context(), callMost)
+	ctx, cancel := context.WithTimeout(p.entry.Context(), maxCall)
 	defer cancel()
 	_ = in.Progress(180, "Ringing") // a caller who misses it gets the answer anyway
 	select {

@@ -58,7 +58,7 @@ func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID strin
 		far.HangUp(context.WithoutCancel(ctx))
 		leg.End(carillon.StateCompleted, far.Cause().Text)
 	}()
-	ctx, cancel := context.WithTimeout(ctx, callMost) // two answering machines never hang up
+	ctx, cancel := context.WithTimeout(ctx, maxCall) // two answering machines never hang up
 	defer cancel()
 	connect(ctx, c, far)
 	t := transferred{talked: true, endedBy: "agent", cause: far.Cause().Text}

@@ -13,9 +13,9 @@ import (
 // Bounds of pages (docs/reference/limits.md).
 const (
 	pageDefault = 25
-	pageMost    = 100
+	maxPage     = 100
 	pageBytes   = 1<<20 - 4<<10 // of its rows; the rest is for what surrounds them
-	cursorMost  = 200           // characters of a cursor
+	maxCursor   = 200           // characters of a cursor
 )
 
 // Page is the part of a list that a request asks for.
@@ -30,8 +30,8 @@ func ReadPage(q url.Values, kind string) (Page, error) {
 	p := Page{Limit: pageDefault}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > pageMost || text[0] == '+' {
-			return p, carillon.BadFormat("limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(pageMost), pageDefault)
+		if err != nil || n < 1 || n > maxPage || text[0] == '+' {
+			return p, carillon.BadFormat("limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(maxPage), pageDefault)
 		}
 		p.Limit = n
 	}
@@ -117,7 +117,7 @@ func EncodeCursor(kind, after string) string {
 
 // decodeCursor reads a cursor that EncodeCursor made for the same kind; the key is printable ASCII and not empty.
 func decodeCursor(kind, text string) (after string, ok bool) {
-	if len(text) > cursorMost || strings.ContainsAny(text, "\r\n") { // the decoder would skip line ends
+	if len(text) > maxCursor || strings.ContainsAny(text, "\r\n") { // the decoder would skip line ends
 		return "", false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)

@@ -74,7 +74,7 @@ func FuzzCursor(f *testing.F) {
 		if !ok {
 			return
 		}
-		if after == "" || len(after) > cursorMost || strings.ContainsAny(after, "\x00 \n") {
+		if after == "" || len(after) > maxCursor || strings.ContainsAny(after, "\x00 \n") {
 			t.Errorf("%q gave %q", text, after)
 		}
 		if back := EncodeCursor("list", after); back != text {

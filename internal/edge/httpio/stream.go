@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// streamMost bounds a stream, so that the caller's credential is checked again now and then; clients reconnect.
-	streamMost = 30 * time.Minute
-	heartbeat  = 20 * time.Second
+	// maxStream bounds a stream, so that the caller's credential is checked again now and then; clients reconnect.
+	maxStream = 30 * time.Minute
+	heartbeat = 20 * time.Second
 	// writeWithin is how long one write to a stream may take: a client that does not read holds a connection no longer.
 	writeWithin = 20 * time.Second
 	// yieldRetry is when the client of a stream that gave way to another one of its session is to open it again. Without it the pages of
@@ -91,7 +91,7 @@ func (s *Stream) open() error {
 func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]Event, error)) error {
 	beat := time.NewTimer(firstBeat())
 	defer beat.Stop()
-	ctx, cancel := context.WithTimeout(s.ctx, streamMost)
+	ctx, cancel := context.WithTimeout(s.ctx, maxStream)
 	defer cancel()
 	for {
 		events, err := next(ctx)

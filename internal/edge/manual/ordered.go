@@ -113,11 +113,11 @@ func members(d *json.Decoder) (*object, error) {
 // pretty writes a value as people write JSON: what is short on one line.
 func pretty(v any) string { return prettyAt(v, "") }
 
-const lineMost = 72 // characters of a list or object that stands on one line
+const maxLine = 72 // characters of a list or object that stands on one line
 
 func prettyAt(v any, indent string) string {
 	one := compact(v)
-	if len(one)+len(indent) <= lineMost {
+	if len(one)+len(indent) <= maxLine {
 		return one
 	}
 	var items []string

@@ -15,9 +15,9 @@ type hit struct {
 }
 
 const (
-	hitsMost  = 30
-	wordsMost = 8
-	around    = 90 // bytes that a hit shows on either side
+	maxHits  = 30
+	maxWords = 8
+	around   = 90 // bytes that a hit shows on either side
 )
 
 // search finds the parts of pages that have all words of a query, the best first.
@@ -26,7 +26,7 @@ func (lib *library) search(query string) (hits []hit) {
 	if len(wanted) == 0 {
 		return nil
 	}
-	wanted = wanted[:min(len(wanted), wordsMost)]
+	wanted = wanted[:min(len(wanted), maxWords)]
 	for _, p := range lib.pages {
 		for _, x := range p.parts {
 			if h, ok := match(p, x, wanted); ok {
@@ -40,7 +40,7 @@ func (lib *library) search(query string) (hits []hit) {
 		}
 		return strings.Compare(a.Path, b.Path)
 	})
-	return hits[:min(len(hits), hitsMost)]
+	return hits[:min(len(hits), maxHits)]
 }
 
 func match(p *page, x part, wanted []string) (hit, bool) {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	waitMost  = 25 // seconds in which a pull waits for events
+	maxWait   = 25 // seconds in which a pull waits for events
 	lookEvery = 500 * time.Millisecond
 )
 
@@ -90,8 +90,8 @@ func readWait(text string) (int, error) {
 		return 0, nil
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil || n > waitMost {
-		return 0, carillon.BadFormat("wait", carillon.Shorten(text), "Whole number of seconds from 0 to "+strconv.Itoa(waitMost), waitMost)
+	if err != nil || n > maxWait {
+		return 0, carillon.BadFormat("wait", carillon.Shorten(text), "Whole number of seconds from 0 to "+strconv.Itoa(maxWait), maxWait)
 	}
 	return int(n), nil
 }

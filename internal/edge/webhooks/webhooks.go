@@ -307,8 +307,8 @@ func (d webhooks) test(r *http.Request, companyID string) (any, error) {
 
 // Bounds of how long the secret before signs too.
 const (
-	keepHours     = 24
-	keepHoursMost = 24 * 30
+	keepHours    = 24
+	maxKeepHours = 24 * 30
 )
 
 func (d webhooks) rotate(r *http.Request, companyID string) (any, error) {
@@ -320,7 +320,7 @@ func (d webhooks) rotate(r *http.Request, companyID string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hours, err := wholeNumber(o, "keep_hours", keepHours, keepHoursMost)
+	hours, err := wholeNumber(o, "keep_hours", keepHours, maxKeepHours)
 	if err != nil {
 		return nil, err
 	}
@@ -398,7 +398,7 @@ func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
 		return nil, err
 	}
 	d.hooks.Wake(k.CompanyID)
-	return replayed{n, n >= hooks.ReplayMost}, nil
+	return replayed{n, n >= hooks.MaxReplay}, nil
 }
 
 // readReplay reads one of event_id, failed, and from with to and types.

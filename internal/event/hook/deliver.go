@@ -58,11 +58,11 @@ const (
 	passEvery = time.Second // after which every endpoint is looked at: another node's events, and deliveries that are due, are seen then
 	passCalm  = 20 * time.Millisecond
 	passBusy  = 250 * time.Millisecond // while events give way
-	lanesMost = 1000                   // endpoints that a node serves at once
+	maxLanes  = 1000                   // endpoints that a node serves at once
 	lanesKept = 10 * time.Minute
 
 	sweepEvery = 10 * time.Minute
-	sweepMost  = 500                // rows at once
+	maxSweep   = 500                // rows at once
 	keepFailed = 8 * 24 * time.Hour // a day longer than events are kept
 )
 
@@ -137,7 +137,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 // sweep deletes what is left of endpoints that were deleted, and deliveries that were given up long ago.
 func (d *Deliverer) sweep(ctx context.Context, now time.Time) {
 	for more, err := true, error(nil); more && ctx.Err() == nil; wait(ctx, passCalm, nil) {
-		if more, err = d.store.Hooks.Sweep(ctx, now.Add(-keepFailed), sweepMost); err != nil {
+		if more, err = d.store.Hooks.Sweep(ctx, now.Add(-keepFailed), maxSweep); err != nil {
 			d.o.Log.WarnContext(ctx, "delete old deliveries", "error", err)
 			return
 		}
@@ -206,7 +206,7 @@ func (d *Deliverer) begin(ctx context.Context, k hooks.Key) {
 		l.again = true // what is new may have come after its last look
 		return
 	}
-	if d.serving >= lanesMost {
+	if d.serving >= maxLanes {
 		return
 	}
 	l.serving, d.serving = true, d.serving+1
@@ -248,7 +248,7 @@ func (d *Deliverer) Serving() int {
 
 // mayRead is how many events a lane may read for its next round: what is read and not sent is read again.
 func (d *Deliverer) mayRead() int {
-	return min(roundMost, max(width, int(d.pace.perSecond()*roundLong.Seconds())/max(1, d.Serving())))
+	return min(maxRound, max(width, int(d.pace.perSecond()*roundLong.Seconds())/max(1, d.Serving())))
 }
 
 // Rate returns how many events a second this node sends at most now: fewer while it is busy.

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	roundMost   = 100             // events of one round
-	retriesMost = 50              // deliveries that are tried again in one round
-	width       = 8               // requests at once
-	roundLong   = 2 * time.Second // after which a round sends no more: what it sent is not stored before its end
-	waitingMost = 10_000
-	loggedMost  = 20  // attempts that succeeded, logged each second
-	trimEvery   = 200 // logged attempts, on average
+	maxRound   = 100             // events of one round
+	maxRetries = 50              // deliveries that are tried again in one round
+	width      = 8               // requests at once
+	roundLong  = 2 * time.Second // after which a round sends no more: what it sent is not stored before its end
+	maxWaiting = 10_000
+	maxLogged  = 20  // attempts that succeeded, logged each second
+	trimEvery  = 200 // logged attempts, on average
 )
 
 // lane serves one endpoint.
@@ -131,7 +131,7 @@ func (l *lane) save(ctx context.Context, r *hooks.Round) error {
 // read returns what the next round delivers: what is due again, and events behind the cursors. Of an endpoint that is down it is one.
 func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (jobs []*job, cursors []hooks.Cursor, err error) {
 	s := l.d.store.Hooks
-	until, most := now, retriesMost
+	until, most := now, maxRetries
 	if down {
 		until, most = now.AddDate(1, 0, 0), 1
 	}
@@ -142,10 +142,10 @@ func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (
 	for i := range again {
 		jobs = append(jobs, &job{Delivery: again[i], wanted: true})
 	}
-	if down && len(jobs) > 0 || len(jobs) == retriesMost {
+	if down && len(jobs) > 0 || len(jobs) == maxRetries {
 		return jobs, nil, nil
 	}
-	if waiting, _, err := s.Counts(ctx, l.key); err != nil || waiting > waitingMost {
+	if waiting, _, err := s.Counts(ctx, l.key); err != nil || waiting > maxWaiting {
 		return jobs, nil, err
 	}
 	if cursors, err = s.Cursors(ctx, l.key); err != nil {
@@ -325,7 +325,7 @@ func (l *lane) mayLog(now time.Time) bool {
 		l.second, l.logged = s, 0
 	}
 	l.logged++
-	return l.logged <= loggedMost
+	return l.logged <= maxLogged
 }
 
 // trim deletes old attempts now and then: whoever logs more does so more often.

@@ -11,7 +11,7 @@ import (
 const (
 	paceWindow = 25 * time.Millisecond // after which the pace is looked at again
 	paceAfresh = time.Second           // without events
-	paceMost   = 20_000                // events a second
+	maxPace    = 20_000                // events a second
 	paceBurst  = 10 * time.Millisecond // of events that are sent at once
 )
 
@@ -65,7 +65,7 @@ func (p *pace) look(now time.Time) {
 	case busy:
 		p.set(max(paceLeast(), r/2))
 	case waited: // else it is not the pace that bounds them
-		p.set(min(paceMost, r*1.25))
+		p.set(min(maxPace, r*1.25))
 	}
 }
 

@@ -18,8 +18,8 @@ const (
 	disableAfter = 72 * time.Hour
 	downAfter    = 5 // failures in a row
 	probeFirst   = 5 * time.Second
-	probeMost    = 5 * time.Minute
-	retryMost    = time.Hour // of a Retry-After
+	maxProbe     = 5 * time.Minute
+	maxRetry     = time.Hour // of a Retry-After
 )
 
 // schedule is how long after its n-th failure an event is tried again.
@@ -65,7 +65,7 @@ func judge(status int, header http.Header, now time.Time) outcome {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		o.throttled = true
-		o.retryAfter = min(readRetryAfter(header.Get("Retry-After"), now), retryMost)
+		o.retryAfter = min(readRetryAfter(header.Get("Retry-After"), now), maxRetry)
 	}
 	return o
 }
@@ -100,7 +100,7 @@ func record(e *hooks.Endpoint, o outcome, now time.Time) (recovered bool) {
 	}
 	pause := o.retryAfter
 	if e.Failures >= downAfter {
-		pause = max(pause, jitter(min(probeFirst<<min(e.Failures-downAfter, 10), probeMost)))
+		pause = max(pause, jitter(min(probeFirst<<min(e.Failures-downAfter, 10), maxProbe)))
 	} else if o.throttled {
 		pause = max(pause, probeFirst)
 	}

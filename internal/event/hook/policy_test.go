@@ -12,11 +12,11 @@ func TestRetryAfterIsReadWithSense(t *testing.T) {
 	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
 		"120": 2 * time.Minute, " 7 ": 7 * time.Second, "0": 0, "": 0, "-5": 0, "1.5": 0, "soon": 0,
-		"999999999999999999999999":      retryMost,
-		"4294967296":                    retryMost,
+		"999999999999999999999999":      maxRetry,
+		"4294967296":                    maxRetry,
 		"Mon, 01 Mar 2027 12:10:00 GMT": 10 * time.Minute,
 		"Mon, 01 Mar 2027 11:00:00 GMT": 0,
-		"Fri, 31 Dec 9999 23:59:59 GMT": retryMost,
+		"Fri, 31 Dec 9999 23:59:59 GMT": maxRetry,
 	} {
 		o := judge(503, map[string][]string{"Retry-After": {text}}, now)
 		if !o.throttled || o.retryAfter != want {

@@ -6,8 +6,8 @@ import (
 	"carillon/internal/store/events"
 )
 
-// readMost is how many events are read at a time.
-const readMost = 200
+// maxRead is how many events are read at a time.
+const maxRead = 200
 
 // Subscription is one follower of a topic. One goroutine uses it.
 type Subscription struct {
@@ -65,7 +65,7 @@ func (s *Subscription) Next(ctx context.Context) (events []events.Event, missed 
 			return events, false, nil
 		}
 	}
-	stored, err := s.hub.store.EventsAfter(ctx, s.topic.companyID, s.topic.name, s.last, readMost)
+	stored, err := s.hub.store.EventsAfter(ctx, s.topic.companyID, s.topic.name, s.last, maxRead)
 	if err != nil {
 		s.hub.mu.Lock()
 		defer s.hub.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Subscription) Next(ctx context.Context) (events []events.Event, missed 
 		s.last = e.Seq
 	}
 	events, whole := s.follow(stored, pending)
-	if len(stored) == readMost || !whole { // what is pending is in the table too, and read there
+	if len(stored) == maxRead || !whole { // what is pending is in the table too, and read there
 		s.hub.mu.Lock()
 		defer s.hub.mu.Unlock()
 		s.behind = true

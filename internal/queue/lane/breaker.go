@@ -17,7 +17,7 @@ const (
 	BreakerWithin = 30 * time.Second
 	// BreakerForgets is after how long without a try the breaker of a sender that has nothing to send is forgotten.
 	BreakerForgets = 24 * time.Hour
-	forgivenMost   = 1024 // messages a sender whose attempts are forgiven
+	maxForgiven    = 1024 // messages a sender whose attempts are forgiven
 )
 
 // Breaker is the circuit breaker of a sender. A fault that concerns the whole sender opens it at once: the channel cannot
@@ -117,7 +117,7 @@ func (b *Breaker) RecordFault(k work.Key, f provider.Fault, whole bool, rest tim
 		}
 		return false
 	case whole || b.tripped:
-		if !whole && len(b.suspects) < forgivenMost && !slices.Contains(b.suspects, k) {
+		if !whole && len(b.suspects) < maxForgiven && !slices.Contains(b.suspects, k) {
 			b.suspects = append(b.suspects, k)
 		}
 		b.trip(f, rest, now)
@@ -196,7 +196,7 @@ func (b *Breaker) Forgive(k work.Key, now time.Time) {
 	if b.forgiven == nil {
 		b.forgiven = map[work.Key]int{}
 	}
-	if _, known := b.forgiven[k]; known || len(b.forgiven) < forgivenMost {
+	if _, known := b.forgiven[k]; known || len(b.forgiven) < maxForgiven {
 		b.forgiven[k]++
 	}
 }

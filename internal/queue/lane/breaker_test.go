@@ -99,11 +99,11 @@ func TestBreakerHeedsHowLongTheChannelWantsToRest(t *testing.T) {
 func TestSparedAttemptsAreBounded(t *testing.T) {
 	var b Breaker
 	now := time.Now()
-	for i := range 3 * forgivenMost {
+	for i := range 3 * maxForgiven {
 		b.Forgive(message(i), now)
 		b.Forgive(message(0), now)
 	}
-	if len(b.forgiven) != forgivenMost || b.forgiven[message(0)] != 3*forgivenMost+1 {
+	if len(b.forgiven) != maxForgiven || b.forgiven[message(0)] != 3*maxForgiven+1 {
 		t.Errorf("%d messages, the first %d times", len(b.forgiven), b.forgiven[message(0)])
 	}
 }

@@ -19,7 +19,7 @@ const (
 	MostCalls    = 1000
 	MostBytes    = 8 << 20 // of the calls' requests and responses
 	MostAccepted = 10_000
-	chunksMost   = 200
+	maxChunks    = 200
 )
 
 // Call is a call that was refused or failed. Secrets were taken out before.
@@ -178,11 +178,11 @@ func trimCalls(ctx context.Context, tx *db.Tx, company string) error {
 }
 
 func trimChunks(ctx context.Context, tx *db.Tx, company string) error {
-	rows, err := readSized(ctx, tx, "SELECT id, amount FROM api_accepted WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company, chunksMost+1)
+	rows, err := readSized(ctx, tx, "SELECT id, amount FROM api_accepted WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company, maxChunks+1)
 	if err != nil {
 		return err
 	}
-	if beyond := lastBeyond(rows, chunksMost, MostAccepted); beyond != "" {
+	if beyond := lastBeyond(rows, maxChunks, MostAccepted); beyond != "" {
 		_, err = tx.Exec(ctx, "DELETE FROM api_accepted WHERE company_id = $1 AND id <= $2", company, beyond)
 	}
 	return err
@@ -276,7 +276,7 @@ func (s *Store) Accepted(ctx context.Context, companyID string) ([]Accepted, err
 		}
 		err = json.Unmarshal([]byte(doc), &all)
 		return all, err
-	}, "SELECT doc FROM api_accepted WHERE company_id = $1 ORDER BY id DESC LIMIT $2", companyID, chunksMost)
+	}, "SELECT doc FROM api_accepted WHERE company_id = $1 ORDER BY id DESC LIMIT $2", companyID, maxChunks)
 	if err != nil {
 		return nil, err
 	}

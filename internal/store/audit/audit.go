@@ -135,12 +135,12 @@ type Entry struct {
 	Before, After any
 }
 
-// nameMost bounds the name of an object or an author.
-const nameMost = 200 // characters
+// maxName bounds the name of an object or an author.
+const maxName = 200 // characters
 
 func short(s string) string {
-	if r := []rune(s); len(r) > nameMost {
-		s = string(r[:nameMost-1]) + "…"
+	if r := []rune(s); len(r) > maxName {
+		s = string(r[:maxName-1]) + "…"
 	}
 	return db.Storable(redact.Text(s))
 }

@@ -24,11 +24,11 @@ type Field struct {
 
 // Bounds of what is recorded of a change.
 const (
-	fieldsMost = 100
-	valueMost  = 2000  // bytes of a value
-	bytesMost  = 64000 // of all values
-	// readMost bounds the part of a value that is searched for secrets. It is longer than the recorded part, so that a token at the end is seen whole.
-	readMost = valueMost + 2000
+	maxFields = 100
+	maxValue  = 2000  // bytes of a value
+	maxBytes  = 64000 // of all values
+	// maxRead bounds the part of a value that is searched for secrets. It is longer than the recorded part, so that a token at the end is seen whole.
+	maxRead = maxValue + 2000
 )
 
 // Decoded is a document that was decoded from JSON, with numbers as json.Number: it need not be encoded and decoded once more.
@@ -62,7 +62,7 @@ func compare(before, after any) ([]Field, error) {
 		if a[path].text == b[path].text {
 			continue
 		}
-		if len(fields) == fieldsMost || size > bytesMost {
+		if len(fields) == maxFields || size > maxBytes {
 			fields[len(fields)-1].More = rest(paths[i:], a, b)
 			break
 		}
@@ -110,14 +110,14 @@ func there(x leaf) json.RawMessage {
 func value(text string) (v json.RawMessage, cut bool) {
 	var s string
 	if json.Unmarshal([]byte(text), &s) != nil {
-		if len(text) <= valueMost {
+		if len(text) <= maxValue {
 			return json.RawMessage(text), false
 		}
 		s = text
 	}
-	s = redact.Text(strings.ToValidUTF8(s[:min(len(s), readMost)], ""))
-	if cut = len(text) > valueMost; cut {
-		s = strings.ToValidUTF8(s[:min(len(s), valueMost)], "")
+	s = redact.Text(strings.ToValidUTF8(s[:min(len(s), maxRead)], ""))
+	if cut = len(text) > maxValue; cut {
+		s = strings.ToValidUTF8(s[:min(len(s), maxValue)], "")
 	}
 	v, _ = json.Marshal(s) // a text cannot fail
 	return v, cut

@@ -16,10 +16,10 @@ func fieldsOf(t *testing.T, before, after string) []Field {
 
 func TestSecretsInLongTextsAreNotRecorded(t *testing.T) {
 	token := "ck_" + strings.Repeat("k", 40)
-	for _, at := range []int{0, 100, valueMost - 50, valueMost - 20, valueMost - 1, readMost - 10} {
+	for _, at := range []int{0, 100, maxValue - 50, maxValue - 20, maxValue - 1, maxRead - 10} {
 		text := strings.Repeat(".", at) + " " + token + " " + strings.Repeat("x", 5000)
 		fields := fieldsOf(t, "before", text)
-		if len(fields) != 1 || !fields[0].Cut || strings.Contains(string(fields[0].After), "kkk") || len(fields[0].After) > valueMost+10 {
+		if len(fields) != 1 || !fields[0].Cut || strings.Contains(string(fields[0].After), "kkk") || len(fields[0].After) > maxValue+10 {
 			t.Errorf("at %d: %v", at, fields)
 		}
 	}

@@ -32,7 +32,7 @@ type ListedIncoming struct {
 const lastID = "~"
 
 // List returns a page of the calls to a company's lines, newest first; next is what the next page begins before, "" after the last. A
-// page that has looked at examineMost calls ends early, even with none found.
+// page that has looked at maxExamine calls ends early, even with none found.
 func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter) (found []*ListedIncoming, next string, err error) {
 	if f.Before == "" {
 		f.Before = lastID
@@ -79,7 +79,7 @@ func (s *Incoming) edge(ctx context.Context, companyID string, f IncomingFilter)
 	}
 	c := conditions{}
 	f.indexed(&c, companyID)
-	err = s.d.Row(ctx, []any{&oldest}, "SELECT x.id FROM incoming_call AS x WHERE "+c.clause()+" ORDER BY x.id DESC LIMIT 1 OFFSET "+strconv.Itoa(examineMost-1), c.args...)
+	err = s.d.Row(ctx, []any{&oldest}, "SELECT x.id FROM incoming_call AS x WHERE "+c.clause()+" ORDER BY x.id DESC LIMIT 1 OFFSET "+strconv.Itoa(maxExamine-1), c.args...)
 	return oldest, db.Wrap(db.Ignore(err), "bound a list of calls")
 }
 

@@ -44,8 +44,8 @@ func aliased(columns, alias string) string {
 	return alias + "." + strings.Join(strings.Fields(strings.ReplaceAll(columns, ",", " ")), ", "+alias+".")
 }
 
-// examineMost bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
-const examineMost = 5000
+// maxExamine bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
+const maxExamine = 5000
 
 // listedColumns are columns with the alias c, and what is read of the notification.
 var listedColumns = aliased(columns, "c") + //nolint:gochecknoglobals // a constant text
@@ -55,7 +55,7 @@ var listedColumns = aliased(columns, "c") + //nolint:gochecknoglobals // a const
 const Oldest carillon.MessageKey = math.MinInt64
 
 // List returns a page of a company's calls, newest first; next is what the next page begins before, Oldest after the last. A page
-// that has looked at examineMost calls ends early, even with none found.
+// that has looked at maxExamine calls ends early, even with none found.
 func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Listed, next carillon.MessageKey, err error) {
 	if f.Before == 0 {
 		f.Before = math.MaxInt64
@@ -110,7 +110,7 @@ func (s *Store) edge(ctx context.Context, companyID string, f Filter) (oldest ca
 	f.indexed(&c, "", companyID)
 	c.add("id < ?", int64(f.Before))
 	oldest = Oldest
-	err = s.DB.Row(ctx, []any{&oldest}, "SELECT id FROM call WHERE "+c.clause()+" ORDER BY id DESC LIMIT 1 OFFSET "+strconv.Itoa(examineMost-1), c.args...)
+	err = s.DB.Row(ctx, []any{&oldest}, "SELECT id FROM call WHERE "+c.clause()+" ORDER BY id DESC LIMIT 1 OFFSET "+strconv.Itoa(maxExamine-1), c.args...)
 	return oldest, db.Wrap(db.Ignore(err), "bound a list of calls")
 }
 

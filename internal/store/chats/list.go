@@ -185,7 +185,7 @@ func (s *Store) Unreplied(ctx context.Context, before time.Time, most int) ([]*C
 }
 
 // Noted are the values that a company's conversations found out, by conversation, in the order in which they did; at most
-// notedMost of all of them together.
+// maxNoted of all of them together.
 func (s *Store) Noted(ctx context.Context, companyID string, ids []string) (map[string][]Value, error) {
 	all := make(map[string][]Value, len(ids))
 	if len(ids) == 0 {
@@ -199,7 +199,7 @@ func (s *Store) Noted(ctx context.Context, companyID string, ids []string) (map[
 		n.turn, err = scanTurn(func(dest ...any) error { return row(append(dest, &n.id)...) })
 		return n, err
 	}, "SELECT "+turnColumns+", conversation_id FROM turn WHERE conversation_id "+s.d.In(1)+` AND kind = 'event' AND payload LIKE '%"set":%'
-		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = turn.conversation_id AND c.company_id = $2) LIMIT $3`, s.d.List(ids), companyID, notedMost)
+		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = turn.conversation_id AND c.company_id = $2) LIMIT $3`, s.d.List(ids), companyID, maxNoted)
 	slices.SortFunc(found, func(a, b noted) int { return cmp.Compare(a.turn.Seq, b.turn.Seq) })
 	for _, n := range found {
 		all[n.id] = append(all[n.id], n.turn.Extra.Set...)
@@ -207,4 +207,4 @@ func (s *Store) Noted(ctx context.Context, companyID string, ids []string) (map[
 	return all, err
 }
 
-const notedMost = 5000
+const maxNoted = 5000

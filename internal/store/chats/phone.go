@@ -18,8 +18,8 @@ type Phone struct {
 	TypingUntil time.Time
 }
 
-// unreachableMost bounds the unreachable phones of a company.
-const unreachableMost = 100
+// maxUnreachable bounds the unreachable phones of a company.
+const maxUnreachable = 100
 
 // Phones are the phones of the sandbox.
 type Phones struct{ d *db.DB }
@@ -56,9 +56,9 @@ func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID
 				companyID, senderUID, number); err != nil {
 				return err
 			}
-			if n >= unreachableMost {
+			if n >= maxUnreachable {
 				return &carillon.Error{Code: carillon.LimitExceeded, Message: "Too many phones are unreachable", Details: carillon.Details{
-					{Key: "limit", Value: unreachableMost}, {Key: "used", Value: n},
+					{Key: "limit", Value: maxUnreachable}, {Key: "used", Value: n},
 				}}
 			}
 		}

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	entriesMost = 250_000 // of a kind: a hundred thousand senders with their templates, and some
-	unknownMost = 8192
+	maxEntries  = 250_000 // of a kind: a hundred thousand senders with their templates, and some
+	maxUnknown  = 8192
 	longestName = 64 // that is remembered as unknown
-	loadMost    = 5 * time.Second
+	maxLoad     = 5 * time.Second
 
 	// allCompanies stands for every company in the table invalidation.
 	allCompanies = "*"
@@ -48,18 +48,18 @@ type invalidator interface {
 func New(d *db.DB, s *Sealer) *Configuration { return &Configuration{db: d, seal: s} }
 
 // Cache adds a cache that changes invalidate; its groups are companies. All are added before the first change.
-func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, loadMost) }
+func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, maxLoad) }
 
 // SlowCache is Cache for what takes longer to load.
 func SlowCache[V any](c *Configuration, load time.Duration) *cache.Cache[V] {
-	x := cache.New[V](entriesMost, load)
+	x := cache.New[V](maxEntries, load)
 	c.caches = append(c.caches, x)
 	return x
 }
 
 // Sized is Cache with a bound on the total size of the values.
 func Sized[V any](c *Configuration, most int, size func(V) int) *cache.Cache[V] {
-	x := cache.Sized(most, size, loadMost)
+	x := cache.Sized(most, size, maxLoad)
 	c.caches = append(c.caches, x)
 	return x
 }
@@ -73,7 +73,7 @@ type Names[V any] struct {
 
 // NewNames adds a Names that changes invalidate.
 func NewNames[V any](c *Configuration) *Names[V] {
-	n := &Names[V]{Cache[V](c), cache.New[struct{}](unknownMost, loadMost)}
+	n := &Names[V]{Cache[V](c), cache.New[struct{}](maxUnknown, maxLoad)}
 	c.caches = append(c.caches, n.unknown)
 	return n
 }

@@ -23,7 +23,7 @@ func TestUnknownNamesAreRememberedWithinBounds(t *testing.T) {
 		}
 		return v
 	}
-	for i := range unknownMost + 10 {
+	for i := range maxUnknown + 10 {
 		if v := get(strconv.Itoa(i)); v != 0 {
 			t.Fatal(i, v)
 		}
@@ -31,8 +31,8 @@ func TestUnknownNamesAreRememberedWithinBounds(t *testing.T) {
 	if v := get(strings.Repeat("x", 1000)); v != 0 {
 		t.Error(v)
 	}
-	if n := names.unknown.Len(); n == 0 || n > unknownMost {
-		t.Errorf("%d unknown names are remembered, at most %d wanted", n, unknownMost)
+	if n := names.unknown.Len(); n == 0 || n > maxUnknown {
+		t.Errorf("%d unknown names are remembered, at most %d wanted", n, maxUnknown)
 	}
 	if n := names.known.Len(); n != 0 {
 		t.Errorf("made-up names take %d places of the configuration's", n)

@@ -10,9 +10,9 @@ import (
 )
 
 // Most events are of a commit with many others of their topic, and a row for each would cost more than all else about them. So a row
-// holds several: at most rowMost, which is also about what is read at once.
+// holds several: at most maxRow, which is also about what is read at once.
 const (
-	rowMost  = 100
+	maxRow   = 100
 	rowBytes = 64 << 10
 )
 
@@ -37,7 +37,7 @@ func rowsOf(events []*Event) (rows []row) {
 		r := row{}
 		bytes := 0
 		first := n
-		for n < len(events) && n-first < rowMost && (n == first || bytes+len(events[n].Payload) <= rowBytes) {
+		for n < len(events) && n-first < maxRow && (n == first || bytes+len(events[n].Payload) <= rowBytes) {
 			bytes += len(events[n].Payload)
 			r.at = max(r.at, db.Millis(events[n].At))
 			n++
@@ -113,7 +113,7 @@ func read(ctx context.Context, q db.Querier, companyID, topic, where string, arg
 func After(ctx context.Context, q db.Querier, companyID, topic string, seq int64, most int) (events []Event, err error) {
 	for len(events) < most {
 		more, err := read(ctx, q, companyID, topic, "seq > $3 AND seq < "+beforeFirst+" + $5 AND seq - events < "+beforeFirst+" + $4 ORDER BY seq",
-			seq, most-len(events), most-len(events)+rowMost+1)
+			seq, most-len(events), most-len(events)+maxRow+1)
 		if err != nil {
 			return nil, err
 		}

@@ -18,10 +18,10 @@ type Replay struct {
 	Failed   bool      // what was given up
 }
 
-// ReplayMost is how many events one Replay takes at most.
-const ReplayMost = 10_000
+// MaxReplay is how many events one Replay takes at most.
+const MaxReplay = 10_000
 
-// Replay has an endpoint get events again, at most ReplayMost, the earliest first, and returns how many. What waits for it already is counted too.
+// Replay has an endpoint get events again, at most MaxReplay, the earliest first, and returns how many. What waits for it already is counted too.
 func (s *Store) Replay(ctx context.Context, k Key, r Replay, now time.Time) (n int64, err error) {
 	var found []events.Event
 	if !r.Failed { // they are looked for outside the transaction, which a long range would hold up
@@ -49,7 +49,7 @@ const again = ` ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET s
 func sendFailedAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time) (int64, error) {
 	return tx.Exec(ctx, `UPDATE hook_retry SET state = 'waiting', attempt = 0, begun_at = 0, next_at = $1 WHERE (company_id, webhook_id, topic, seq) IN (
 		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE company_id = $2 AND webhook_id = $3 AND state = 'failed' ORDER BY next_at LIMIT $4)`,
-		db.Millis(now), k.CompanyID, k.WebhookID, ReplayMost)
+		db.Millis(now), k.CompanyID, k.WebhookID, MaxReplay)
 }
 
 // find returns the events without their payloads.
@@ -88,8 +88,8 @@ func (r *Replay) find(ctx context.Context, d *db.DB, companyID string) (all []ev
 					all = append(all, *e)
 				}
 			}
-			if len(all) >= ReplayMost {
-				return all[:ReplayMost], nil
+			if len(all) >= MaxReplay {
+				return all[:MaxReplay], nil
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func (s *Store) Trim(ctx context.Context, k Key, most int) (int64, error) {
 	for _, x := range []struct {
 		where string
 		keep  int
-	}{{" AND ok", attemptsMost}, {" AND NOT ok", failedMost}} {
+	}{{" AND ok", maxAttempts}, {" AND NOT ok", maxFailed}} {
 		n, err := s.d.Exec(ctx, `DELETE FROM hook_attempt WHERE id IN (SELECT id FROM hook_attempt WHERE company_id = $1 AND webhook_id = $2`+x.where+`
 			AND id <= (SELECT id FROM hook_attempt WHERE company_id = $1 AND webhook_id = $2`+x.where+` ORDER BY id DESC LIMIT 1 OFFSET $3) LIMIT $4)`,
 			k.CompanyID, k.WebhookID, x.keep, most)

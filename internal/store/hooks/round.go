@@ -20,10 +20,10 @@ type Round struct {
 	Attempts  []Attempt
 }
 
-// attemptsMost is how many attempts are kept of each endpoint, besides those that failed; failedMost are those.
+// maxAttempts is how many attempts are kept of each endpoint, besides those that failed; maxFailed are those.
 const (
-	attemptsMost = 1000
-	failedMost   = 1000
+	maxAttempts = 1000
+	maxFailed   = 1000
 )
 
 // Save stores what came of a round, and sets WakeAt. Another node that delivered the same meanwhile moved the cursors no further back.

@@ -279,7 +279,7 @@ func resultsTogether(results []work.Result, sending bool) []db.Statement {
 	for i := range results {
 		r := &results[i]
 		o := OutcomeOf(r)
-		if sent, _ := doneTimes(o.Rank, r.At); r.Move == work.MoveDone && sent > 0 && len(results) >= togetherLeast {
+		if sent, _ := doneTimes(o.Rank, r.At); r.Move == work.MoveDone && sent > 0 && len(results) >= minTogether {
 			ids, providers = append(ids, int64(r.Key)), append(providers, o.ProviderID)
 			attempts = append(attempts, int64(r.Attempt))
 			ranks, sents = append(ranks, int64(o.Rank)), append(sents, sent)
@@ -302,8 +302,8 @@ func resultsTogether(results []work.Result, sending bool) []db.Statement {
 	return all
 }
 
-// togetherLeast is the number of results from which one statement for all is cheaper.
-const togetherLeast = 4
+// minTogether is the number of results from which one statement for all is cheaper.
+const minTogether = 4
 
 func orNil(s string) any {
 	if s == "" {

@@ -47,8 +47,8 @@ func (w *where) clause() string { return strings.Join(w.text, " AND ") }
 // newest is above every number.
 const newest carillon.Seq = math.MaxInt64
 
-// examineMost bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
-const examineMost = 5000
+// maxExamine bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
+const maxExamine = 5000
 
 // span is the part of a list that a page is read from, both ends exclusive.
 type span struct{ above, below carillon.Seq }
@@ -69,7 +69,7 @@ func (f *Filter) span() span {
 }
 
 // List returns a page of a company's notifications, newest first, without their bodies; next is the cursor of the next
-// page, "" after the last. A page that has looked at examineMost rows ends early, even with none found. A search by number or
+// page, "" after the last. A page that has looked at maxExamine rows ends early, even with none found. A search by number or
 // campaign reads the search table, which is filled in the background, and the newer notifications directly.
 func (s *Notifications) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string, err error) {
 	place, err := s.lists.Wait(ctx, share.Holder{Company: companyID})
@@ -126,12 +126,12 @@ func (s *Notifications) search(ctx context.Context, companyID string, f Filter, 
 	return append(found, rest...), edge, err
 }
 
-// edge returns the oldest of the first examineMost rows of a list, whose condition names $2 and $3 as its ends; "" when there
+// edge returns the oldest of the first maxExamine rows of a list, whose condition names $2 and $3 as its ends; "" when there
 // are fewer.
 func (s *Notifications) edge(ctx context.Context, in *span, rows string, args ...any) (id string, err error) {
 	var seq carillon.Seq
 	err = s.d.Row(ctx, []any{&seq, &id}, "SELECT seq, id FROM notification WHERE seq = (SELECT seq FROM "+rows+" ORDER BY seq DESC LIMIT 1 OFFSET "+
-		strconv.Itoa(examineMost-1)+")", args...)
+		strconv.Itoa(maxExamine-1)+")", args...)
 	if err == nil {
 		in.above = seq - 1
 	}

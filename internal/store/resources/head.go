@@ -70,7 +70,7 @@ func (s *Store) eachHead(ctx context.Context, companyID string, k resource.Kind,
 		return visit(&h, text)
 	}, `SELECT r.id, r.name, h.head IS NOT NULL, COALESCE(h.head, r.doc) FROM resource AS r LEFT JOIN resource_head AS h
 		ON h.company_id = r.company_id AND h.kind = r.kind AND h.id = r.id AND h.updated_at = r.updated_at
-		WHERE r.company_id = $1 AND r.kind = $2 AND r.active ORDER BY r.id LIMIT $3`, companyID, k.Name, listedMost)
+		WHERE r.company_id = $1 AND r.kind = $2 AND r.active ORDER BY r.id LIMIT $3`, companyID, k.Name, maxListed)
 }
 
 // headOf is the head of a resource in JSON.
@@ -109,7 +109,7 @@ func (s *Store) RefreshHeads(ctx context.Context, k resource.Kind) error {
 			err = scan(&x.company, &x.id)
 			return x, err
 		}, `SELECT r.company_id, r.id FROM resource AS r WHERE r.kind = $1 AND NOT EXISTS (SELECT 1 FROM resource_head AS h
-			WHERE h.company_id = r.company_id AND h.kind = r.kind AND h.id = r.id AND h.updated_at = r.updated_at) LIMIT $2`, k.Name, refreshMost)
+			WHERE h.company_id = r.company_id AND h.kind = r.kind AND h.id = r.id AND h.updated_at = r.updated_at) LIMIT $2`, k.Name, maxRefresh)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (s *Store) RefreshHeads(ctx context.Context, k resource.Kind) error {
 				return err
 			}
 		}
-		if len(stale) < refreshMost {
+		if len(stale) < maxRefresh {
 			return nil
 		}
 	}

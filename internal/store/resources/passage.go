@@ -251,8 +251,8 @@ func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, num
 	return all, db.Wrap(err, "read passages")
 }
 
-// refreshMost is how many resources are looked up at once.
-const refreshMost = 1000
+// maxRefresh is how many resources are looked up at once.
+const maxRefresh = 1000
 
 // RefreshPassages indexes the resources of a kind whose passages are missing, or of another version or state: what a program of another
 // version wrote, or one that stopped. It deletes the copies that such a program left.
@@ -268,7 +268,7 @@ func (s *Store) RefreshPassages(ctx context.Context, k resource.Kind) error {
 	for {
 		stale, err := db.Collect(ctx, s.d, k.Plural, scan, `SELECT r.company_id, r.id FROM resource AS r WHERE r.kind = $1 AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x
 			WHERE x.company_id = r.company_id AND x.knowledge_id = r.id AND x.version = $2 AND x.updated_at = r.updated_at) LIMIT $3`,
-			k.Name, k.SearchVersion, refreshMost)
+			k.Name, k.SearchVersion, maxRefresh)
 		if err != nil {
 			return err
 		}
@@ -277,13 +277,13 @@ func (s *Store) RefreshPassages(ctx context.Context, k resource.Kind) error {
 				return err
 			}
 		}
-		if len(stale) < refreshMost {
+		if len(stale) < maxRefresh {
 			break
 		}
 	}
 	left, err := db.Collect(ctx, s.d, "copies", scan, `SELECT c.company_id, c.knowledge_id FROM knowledge_index AS c WHERE c.version = 0 AND c.updated_at < $1
 		AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x WHERE x.company_id = c.company_id AND x.copy = c.knowledge_id) LIMIT $2`,
-		db.Millis(time.Now().Add(-copyExpiry)), refreshMost)
+		db.Millis(time.Now().Add(-copyExpiry)), maxRefresh)
 	if err != nil {
 		return err
 	}

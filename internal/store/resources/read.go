@@ -111,8 +111,8 @@ func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind
 		companyID, k.Name, after, limit)
 }
 
-// listedMost bounds Listed.
-const listedMost = 1000
+// maxListed bounds Listed.
+const maxListed = 1000
 
 // Listed returns the resources of a kind that a company has now, by id and with their secrets, from the cache. They must not be changed.
 func (s *Store) Listed(ctx context.Context, companyID string, k resource.Kind) ([]resource.Resource, error) {
@@ -124,7 +124,7 @@ func (s *Store) Listed(ctx context.Context, companyID string, k resource.Kind) (
 				return nil, err
 			}
 			return s.readResource(companyID, k, id, row)
-		}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3", companyID, k.Name, listedMost)
+		}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3", companyID, k.Name, maxListed)
 		return all, companyID, err
 	})
 }

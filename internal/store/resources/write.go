@@ -227,7 +227,7 @@ func roomForResource(ctx context.Context, tx *configure.Tx, companyID string, k 
 	if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
 		return fmt.Errorf("count %s: %w", k.Plural, err)
 	}
-	most := cmp.Or(k.Most, resource.DefaultMost)
+	most := cmp.Or(k.Most, resource.DefaultLimit)
 	if n < most {
 		return nil
 	}

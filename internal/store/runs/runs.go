@@ -283,7 +283,7 @@ func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition 
 const (
 	// MaxVersions bounds the versions of a company's flows together, in bytes.
 	MaxVersions = 64 << 20
-	pruneMost   = 5 // versions that are looked up at once
+	maxPrune    = 5 // versions that are looked up at once
 )
 
 // prune removes the oldest versions of a company's flows while all are too large together, but for those that runs under way need and the
@@ -303,7 +303,7 @@ func (s *Store) prune(ctx context.Context, companyID string) error {
 				OR NOT EXISTS (SELECT 1 FROM resource AS f WHERE f.company_id = $1 AND f.kind = 'flow' AND f.id = v.flow_id))
 			AND NOT EXISTS (SELECT 1 FROM flow_run AS r WHERE r.company_id = $1 AND r.flow_id = v.flow_id AND r.version = v.version
 				AND r.state IN ('ready', 'asking', 'waiting', 'calling'))
-			ORDER BY v.created_at LIMIT $2`, companyID, pruneMost)
+			ORDER BY v.created_at LIMIT $2`, companyID, maxPrune)
 		if err != nil || len(old) == 0 {
 			return err
 		}

@@ -117,8 +117,8 @@ func when(found string, at time.Time) int64 {
 	return db.Millis(at)
 }
 
-// waitingMost bounds how many waiting messages of a class are counted.
-const waitingMost = 10_000
+// maxWaiting bounds how many waiting messages of a class are counted.
+const maxWaiting = 10_000
 
 // Backlog is what a sender's lane has.
 type Backlog struct {
@@ -135,11 +135,11 @@ func (s *Store) Backlog(ctx context.Context, x *carillon.Sender, now time.Time) 
 		var oldest int64
 		err := s.d.Row(ctx, []any{&n, &due, &oldest}, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN due_at <= $4 THEN 1 ELSE 0 END), 0), COALESCE(MIN(due_at), 0)
 			FROM (SELECT due_at FROM message WHERE shard = $1 AND sender = $2 AND class = $3 AND q = 1 AND hold = '' ORDER BY due_at LIMIT $5) AS counted`,
-			x.Shard(), x.UID, class, db.Millis(now), waitingMost)
+			x.Shard(), x.UID, class, db.Millis(now), maxWaiting)
 		if err != nil {
 			return w, fmt.Errorf("count what waits: %w", err)
 		}
-		w.Messages, w.Due, w.More = w.Messages+n, w.Due+due, w.More || n == waitingMost
+		w.Messages, w.Due, w.More = w.Messages+n, w.Due+due, w.More || n == maxWaiting
 		if at := db.Instant(oldest); due > 0 && (w.Oldest.IsZero() || at.Before(w.Oldest)) {
 			w.Oldest = at
 		}

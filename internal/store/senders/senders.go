@@ -27,13 +27,13 @@ type Store struct {
 	owners  *configure.Names[string]             // companies by number
 }
 
-// rosterMost bounds the time to read all of a company's senders.
-const rosterMost = 30 * time.Second
+// maxRoster bounds the time to read all of a company's senders.
+const maxRoster = 30 * time.Second
 
 // New returns the store of a database.
 func New(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Store {
 	return &Store{
-		d: d, seal: s, rosters: configure.SlowCache[*roster](c, rosterMost), byUID: configure.Cache[*carillon.Sender](c),
+		d: d, seal: s, rosters: configure.SlowCache[*roster](c, maxRoster), byUID: configure.Cache[*carillon.Sender](c),
 		named: configure.NewNames[[]*carillon.Sender](c), owners: configure.NewNames[string](c),
 	}
 }

@@ -21,8 +21,8 @@ func BlockOf(seq carillon.Seq) Block { return Block(seq >> blockBits) }
 func (b Block) first() carillon.Seq { return carillon.Seq(b) << blockBits }
 
 const (
-	// touchedMost bounds the blocks that wait to be counted. Past it everything is counted again.
-	touchedMost = 1 << 18
+	// maxTouched bounds the blocks that wait to be counted. Past it everything is counted again.
+	maxTouched = 1 << 18
 	// unsure is how long after an error a write may still be committed.
 	unsure = 20 * time.Second
 )
@@ -59,7 +59,7 @@ func (t *touched) put(b Block, from time.Time) {
 	switch {
 	case there && !from.After(at):
 		return
-	case !there && len(t.blocks) >= touchedMost:
+	case !there && len(t.blocks) >= maxTouched:
 		t.lost = true
 		return
 	case t.blocks == nil:

@@ -54,8 +54,8 @@ type Text struct {
 	Components []carillon.Component `json:"components"`
 }
 
-// historyMost is how many changes of a template are kept; the first ones go.
-const historyMost = 100
+// maxHistory is how many changes of a template are kept; the first ones go.
+const maxHistory = 100
 
 func textOf(t *carillon.Template) (string, error) {
 	if t == nil {
@@ -100,11 +100,11 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 		if err := recordAudit(ctx, tx, read, next, c); err != nil {
 			return err
 		}
-		if seq <= historyMost {
+		if seq <= maxHistory {
 			continue
 		}
 		if _, err := tx.Exec(ctx, "DELETE FROM template_change WHERE company_id = $1 AND template_id = $2 AND seq <= $3",
-			next.CompanyID, next.ID, seq-historyMost); err != nil {
+			next.CompanyID, next.ID, seq-maxHistory); err != nil {
 			return fmt.Errorf("forget changes of template: %w", err)
 		}
 	}

@@ -89,12 +89,12 @@ type Batch struct {
 	Lost    []int // set by Commit: shards whose fence no longer held; their starts were dropped
 }
 
-// followMost bounds how long a batch waits until it is known who subscribes, while the database does not respond.
-const followMost = 2 * time.Second
+// maxFollow bounds how long a batch waits until it is known who subscribes, while the database does not respond.
+const maxFollow = 2 * time.Second
 
 // Follow fills Followed of the results, and of the starts where those leave events.
 func (b *Batch) Follow(ctx context.Context, starts bool, followed func(ctx context.Context, senderUID int64) bool) {
-	ctx, cancel := context.WithTimeout(ctx, followMost)
+	ctx, cancel := context.WithTimeout(ctx, maxFollow)
 	defer cancel()
 	for i := range b.Results {
 		r := &b.Results[i]

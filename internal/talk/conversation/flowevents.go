@@ -33,8 +33,8 @@ func (s *core) triggered(ctx context.Context, companyID string, by func(h *flow.
 }
 
 const (
-	quickly     = 10          // messages of a contact that are looked at together
-	quicklyMost = time.Minute // within which they were written
+	quickly  = 10          // messages of a contact that are looked at together
+	maxQuick = time.Minute // within which they were written
 )
 
 // startAny returns the run that the contact's message, the last of turns, starts, and the seq of that message; nil without one.
@@ -51,7 +51,7 @@ func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []ch
 	}
 	for i := range turns {
 		t := &turns[i]
-		if t.Seq != c.ReplySeq && (t.Author != chats.Visitor || t.Seq <= c.CompanySeq || last.At.Sub(t.At) > quicklyMost || len(before) > 0 && !t.At.After(before[0].StartedAt)) {
+		if t.Seq != c.ReplySeq && (t.Author != chats.Visitor || t.Seq <= c.CompanySeq || last.At.Sub(t.At) > maxQuick || len(before) > 0 && !t.At.After(before[0].StartedAt)) {
 			continue // it has been answered
 		}
 		if x, err := s.start(ctx, c, t); err != nil || x != nil {

@@ -204,7 +204,7 @@ func (s *Desk) Release(ctx context.Context, by By, id string, toAgent bool) (*ch
 // Dismiss gives back to the queue what a member has who may no longer answer; what they were finishing is resolved.
 func (s *Desk) Dismiss(ctx context.Context, by By, accountID string) error {
 	for {
-		held, err := s.store.Chats.HeldBy(ctx, by.CompanyID, accountID, sweepMost)
+		held, err := s.store.Chats.HeldBy(ctx, by.CompanyID, accountID, maxSweep)
 		if err != nil || len(held) == 0 {
 			return err
 		}

@@ -30,7 +30,7 @@ func TestMessagesThatComeQuicklyAreAllLookedAt(t *testing.T) {
 		}
 		both, old, quiet := open("34600111001"), open("34600111002"), open("34600111003")
 		r.say(old, "1", "echo")
-		r.pass(2 * quicklyMost)
+		r.pass(2 * maxQuick)
 		r.say(old, "2", "hello")
 		r.say(both, "1", "echo")
 		r.pass(time.Second)

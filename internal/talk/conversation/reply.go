@@ -502,7 +502,7 @@ func (a *answer) turns(name string, seq int64, now time.Time) []chats.Turn {
 
 // takeOver has this node give the replies that have been due since before an instant.
 func (s *replies) takeOver(ctx context.Context, before time.Time) error {
-	overdue, err := s.store.Chats.Unreplied(ctx, before, sweepMost)
+	overdue, err := s.store.Chats.Unreplied(ctx, before, maxSweep)
 	if err != nil {
 		return err
 	}

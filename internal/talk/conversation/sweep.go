@@ -10,7 +10,7 @@ import (
 
 const (
 	sweepEvery  = 5 * time.Second
-	sweepMost   = 100
+	maxSweep    = 100
 	wrapUpAfter = 10 * time.Minute
 	// leftAfter is how long after its last sign of life a contact in the queue has left.
 	leftAfter = 2 * time.Minute
@@ -53,7 +53,7 @@ func (s *Conversations) Sweep(ctx context.Context) error {
 func expire(
 	ctx context.Context, s *Conversations, from chats.State, before time.Time, to func(c *chats.Conversation) (chats.State, string),
 ) error {
-	waiting, err := s.store.Chats.InState(ctx, from, before, sweepMost)
+	waiting, err := s.store.Chats.InState(ctx, from, before, maxSweep)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ const (
 	// MaxBody is the bound of the routes that take files, whose files have the bound of Options.
 	MaxBody = 256 << 20
 
-	defaultMost     = 10 << 20
+	defaultLimit    = 10 << 20
 	defaultCompany  = 5 << 30
 	perConversation = 200 // files
 	unusedFor       = 24 * time.Hour
@@ -47,7 +47,7 @@ type Files struct {
 
 // New builds Files.
 func New(s *files.Store, o Options) *Files {
-	o.Most, o.Company = cmp.Or(o.Most, defaultMost), cmp.Or(o.Company, defaultCompany)
+	o.Most, o.Company = cmp.Or(o.Most, defaultLimit), cmp.Or(o.Company, defaultCompany)
 	return &Files{store: s, o: o, slots: o.Shares.Of(share.FileUploads)}
 }
 

@@ -29,10 +29,10 @@ func (s State) Over() bool {
 }
 
 const (
-	stepsMost = 500 // of a run
-	aloneMost = 50  // between two responses of the contact
-	// changedMost and changedLength bound what an entry says about variables.
-	changedMost   = 20
+	maxRunSteps   = 500 // of a run
+	maxStepsAlone = 50  // between two responses of the contact
+	// maxChanged and changedLength bound what an entry says about variables.
+	maxChanged    = 20
 	changedLength = 200
 	// DefaultRetries is how often a question is asked again.
 	DefaultRetries = 2
@@ -278,7 +278,7 @@ func (o *Outcome) log(x *place, kind, text string) *Entry {
 func (e *Entry) changed(r *Run, names Values) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		value, kept := r.Values[name]
-		if !kept || len(e.Changed) == changedMost {
+		if !kept || len(e.Changed) == maxChanged {
 			continue
 		}
 		if e.Changed == nil {
@@ -307,10 +307,10 @@ func (p *Program) advance(r *Run, o *Outcome, w Words, now time.Time) {
 		r.Steps++
 		r.Alone++
 		switch {
-		case r.Steps > stepsMost:
-			r.fail(o, x, fmt.Sprintf("More than %d steps in a run", stepsMost))
-		case r.Alone > aloneMost:
-			r.fail(o, x, fmt.Sprintf("More than %d steps without a response: the flow goes round in a circle", aloneMost))
+		case r.Steps > maxRunSteps:
+			r.fail(o, x, fmt.Sprintf("More than %d steps in a run", maxRunSteps))
+		case r.Alone > maxStepsAlone:
+			r.fail(o, x, fmt.Sprintf("More than %d steps without a response: the flow goes round in a circle", maxStepsAlone))
 		default:
 			p.do(r, o, x, w, now)
 		}

@@ -153,7 +153,7 @@ func TestALoopIsStoppedWhereItIs(t *testing.T) {
 		}
 		w.says(fmt.Sprint(i))
 	}
-	if w.run.State != Failed || !strings.Contains(w.run.Error, "500 steps") || w.run.Steps != stepsMost+1 {
+	if w.run.State != Failed || !strings.Contains(w.run.Error, "500 steps") || w.run.Steps != maxRunSteps+1 {
 		t.Errorf("%s %s", w.run.State, w.run.Error)
 	}
 }
@@ -190,7 +190,7 @@ func FuzzRun(f *testing.F) {
 		r := &Run{State: Ready, Values: Values{}}
 		now := time.Unix(0, 0)
 		p.Advance(r, words, now)
-		for i := 0; i < stepsMost*2 && !r.State.Over(); i++ {
+		for i := 0; i < maxRunSteps*2 && !r.State.Over(); i++ {
 			switch r.State {
 			case Asking:
 				p.Respond(r, first, words, now)

@@ -18,8 +18,8 @@ type answered struct {
 	choices []string
 }
 
-// aboutMost is how many characters of a message are kept with what answers it.
-const aboutMost = 120
+// maxAbout is how many characters of a message are kept with what answers it.
+const maxAbout = 120
 
 // answered finds the message that one answers: a reply, something that the person wrote, or a notification's.
 func (m intake) answered(
@@ -126,8 +126,8 @@ func (a answered) choice(payload string) string {
 // begin is the beginning of a text, on one line.
 func begin(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if r := []rune(text); len(r) > aboutMost {
-		return string(r[:aboutMost-1]) + "…"
+	if r := []rune(text); len(r) > maxAbout {
+		return string(r[:maxAbout-1]) + "…"
 	}
 	return text
 }

@@ -281,7 +281,7 @@ func (m *Messaging) show(r *chats.Reply) {
 
 const (
 	typedEvery = 10 * time.Second // the channel shows for 25 s that somebody writes
-	typedMost  = 1000             // conversations
+	maxTyped   = 1000             // conversations
 )
 
 // typed reports whether the channel is to show again that somebody writes in a conversation.
@@ -292,7 +292,7 @@ func (m *Messaging) typed(conversationID string) bool {
 	if now.Sub(m.typing[conversationID]) < typedEvery {
 		return false
 	}
-	if len(m.typing) >= typedMost {
+	if len(m.typing) >= maxTyped {
 		clear(m.typing)
 	}
 	m.typing[conversationID] = now

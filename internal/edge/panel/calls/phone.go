@@ -65,7 +65,7 @@ func (x Handset) Routes() []httpio.Route {
 
 const (
 	handsetNotifications = 30
-	handsetTurns         = inbox.TurnsMost
+	handsetTurns         = inbox.MaxTurns
 	numbersLooked        = 20 // notifications
 	numbersEach          = 5
 	maxNumbers           = 20

@@ -29,7 +29,7 @@ type Inbox struct {
 }
 
 const (
-	TurnsMost      = 100 // in a response
+	MaxTurns       = 100 // in a response
 	maxSearch      = 100 // characters
 	maxTag         = 40
 	maxTags        = 20
@@ -137,7 +137,7 @@ func (x Inbox) get(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, err := x.Store.Chats.TurnsBefore(r.Context(), by.CompanyID, c.ID, c.LastSeq+1, TurnsMost)
+	turns, err := x.Store.Chats.TurnsBefore(r.Context(), by.CompanyID, c.ID, c.LastSeq+1, MaxTurns)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (x Inbox) turns(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, err := read(r.Context(), by.CompanyID, c.ID, seq, TurnsMost)
+	turns, err := read(r.Context(), by.CompanyID, c.ID, seq, MaxTurns)
 	if err != nil {
 		return nil, err
 	}
